@@ -1,0 +1,28 @@
+import { customType, jsonb } from "drizzle-orm/pg-core";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+
+/** Text compared byte by byte, so that an external server's locale changes neither order nor speed. */
+export const label = customType<{ data: string; driverData: string }>({
+  dataType: () => 'text COLLATE "C"',
+});
+
+/** A list of labels. */
+export const labels = customType<{ data: string[]; driverData: string[] }>({
+  dataType: () => 'text[] COLLATE "C"',
+});
+
+/** A point in time: `timestamptz` in Postgres, RFC 3339 with milliseconds and `Z` here. */
+export const instant = customType<{ data: string; driverData: string }>({
+  dataType: () => "timestamptz(3)",
+  fromDriver: (value) => new Date(value).toISOString(),
+});
+
+/** Exact decimal number, as a string: money and prices never become floats. */
+export const exact = customType<{ data: string; driverData: string }>({ dataType: () => "numeric" });
+
+export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
+
+/** The organisation (tenant); first in every primary key. */
+export const org = () => label("org_id").notNull().default(DEFAULT_ORG);
+
+export const json = <T>(name: string) => jsonb(name).$type<T>();

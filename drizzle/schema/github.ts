@@ -1,0 +1,131 @@
+import { bigint, boolean, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { instant, json, label, labels, org } from "./columns.ts";
+
+/** What is known of a pull request's session (DECISIONS.md, pull-request links). */
+export const LINK_STATES = [
+  "open",
+  "joined",
+  "no_stamp",
+  "conflict",
+  "unknown_session",
+  "not_merged",
+] as const;
+export type LinkState = (typeof LINK_STATES)[number];
+
+/** Why a link is in its state: the delivery that said so, and the rule that decided. No text of the pull request. */
+export type LinkEvidence = { deliveryId: string | null; rule: string; diagnostics: string[]; at: string };
+
+const githubId = (name: string) => bigint(name, { mode: "number" });
+
+export const installations = pgTable(
+  "installations",
+  {
+    orgId: org(),
+    id: githubId("id").notNull(),
+    accountLogin: label("account_login").notNull(),
+    accountId: githubId("account_id").notNull(),
+    state: label("state").$type<"active" | "suspended" | "removed">().notNull(),
+    /** Payload's own time of the last change applied. */
+    changedAt: instant("changed_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);
+
+/** Keyed by GitHub's id, so that a rename or a transfer keeps history. */
+export const repositories = pgTable(
+  "repositories",
+  {
+    orgId: org(),
+    id: githubId("id").notNull(),
+    installationId: githubId("installation_id"),
+    /** `owner/name` as last heard. */
+    fullName: label("full_name").notNull(),
+    formerNames: json<string[]>("former_names").notNull(),
+    /** False once the App was removed from it. */
+    covered: boolean("covered").notNull().default(true),
+    changedAt: instant("changed_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);
+
+export const pullRequests = pgTable(
+  "pull_requests",
+  {
+    orgId: org(),
+    repositoryId: githubId("repository_id").notNull(),
+    number: integer("number").notNull(),
+    state: label("state").$type<"open" | "closed" | "merged">().notNull(),
+    authorLogin: label("author_login"),
+    authorIsBot: boolean("author_is_bot").notNull().default(false),
+    openedAt: instant("opened_at"),
+    /** Set once, never taken back: a merge is final. */
+    mergedAt: instant("merged_at"),
+    mergeCommitSha: label("merge_commit_sha"),
+    link: label("link").$type<LinkState>().notNull(),
+    /** Distinct valid ids of the body, sorted; one is a candidate, two or more a conflict. */
+    sessionIds: labels("session_ids").notNull(),
+    /** The session, when exactly one is written; it is joined once a request of it is known. */
+    session: label("session"),
+    bodySha256: label("body_sha256"),
+    /** `updated_at` of the event that the body facts come from. */
+    bodyAt: instant("body_at"),
+    editedAfterMerge: boolean("edited_after_merge").notNull().default(false),
+    /** Number that the head branch `revert-N-…` names. */
+    revertsByBranch: integer("reverts_by_branch"),
+    /** `owner/repo#N` or `#N` that the body says it reverts. */
+    revertsByBody: json<{ repository: string | null; number: number }[]>("reverts_by_body").notNull(),
+    /** Commit shas that the body says it reverts. */
+    revertsBySha: labels("reverts_by_sha").notNull(),
+    evidence: json<LinkEvidence[]>("evidence").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.repositoryId, table.number] }),
+    index("pull_requests_merged_at").on(table.orgId, table.mergedAt),
+    index("pull_requests_session").on(table.orgId, table.session),
+  ],
+);
+
+export const reviews = pgTable(
+  "reviews",
+  {
+    orgId: org(),
+    repositoryId: githubId("repository_id").notNull(),
+    id: githubId("id").notNull(),
+    number: integer("number").notNull(),
+    reviewerLogin: label("reviewer_login"),
+    submittedAt: instant("submitted_at").notNull(),
+    dismissed: boolean("dismissed").notNull().default(false),
+    sessionIds: labels("session_ids").notNull(),
+    /** The session, when exactly one valid id is written: then the review counts. */
+    session: label("session"),
+    bodyAt: instant("body_at"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.repositoryId, table.id] }),
+    index("reviews_submitted_at").on(table.orgId, table.submittedAt),
+  ],
+);
+
+/** Deliveries, reduced to the facts needed and kept until they are applied. The text of a pull request never gets here. */
+export const webhookInbox = pgTable(
+  "webhook_inbox",
+  {
+    orgId: org(),
+    /** `X-GitHub-Delivery`: the same for a redelivery, so a duplicate is seen. */
+    deliveryId: label("delivery_id").notNull(),
+    event: label("event").notNull(),
+    action: label("action"),
+    /** The payload's own time, which orders the work. */
+    occurredAt: instant("occurred_at").notNull(),
+    receivedAt: instant("received_at").notNull(),
+    facts: json<Record<string, unknown>>("facts").notNull(),
+    processedAt: instant("processed_at"),
+    attempts: integer("attempts").notNull().default(0),
+    /** Class of the last failure, never its message. */
+    failure: label("failure"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.deliveryId] }),
+    index("webhook_inbox_pending").on(table.orgId, table.processedAt, table.occurredAt),
+  ],
+);

@@ -1,0 +1,54 @@
+import { index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bytes, instant, json, label, org } from "./columns.ts";
+
+/** What a key may use. An absent list is unlimited; of several present all must hold. */
+export type KeyScopes = { routes?: string[]; models?: string[]; mcp?: string[]; reports?: boolean };
+
+export type KeyLimits = {
+  requests_per_minute?: number;
+  tokens_per_minute?: number;
+  concurrency?: number;
+  /** Exact decimal, USD. */
+  budget_usd?: string;
+  budget_period?: "day" | "month";
+};
+
+export const keys = pgTable(
+  "keys",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    name: label("name").notNull(),
+    /** The person the key belongs to; null is a service account. */
+    owner: label("owner"),
+    scopes: json<KeyScopes>("scopes").notNull(),
+    limits: json<KeyLimits>("limits"),
+    expiresAt: instant("expires_at"),
+    revokedAt: instant("revoked_at"),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("keys_name").on(table.orgId, table.name),
+  ],
+);
+
+/** A key's secrets: one, or two while a rotation's grace lasts. Only the digest is kept, never the secret. */
+export const keySecrets = pgTable(
+  "key_secrets",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    keyId: uuid("key_id").notNull(),
+    sha256: bytes("sha256").notNull(),
+    lastFour: label("last_four").notNull(),
+    /** End of the rotation's grace; null while current. */
+    expiresAt: instant("expires_at"),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("key_secrets_sha256").on(table.orgId, table.sha256),
+    index("key_secrets_key").on(table.orgId, table.keyId),
+  ],
+);

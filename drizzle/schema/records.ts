@@ -1,0 +1,124 @@
+import { sql } from "drizzle-orm";
+import { boolean, index, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
+import { exact, instant, json, label, labels, org } from "./columns.ts";
+
+/** How a recorded call ended. `open` exists in the local spool only, never in Postgres. */
+export const STATES = [
+  "ok",
+  "client_gone",
+  "upstream_broken",
+  "upstream_error",
+  "interrupted",
+  "denied",
+] as const;
+export type State = (typeof STATES)[number];
+
+export const CHANNELS = ["api", "subscription", "batch"] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** One priced line of a record: `count` units at `usdPerUnit` (an exact decimal) each. */
+export type PriceRow = { unit: string; count: number; usdPerUnit: string };
+
+/** The prices a record was priced with: where they come from, and the lines that add up to its cost. */
+export type PriceSnapshot = { entry: string; rows: PriceRow[] };
+
+/**
+ * One row per client call that resolved to a route or a model. Partitioned by month of `started_at` (the
+ * migration says so; drizzle has no word for it). No column can hold text of a prompt, an answer or a key.
+ */
+export const requests = pgTable(
+  "requests",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    /** Admission of the call; never changes, so that a replay is idempotent. */
+    startedAt: instant("started_at").notNull(),
+    surface: label("surface").notNull(),
+    channel: label("channel").$type<Channel>().notNull(),
+    state: label("state").$type<State>().notNull(),
+    /** HTTP status that the client got, or would have got had it stayed. */
+    status: smallint("status"),
+    /** Our error type or the provider's status class; never a message. */
+    errorType: label("error_type"),
+    streamed: boolean("streamed").notNull(),
+    attempts: smallint("attempts").notNull(),
+
+    route: label("route").notNull(),
+    routeSource: label("route_source").notNull(),
+    classifierVersion: label("classifier_version"),
+    guardrail: label("guardrail"),
+    provider: label("provider"),
+    model: label("model"),
+    /** Model that the provider says answered. */
+    responseModel: label("response_model"),
+    serviceTier: label("service_tier"),
+    /** The provider's own id of the call (`x-request-id`, `request-id`). */
+    providerRequestId: label("provider_request_id"),
+
+    keyId: uuid("key_id").notNull(),
+    owner: label("owner"),
+    userLabel: label("user_label"),
+    session: label("session"),
+    client: label("client").notNull(),
+    tags: labels("tags").notNull(),
+    agentId: label("agent_id"),
+    parentAgentId: label("parent_agent_id"),
+
+    /** Whole call, request complete to last byte. */
+    latencyMs: integer("latency_ms"),
+    /** Streams only: request complete to first chunk with content. */
+    ttftMs: integer("ttft_ms"),
+
+    usageSource: label("usage_source").notNull(),
+    inputTokens: integer("input_tokens"),
+    uncachedInputTokens: integer("uncached_input_tokens"),
+    cacheReadTokens: integer("cache_read_tokens"),
+    cacheWrite5mTokens: integer("cache_write_5m_tokens"),
+    cacheWrite1hTokens: integer("cache_write_1h_tokens"),
+    outputTokens: integer("output_tokens"),
+    reasoningTokens: integer("reasoning_tokens"),
+    audioInputTokens: integer("audio_input_tokens"),
+    audioOutputTokens: integer("audio_output_tokens"),
+    images: integer("images"),
+    characters: integer("characters"),
+    documents: integer("documents"),
+    searchUnits: integer("search_units"),
+    webSearches: integer("web_searches"),
+
+    /** Exact USD; null when unknown. */
+    costUsd: exact("cost_usd"),
+    /** The part of `cost_usd` that tokens were charged for. */
+    tokenCostUsd: exact("token_cost_usd"),
+    /** A 2xx or cut-off answer with no price or no usage. */
+    unpriced: boolean("unpriced").notNull(),
+    /** The cost is a lower bound: the usage was partial. */
+    partial: boolean("partial").notNull(),
+    price: json<PriceSnapshot>("price"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id, table.startedAt] }),
+    index("requests_started_at").using("brin", table.startedAt).with({ pages_per_range: 32 }),
+    index("requests_session")
+      .on(table.orgId, table.session, table.startedAt)
+      .where(sql`${table.session} is not null`),
+    index("requests_provider_request_id")
+      .on(table.orgId, table.providerRequestId)
+      .where(sql`${table.providerRequestId} is not null`),
+  ],
+);
+
+export type RequestRow = typeof requests.$inferInsert;
+
+/** Rows that Postgres refused for their data: parked, so that they block nothing. `code` is the SQLSTATE. */
+export const deadRecords = pgTable(
+  "dead_records",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    keyId: uuid("key_id"),
+    startedAt: instant("started_at"),
+    parkedAt: instant("parked_at").notNull(),
+    code: label("code").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);

@@ -1,0 +1,71 @@
+import { boolean, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { instant, json, label, org } from "./columns.ts";
+
+export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
+export type RouteSurface = (typeof ROUTE_SURFACES)[number];
+
+export const providers = pgTable(
+  "providers",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    /** A row of the provider catalogue. */
+    kind: label("kind").notNull(),
+    baseUrl: label("base_url"),
+    /** AES-256-GCM, sealed with the master key and bound to this provider's name. */
+    credential: label("credential"),
+    headers: json<Record<string, string>>("headers").notNull(),
+    /** Globs of the models it serves. */
+    models: json<string[]>("models"),
+    responses: boolean("responses").notNull().default(true),
+    trustedForPassthrough: boolean("trusted_for_passthrough").notNull().default(false),
+    allowPrivateNetwork: boolean("allow_private_network").notNull().default(false),
+    enabled: boolean("enabled").notNull().default(true),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);
+
+export const routes = pgTable(
+  "routes",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    surface: label("surface").$type<RouteSurface>().notNull(),
+    provider: label("provider").notNull(),
+    model: label("model").notNull(),
+    fallbacks: json<{ provider: string; model: string }[]>("fallbacks").notNull(),
+    description: label("description").notNull().default(""),
+    examples: json<string[]>("examples").notNull(),
+    keywords: json<string[]>("keywords").notNull(),
+    guardrails: json<string[]>("guardrails").notNull(),
+    bodyCapture: boolean("body_capture").notNull().default(false),
+    subscriptionPassthrough: boolean("subscription_passthrough").notNull().default(false),
+    usageChunk: label("usage_chunk").$type<"withhold" | "pass">().notNull().default("withhold"),
+    onClientGone: label("on_client_gone").$type<"drain" | "cancel">().notNull().default("drain"),
+    refuseWith: label("refuse_with").$type<"block" | "soft_deny">().notNull().default("block"),
+    enabled: boolean("enabled").notNull().default(true),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);
+
+/** What an administrator set for the organisation; `value` is a `Settings` (shared/settings.ts). */
+export const settings = pgTable(
+  "settings",
+  {
+    orgId: org(),
+    value: json<Record<string, unknown>>("value").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId] })],
+);
+
+/** Counts administrators' changes, so that a replica sees with one cheap read that it must load again. */
+export const directoryVersions = pgTable(
+  "directory_versions",
+  { orgId: org(), version: integer("version").notNull() },
+  (table) => [primaryKey({ columns: [table.orgId] })],
+);

@@ -1,0 +1,11 @@
+/** The only source of time. `now` may step (it is the wall clock); `monotonicMs` never goes back. */
+export type Clock = {
+  now(): Date;
+  /** Milliseconds since an arbitrary start, for durations only. */
+  monotonicMs(): number;
+};
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+};

@@ -1,0 +1,20 @@
+/** Longest label of each kind, in UTF-16 code units. A longer one is dropped whole, never shortened (spec, Limits). */
+export const LABEL_MAX = { client: 32, session: 64, tag: 64, user: 128 } as const;
+
+/** Distinct tags kept per call, in the order sent. */
+export const TAGS_MAX = 16;
+
+export type SessionId = string & { readonly brand: "SessionId" };
+
+const SESSION_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+const CONTROL = /\p{Cc}/u;
+
+/** A session id of letters, digits and `.` `_` `:` `-`, 1 to 64 characters; anything else is no session (spec, Session). */
+export const parseSessionId = (text: string | null | undefined): SessionId | null =>
+  text && SESSION_ID.test(text) ? (text as SessionId) : null;
+
+/** A trimmed label of 1 to `max` characters without control characters, else null. */
+export function parseLabel(text: string | null | undefined, max: number): string | null {
+  const trimmed = text?.trim() ?? "";
+  return trimmed.length > 0 && trimmed.length <= max && !CONTROL.test(trimmed) ? trimmed : null;
+}
