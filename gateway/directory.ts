@@ -1,0 +1,96 @@
+import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
+import type { RouteSurface } from "#drizzle/schema/routes.ts";
+import type { Settings } from "#shared/settings.ts";
+import type { ProviderKind } from "./providers/catalog.ts";
+
+/** A credential in memory. It prints as `[secret]` wherever it is not asked for by name. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return "[secret]";
+  }
+  toJSON(): string {
+    return "[secret]";
+  }
+  [Bun.inspect.custom](): string {
+    return "[secret]";
+  }
+}
+
+/** A client key as the hot path needs it. */
+export type ClientKey = {
+  id: string;
+  name: string;
+  owner: string | null;
+  scopes: KeyScopes;
+  limits: KeyLimits | null;
+  /** Milliseconds since 1970, or null for never; already the earlier of key's and secret's. */
+  expiresAtMs: number | null;
+};
+
+export type Provider = {
+  name: string;
+  kind: ProviderKind;
+  /** API root without a trailing slash. */
+  baseUrl: string;
+  credential: Secret | null;
+  headers: Readonly<Record<string, string>>;
+  /** Globs of the models it serves; null where the administrator named none. */
+  models: readonly string[] | null;
+  responses: boolean;
+  trustedForPassthrough: boolean;
+  allowPrivateNetwork: boolean;
+  enabled: boolean;
+};
+
+export type Route = {
+  name: string;
+  surface: RouteSurface;
+  provider: string;
+  model: string;
+  fallbacks: readonly { provider: string; model: string }[];
+  description: string;
+  examples: readonly string[];
+  keywords: readonly string[];
+  guardrails: readonly string[];
+  bodyCapture: boolean;
+  subscriptionPassthrough: boolean;
+  usageChunk: "withhold" | "pass";
+  onClientGone: "drain" | "cancel";
+  refuseWith: "block" | "soft_deny";
+  enabled: boolean;
+};
+
+/** An administrator's price; amounts are exact decimals, as in the table `prices`. */
+export type PriceOverride = {
+  id: string;
+  provider: string | null;
+  model: string;
+  effectiveFromMs: number;
+  input: string;
+  output: string;
+  cachedInput: string | null;
+  cacheWrite5m: string | null;
+  cacheWrite1h: string | null;
+  perImage: string | null;
+  perCharacter: string | null;
+  perCall: string | null;
+};
+
+/** All that administrators set, read from Postgres into memory. Never changed in place: a change makes a new one. */
+export type Directory = {
+  version: number;
+  /** By lower-case hex SHA-256 of the secret. */
+  keys: ReadonlyMap<string, ClientKey>;
+  providers: ReadonlyMap<string, Provider>;
+  routes: ReadonlyMap<string, Route>;
+  /** Newest `effectiveFromMs` first. */
+  prices: readonly PriceOverride[];
+  settings: Settings;
+};

@@ -1,0 +1,185 @@
+/**
+ * Every error that the gateway makes itself, by type. `public` is all that a client is told; `final` adds
+ * `x-should-retry: false`; `retryAfterSeconds` is sent where the error carries no better figure.
+ * `openai` and `anthropic` are the names that the surfaces' own vocabularies have for it.
+ */
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "invalid_request_error",
+    public: "The request is not valid.",
+  },
+  unknown_route: {
+    status: 400,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "invalid_request_error",
+    public: "No route has the name that the hint gives, or it does not serve this surface.",
+  },
+  unauthenticated: {
+    status: 401,
+    final: true,
+    openai: "authentication_error",
+    anthropic: "authentication_error",
+    public:
+      "No valid client key was presented. Send it in x-gateway-key, Authorization: Bearer, or x-api-key.",
+  },
+  route_not_allowed: {
+    status: 403,
+    final: true,
+    openai: "permission_error",
+    anthropic: "permission_error",
+    public: "This key may not use that route.",
+  },
+  model_not_allowed: {
+    status: 403,
+    final: true,
+    openai: "permission_error",
+    anthropic: "permission_error",
+    public: "This key may not use that model.",
+  },
+  reports_not_allowed: {
+    status: 403,
+    final: true,
+    openai: "permission_error",
+    anthropic: "permission_error",
+    public: "This key may not read reports.",
+  },
+  not_found: {
+    status: 404,
+    final: true,
+    openai: "not_found_error",
+    anthropic: "not_found_error",
+    public: "There is nothing at this address.",
+  },
+  model_not_found: {
+    status: 404,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "not_found_error",
+    public: "No route and no provider serves that model.",
+  },
+  method_not_allowed: {
+    status: 405,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "invalid_request_error",
+    public: "This address does not answer that method.",
+  },
+  conflict: {
+    status: 422,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "invalid_request_error",
+    public: "The name is already taken.",
+  },
+  too_large: {
+    status: 413,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "request_too_large",
+    public: "The body is larger than this surface accepts.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    final: true,
+    openai: "invalid_request_error",
+    anthropic: "invalid_request_error",
+    public: "This surface accepts application/json.",
+  },
+  internal: {
+    status: 500,
+    final: false,
+    openai: "server_error",
+    anthropic: "api_error",
+    public: "The gateway failed. The failure was logged under this request id.",
+  },
+  upstream_unreachable: {
+    status: 502,
+    final: false,
+    openai: "server_error",
+    anthropic: "api_error",
+    public: "The provider could not be reached.",
+  },
+  upstream_broken: {
+    status: 502,
+    final: false,
+    openai: "server_error",
+    anthropic: "api_error",
+    public: "The provider's answer broke off.",
+  },
+  key_unverifiable: {
+    status: 502,
+    final: false,
+    openai: "server_error",
+    anthropic: "api_error",
+    public: "The key could not be verified just now.",
+  },
+  cannot_record: {
+    status: 503,
+    final: false,
+    retryAfterSeconds: 5,
+    openai: "server_error",
+    anthropic: "overloaded_error",
+    public: "The gateway cannot record calls just now and therefore takes none.",
+  },
+  store_unavailable: {
+    status: 503,
+    final: false,
+    retryAfterSeconds: 5,
+    openai: "server_error",
+    anthropic: "overloaded_error",
+    public: "The database cannot be reached just now.",
+  },
+  overloaded: {
+    status: 503,
+    final: false,
+    retryAfterSeconds: 2,
+    openai: "server_error",
+    anthropic: "overloaded_error",
+    public: "The gateway is at its limit of calls at once.",
+  },
+  provider_unconfigured: {
+    status: 503,
+    final: false,
+    retryAfterSeconds: 15,
+    openai: "server_error",
+    anthropic: "api_error",
+    public: "The provider of this route is switched off or has no credential.",
+  },
+  upstream_timeout: {
+    status: 504,
+    final: false,
+    openai: "server_error",
+    anthropic: "timeout_error",
+    public: "The provider did not answer in time.",
+  },
+} as const satisfies Record<string, ErrorFacts>;
+
+type ErrorFacts = {
+  status: number;
+  final: boolean;
+  retryAfterSeconds?: number;
+  openai: string;
+  anthropic: string;
+  public: string;
+};
+
+export type ErrorType = keyof typeof ERRORS;
+
+/**
+ * A refusal or failure with an entry in `ERRORS`. `message`, where given, replaces the public sentence: it goes to
+ * the client, so it may quote only names that the client itself chose to be names (a route, a model, a member).
+ */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+  /** Not `code`: Elysia reads that property before it looks for a handler. */
+  readonly type: ErrorType;
+
+  constructor(type: ErrorType, message?: string, cause?: unknown) {
+    super(message ?? ERRORS[type].public, cause === undefined ? undefined : { cause });
+    this.type = type;
+  }
+}
