@@ -1,5 +1,13 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
+import {
+  Kind,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from "@sinclair/typebox";
+import { Value, type ValueError } from "@sinclair/typebox/value";
 
 /** An object that keeps members it does not know: for bodies that belong to a client. */
 export const open = <T extends TProperties>(members: T): TObject<T> =>
@@ -9,9 +17,12 @@ export const open = <T extends TProperties>(members: T): TObject<T> =>
 export const closed = <T extends TProperties>(members: T): TObject<T> =>
   Type.Object(members, { additionalProperties: false });
 
+// TypeBox checks no `enum` on a string by itself.
+TypeRegistry.Set<TSchema>("OneOf", (schema, value) => schema["enum"].includes(value));
+
 /** One string of a tuple, e.g. `oneOf(["table", "bar"])`; the tuple stays the only list of the names. */
 export const oneOf = <const T extends readonly string[]>(names: T) =>
-  Type.Unsafe<T[number]>(Type.String({ enum: [...names] }));
+  Type.Unsafe<T[number]>({ [Kind]: "OneOf", type: "string", enum: [...names] });
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -24,13 +35,25 @@ export type Fault = { path: string; message: string };
  */
 export function faultsOf(schema: TSchema, value: unknown): Fault[] {
   const faults: Fault[] = [];
-  for (const error of Value.Errors(schema, value)) {
+  for (const error of leavesOf(Value.Errors(schema, value))) {
     if (faults.length === 20) break;
     const seen = faults.some((fault) => fault.path === error.path);
-    if (!seen) faults.push({ path: error.path, message: error.message });
+    if (!seen) faults.push({ path: error.path, message: messageOf(error) });
   }
   return faults;
 }
+
+/** A union says only that nothing fits; what its first form lacks is what the sender can act on. */
+function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
+  for (const error of errors) {
+    const [firstForm] = error.errors;
+    if (firstForm) yield* leavesOf(firstForm);
+    else yield error;
+  }
+}
+
+const messageOf = (error: ValueError): string =>
+  error.schema[Kind] === "OneOf" ? `Expected one of ${error.schema["enum"].join(", ")}` : error.message;
 
 /** Narrowing check by schema. */
 export const fits = <T extends TSchema>(schema: T, value: unknown): value is Static<T> =>
