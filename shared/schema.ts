@@ -1,5 +1,6 @@
 import {
   Kind,
+  type SchemaOptions,
   type Static,
   type TObject,
   type TProperties,
@@ -17,12 +18,25 @@ export const open = <T extends TProperties>(members: T): TObject<T> =>
 export const closed = <T extends TProperties>(members: T): TObject<T> =>
   Type.Object(members, { additionalProperties: false });
 
-// TypeBox checks no `enum` on a string by itself.
-TypeRegistry.Set<TSchema>("OneOf", (schema, value) => schema["enum"].includes(value));
+const TEST = Symbol("test");
+const EXPECTED = Symbol("expected");
+
+TypeRegistry.Set<TSchema & { [TEST]: (value: unknown) => boolean }>("Checked", (schema, value) =>
+  schema[TEST](value),
+);
+
+/**
+ * A value that `test` accepts, for what JSON Schema cannot say or TypeBox does not check. `form` is its JSON Schema as
+ * far as there is one; a fault reads "Expected" and `expected`.
+ */
+export const checked = <T>(form: SchemaOptions, expected: string, test: (value: unknown) => boolean) =>
+  Type.Unsafe<T>({ ...form, [Kind]: "Checked", [TEST]: test, [EXPECTED]: expected });
 
 /** One string of a tuple, e.g. `oneOf(["table", "bar"])`; the tuple stays the only list of the names. */
 export const oneOf = <const T extends readonly string[]>(names: T) =>
-  Type.Unsafe<T[number]>({ [Kind]: "OneOf", type: "string", enum: [...names] });
+  checked<T[number]>({ type: "string", enum: [...names] }, `one of ${names.join(", ")}`, (value) =>
+    names.some((name) => name === value),
+  );
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -52,8 +66,8 @@ function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
   }
 }
 
-const messageOf = (error: ValueError): string =>
-  error.schema[Kind] === "OneOf" ? `Expected one of ${error.schema["enum"].join(", ")}` : error.message;
+const messageOf = ({ schema, message }: ValueError): string =>
+  EXPECTED in schema ? `Expected ${schema[EXPECTED]}` : message;
 
 /** Narrowing check by schema. */
 export const fits = <T extends TSchema>(schema: T, value: unknown): value is Static<T> =>
