@@ -1,0 +1,119 @@
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+
+export type PoolOptions = {
+  /** Shown in `pg_stat_activity`. */
+  name: string;
+  /** Connections at most; opened when first needed. */
+  max: number;
+  /** After this the server ends a statement itself. */
+  statementTimeoutMs: number;
+  /** After this the server gives up waiting for a lock; absent: as long as the statement may take. */
+  lockTimeoutMs?: number;
+  /** Refuse every write (`default_transaction_read_only`). */
+  readOnly?: boolean;
+};
+
+/**
+ * Two clients over one address. `sql` is plain postgres.js (dates are `Date`, numerics strings); `db` is drizzle,
+ * which has a client of its own because it replaces the serialisers of the client that it is given.
+ */
+export type Database = {
+  sql: postgres.Sql;
+  db: PostgresJsDatabase;
+  /** Waits for running statements at most `timeoutSeconds` (default 5), then cuts them off. */
+  close(timeoutSeconds?: number): Promise<void>;
+};
+
+export function openDatabase(url: string, options: PoolOptions): Database {
+  const sql = connect(url, options);
+  const orm = connect(url, options);
+  return {
+    sql,
+    db: drizzle(orm),
+    close: async (timeoutSeconds = 5) => {
+      await Promise.all([sql.end({ timeout: timeoutSeconds }), orm.end({ timeout: timeoutSeconds })]);
+    },
+  };
+}
+
+/**
+ * A postgres.js client with this house's rules: sessions in UTC, a server-side statement limit, and quick reconnects
+ * (postgres.js by itself waits up to 20 s between tries, and lets queries wait meanwhile). It is the only way to open
+ * an address: the embedded database's names a Unix socket in `?host=`, which postgres.js does not read.
+ * There is no limit on the client's side; bound a query that must not hang with `within`.
+ */
+export function connect(url: string, options: PoolOptions): postgres.Sql {
+  const address = readAddress(url);
+  return postgres(address.url, {
+    ...(address.socketPath === null ? {} : { path: address.socketPath }),
+    max: options.max,
+    connect_timeout: 5,
+    keep_alive: 30,
+    backoff: () => 0.2 + Math.random() * 0.3,
+    // The default prints notices to standard output.
+    onnotice: () => undefined,
+    connection: {
+      application_name: `tallygate ${options.name}`,
+      TimeZone: "UTC",
+      DateStyle: "ISO, YMD",
+      statement_timeout: options.statementTimeoutMs,
+      ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
+      ...(options.readOnly ? { default_transaction_read_only: true } : {}),
+    },
+  });
+}
+
+// Words of libpq and of other clients in the query part of an address. postgres.js would send them on to the server
+// as settings, and the server would refuse the connection.
+const CLIENT_WORDS = [
+  "host",
+  "port",
+  "channel_binding",
+  "gssencmode",
+  "krbsrvname",
+  "passfile",
+  "sslcert",
+  "sslkey",
+  "sslcrl",
+  "sslcompression",
+  "sslpassword",
+  "pgbouncer",
+  "schema",
+  "connection_limit",
+  "pool_timeout",
+];
+
+/** An address as postgres.js takes it, and the Unix socket that it names by `?host=/directory`, if it does. */
+export function readAddress(url: string): { url: string; socketPath: string | null } {
+  const [base = "", query = ""] = url.split("?", 2);
+  const words = new URLSearchParams(query);
+  const directory = words.get("host");
+  const port = words.get("port") ?? "5432";
+  // Only `system` means something to postgres.js; a file comes in through NODE_EXTRA_CA_CERTS.
+  if (words.get("sslrootcert") !== "system") words.delete("sslrootcert");
+  for (const word of CLIENT_WORDS) words.delete(word);
+  const rest = words.toString();
+  return {
+    url: rest === "" ? base : `${base}?${rest}`,
+    socketPath: directory?.startsWith("/") ? `${directory}/.s.PGSQL.${port}` : null,
+  };
+}
+
+/**
+ * `promise`, or a rejection with code `DEADLINE` after `ms`. The work itself goes on: a caller whose query ran over
+ * should give up the connection too, because it may be hung for ever.
+ */
+export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
+  let timer: Timer | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(Object.assign(new Error(`no answer within ${ms} ms`), { code: "DEADLINE" }));
+    }, ms);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,64 @@
+import { readFileSync, statSync } from "node:fs";
+
+/** The system user that Postgres runs as when this process is root, which Postgres refuses to be. */
+export type Account = { uid: number; gid: number; name: string };
+
+/**
+ * Null unless this process is root. Else the owner of `dataDirectory` if that exists and is not root's; else
+ * `postgres`; else `nobody`; else a system user `tallygate` that is made now. Postgres needs a user with an entry in
+ * /etc/passwd, so a free number will not do.
+ */
+export function chooseAccount(dataDirectory: string): Account | null {
+  if (process.getuid?.() !== 0) return null;
+  const users = readUsers();
+  const owner = ownerOf(dataDirectory);
+  const chosen =
+    users.find((user) => user.uid === owner && user.uid !== 0) ??
+    users.find((user) => user.name === "postgres" && user.uid !== 0) ??
+    users.find((user) => user.name === "nobody" && user.uid !== 0) ??
+    makeUser();
+  if (chosen === undefined) {
+    throw new Error(
+      "Postgres refuses to run as root and no other user exists here. Start as an ordinary user, or set DATABASE_URL.",
+    );
+  }
+  return chosen;
+}
+
+/** What `Bun.spawn` takes to start a process as that user. */
+export const asAccount = (account: Account | null): { uid?: number; gid?: number } =>
+  account === null ? {} : { uid: account.uid, gid: account.gid };
+
+function ownerOf(path: string): number | null {
+  try {
+    return statSync(path).uid;
+  } catch {
+    return null;
+  }
+}
+
+function readUsers(): Account[] {
+  try {
+    return parsePasswd(readFileSync("/etc/passwd", "utf8"));
+  } catch {
+    return [];
+  }
+}
+
+/** The users of a passwd(5) file; lines that are none are passed over. */
+export function parsePasswd(text: string): Account[] {
+  return text.split("\n").flatMap((line) => {
+    const [name, , uid, gid] = line.split(":");
+    if (!name || !uid || !gid || !/^\d+$/.test(uid) || !/^\d+$/.test(gid)) return [];
+    return [{ name, uid: Number(uid), gid: Number(gid) }];
+  });
+}
+
+function makeUser(): Account | undefined {
+  const useradd = Bun.which("useradd");
+  if (useradd === null) return undefined;
+  Bun.spawnSync([useradd, "--system", "--no-create-home", "--user-group", "tallygate"], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  return readUsers().find((user) => user.name === "tallygate");
+}

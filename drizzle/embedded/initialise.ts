@@ -1,0 +1,91 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Account, asAccount } from "./account.ts";
+import { type Binaries, initdbOf } from "./binaries.ts";
+
+/** The one role of an embedded database; it owns everything in it. */
+export const ROLE = "tallygate";
+
+export type NewCluster = {
+  binaries: Binaries;
+  account: Account | null;
+  /** Where the cluster shall lie; must not exist. Its parent must, and belong to the account. */
+  directory: string;
+  password: string;
+};
+
+/**
+ * Makes a cluster at `directory`, complete or not at all: a killed `initdb` leaves a directory that even starts but is
+ * of no use, so it works beside and the result is renamed. Leftovers of killed tries are removed.
+ */
+export async function initialise(cluster: NewCluster): Promise<void> {
+  const parent = dirname(cluster.directory);
+  const prefix = `${basename(cluster.directory)}.tmp-`;
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith(prefix)) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const temporary = join(parent, prefix + crypto.randomUUID().slice(0, 8));
+  mkdirSync(temporary, { mode: 0o700 });
+  const passwordFile = join(temporary, "password");
+  writeFileSync(passwordFile, `${cluster.password}\n`, { mode: 0o600 });
+  if (cluster.account) {
+    chownSync(temporary, cluster.account.uid, cluster.account.gid);
+    chownSync(passwordFile, cluster.account.uid, cluster.account.gid);
+  }
+  try {
+    await runInitdb(cluster, join(temporary, "data"), passwordFile);
+    renameSync(join(temporary, "data"), cluster.directory);
+    syncDirectory(parent);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+async function runInitdb(cluster: NewCluster, directory: string, passwordFile: string): Promise<void> {
+  // The builtin locale exists from version 17 on; "C" is the same order of bytes for older binaries.
+  const locale =
+    cluster.binaries.major >= 17 ? ["--locale-provider=builtin", "--locale=C.UTF-8"] : ["--locale=C"];
+  const initdb = Bun.spawn(
+    [
+      initdbOf(cluster.binaries),
+      `--pgdata=${directory}`,
+      `--username=${ROLE}`,
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--data-checksums",
+      ...locale,
+    ],
+    {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", LC_ALL: "C" },
+      ...asAccount(cluster.account),
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
+  const complaint = await new Response(initdb.stderr).text();
+  if ((await initdb.exited) !== 0) {
+    throw new Error(
+      `The database could not be made: initdb ended with ${initdb.exitCode}: ${complaint.trim().slice(-500)}`,
+    );
+  }
+  chmodSync(directory, 0o700);
+}
+
+function syncDirectory(directory: string): void {
+  if (process.platform === "win32") return;
+  const handle = openSync(directory, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}

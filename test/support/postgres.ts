@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import { type Account, asAccount, chooseAccount } from "#drizzle/embedded/account.ts";
+import { type Binaries, findBinaries, postgresOf } from "#drizzle/embedded/binaries.ts";
+import { initialise, ROLE } from "#drizzle/embedded/initialise.ts";
+import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
+
+export type TestDatabase = { url: string; close(): Promise<void> };
+
+const PASSWORD = "test";
+const TEMPLATE = "tallygate_template";
+
+/**
+ * A fresh, migrated database of its own. All of a process's test databases lie on one server, which is started at the
+ * first call from a prepared copy below the temporary directory, and which ends with the process however that ends.
+ * Open the address with `connect` or `openDatabase` of `#drizzle/database.ts`, as the product does.
+ */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = await sharedServer();
+  const name = `t_${crypto.randomUUID().replaceAll("-", "")}`;
+  await server.admin.unsafe(`create database ${name} template ${TEMPLATE}`);
+  return {
+    url: server.urlOf(name),
+    close: async () => {
+      await server.admin.unsafe(`drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+type Server = { admin: postgres.Sql; urlOf(database: string): string };
+
+type Launched = Server & {
+  /** A clean end, after which the files are complete. */
+  shutDown(): Promise<void>;
+  /** Removes the directory and whatever still runs in it. */
+  remove(): Promise<void>;
+};
+
+const slot: { tallygateTestServer?: Promise<Server> } = globalThis as never;
+
+function sharedServer(): Promise<Server> {
+  slot.tallygateTestServer ??= startServer();
+  return slot.tallygateTestServer;
+}
+
+async function startServer(): Promise<Server> {
+  const account = chooseAccount("");
+  const root = join(tmpdir(), `tallygate-test-${account?.uid ?? process.getuid?.() ?? 0}`);
+  mkdirSync(root, { recursive: true, mode: 0o755 });
+  if (account) chownSync(root, account.uid, account.gid);
+  const binaries = findBinaries({ account, copyRoot: join(root, "binaries"), major: null });
+  const snapshot = await preparedCluster(root, binaries, account);
+  const directory = mkdtempSync(join(root, "run-"));
+  if (account) chownSync(directory, account.uid, account.gid);
+  copyCluster(snapshot, join(directory, "data"), account);
+  return launch(binaries, account, directory);
+}
+
+/** A stopped cluster that holds the migrated template; made once per set of migrations. */
+async function preparedCluster(root: string, binaries: Binaries, account: Account | null): Promise<string> {
+  const prepared = join(root, `cluster-${clusterKey(binaries)}`);
+  if (existsSync(prepared)) return prepared;
+  removeOld(root);
+  const directory = mkdtempSync(join(root, "prepare-"));
+  if (account) chownSync(directory, account.uid, account.gid);
+  await initialise({ binaries, account, directory: join(directory, "data"), password: PASSWORD });
+  const server = await launch(binaries, account, directory);
+  await server.admin.unsafe(`create database ${TEMPLATE}`);
+  await migrate(server.urlOf(TEMPLATE));
+  await server.shutDown();
+  try {
+    renameSync(join(directory, "data"), prepared);
+  } catch (error) {
+    if (!existsSync(prepared)) throw error;
+  }
+  await server.remove();
+  return prepared;
+}
+
+function clusterKey(binaries: Binaries): string {
+  const hash = createHash("sha256").update(`1 ${binaries.version}`);
+  for (const name of readdirSync(MIGRATIONS_DIRECTORY).sort()) {
+    const path = join(MIGRATIONS_DIRECTORY, name);
+    if (statSync(path).isFile()) hash.update(readFileSync(path));
+  }
+  return hash
+    .update(readFileSync(join(MIGRATIONS_DIRECTORY, "meta", "_journal.json")))
+    .digest("hex")
+    .slice(0, 12);
+}
+
+/** Removes what older migrations and killed processes left, once it has lain for a day. */
+function removeOld(root: string): void {
+  for (const name of readdirSync(root)) {
+    const path = join(root, name);
+    if (name !== "binaries" && Date.now() - statSync(path).mtimeMs > 86_400_000)
+      rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Copies as the account itself, so that the copy belongs to it. */
+function copyCluster(from: string, to: string, account: Account | null): void {
+  const copy = Bun.spawnSync(["cp", "-R", from, to], {
+    cwd: "/",
+    ...asAccount(account),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  if (copy.exitCode !== 0) throw new Error(`cp failed: ${copy.stderr.toString()}`);
+}
+
+// Ends the server and removes its directory when standard input closes, which it does however this process ends.
+const KEEPER =
+  '"$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait $server; rm -rf "$RUN_DIRECTORY"';
+
+const FLAGS = {
+  listen_addresses: "",
+  fsync: "off",
+  full_page_writes: "off",
+  max_connections: "200",
+  shared_buffers: "64MB",
+  log_min_messages: "panic",
+};
+
+async function launch(binaries: Binaries, account: Account | null, directory: string): Promise<Launched> {
+  const flags = Object.entries({ ...FLAGS, unix_socket_directories: directory }).flatMap(([k, v]) => [
+    "-c",
+    `${k}=${v}`,
+  ]);
+  const keeper = Bun.spawn(
+    ["/bin/sh", "-c", KEEPER, "sh", postgresOf(binaries), "-D", join(directory, "data"), ...flags],
+    {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", RUN_DIRECTORY: directory },
+      ...asAccount(account),
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    },
+  );
+  keeper.unref();
+  const urlOf = (database: string) =>
+    `postgres://${ROLE}:${PASSWORD}@localhost/${database}?host=${encodeURIComponent(directory)}`;
+  const admin = await answering(urlOf("postgres"));
+  return {
+    admin,
+    urlOf,
+    shutDown: async () => {
+      await admin.end({ timeout: 1 });
+      const pidFile = join(directory, "data", "postmaster.pid");
+      process.kill(Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]), "SIGINT");
+      while (existsSync(pidFile)) await Bun.sleep(5);
+    },
+    remove: async () => {
+      keeper.stdin.end();
+      await keeper.exited;
+    },
+  };
+}
+
+async function answering(url: string): Promise<postgres.Sql> {
+  const admin = connect(url, { name: "test", max: 4, statementTimeoutMs: 30_000 });
+  for (let tries = 0; ; tries++) {
+    try {
+      await admin`select 1`;
+      return admin;
+    } catch (error) {
+      if (tries > 500) throw error;
+      await Bun.sleep(10);
+    }
+  }
+}
