@@ -1,7 +1,7 @@
 import { boolean, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import type { ROUTE_SURFACES } from "#shared/admin/routes.ts";
 import { instant, json, label, org } from "./columns.ts";
 
-export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
 export type RouteSurface = (typeof ROUTE_SURFACES)[number];
 
 export const providers = pgTable(

@@ -1,0 +1,75 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { checked, closed, nullable } from "../schema.ts";
+
+/** Name of a provider or a route, as it stands in addresses and in `model`. */
+export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export const Name = Type.String({ pattern: NAME.source, description: "1 to 64 of a-z, 0-9, _ and -." });
+
+/** One line of 1 to `maxLength` characters: no control characters. */
+export const Line = (maxLength: number, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+    ...(description && { description }),
+  });
+
+/** Text of up to `maxLength` characters that Postgres can store: anything but NUL. */
+export const Prose = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: "^[^\\u0000]*$", description });
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE_TIME =
+  /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Milliseconds since 1970, from RFC 3339 with any offset or from a date (its midnight, UTC); null for anything else. */
+export function readInstant(text: string): number | null {
+  const isDate = isCalendarDate(text.slice(0, 10)) && (text.length === 10 || DATE_TIME.test(text));
+  return isDate ? Date.parse(text) : null;
+}
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+function isCalendarDate(text: string): boolean {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (!year || Number(year) < 1970) return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+export const Instant = (description: string) =>
+  checked<string>(
+    { type: "string", format: "date-time", description },
+    "an RFC 3339 date-time or a date",
+    (value) => typeof value === "string" && readInstant(value) !== null,
+  );
+
+const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,18})?$/;
+
+/** An exact, non-negative decimal as text, or null: at most 12 digits before and 18 after the point. */
+export function readDecimal(value: unknown): string | null {
+  const text = typeof value === "number" ? plainDigits(value) : value;
+  return typeof text === "string" && DECIMAL.test(text) ? text : null;
+}
+
+/** Shortest decimal digits that are this number again, without an exponent: 5e-8 is `0.00000005`. */
+function plainDigits(value: number): string {
+  const [digits = "", exponent] = String(value).split("e");
+  if (!exponent || Number(exponent) > 0) return String(value);
+  const [whole = "", fraction = ""] = digits.split(".");
+  return `0.${whole.padStart(-Number(exponent), "0")}${fraction}`;
+}
+
+/** Money: a string of digits keeps every one of them; a number stands for its shortest decimal form. */
+export const Usd = (description: string) =>
+  checked<string | number>(
+    { type: ["string", "number"], minimum: 0, description },
+    "a decimal number, 0 or more, with at most 12 digits before and 18 after the point",
+    (value) => readDecimal(value) !== null,
+  );
+
+/** One page of a list: `next` is what to pass as `after` for the page that follows, null on the last one. */
+export const pageOf = <T extends TSchema>(item: T) =>
+  closed({ data: Type.Array(item), has_more: Type.Boolean(), next: nullable(Type.String()) });
+
+export type Page<T> = { data: T[]; has_more: boolean; next: string | null };

@@ -1,0 +1,82 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { Instant, Line, Usd } from "./fields.ts";
+
+const names = (description: string) =>
+  Type.Optional(Type.Array(Line(256), { maxItems: 1000, uniqueItems: true, description }));
+
+/** What a key may use. An absent list is unlimited, an empty one allows nothing; of several present all must hold. */
+const Scopes = closed({
+  routes: names("Names of routes."),
+  models: names("Concrete models, fallbacks included."),
+  mcp: names("Names of tool servers."),
+  reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
+});
+
+const BUDGET_PERIODS = ["day", "month"] as const;
+const rate = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
+const Limits = closed({
+  requests_per_minute: rate("Calls admitted per minute."),
+  tokens_per_minute: rate("Input and output tokens per minute."),
+  concurrency: rate("Calls at once."),
+  budget_usd: Type.Optional(Usd("What the key may spend per `budget_period`.")),
+  budget_period: Type.Optional(oneOf(BUDGET_PERIODS)),
+});
+
+const members = {
+  owner: Type.Optional(nullable(Line(128, "The person the key belongs to. Absent: a service account."))),
+  scopes: Type.Optional(Scopes),
+  limits: Type.Optional(nullable(Limits)),
+  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Absent: never."))),
+};
+
+/** `POST /admin/v1/keys`. */
+export const KeyBody = closed({ name: Line(128), ...members });
+export type KeyBody = Static<typeof KeyBody>;
+/** `PATCH /admin/v1/keys/{id}`: what is absent stays; `scopes` and `limits` are replaced whole. */
+export const KeyPatch = closed({ name: Type.Optional(Line(128)), ...members });
+export type KeyPatch = Static<typeof KeyPatch>;
+
+/** Longest time for which an old secret stays valid beside a new one: seven days. */
+const GRACE_SECONDS_MAX = 604_800;
+/** `POST /admin/v1/keys/{id}/rotate`. */
+export const RotateBody = closed({
+  grace_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: GRACE_SECONDS_MAX,
+      default: 0,
+      description: "Seconds for which the present secret stays valid.",
+    }),
+  ),
+});
+export type RotateBody = Static<typeof RotateBody>;
+
+const KEY_STATUSES = ["active", "expired", "revoked"] as const;
+const view = {
+  id: Type.String({ format: "uuid" }),
+  name: Type.String(),
+  owner: nullable(Type.String()),
+  scopes: Scopes,
+  limits: nullable(Limits),
+  status: oneOf(KEY_STATUSES),
+  secrets: Type.Array(
+    closed({
+      last_four: Type.String(),
+      created_at: Type.String(),
+      expires_at: nullable(Type.String({ description: "End of a rotation's grace." })),
+    }),
+    { description: "The valid secrets, newest first, by their last four characters." },
+  ),
+  expires_at: nullable(Type.String()),
+  revoked_at: nullable(Type.String()),
+  created_at: Type.String(),
+};
+export const KeyView = closed(view);
+export type KeyView = Static<typeof KeyView>;
+/** The one answer that shows a secret: of a creation or a rotation. */
+export const KeyWithSecret = closed({
+  ...view,
+  secret: Type.String({ description: "Shown once: only its SHA-256 is stored." }),
+});

@@ -1,0 +1,81 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+import { Instant, Line, Name, Usd } from "./fields.ts";
+
+const perMillion = (what: string) => Usd(`USD per million ${what}.`);
+const amounts = {
+  cached_input: perMillion("input tokens read from the provider's cache"),
+  cache_write_5m: perMillion("input tokens written to the provider's cache for five minutes"),
+  cache_write_1h: perMillion("input tokens written to the provider's cache for one hour"),
+  per_image: Usd("USD per image returned."),
+  per_character: Usd("USD per character spoken."),
+  per_call: Usd("USD per call."),
+};
+/** The amounts that a price may leave out, in the order of the table. */
+export const OPTIONAL_AMOUNTS = Object.keys(amounts) as (keyof typeof amounts)[];
+
+const required = {
+  model: Line(256),
+  effective_from: Instant("Calls from then on have this price."),
+  input: perMillion("input tokens"),
+  output: perMillion("output tokens"),
+};
+const optional = Type.Partial(
+  closed({
+    provider: nullable(Name),
+    cached_input: nullable(amounts.cached_input),
+    cache_write_5m: nullable(amounts.cache_write_5m),
+    cache_write_1h: nullable(amounts.cache_write_1h),
+    per_image: nullable(amounts.per_image),
+    per_character: nullable(amounts.per_character),
+    per_call: nullable(amounts.per_call),
+  }),
+).properties;
+
+/** `POST /admin/v1/prices`. */
+export const PriceBody = closed({ ...required, ...optional });
+export type PriceBody = Static<typeof PriceBody>;
+/** `PATCH /admin/v1/prices/{id}`: what is absent stays. */
+export const PricePatch = Type.Partial(PriceBody);
+export type PricePatch = Static<typeof PricePatch>;
+
+const Money = nullable(Type.String({ description: "Exact decimal, USD." }));
+export const PriceView = closed({
+  id: Type.String({ format: "uuid" }),
+  provider: nullable(Name),
+  model: Type.String(),
+  effective_from: Type.String(),
+  input: Type.String(),
+  output: Type.String(),
+  cached_input: Money,
+  cache_write_5m: Money,
+  cache_write_1h: Money,
+  per_image: Money,
+  per_character: Money,
+  per_call: Money,
+  created_at: Type.String(),
+});
+export type PriceView = Static<typeof PriceView>;
+
+/** `POST /admin/v1/prices/reprice`: the window is half-open, `from` ≤ start of the call < `to`. */
+export const RepriceBody = closed({
+  from: Instant("Start of the window."),
+  to: Instant("End of the window, not included."),
+  dry_run: Type.Optional(
+    Type.Boolean({ default: false, description: "Count and add up, but change nothing." }),
+  ),
+});
+export type RepriceBody = Static<typeof RepriceBody>;
+
+export const RepriceView = closed({
+  dry_run: Type.Boolean(),
+  from: Type.String(),
+  to: Type.String(),
+  unpriced_records: Type.Integer({ description: "Unpriced records in the window before." }),
+  repriced_records: Type.Integer({ description: "Of them, those that have a price now." }),
+  old_cost_usd: Type.String({
+    description: "Known cost of all records in the window, before. Exact decimal.",
+  }),
+  new_cost_usd: Type.String({ description: "The same, after." }),
+});
+export type RepriceView = Static<typeof RepriceView>;

@@ -1,0 +1,73 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+import { Line, Name } from "./fields.ts";
+
+const Models = nullable(
+  Type.Array(Line(256), { maxItems: 1000, description: "Globs of the models it serves, such as `gpt-*`." }),
+);
+const Headers = Type.Record(
+  Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
+  Type.String({ maxLength: 2048, pattern: "^[\\u0020-\\u007e]*$" }),
+  {
+    maxProperties: 32,
+    additionalProperties: false,
+    description: "Sent with every call. Credentials do not belong here: they are readable.",
+  },
+);
+
+const members = {
+  kind: Line(64, "A row of the provider catalogue, such as `openai`, `anthropic` or `openai-compatible`."),
+  base_url: Type.Optional(
+    nullable(Line(2048, "API root as the vendor's own SDK takes it. Absent: the vendor's.")),
+  ),
+  credential: Type.Optional(
+    nullable(
+      Line(
+        8192,
+        "The vendor's API key. Stored encrypted and never shown again; absent keeps the present one.",
+      ),
+    ),
+  ),
+  headers: Type.Optional(Headers),
+  models: Type.Optional(Models),
+  responses: Type.Optional(
+    Type.Boolean({ default: true, description: "Whether it serves /v1/responses itself." }),
+  ),
+  trusted_for_passthrough: Type.Optional(
+    Type.Boolean({ default: false, description: "Whether a caller's own credential may be passed to it." }),
+  ),
+  allow_private_network: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Whether `base_url` may be plain http, loopback or private.",
+    }),
+  ),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+};
+
+/** `POST /admin/v1/providers`. */
+export const ProviderBody = closed({ name: Name, ...members });
+/** `PUT /admin/v1/providers/{name}`: a `name` must be the address's. */
+export const ProviderPut = closed({ name: Type.Optional(Name), ...members });
+export type ProviderPut = Static<typeof ProviderPut>;
+/** `PATCH /admin/v1/providers/{name}`: what is absent stays. */
+export const ProviderPatch = Type.Partial(closed(members));
+export type ProviderPatch = Static<typeof ProviderPatch>;
+
+export const ProviderView = closed({
+  name: Name,
+  kind: Type.String(),
+  base_url: nullable(Type.String({ description: "Null is the vendor's own." })),
+  credential_source: Type.Union([Type.Literal("stored"), Type.Literal("environment"), Type.Literal("none")], {
+    description: "Where the credential comes from; the credential itself is never shown.",
+  }),
+  headers: Headers,
+  models: Models,
+  responses: Type.Boolean(),
+  trusted_for_passthrough: Type.Boolean(),
+  allow_private_network: Type.Boolean(),
+  enabled: Type.Boolean(),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type ProviderView = Static<typeof ProviderView>;

@@ -1,0 +1,118 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+const Text = nullable(Type.String());
+const Count = nullable(Type.Integer());
+const Money = nullable(Type.String({ description: "Exact decimal, USD; null is unknown." }));
+
+const record = {
+  id: Type.String({ format: "uuid" }),
+  started_at: Type.String(),
+  surface: Type.String(),
+  channel: Type.String(),
+  state: Type.String({ description: "How the call ended." }),
+  status: Count,
+  error_type: Text,
+  streamed: Type.Boolean(),
+  attempts: Type.Integer(),
+  route: Type.String(),
+  route_source: Type.String(),
+  classifier_version: Text,
+  guardrail: Text,
+  provider: Text,
+  model: Text,
+  response_model: Text,
+  service_tier: Text,
+  provider_request_id: Text,
+  key_id: Type.String({ format: "uuid" }),
+  key_name: Text,
+  owner: Text,
+  user_label: Text,
+  session: Text,
+  client: Type.String(),
+  tags: Type.Array(Type.String()),
+  agent_id: Text,
+  parent_agent_id: Text,
+  latency_ms: Count,
+  ttft_ms: Count,
+  usage_source: Type.String({ description: "`provider`, `partial` (a lower bound) or `none`." }),
+  input_tokens: Count,
+  uncached_input_tokens: Count,
+  cache_read_tokens: Count,
+  cache_write_5m_tokens: Count,
+  cache_write_1h_tokens: Count,
+  output_tokens: Count,
+  reasoning_tokens: Count,
+  audio_input_tokens: Count,
+  audio_output_tokens: Count,
+  images: Count,
+  characters: Count,
+  documents: Count,
+  search_units: Count,
+  web_searches: Count,
+  cost_usd: Money,
+  token_cost_usd: Money,
+  unpriced: Type.Boolean(),
+  partial: Type.Boolean(),
+};
+
+/** One record in a list. No member can hold text of a prompt, an answer or a key. */
+export const RequestView = closed(record);
+export type RequestView = Static<typeof RequestView>;
+
+/** Why a record costs what it costs. */
+const Explanation = closed({
+  reason: Type.String({ description: "The rule that made the cost, in a sentence." }),
+  entry: nullable(Type.String({ description: "Where the prices come from." })),
+  usage_source: Type.String(),
+  rows: Type.Array(
+    closed({
+      unit: Type.String(),
+      count: Type.Number(),
+      usd_per_unit: Type.String(),
+      usd: Type.String({ description: "Count times price, exact." }),
+    }),
+    { description: "The lines that add up to the cost." },
+  ),
+});
+/** A record's own page. */
+export const RequestPage = closed({ ...record, cost: Explanation });
+export type RequestPage = Static<typeof RequestPage>;
+
+const pullRequest = {
+  id: Type.String({ description: "`<repository id>-<number>`" }),
+  repository: Text,
+  repository_id: Type.Integer(),
+  number: Type.Integer(),
+  state: Type.String(),
+  author: Text,
+  author_is_bot: Type.Boolean(),
+  opened_at: Text,
+  merged_at: Text,
+  link: Type.String({ description: "What is known of its session." }),
+  session: nullable(Type.String({ description: "The session, where exactly one is written." })),
+  edited_after_merge: Type.Boolean(),
+};
+export const PullRequestView = closed(pullRequest);
+export type PullRequestView = Static<typeof PullRequestView>;
+
+/** A pull request's own page: why it is joined or not, and what its session cost. */
+export const PullRequestPage = closed({
+  ...pullRequest,
+  reason: Type.String({ description: "Why it is joined or not, in a sentence." }),
+  session_ids: Type.Array(Type.String(), { description: "Distinct ids written in its body." }),
+  session_requests: Type.Integer({ description: "Records of its session." }),
+  session_cost_usd: nullable(
+    Type.String({ description: "Their known cost without the subscription lane, exact." }),
+  ),
+  session_cost_is_lower_bound: Type.Boolean(),
+  evidence: Type.Array(
+    closed({
+      delivery_id: Text,
+      rule: Type.String(),
+      diagnostics: Type.Array(Type.String()),
+      at: Type.String(),
+    }),
+  ),
+});
+export type PullRequestPage = Static<typeof PullRequestPage>;

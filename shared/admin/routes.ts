@@ -1,0 +1,52 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { checked, closed, oneOf } from "../schema.ts";
+import { Line, NAME, Name, Prose } from "./fields.ts";
+
+/** What a route can answer; `chat` is chat completions, messages and responses. */
+export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
+export const USAGE_CHUNKS = ["withhold", "pass"] as const;
+export const ON_CLIENT_GONE = ["drain", "cancel"] as const;
+export const REFUSE_WITH = ["block", "soft_deny"] as const;
+
+/** `auto` is no name of a route: it asks the gateway to choose one. */
+export const RouteName = checked<string>(
+  { type: "string", pattern: NAME.source },
+  'a name of 1 to 64 of a-z, 0-9, _ and -, other than "auto"',
+  (value) => typeof value === "string" && NAME.test(value) && value !== "auto",
+);
+const Model = Line(256, "Model to ask the provider for.");
+const Target = closed({ provider: Name, model: Model });
+
+const required = { surface: oneOf(ROUTE_SURFACES), provider: Name, model: Model };
+const optional = {
+  fallbacks: Type.Array(Target, { maxItems: 8, default: [], description: "Tried in order." }),
+  description: Prose(2000, "What the route is for. The classifier reads it."),
+  examples: Type.Array(Prose(4000, "A text that belongs to this route."), { maxItems: 500, default: [] }),
+  keywords: Type.Array(Line(128), { maxItems: 500, default: [] }),
+  guardrails: Type.Array(Name, { maxItems: 64, default: [] }),
+  body_capture: Type.Boolean({ default: false }),
+  subscription_passthrough: Type.Boolean({ default: false }),
+  usage_chunk: oneOf(USAGE_CHUNKS),
+  on_client_gone: oneOf(ON_CLIENT_GONE),
+  refuse_with: oneOf(REFUSE_WITH),
+  enabled: Type.Boolean({ default: true }),
+};
+const partial = Type.Partial(closed(optional)).properties;
+
+/** `POST /admin/v1/routes`. */
+export const RouteBody = closed({ name: RouteName, ...required, ...partial });
+/** `PUT /admin/v1/routes/{name}`: a `name` must be the address's. */
+export const RoutePut = closed({ name: Type.Optional(RouteName), ...required, ...partial });
+export type RoutePut = Static<typeof RoutePut>;
+/** `PATCH /admin/v1/routes/{name}`: what is absent stays. */
+export const RoutePatch = Type.Partial(closed({ ...required, ...optional }));
+export type RoutePatch = Static<typeof RoutePatch>;
+
+export const RouteView = closed({
+  name: Name,
+  ...required,
+  ...optional,
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type RouteView = Static<typeof RouteView>;
