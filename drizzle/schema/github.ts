@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import { instant, json, label, labels, org } from "./columns.ts";
 
@@ -12,8 +13,18 @@ export const LINK_STATES = [
 ] as const;
 export type LinkState = (typeof LINK_STATES)[number];
 
-/** Why a link is in its state: the delivery that said so, and the rule that decided. No text of the pull request. */
-export type LinkEvidence = { deliveryId: string | null; rule: string; diagnostics: string[]; at: string };
+/**
+ * Why a link is in its state: the delivery that said so (null: no delivery did, but a record of the gateway), the rule
+ * that decided, and the session ids that it saw. No text of the pull request.
+ */
+export type LinkEvidence = {
+  deliveryId: string | null;
+  rule: string;
+  sessionIds: string[];
+  diagnostics: string[];
+  /** The payload's own time. */
+  at: string;
+};
 
 const githubId = (name: string) => bigint(name, { mode: "number" });
 
@@ -69,6 +80,8 @@ export const pullRequests = pgTable(
     bodySha256: label("body_sha256"),
     /** `updated_at` of the event that the body facts come from. */
     bodyAt: instant("body_at"),
+    /** That event changed the body; among events of one second it therefore wins. */
+    bodyEdited: boolean("body_edited").notNull().default(false),
     editedAfterMerge: boolean("edited_after_merge").notNull().default(false),
     /** Number that the head branch `revert-N-…` names. */
     revertsByBranch: integer("reverts_by_branch"),
@@ -82,6 +95,9 @@ export const pullRequests = pgTable(
     primaryKey({ columns: [table.orgId, table.repositoryId, table.number] }),
     index("pull_requests_merged_at").on(table.orgId, table.mergedAt),
     index("pull_requests_session").on(table.orgId, table.session),
+    index("pull_requests_unknown_session")
+      .on(table.orgId, table.repositoryId, table.number)
+      .where(sql`${table.link} = 'unknown_session'`),
   ],
 );
 
@@ -99,6 +115,8 @@ export const reviews = pgTable(
     /** The session, when exactly one valid id is written: then the review counts. */
     session: label("session"),
     bodyAt: instant("body_at"),
+    /** The event that the body facts come from changed the body; among events of one second it therefore wins. */
+    bodyEdited: boolean("body_edited").notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.repositoryId, table.id] }),
@@ -121,6 +139,8 @@ export const webhookInbox = pgTable(
     facts: json<Record<string, unknown>>("facts").notNull(),
     processedAt: instant("processed_at"),
     attempts: integer("attempts").notNull().default(0),
+    /** After a failure: not tried again before this. */
+    nextAttemptAt: instant("next_attempt_at"),
     /** Class of the last failure, never its message. */
     failure: label("failure"),
   },
