@@ -1,0 +1,174 @@
+import { join, resolve } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { type Environment, readEnv, readPresent } from "#shared/env.ts";
+import {
+  flag,
+  listenHost,
+  oneWord,
+  optional,
+  port,
+  postgresUrl,
+  secret,
+  text,
+  whole,
+} from "#shared/env-forms.ts";
+import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
+import { Secret } from "./directory.ts";
+
+const MEBIBYTE = 1024 ** 2;
+
+const bytes = (fallback: number) => whole("a number of bytes", 1024, 1024 ** 4, fallback);
+
+const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
+
+/** What the launcher and the gateway read alike. */
+const COMMON = {
+  PORT: port(8787),
+  HOST: listenHost(),
+  DATA_DIR: text("a directory", () => true, ".tallygate"),
+  LOG_LEVEL: oneWord(LOG_LEVELS, "info"),
+  PUBLIC_URL: optional(
+    text("an http or https URL without a query, as clients reach the gateway", isPublicUrl),
+  ),
+  METRICS_PUBLIC: flag(false),
+  ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
+  SPOOL_DIR: optional(text("a directory on a local disk", () => true)),
+  SPOOL_SYNC: oneWord(["normal", "full"], "normal"),
+  SPOOL_BYTES_MAX: whole("a number of bytes", 32 * MEBIBYTE, 1024 ** 4, 1024 * MEBIBYTE),
+  JSON_BYTES_MAX: bytes(32 * MEBIBYTE),
+  OTLP_BYTES_MAX: bytes(8 * MEBIBYTE),
+  TOOL_BYTES_MAX: bytes(4 * MEBIBYTE),
+  MULTIPART_BYTES_MAX: bytes(512 * MEBIBYTE),
+  DRAIN_SECONDS_MAX: whole("seconds", 0, 3600, 300),
+  STOP_GRACE_SECONDS: whole("seconds", 0, 300, 0),
+};
+
+const ADMIN_KEY = secret("16 to 200 printable characters without blanks", (value) =>
+  /^[!-~]{16,200}$/.test(value),
+);
+const MASTER_KEY = secret("32 bytes in hexadecimal or base64", (value) => parseMasterKey(value) !== null);
+
+const GatewayEnv = Type.Object({ ...COMMON, DATABASE_URL: postgresUrl(), ADMIN_KEY, MASTER_KEY });
+
+const LauncherEnv = Type.Object({
+  ...COMMON,
+  DATABASE_URL: optional(postgresUrl()),
+  ADMIN_KEY: optional(ADMIN_KEY),
+  MASTER_KEY: optional(MASTER_KEY),
+});
+
+export type GatewayConfig = {
+  port: number;
+  host: string;
+  databaseUrl: string;
+  /** Absolute. */
+  dataDirectory: string;
+  adminKey: Secret;
+  /** 32 bytes. */
+  masterKey: Uint8Array;
+  logLevel: LogLevel;
+  /** As clients reach the gateway, without a trailing slash; null: as it listens. */
+  publicUrl: string | null;
+  metricsPublic: boolean;
+  /** Lower case, without port; null: any Host. */
+  allowedHosts: readonly string[] | null;
+  spool: { directory: string; sync: "normal" | "full"; bytesMax: number };
+  /** Largest bodies: model JSON; OTLP after decompression; hooks and MCP; multipart. */
+  bytesMax: { json: number; otlp: number; tool: number; multipart: number };
+  /** How long running calls may go on after the gateway was asked to stop. */
+  drainSecondsMax: number;
+  /** How long it says "not ready" and still takes calls, before it closes its port. */
+  stopGraceSeconds: number;
+};
+
+/** The gateway's settings. @throws ConfigurationError naming every fault. */
+export function readGatewayConfig(env?: Environment): GatewayConfig {
+  const values = readEnv(GatewayEnv, env);
+  const dataDirectory = resolve(values.DATA_DIR);
+  return {
+    ...addressOf(values),
+    databaseUrl: values.DATABASE_URL,
+    adminKey: new Secret(values.ADMIN_KEY),
+    masterKey: parseMasterKey(values.MASTER_KEY) ?? new Uint8Array(),
+    logLevel: values.LOG_LEVEL,
+    metricsPublic: values.METRICS_PUBLIC,
+    allowedHosts: values.ALLOWED_HOSTS?.split(",").map((host) => host.trim().toLowerCase()) ?? null,
+    spool: {
+      directory: resolve(values.SPOOL_DIR ?? join(dataDirectory, "spool")),
+      sync: values.SPOOL_SYNC,
+      bytesMax: values.SPOOL_BYTES_MAX,
+    },
+    bytesMax: {
+      json: values.JSON_BYTES_MAX,
+      otlp: values.OTLP_BYTES_MAX,
+      tool: values.TOOL_BYTES_MAX,
+      multipart: values.MULTIPART_BYTES_MAX,
+    },
+    drainSecondsMax: values.DRAIN_SECONDS_MAX,
+    stopGraceSeconds: values.STOP_GRACE_SECONDS,
+  };
+}
+
+export type LauncherConfig = {
+  port: number;
+  host: string;
+  dataDirectory: string;
+  publicUrl: string | null;
+  /** Null: run a Postgres of our own. */
+  databaseUrl: string | null;
+  /** Null: the one in the data directory, made at first start. */
+  adminKey: Secret | null;
+  masterKey: Secret | null;
+  /** What the children may take to stop, in all. */
+  stopSecondsMax: number;
+};
+
+/**
+ * The launcher's settings. The gateway's are checked with them, so that their faults show before anything is started.
+ * @throws ConfigurationError naming every fault.
+ */
+export function readLauncherConfig(env?: Environment): LauncherConfig {
+  const values = readEnv(LauncherEnv, env, (isSet) =>
+    isSet("DATABASE_URL") && !isSet("MASTER_KEY")
+      ? [
+          `MASTER_KEY is missing, which a DATABASE_URL of your own requires; accepted is ${MASTER_KEY["accepts"]}`,
+        ]
+      : [],
+  );
+  return {
+    ...addressOf(values),
+    databaseUrl: values.DATABASE_URL ?? null,
+    adminKey: values.ADMIN_KEY === undefined ? null : new Secret(values.ADMIN_KEY),
+    masterKey: values.MASTER_KEY === undefined ? null : new Secret(values.MASTER_KEY),
+    stopSecondsMax: values.STOP_GRACE_SECONDS + values.DRAIN_SECONDS_MAX + 5,
+  };
+}
+
+/** Credentials of providers that the environment holds under `names`, the vendors' own (`OPENAI_API_KEY`, …). */
+export const readProviderKeys = (names: readonly string[], env?: Environment): Map<string, Secret> =>
+  new Map([...readPresent(names, env)].map(([name, value]) => [name, new Secret(value)]));
+
+const addressOf = (values: Static<typeof LauncherEnv>) => ({
+  port: values.PORT,
+  host: values.HOST,
+  dataDirectory: resolve(values.DATA_DIR),
+  publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
+});
+
+/** 32 bytes from 64 hexadecimal digits or from base64 (either alphabet, padded or not); null for anything else. */
+export function parseMasterKey(value: string): Uint8Array | null {
+  if (/^[0-9a-fA-F]{64}$/.test(value)) return Uint8Array.fromHex(value);
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return null;
+  return new Uint8Array(Buffer.from(value, "base64"));
+}
+
+function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === ""
+  );
+}

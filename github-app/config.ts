@@ -1,0 +1,107 @@
+import { createPrivateKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Type } from "@sinclair/typebox";
+import { type Environment, readEnv } from "#shared/env.ts";
+import { listenHost, oneWord, optional, port, postgresUrl, secret, text } from "#shared/env-forms.ts";
+import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
+
+const OWN_PATHS = ["/", "/healthz", "/readyz"];
+const SECRET_ACCEPTS = "at least 16 characters, and not `development`";
+
+const isSecret = (value: string) => value.length >= 16 && value !== "development";
+
+const GithubAppEnv = Type.Object({
+  GITHUB_APP_PORT: port(8788),
+  HOST: listenHost(),
+  DATABASE_URL: postgresUrl(),
+  LOG_LEVEL: oneWord(LOG_LEVELS, "info"),
+  APP_ID: optional(Type.Integer({ minimum: 1, accepts: "the App's id, a number" })),
+  PRIVATE_KEY: optional(
+    secret(
+      "the App's private key in PEM, as GitHub gave it, or that in base64",
+      (value) => readPem(value) !== null,
+    ),
+  ),
+  PRIVATE_KEY_PATH: optional(
+    text("a file with the App's private key in PEM", (path) => readPemFile(path) !== null),
+  ),
+  WEBHOOK_SECRET: optional(secret(SECRET_ACCEPTS, isSecret)),
+  WEBHOOK_SECRET_PREVIOUS: optional(secret(SECRET_ACCEPTS, isSecret)),
+  WEBHOOK_PATH: text("a path such as /api/github/webhooks", isWebhookPath, "/api/github/webhooks"),
+  GHE_HOST: optional(
+    text("the host name of a GitHub Enterprise Server", (value) => /^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(value)),
+  ),
+  GHE_PROTOCOL: oneWord(["https", "http"], "https"),
+});
+
+export type GithubAppConfig = {
+  port: number;
+  host: string;
+  databaseUrl: string;
+  logLevel: LogLevel;
+  /** Null: nothing is asked of GitHub. `privateKey` is PEM. */
+  app: { id: number; privateKey: string } | null;
+  /** The present secret first, then the previous one while it is being rotated; none: no webhook is taken. */
+  webhookSecrets: readonly string[];
+  webhookPath: string;
+  /** The REST API's root, e.g. `https://api.github.com`. */
+  apiUrl: string;
+};
+
+/** The GitHub App's settings, under Probot's names. @throws ConfigurationError naming every fault. */
+export function readGithubAppConfig(env?: Environment): GithubAppConfig {
+  const values = readEnv(GithubAppEnv, env, (isSet) => {
+    const hasKey = isSet("PRIVATE_KEY") || isSet("PRIVATE_KEY_PATH");
+    return [
+      ...(isSet("APP_ID") && !hasKey ? ["PRIVATE_KEY or PRIVATE_KEY_PATH is missing beside APP_ID"] : []),
+      ...(hasKey && !isSet("APP_ID") ? ["APP_ID is missing beside the private key"] : []),
+      ...(isSet("APP_ID") && !isSet("WEBHOOK_SECRET")
+        ? [`WEBHOOK_SECRET is missing beside APP_ID; accepted is ${SECRET_ACCEPTS}`]
+        : []),
+      ...(isSet("WEBHOOK_SECRET_PREVIOUS") && !isSet("WEBHOOK_SECRET")
+        ? ["WEBHOOK_SECRET is missing beside WEBHOOK_SECRET_PREVIOUS"]
+        : []),
+    ];
+  });
+  const pem =
+    values.PRIVATE_KEY === undefined
+      ? readPemFile(values.PRIVATE_KEY_PATH ?? "")
+      : readPem(values.PRIVATE_KEY);
+  return {
+    port: values.GITHUB_APP_PORT,
+    host: values.HOST,
+    databaseUrl: values.DATABASE_URL,
+    logLevel: values.LOG_LEVEL,
+    app: values.APP_ID === undefined || pem === null ? null : { id: values.APP_ID, privateKey: pem },
+    webhookSecrets: [values.WEBHOOK_SECRET, values.WEBHOOK_SECRET_PREVIOUS].filter((it) => it !== undefined),
+    webhookPath: values.WEBHOOK_PATH,
+    apiUrl:
+      values.GHE_HOST === undefined
+        ? "https://api.github.com"
+        : `${values.GHE_PROTOCOL}://${values.GHE_HOST}/api/v3`,
+  };
+}
+
+/** A PEM private key from the forms that Probot takes: as it is, with `\n` for line ends, or all of it in base64. */
+function readPem(value: string): string | null {
+  const plain = value.includes("-----BEGIN") ? value : Buffer.from(value, "base64").toString("utf8");
+  const pem = plain.replaceAll("\\n", "\n").trim();
+  try {
+    createPrivateKey(pem);
+    return `${pem}\n`;
+  } catch {
+    return null;
+  }
+}
+
+function readPemFile(path: string): string | null {
+  try {
+    return readPem(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function isWebhookPath(value: string): boolean {
+  return /^(\/[A-Za-z0-9._~-]+)+$/.test(value) && !OWN_PATHS.includes(value);
+}

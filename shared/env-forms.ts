@@ -1,0 +1,48 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { checked } from "./schema.ts";
+
+// The forms that settings in the environment take. `accepts` is what a fault tells the reader to write instead.
+
+/** A whole number of `unit` from `minimum` to `maximum`. */
+export const whole = (unit: string, minimum: number, maximum: number, fallback: number) =>
+  Type.Integer({ minimum, maximum, default: fallback, accepts: `${unit} from ${minimum} to ${maximum}` });
+
+export const port = (fallback: number) => whole("a port", 1, 65535, fallback);
+
+export const flag = (fallback: boolean) => Type.Boolean({ default: fallback, accepts: "true or false" });
+
+export const oneWord = <const T extends readonly string[]>(words: T, fallback: T[number]) => {
+  const accepts = `one of ${words.join(", ")}`;
+  return checked<T[number]>(
+    { type: "string", enum: [...words], default: fallback, accepts },
+    accepts,
+    (value) => words.some((word) => word === value),
+  );
+};
+
+/** Text that passes `test`. */
+export const text = (accepts: string, test: (value: string) => boolean, fallback?: string) =>
+  checked<string>(
+    { type: "string", accepts, ...(fallback === undefined ? {} : { default: fallback }) },
+    accepts,
+    (value) => typeof value === "string" && test(value),
+  );
+
+/** Text that faults never quote. */
+export const secret = (accepts: string, test: (value: string) => boolean) =>
+  checked<string>(
+    { type: "string", accepts, secret: true },
+    accepts,
+    (value) => typeof value === "string" && test(value),
+  );
+
+export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+
+const HOST = /^[A-Za-z0-9.:_-]{1,255}$/;
+
+/** An address to listen on. */
+export const listenHost = () =>
+  text("an IP address or a host name", (value) => HOST.test(value), "127.0.0.1");
+
+export const postgresUrl = () =>
+  secret("a postgres:// URL", (value) => /^postgres(ql)?:\/\/[^\s]+$/.test(value));

@@ -1,0 +1,91 @@
+import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { fits } from "./schema.ts";
+import { SUPERVISED } from "./stopping.ts";
+
+/** Exit status of a process whose settings are wrong (`EX_CONFIG` of sysexits.h): starting it again will not help. */
+export const CONFIGURATION_EXIT_CODE = 78;
+
+/** The settings of a process are wrong; `faults` names every one, and never holds the value of a secret. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `${faults.length} of the settings cannot be used:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+    );
+    this.faults = faults;
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings that `schema` names from the environment, trimmed; an empty one counts as absent. Numbers and
+ * truth values are converted as the schema's type says, then checked against it; `default` fills what is absent.
+ * Of each member, `accepts` completes the sentence "accepted is …", and `secret: true` keeps its value out of faults.
+ * @throws ConfigurationError with all faults at once, those of `more` (rules between settings) included.
+ */
+export function readEnv<T extends TObject>(
+  schema: T,
+  env: Environment = process.env,
+  more: (isSet: (name: keyof Static<T> & string) => boolean) => string[] = () => [],
+): Static<T> {
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, member] of Object.entries(schema.properties)) {
+    const text = env[name]?.trim() ?? "";
+    if (text !== "") {
+      const value = convert(member, text);
+      if (fits(member, value)) values[name] = value;
+      else faults.push(faultOf(name, member, text));
+    } else if (member.default !== undefined) values[name] = member.default;
+    else if (!(OptionalKind in member)) faults.push(`${name} is missing; accepted is ${member["accepts"]}`);
+  }
+  faults.push(...more((name) => Boolean(env[name]?.trim())));
+  if (faults.length > 0 || !fits(schema, values)) throw new ConfigurationError(faults);
+  return values;
+}
+
+function convert(schema: TSchema, text: string): unknown {
+  if (schema["type"] === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (schema["type"] === "boolean") return text === "true" || (text === "false" ? false : text);
+  return text;
+}
+
+function faultOf(name: string, schema: TSchema, text: string): string {
+  const shown = schema["secret"]
+    ? "has a value that cannot be used"
+    : `is ${JSON.stringify(text.slice(0, 100))}`;
+  return `${name} ${shown}; accepted is ${schema["accepts"]}`;
+}
+
+/** The variables of `names` that are set and not blank, e.g. the vendors' own names for their API keys. */
+export function readPresent(names: readonly string[], env: Environment = process.env): Map<string, string> {
+  const present = new Map<string, string>();
+  for (const name of names) {
+    const text = env[name]?.trim();
+    if (text) present.set(name, text);
+  }
+  return present;
+}
+
+/** This process's environment for a child, with `changes` on top. */
+export const inheritedEnv = (changes: Record<string, string>): Record<string, string | undefined> => ({
+  ...process.env,
+  ...changes,
+});
+
+/** Whether this process is a child of the launcher (`stopping.ts`). */
+export const isSupervised = (env: Environment = process.env): boolean => env[SUPERVISED] === "1";
+
+/** The settings, or the end of the process: all faults go to standard error, one a line. */
+export function settingsOrExit<T>(read: () => T, exitCode = CONFIGURATION_EXIT_CODE): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(exitCode);
+  }
+}

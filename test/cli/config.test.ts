@@ -1,0 +1,197 @@
+import { describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { parseMasterKey, readGatewayConfig, readLauncherConfig, readProviderKeys } from "#gateway/config.ts";
+import { readGithubAppConfig } from "#github-app/config.ts";
+import { ConfigurationError } from "#shared/env.ts";
+
+const HEX = "00112233445566778899aabbccddeeff".repeat(2);
+const NEEDED = {
+  DATABASE_URL: "postgres://u:p@localhost/db",
+  ADMIN_KEY: "tga_0123456789abcdef",
+  MASTER_KEY: HEX,
+};
+const PEM = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({
+  type: "pkcs1",
+  format: "pem",
+}) as string;
+
+function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe("gateway settings", () => {
+  test("with nothing but what is needed, every other setting has its documented default", () => {
+    const config = readGatewayConfig(NEEDED);
+    expect(config).toMatchObject({
+      port: 8787,
+      host: "127.0.0.1",
+      logLevel: "info",
+      publicUrl: null,
+      metricsPublic: false,
+      allowedHosts: null,
+      bytesMax: { json: 33_554_432, otlp: 8_388_608, tool: 4_194_304, multipart: 536_870_912 },
+      drainSecondsMax: 300,
+    });
+    expect(config.dataDirectory).toBe(join(process.cwd(), ".tallygate"));
+    expect(config.spool).toEqual({
+      directory: join(process.cwd(), ".tallygate", "spool"),
+      sync: "normal",
+      bytesMax: 1_073_741_824,
+    });
+  });
+
+  test("all faults are named at once, each with what is accepted", () => {
+    const faults = faultsOf(() =>
+      readGatewayConfig({ PORT: "http", METRICS_PUBLIC: "yes", LOG_LEVEL: "loud", SPOOL_SYNC: "never" }),
+    );
+    expect(faults).toEqual([
+      'PORT is "http"; accepted is a port from 1 to 65535',
+      'LOG_LEVEL is "loud"; accepted is one of trace, debug, info, warn, error, fatal',
+      'METRICS_PUBLIC is "yes"; accepted is true or false',
+      'SPOOL_SYNC is "never"; accepted is one of normal, full',
+      "DATABASE_URL is missing; accepted is a postgres:// URL",
+      "ADMIN_KEY is missing; accepted is 16 to 200 printable characters without blanks",
+      "MASTER_KEY is missing; accepted is 32 bytes in hexadecimal or base64",
+    ]);
+  });
+
+  test("a fault never holds the value of a secret", () => {
+    const canary = "canary-7f3a";
+    const faults = [
+      ...faultsOf(() =>
+        readGatewayConfig({ DATABASE_URL: `mysql://${canary}`, ADMIN_KEY: canary, MASTER_KEY: canary }),
+      ),
+      ...faultsOf(() =>
+        readGithubAppConfig({
+          ...NEEDED,
+          PRIVATE_KEY: canary,
+          WEBHOOK_SECRET: canary,
+          WEBHOOK_SECRET_PREVIOUS: canary,
+        }),
+      ),
+    ];
+    expect(faults.length).toBeGreaterThanOrEqual(6);
+    expect(faults.join("\n")).not.toContain(canary);
+  });
+
+  test("an empty setting counts as absent", () => {
+    expect(readGatewayConfig({ ...NEEDED, PORT: " ", PUBLIC_URL: "" })).toMatchObject({
+      port: 8787,
+      publicUrl: null,
+    });
+  });
+
+  test("a master key is taken as hexadecimal or base64 and is always 32 bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+        const buffer = Buffer.from(bytes);
+        for (const form of ["hex", "base64", "base64url"] as const) {
+          expect(parseMasterKey(buffer.toString(form))).toEqual(bytes);
+        }
+        expect(parseMasterKey(buffer.toString("hex").slice(2))).toBeNull();
+        expect(parseMasterKey(buffer.toString("base64").slice(4))).toBeNull();
+      }),
+    );
+  });
+
+  test("the admin key does not print", () => {
+    const config = readGatewayConfig(NEEDED);
+    expect(`${config.adminKey} ${JSON.stringify(config)}`).not.toContain(NEEDED.ADMIN_KEY);
+    expect(config.adminKey.reveal()).toBe(NEEDED.ADMIN_KEY);
+  });
+
+  test("only provider keys that are set are read", () => {
+    const keys = readProviderKeys(["OPENAI_API_KEY", "GROQ_API_KEY"], {
+      OPENAI_API_KEY: " sk-1 ",
+      GROQ_API_KEY: "",
+    });
+    expect([...keys].map(([name, key]) => [name, key.reveal()])).toEqual([["OPENAI_API_KEY", "sk-1"]]);
+  });
+});
+
+describe("launcher settings", () => {
+  test("nothing at all is needed", () => {
+    expect(readLauncherConfig({})).toMatchObject({ databaseUrl: null, adminKey: null, masterKey: null });
+  });
+
+  test("a database of one's own requires a master key of one's own", () => {
+    const { DATABASE_URL, MASTER_KEY } = NEEDED;
+    expect(faultsOf(() => readLauncherConfig({ DATABASE_URL }))).toEqual([
+      expect.stringContaining("MASTER_KEY is missing"),
+    ]);
+    expect(faultsOf(() => readLauncherConfig({ DATABASE_URL, MASTER_KEY: "short" }))).toEqual([
+      expect.stringContaining("MASTER_KEY has a value that cannot be used"),
+    ]);
+    expect(readLauncherConfig({ DATABASE_URL, MASTER_KEY }).databaseUrl).toBe(DATABASE_URL);
+  });
+});
+
+describe("GitHub App settings", () => {
+  const DATABASE_URL = NEEDED.DATABASE_URL;
+  const WEBHOOK_SECRET = "a-secret-of-some-length";
+
+  test("without APP_ID and WEBHOOK_SECRET it can start, and takes no webhook", () => {
+    expect(readGithubAppConfig({ DATABASE_URL })).toEqual({
+      port: 8788,
+      host: "127.0.0.1",
+      databaseUrl: DATABASE_URL,
+      logLevel: "info",
+      app: null,
+      webhookSecrets: [],
+      webhookPath: "/api/github/webhooks",
+      apiUrl: "https://api.github.com",
+    });
+  });
+
+  test("the private key is taken as PEM, with escaped line ends, in base64, and from a file", async () => {
+    const path = join(tmpdir(), `tallygate-${crypto.randomUUID()}.pem`);
+    await Bun.write(path, PEM);
+    const forms = [
+      { PRIVATE_KEY: PEM },
+      { PRIVATE_KEY: PEM.trim().replaceAll("\n", "\\n") },
+      { PRIVATE_KEY: Buffer.from(PEM).toString("base64") },
+      { PRIVATE_KEY_PATH: path },
+    ];
+    for (const form of forms) {
+      const config = readGithubAppConfig({ DATABASE_URL, WEBHOOK_SECRET, APP_ID: "17", ...form });
+      expect(config.app).toEqual({ id: 17, privateKey: PEM });
+    }
+    await Bun.file(path).delete();
+  });
+
+  test.each(["development", "fifteen-letters"])("the webhook secret %p is refused", (weak) => {
+    expect(faultsOf(() => readGithubAppConfig({ DATABASE_URL, WEBHOOK_SECRET: weak }))).toEqual([
+      expect.stringContaining("WEBHOOK_SECRET has a value that cannot be used"),
+    ]);
+  });
+
+  test("two secrets are in force while one replaces the other, the present one first", () => {
+    const config = readGithubAppConfig({
+      DATABASE_URL,
+      WEBHOOK_SECRET,
+      WEBHOOK_SECRET_PREVIOUS: "the-one-before-it",
+    });
+    expect(config.webhookSecrets).toEqual([WEBHOOK_SECRET, "the-one-before-it"]);
+  });
+
+  test("an App without key or secret, and a key without an App, are faults", () => {
+    expect(faultsOf(() => readGithubAppConfig({ DATABASE_URL, APP_ID: "17" })).length).toBe(2);
+    expect(faultsOf(() => readGithubAppConfig({ DATABASE_URL, PRIVATE_KEY: PEM })).length).toBe(1);
+    expect(faultsOf(() => readGithubAppConfig({ DATABASE_URL, WEBHOOK_PATH: "/readyz" })).length).toBe(1);
+  });
+
+  test("an Enterprise Server's API lies below /api/v3", () => {
+    expect(readGithubAppConfig({ DATABASE_URL, GHE_HOST: "git.example.com" }).apiUrl).toBe(
+      "https://git.example.com/api/v3",
+    );
+  });
+});
