@@ -1,0 +1,64 @@
+import type postgres from "postgres";
+import { connect } from "./database.ts";
+
+/** Any number, the same in every version of this program: who holds it makes partitions. */
+const PARTITION_LOCK = 7_219_440_319;
+
+/** A month of `requests`: `[from, to)` in UTC, as dates. */
+export type Month = { table: string; from: string; to: string };
+
+/** The months that need a partition at `now`: the one before (late records), this one, and two ahead. */
+export function monthsAround(now: Date): Month[] {
+  return [-1, 0, 1, 2].map((offset) => {
+    const first = (months: number) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
+    const from = first(offset);
+    return { table: `requests_${from.slice(0, 7).replace("-", "_")}`, from, to: first(offset + 1) };
+  });
+}
+
+/**
+ * Makes the partitions of `requests` that `now` calls for and that are missing; returns their names. Records of those
+ * months that have meanwhile gone to the default partition move over. Safe from several processes at once.
+ *
+ * A month is built beside the table and then attached, which stops nobody who writes to or reads another month. The
+ * default partition alone is locked while its few rows are looked through; waiting for that lock ends after 2 s
+ * (SQLSTATE 55P03) so that reports do not queue up behind it. The next call tries again. A transaction that already wrote
+ * to `requests` before may, at its next write into that very month, meet SQLSTATE 23514 once; tried again, it succeeds.
+ */
+export async function ensurePartitions(url: string, now: Date): Promise<string[]> {
+  const client = connect(url, {
+    name: "partitions",
+    max: 1,
+    statementTimeoutMs: 60_000,
+    lockTimeoutMs: 2_000,
+  });
+  try {
+    const made: string[] = [];
+    for (const month of monthsAround(now)) {
+      if (await client.begin((transaction) => addMonth(transaction, month))) made.push(month.table);
+    }
+    return made;
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+async function addMonth(sql: postgres.TransactionSql, { table, from, to }: Month): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`;
+  const [there] = await sql`select 1 from pg_inherits where inhrelid = to_regclass(${table})`;
+  if (there) return false;
+  const inMonth = `started_at >= '${from} 00:00:00+00' and started_at < '${to} 00:00:00+00'`;
+  await sql.unsafe(`create table ${table} (like requests including all)`);
+  // With this check in place, attaching need not read the new table.
+  await sql.unsafe(`alter table ${table} add constraint in_month check (${inMonth})`);
+  await sql.unsafe("lock table requests_default in access exclusive mode");
+  await sql.unsafe(
+    `with moved as (delete from requests_default where ${inMonth} returning *) insert into ${table} select * from moved`,
+  );
+  await sql.unsafe(
+    `alter table requests attach partition ${table} for values from ('${from} 00:00:00+00') to ('${to} 00:00:00+00')`,
+  );
+  await sql.unsafe(`alter table ${table} drop constraint in_month`);
+  return true;
+}
