@@ -1,0 +1,116 @@
+import type { Spec } from "#shared/report.ts";
+
+/** A report that is there from the start. Range, comparison and filters come from who asks. */
+export type CatalogueEntry = {
+  id: string;
+  title: string;
+  description: string;
+  spec: Pick<Spec, "source" | "dimensions" | "measures" | "view">;
+};
+
+const SPEND = ["cost_usd", "cost_share", "requests", "total_tokens", "users", "unpriced_requests"] as const;
+
+/** The built-in reports, in the order in which they are shown. */
+export const CATALOGUE: readonly CatalogueEntry[] = [
+  {
+    id: "spend-overview",
+    title: "Spend overview",
+    description: "What AI usage cost in all, who and how much is behind it, and what moved the cost.",
+    spec: {
+      source: "requests",
+      dimensions: ["month"],
+      measures: [
+        "cost_usd",
+        "requests",
+        "total_tokens",
+        "users",
+        "sessions",
+        "active_hours",
+        "cost_per_user",
+        "cost_per_active_hour",
+        "cache_hit_rate",
+        "unpriced_requests",
+        "cost_decomposition",
+      ],
+      view: "waterfall",
+    },
+  },
+  {
+    id: "spend-by-model",
+    title: "Spend by model",
+    description: "Which models the money goes to, and what a million tokens costs with each.",
+    spec: {
+      source: "requests",
+      dimensions: ["model"],
+      measures: [...SPEND, "cost_per_1m_tokens", "latency_p95_ms"],
+      view: "bar",
+    },
+  },
+  {
+    id: "spend-by-route",
+    title: "Spend by route",
+    description: "Which kinds of task the money goes to, and how fast they are answered.",
+    spec: {
+      source: "requests",
+      dimensions: ["route"],
+      measures: [...SPEND, "cost_per_1k_requests", "latency_avg_ms", "latency_p95_ms"],
+      view: "bar",
+    },
+  },
+  {
+    id: "spend-by-person",
+    title: "Spend by person",
+    description:
+      "Who the money is spent for: the key's owner, the user an application acts for, or a service account.",
+    spec: {
+      source: "requests",
+      dimensions: ["subject"],
+      measures: ["cost_usd", "cost_share", "requests", "total_tokens", "sessions", "active_hours"],
+      view: "table",
+    },
+  },
+  {
+    id: "spend-by-client",
+    title: "Spend by client",
+    description: "Which tools the money is spent with.",
+    spec: {
+      source: "requests",
+      dimensions: ["client"],
+      measures: [...SPEND, "cost_per_user", "cost_per_active_hour"],
+      view: "bar",
+    },
+  },
+  {
+    id: "spend-by-day",
+    title: "Spend by day",
+    description: "How cost, requests and the number of people change from day to day.",
+    spec: {
+      source: "requests",
+      dimensions: ["day"],
+      measures: ["cost_usd", "requests", "total_tokens", "users"],
+      view: "line",
+    },
+  },
+  {
+    id: "cost-per-merged-pr",
+    title: "Cost per merged pull request",
+    description:
+      "What a merged pull request cost, by repository. A merge without one known session has no cost, so the figure is " +
+      "the least it can be until every merge is joined.",
+    spec: {
+      source: "outcomes",
+      dimensions: ["repository"],
+      measures: [
+        "cost_per_merged_pr",
+        "cost_usd",
+        "merged_prs",
+        "joined_prs",
+        "reverted_prs",
+        "revert_rate",
+        "reviews",
+        "users",
+      ],
+      view: "bar",
+    },
+  },
+];

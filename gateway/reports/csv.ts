@@ -1,0 +1,40 @@
+import type { Figures, MeasureName, Result, Row } from "#shared/report.ts";
+
+/**
+ * A result as CSV (RFC 4180, CRLF): the groups, each measure, and after a comparison its previous value and its delta;
+ * the total last. An unknown figure is an empty cell. Labels that a spreadsheet would run as a formula are made text.
+ */
+export function toCsv(result: Result): string {
+  const { dimensions, measures } = result.spec;
+  const compared = result.previousWindow !== null;
+  const names = [...new Set(measures)];
+  const header = [
+    ...(dimensions.length > 0 ? dimensions : ["group"]),
+    ...names.flatMap((name) => (compared ? [name, `previous_${name}`, `delta_${name}`] : [name])),
+    "floor",
+    ...(compared ? ["previous_floor"] : []),
+  ];
+  const line = (groups: string[], row: Row) => [
+    ...groups,
+    ...names.flatMap((name) => figures(row, name, compared)),
+    String(row.floor),
+    ...(compared ? [String(row.previousFloor)] : []),
+  ];
+  const total = ["total", ...dimensions.slice(1).map(() => "")];
+  const lines = [
+    header,
+    ...result.rows.map((row) => line(row.groups.map(textCell), row)),
+    line(total, result.total),
+  ];
+  return lines.map((cells) => `${cells.map(quoted).join(",")}\r\n`).join("");
+}
+
+function figures(row: Row, name: MeasureName, compared: boolean): string[] {
+  const cell = (side: Figures | null) => String(side?.[name] ?? "");
+  return compared ? [cell(row.current), cell(row.previous), cell(row.delta)] : [cell(row.current)];
+}
+
+/** Labels come from clients. What starts like a formula gets an apostrophe, which spreadsheets read as "text follows". */
+const textCell = (text: string): string => (/^\s*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text);
+
+const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

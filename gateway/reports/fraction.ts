@@ -1,0 +1,53 @@
+/**
+ * An exact number, `num / den`, with `den` over 0. Figures stay exact until they leave as JSON numbers, so that money
+ * is never added, subtracted or divided as a float. Null is unknown or undefined, and makes what it touches null.
+ */
+export type Fraction = { num: bigint; den: bigint };
+
+export const ZERO: Fraction = Object.freeze({ num: 0n, den: 1n });
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/;
+
+/**
+ * The value of a decimal as Postgres prints it (`12`, `-0.50`, `1e-07`).
+ * @throws RangeError for anything else, `NaN` and `Infinity` included.
+ */
+export function fractionOf(decimal: string): Fraction {
+  const [, sign, whole, decimals = "", exponent = "0"] = DECIMAL.exec(decimal) ?? [];
+  if (whole === undefined) throw new RangeError("not a decimal number");
+  const digits = BigInt(`${sign}${whole}${decimals}`);
+  const scale = Number(exponent) - decimals.length;
+  return scale < 0
+    ? { num: digits, den: 10n ** BigInt(-scale) }
+    : { num: digits * 10n ** BigInt(scale), den: 1n };
+}
+
+export const minus = (a: Fraction | null, b: Fraction | null): Fraction | null =>
+  a && b && { num: a.num * b.den - b.num * a.den, den: a.den * b.den };
+
+/** `a` × `times` ÷ `b`; null where `b` is 0. */
+export function ratio(a: Fraction | null, b: Fraction | null, times = 1n): Fraction | null {
+  if (!a || !b || b.num === 0n) return null;
+  const sign = b.num < 0n ? -1n : 1n;
+  return { num: sign * a.num * b.den * times, den: sign * a.den * b.num };
+}
+
+/** Bits of the quotient that are kept: over the 53 of a double, so that what is cut off only breaks ties. */
+const QUOTIENT_BITS = 66;
+
+/** The double nearest to the fraction. */
+export function toNumber(fraction: Fraction): number;
+export function toNumber(fraction: Fraction | null): number | null;
+export function toNumber(fraction: Fraction | null): number | null {
+  if (!fraction) return null;
+  const { num, den } = fraction;
+  const magnitude = num < 0n ? -num : num;
+  const shift = BigInt(Math.max(0, QUOTIENT_BITS - bitsOf(magnitude) + bitsOf(den)));
+  const shifted = magnitude << shift;
+  // The last bit stands for everything below it: exactly half-way, or a little over.
+  const quotient = (shifted / den) | (shifted % den === 0n ? 0n : 1n);
+  const number = Number(quotient) * 2 ** -Number(shift);
+  return num < 0n ? -number : number;
+}
+
+const bitsOf = (value: bigint): number => value.toString(2).length;

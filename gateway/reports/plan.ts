@@ -1,0 +1,159 @@
+import { type DimensionName, type MeasureName, ROWS_MAX, type Spec } from "#shared/report.ts";
+import { DIMENSION, filterSql, isTime, TAGS } from "./dimensions.ts";
+import { AGGREGATES, aggregatesOf, FLOOR_SQL, MEASURE, type Measure } from "./measures.ts";
+import { RELATIONS } from "./relations.ts";
+import { sourceOf } from "./sources.ts";
+import { asksForLane, filtersOf } from "./spec.ts";
+import type { Period, Periods } from "./window.ts";
+
+/** A statement for Postgres. Values are parameters, never text. */
+export type Query = { text: string; params: readonly Param[] };
+export type Param = string | readonly string[];
+
+/** What is asked of the records: a checked spec, its periods, and (outcomes) the pull requests that are reverted. */
+export type Ask = { orgId: string; spec: Spec; periods: Periods; reverted: readonly string[] };
+
+/**
+ * The queries of one report. `cells` of `rows` and of `total` have the columns `d1`, `d2`, and for each window
+ * (`c_` current, `p_` previous) `…found`, `…floor` and the aggregates, as text. `rows` is null without dimensions:
+ * the total says it all then.
+ */
+export type Plan = { rows: Query | null; total: Query; coverage: Query | null };
+
+/** Reads the raw records. A plan that reads rollups instead answers the same columns. */
+export function planReport(ask: Ask): Plan {
+  const { spec } = ask;
+  return {
+    rows: spec.dimensions.length > 0 ? cellsQuery(ask, spec.dimensions) : null,
+    total: cellsQuery(ask, []),
+    coverage: coverageQuery(ask),
+  };
+}
+
+/** The aggregates by group, both windows side by side, in the order in which rows are shown. */
+function cellsQuery(ask: Ask, dimensions: readonly DimensionName[]): Query {
+  const params = parameters();
+  const names = aggregatesOf(ask.spec.measures);
+  const facts = factsSql(ask, params, { dimensions, filters: filtersOf(ask.spec.filters) });
+  const aggregates = names.map((name) => `${AGGREGATES[name].sql} as ${name}`);
+  const sides = (["c", "p"] as const).flatMap((side) => [
+    `(${side}.d1 is not null)::text as ${side}_found`,
+    `${side}.floor::text as ${side}_floor`,
+    ...names.map((name) => `${side}.${name}::text as ${side}_${name}`),
+  ]);
+  const text = `with ${facts},
+cells as (
+  select current, d1, d2, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
+  from facts group by current, d1, d2
+)
+select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2,
+  ${sides.join(",\n  ")}
+from (select * from cells where current) c
+full join (select * from cells where not current) p on c.d1 = p.d1 and c.d2 = p.d2
+order by ${orderSql(dimensions, ask.spec.measures)}
+limit ${ROWS_MAX}`;
+  return { text, params: params.values };
+}
+
+/** Time ascending, else the first measure descending, then the label. */
+function orderSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
+  const times = dimensions.flatMap((name, i) => (isTime(name) ? [`${i + 1} asc`] : []));
+  const [first] = measures;
+  const rank = first ? [`${rankSql(MEASURE[first])} desc nulls last`] : [];
+  return [...times, ...rank, "1 asc", "2 asc"].join(", ");
+}
+
+function rankSql(measure: Measure): string {
+  switch (measure.kind) {
+    case "base":
+    case "share":
+      return `c.${measure.of}`;
+    case "per":
+      return `c.${measure.of}::numeric / nullif(c.${measure.per}, 0)`;
+    case "change":
+      return `c.${measure.of} - coalesce(p.${measure.of}, 0)`;
+  }
+}
+
+type Cut = { dimensions: readonly DimensionName[]; filters: readonly (readonly [DimensionName, string[]])[] };
+
+/** The records of both windows that pass the filters, one row per group that a record belongs to. */
+function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): string {
+  const { spec, periods } = ask;
+  const [d1 = "''", d2 = "''"] = dimensions.map((name) => DIMENSION[name].sql);
+  const current = withinSql(periods.current, params);
+  const within = periods.previous ? `(${current} or ${withinSql(periods.previous, params)})` : current;
+  const conditions = [
+    `r.org_id = ${params.add(ask.orgId, "text")}`,
+    within,
+    ...filters.map(([name, values]) => filterSql(name, params.add(values, "text[]"))),
+  ];
+  const tags = `\n  cross join lateral (select distinct unnest(${TAGS}) as tag) t`;
+  const facts = `(
+  select r.*, ${asksForLane(spec) ? "true" : "r.metered"} as billed, ${current} as current,
+    (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2
+  from ${RELATIONS[spec.source]} r
+  left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? tags : ""}
+  where ${conditions.join("\n    and ")}
+)`;
+  return spec.source === "outcomes"
+    ? outcomeFactsSql(facts, params.add(ask.reverted, "text[]"))
+    : `facts as ${facts}`;
+}
+
+/** A session's cost stands with one of its pull requests per group and window, so that it is counted once. */
+const outcomeFactsSql = (facts: string, reverted: string): string => `shared as ${facts},
+facts as (
+  select *, pull_request = any(${reverted}) as reverted,
+    case when row_number() over (partition by current, d1, d2, run order by pull_request) = 1
+      and run is not null then session_cost_usd end as cost_usd
+  from shared
+)`;
+
+function withinSql({ fromMs, toMs }: Period, params: Parameters): string {
+  const to = `r.started_at < ${params.instant(toMs)}`;
+  return fromMs === null ? to : `(r.started_at >= ${params.instant(fromMs)} and ${to})`;
+}
+
+/**
+ * Since when the optional labels asked for are recorded, and how many records of each window are older. Labels
+ * that were recorded from the start give no row.
+ */
+function coverageQuery(ask: Ask): Query | null {
+  const { labels } = sourceOf(ask.spec.source);
+  const filters = filtersOf(ask.spec.filters);
+  const asked = [...ask.spec.dimensions, ...filters.map(([name]) => name)];
+  const late = [...new Set(asked)].filter((name) => labels[name] !== undefined);
+  if (late.length === 0) return null;
+  const params = parameters();
+  const firsts = late.map((name) => `min(r.started_at) filter (where ${labels[name]})`);
+  const facts = factsSql(ask, params, {
+    dimensions: [],
+    filters: filters.filter(([name]) => !late.includes(name)),
+  });
+  const text = `with ${facts},
+since as (
+  select case when num_nulls(${firsts.join(", ")}) = 0 then greatest(${firsts.join(", ")}) end as label,
+    min(r.started_at) as record
+  from ${RELATIONS[ask.spec.source]} r where r.org_id = ${params.add(ask.orgId, "text")}
+)
+select (extract(epoch from s.label) * 1000)::bigint::text as since_ms,
+  count(distinct f.record) filter (where f.current)::text as rows_before,
+  count(distinct f.record) filter (where not f.current)::text as previous_rows_before
+from since s
+left join facts f on s.label is null or f.started_at < s.label
+where s.label is distinct from s.record
+group by s.label`;
+  return { text, params: params.values };
+}
+
+type Parameters = ReturnType<typeof parameters>;
+
+function parameters() {
+  const values: Param[] = [];
+  const add = (value: Param, type: string): string => {
+    values.push(value);
+    return `$${values.length}::${type}`;
+  };
+  return { values, add, instant: (ms: number) => add(new Date(ms).toISOString(), "timestamptz") };
+}

@@ -1,0 +1,73 @@
+import type { SourceName } from "#shared/report.ts";
+
+/**
+ * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
+ * `org_id`, `record` (its identity), `started_at`, `person` (null for a service account), `run` (the session, where it
+ * counts), `attributed` (whether owner, label and key are known), `metered` (false in the subscription lane),
+ * `uncertain` (its cost is unknown or a lower bound).
+ */
+const REQUESTS = `(
+  select q.*, q.id::text as record, coalesce(q.user_label, q.owner) as person, q.session as run, true as attributed,
+    q.channel <> 'subscription' as metered, q.unpriced or q.partial or q.cost_usd is null as uncertain,
+    q.cache_read_tokens as cached_tokens, (q.latency_ms is not null)::int as timed
+  from requests q
+)`;
+
+/** Of the right columns and without rows: tool calls are not recorded yet. */
+const TOOL_CALLS = `(
+  select null::text as org_id, null::text as record, null::timestamptz as started_at, null::text as person,
+    null::text as run, true as attributed, true as metered, true as uncertain, null::text as client,
+    null::text as owner, null::text as user_label, null::uuid as key_id, null::text as channel, null::text[] as tags,
+    null::text as session, null::text as server, null::text as tool, null::text as status, false as unpriced,
+    null::numeric as cost_usd, null::int as latency_ms, 0 as timed
+  where false
+)`;
+
+/** Of the right columns and without rows: agents' metrics are not recorded yet. */
+const AGENT_METRICS = `(
+  select null::text as org_id, null::text as record, null::timestamptz as started_at, null::text as person,
+    null::text as run, true as attributed, true as metered, true as uncertain, null::text as client,
+    null::text as model, null::text as owner, null::text as user_label, null::uuid as key_id, null::text as session,
+    null::bigint as operations, null::bigint as input_tokens, null::bigint as output_tokens,
+    null::bigint as cached_tokens, null::numeric as cost_usd, null::numeric as latency_ms, 0 as timed
+  where false
+)`;
+
+/**
+ * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
+ * made the session's requests. A pull request is joined when it names one session and a request of it is known now:
+ * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session.
+ */
+const OUTCOMES = `(
+  select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
+    coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
+    m.owner, m.user_label, m.key_id,
+    case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
+    case when o.pull_request is not null and m.key_id is not null then o.session end as run,
+    o.pull_request is not null as metered, s.cost_usd as session_cost_usd,
+    s.cost_usd is null or s.uncertain as uncertain
+  from (
+    select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
+      null as review, case when link in ('joined', 'unknown_session') then session end as session
+    from pull_requests where merged_at is not null
+    union all
+    select org_id, submitted_at, repository_id, null, repository_id || '!' || id, session
+    from reviews where session is not null and not dismissed
+  ) o
+  left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
+  left join lateral (
+    select distinct q.owner, q.user_label, q.key_id
+    from requests q where q.org_id = o.org_id and q.session = o.session
+  ) m on true
+  left join lateral (
+    select sum(q.cost_usd) as cost_usd, bool_or(q.unpriced or q.partial or q.cost_usd is null) as uncertain
+    from requests q where q.org_id = o.org_id and q.session = o.session and q.channel <> 'subscription'
+  ) s on true
+)`;
+
+export const RELATIONS = {
+  requests: REQUESTS,
+  tool_calls: TOOL_CALLS,
+  agent_metrics: AGENT_METRICS,
+  outcomes: OUTCOMES,
+} as const satisfies Record<SourceName, string>;

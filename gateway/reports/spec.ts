@@ -1,0 +1,69 @@
+import type { TSchema } from "@sinclair/typebox";
+import { type DimensionName, type Filters, Spec } from "#shared/report.ts";
+import { faultsOf, fits } from "#shared/schema.ts";
+import { GatewayError } from "../errors.ts";
+import { sourceOf } from "./sources.ts";
+
+/** Longest member path that a refusal repeats; unknown members carry names of any length. */
+const PATH_MAX = 100;
+
+const refuse = (member: string, reason: string): never => {
+  throw new GatewayError("invalid_request", `${member}: ${reason}`);
+};
+
+/**
+ * `value` as a `schema`, else a refusal that names the first faulty member below `name` and the reason.
+ * @throws GatewayError invalid_request
+ */
+export function checkBody(schema: TSchema, value: unknown, name: string): void {
+  const [fault] = faultsOf(schema, value);
+  if (!fault) return;
+  const member = memberOf(name, fault.path);
+  refuse(member.length > PATH_MAX ? name : member, lowerFirst(fault.message));
+}
+
+/** `/filters/client/0` below `spec` as `spec.filters.client[0]`. */
+function memberOf(name: string, pointer: string): string {
+  const steps = pointer.split("/").slice(1);
+  return name + steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join("");
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/**
+ * A spec that its source can answer.
+ * @throws GatewayError invalid_request, naming the member and the reason.
+ */
+export function checkSpec(value: unknown): Spec {
+  checkBody(Spec, value, "spec");
+  if (!fits(Spec, value)) return refuse("spec", "is not a report's spec");
+  const source = sourceOf(value.source);
+  value.measures.forEach((measure, i) => {
+    if (!source.measures.includes(measure)) {
+      refuse(`spec.measures[${i}]`, `source ${value.source} has no measure ${measure}`);
+    }
+  });
+  value.dimensions.forEach((dimension, i) => {
+    if (!source.dimensions.includes(dimension)) {
+      refuse(`spec.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
+    }
+  });
+  for (const [dimension, values] of filtersOf(value.filters)) {
+    const member = `spec.filters.${dimension}`;
+    if (!source.dimensions.includes(dimension)) {
+      refuse(member, `source ${value.source} has no dimension ${dimension}`);
+    }
+    // Postgres's text cannot hold it, so no label ever does.
+    const nul = values.findIndex((text) => text.includes("\0"));
+    if (nul >= 0) refuse(`${member}[${nul}]`, "must not hold a NUL character");
+  }
+  return value;
+}
+
+/** The filters that restrict something, in the order sent; an empty list restricts nothing. */
+export const filtersOf = (filters: Filters): [DimensionName, string[]][] =>
+  (Object.entries(filters) as [DimensionName, string[]][]).filter(([, values]) => values.length > 0);
+
+/** The subscription lane's money is counted only where it alone is asked for: channel is exactly `subscription`. */
+export const asksForLane = ({ source, filters }: Pick<Spec, "source" | "filters">): boolean =>
+  source === "requests" && new Set(filters.channel).size === 1 && filters.channel?.[0] === "subscription";

@@ -1,0 +1,145 @@
+import type postgres from "postgres";
+
+/** The parts of a record that reports read. */
+export type RequestFacts = {
+  at: string;
+  channel?: "api" | "subscription" | "batch";
+  client?: string;
+  model?: string | null;
+  route?: string;
+  key?: string;
+  owner?: string | null;
+  user?: string | null;
+  session?: string | null;
+  tags?: string[];
+  latencyMs?: number | null;
+  ttftMs?: number | null;
+  input?: number | null;
+  cached?: number | null;
+  output?: number | null;
+  /** Exact decimal; null is unpriced unless said otherwise. */
+  cost?: string | null;
+  tokenCost?: string | null;
+  unpriced?: boolean;
+  partial?: boolean;
+};
+
+export type PullRequestFacts = {
+  repository: number;
+  number: number;
+  mergedAt: string | null;
+  link: string;
+  session?: string | null;
+  sha?: string;
+  revertsByBranch?: number;
+  revertsByBody?: { repository: string | null; number: number }[];
+  revertsBySha?: string[];
+};
+
+export type ReviewFacts = {
+  repository: number;
+  id: number;
+  submittedAt: string;
+  session?: string | null;
+  dismissed?: boolean;
+};
+
+export type World = {
+  keys?: Record<string, string>;
+  requests?: RequestFacts[];
+  repositories?: { id: number; fullName: string; formerNames?: string[] }[];
+  pullRequests?: PullRequestFacts[];
+  reviews?: ReviewFacts[];
+};
+
+/** A key's id from its letter: `keyId("a")`. */
+export const keyId = (name: string): string =>
+  `00000000-0000-7000-8000-${Buffer.from(name).toString("hex").padStart(12, "0").slice(-12)}`;
+
+/** Writes a world into an organisation of its own, so that many worlds share one database. */
+export async function seed(sql: postgres.Sql, orgId: string, world: World): Promise<void> {
+  const put = async (table: string, rows: Record<string, unknown>[]) => {
+    if (rows.length > 0)
+      await sql`insert into ${sql(table)} ${sql(rows.map((row) => ({ org_id: orgId, ...row })))}`;
+  };
+  await put(
+    "keys",
+    Object.keys(world.keys ?? {}).map((name) => ({
+      id: keyId(name),
+      name: world.keys?.[name],
+      scopes: sql.json({}),
+      created_at: "2026-01-01T00:00:00Z",
+    })),
+  );
+  await put("requests", (world.requests ?? []).map(requestRow));
+  await put(
+    "repositories",
+    (world.repositories ?? []).map(({ id, fullName, formerNames = [] }) => ({
+      id,
+      full_name: fullName,
+      former_names: sql.json(formerNames),
+      changed_at: "2026-01-01T00:00:00Z",
+    })),
+  );
+  await put(
+    "pull_requests",
+    (world.pullRequests ?? []).map((pr) => ({
+      repository_id: pr.repository,
+      number: pr.number,
+      state: pr.mergedAt ? "merged" : "open",
+      merged_at: pr.mergedAt,
+      merge_commit_sha: pr.sha ?? null,
+      link: pr.link,
+      session_ids: pr.session ? [pr.session] : [],
+      session: pr.session ?? null,
+      reverts_by_branch: pr.revertsByBranch ?? null,
+      reverts_by_body: sql.json(pr.revertsByBody ?? []),
+      reverts_by_sha: pr.revertsBySha ?? [],
+      evidence: sql.json([]),
+    })),
+  );
+  await put(
+    "reviews",
+    (world.reviews ?? []).map((review) => ({
+      repository_id: review.repository,
+      id: review.id,
+      number: 1,
+      submitted_at: review.submittedAt,
+      dismissed: review.dismissed ?? false,
+      session_ids: review.session ? [review.session] : [],
+      session: review.session ?? null,
+    })),
+  );
+}
+
+function requestRow(facts: RequestFacts): Record<string, unknown> {
+  const cost = facts.cost === undefined ? "0" : facts.cost;
+  return {
+    id: Bun.randomUUIDv7(),
+    started_at: facts.at,
+    surface: "chat.completions",
+    channel: facts.channel ?? "api",
+    state: "ok",
+    streamed: false,
+    attempts: 1,
+    route: facts.route ?? "chat",
+    route_source: "model",
+    model: facts.model === undefined ? "m1" : facts.model,
+    key_id: keyId(facts.key ?? "a"),
+    owner: facts.owner ?? null,
+    user_label: facts.user ?? null,
+    session: facts.session ?? null,
+    client: facts.client ?? "unknown",
+    tags: facts.tags ?? [],
+    latency_ms: facts.latencyMs ?? null,
+    ttft_ms: facts.ttftMs ?? null,
+    usage_source: "provider",
+    input_tokens: facts.input ?? null,
+    cache_read_tokens: facts.cached ?? null,
+    output_tokens: facts.output ?? null,
+    cost_usd: cost,
+    token_cost_usd: facts.tokenCost === undefined ? cost : facts.tokenCost,
+    unpriced: facts.unpriced ?? cost === null,
+    partial: facts.partial ?? false,
+  };
+}
