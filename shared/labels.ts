@@ -13,8 +13,12 @@ const CONTROL = /\p{Cc}/u;
 export const parseSessionId = (text: string | null | undefined): SessionId | null =>
   text && SESSION_ID.test(text) ? (text as SessionId) : null;
 
-/** A trimmed label of 1 to `max` characters without control characters, else null. */
+/**
+ * A trimmed label of 1 to `max` characters without control characters, else null. Half a surrogate pair is no
+ * character: Postgres stores no such text.
+ */
 export function parseLabel(text: string | null | undefined, max: number): string | null {
   const trimmed = text?.trim() ?? "";
-  return trimmed.length > 0 && trimmed.length <= max && !CONTROL.test(trimmed) ? trimmed : null;
+  if (trimmed.length === 0 || trimmed.length > max || !trimmed.isWellFormed()) return null;
+  return CONTROL.test(trimmed) ? null : trimmed;
 }

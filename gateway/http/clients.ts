@@ -1,0 +1,49 @@
+/** A known tool: how its user agent begins (any case), and the headers that it sends where that alone does not tell. */
+type ClientFacts = { userAgent: string; name: string; headers?: readonly string[] };
+
+/** Names of known tools, by user agent as recorded from them; the first row that holds decides. */
+export const CLIENTS = [
+  { userAgent: "claude-cli/", name: "claude-code" },
+  { userAgent: "claude-code/", name: "claude-code" },
+  { userAgent: "codex_", name: "codex" },
+  { userAgent: "codex-", name: "codex" },
+  { userAgent: "codex/", name: "codex" },
+  { userAgent: "opencode/", name: "opencode" },
+  { userAgent: "GeminiCLI", name: "gemini-cli" },
+  { userAgent: "QwenCode/", name: "qwen-code" },
+  // Copilot's CLI says what its SDK says; only these two headers tell it from other users of that SDK.
+  { userAgent: "OpenAI/JS", name: "copilot-cli", headers: ["x-initiator", "x-interaction-type"] },
+  { userAgent: "OpenAI/JS", name: "openai-js" },
+  { userAgent: "OpenAI/Python", name: "openai-python" },
+  { userAgent: "AsyncOpenAI/Python", name: "openai-python" },
+  { userAgent: "Anthropic/JS", name: "anthropic-js" },
+  { userAgent: "Anthropic/Python", name: "anthropic-python" },
+  { userAgent: "AsyncAnthropic/Python", name: "anthropic-python" },
+  { userAgent: "ai/", name: "ai-sdk" },
+  { userAgent: "ai-sdk/", name: "ai-sdk" },
+  { userAgent: "ai-sdk-", name: "ai-sdk" },
+  { userAgent: "langchainjs-", name: "langchain-js" },
+  { userAgent: "cohere-ai/", name: "cohere-sdk" },
+] as const satisfies readonly ClientFacts[];
+
+const ROWS: readonly ClientFacts[] = CLIENTS;
+
+const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
+
+/**
+ * The tool that a request comes from, 1 to 32 characters: a known one by its user agent, else the user agent's product
+ * token, else `unknown`. The user agent itself is not kept.
+ */
+export function clientName(userAgent: string | null, headers: Headers): string {
+  const agent = userAgent?.trim() ?? "";
+  const lower = agent.toLowerCase();
+  const known = ROWS.find(
+    (row) => lower.startsWith(row.userAgent.toLowerCase()) && sends(headers, row.headers),
+  );
+  if (known) return known.name;
+  const product = agent.split(/[/ ]/, 1)[0] ?? "";
+  return PRODUCT.test(product) ? product : "unknown";
+}
+
+const sends = (headers: Headers, names: readonly string[] = []): boolean =>
+  names.every((name) => headers.has(name));

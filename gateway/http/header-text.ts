@@ -1,0 +1,13 @@
+import { isUtf8 } from "node:buffer";
+
+/**
+ * A header's value as its sender wrote it. Header bytes are handed over as Latin-1, one character a byte; most tools
+ * send UTF-8, so bytes that are valid UTF-8 are read as that. Others stay Latin-1: the default of HTTP libraries that
+ * encode text by themselves.
+ */
+export function utf8Header(value: string | null): string | null {
+  if (value === null) return null;
+  const bytes = Buffer.from(value, "latin1");
+  const fromTheWire = bytes.toString("latin1") === value;
+  return fromTheWire && isUtf8(bytes) ? bytes.toString("utf8") : value;
+}

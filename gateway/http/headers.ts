@@ -1,0 +1,74 @@
+import type { WireName } from "../call.ts";
+
+/** Request headers that a provider gets as the client wrote them; a name that ends in `-` stands for all that begin so. */
+const TO_PROVIDER = [
+  "accept",
+  "anthropic-",
+  "content-type",
+  "idempotency-key",
+  "openai-beta",
+  "user-agent",
+] as const;
+
+/**
+ * Answer headers that a client gets. `content-length` is not among them: the server frames what it really sends,
+ * which may be one usage chunk less.
+ */
+const TO_CLIENT = [
+  "anthropic-fast-",
+  "anthropic-priority-",
+  "anthropic-ratelimit-",
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-type",
+  "openai-processing-ms",
+  "ratelimit-",
+  "request-id",
+  "retry-after",
+  "retry-after-ms",
+  "x-accel-buffering",
+  "x-ratelimit-",
+  "x-request-id",
+  "x-should-retry",
+] as const;
+
+/** Sent on the messages wire when the client names no version; a version that it names is never changed. */
+const ANTHROPIC_VERSION = "2023-06-01";
+
+/**
+ * The client's headers as the provider may see them, without any credential: that is added by whoever sends. An
+ * allow-list, so that no `x-` header (spec, rule 1), cookie, organisation or hop-by-hop header gets through, today's or
+ * tomorrow's.
+ */
+export function upstreamHeaders(from: Headers, wire: WireName): Headers {
+  const headers = filtered(from, TO_PROVIDER);
+  // The meter reads the answer, so it is asked for as it is.
+  headers.set("accept-encoding", "identity");
+  if (wire === "messages" && !headers.has("anthropic-version")) {
+    headers.set("anthropic-version", ANTHROPIC_VERSION);
+  }
+  return headers;
+}
+
+/** The provider's headers as the client may see them: never a cookie, an organisation or a name of the gateway's own. */
+export const clientHeaders = (from: Headers): Headers => filtered(from, TO_CLIENT);
+
+function filtered(from: Headers, allowed: readonly string[]): Headers {
+  const hopByHop = connectionTokens(from);
+  const kept = new Headers();
+  for (const [name, value] of from) {
+    if (isAllowed(name, allowed) && !hopByHop.has(name)) kept.append(name, value);
+  }
+  return kept;
+}
+
+const isAllowed = (name: string, allowed: readonly string[]): boolean =>
+  allowed.some((rule) => (rule.endsWith("-") ? name.startsWith(rule) : name === rule));
+
+/** Names that `connection` makes hop-by-hop (RFC 9110, 7.6.1). */
+function connectionTokens(headers: Headers): ReadonlySet<string> {
+  const tokens = headers.get("connection")?.toLowerCase().split(",") ?? [];
+  return new Set(tokens.map((token) => token.trim()));
+}

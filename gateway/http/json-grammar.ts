@@ -1,0 +1,170 @@
+import type { Member } from "../call.ts";
+import { GatewayError } from "../errors.ts";
+
+/** Deepest nesting of objects and arrays in a body; the body itself is level 1. */
+export const DEPTH_MAX = 128;
+
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** By first byte: the words that JSON knows. */
+const WORDS: Readonly<Record<number, Uint8Array>> = {
+  102: new TextEncoder().encode("false"),
+  110: new TextEncoder().encode("null"),
+  116: new TextEncoder().encode("true"),
+};
+
+/** 1 for the bytes that a string cannot simply run over: controls, the quote, the backslash. */
+const STOPS_STRING = new Uint8Array(256).fill(1, 0, 0x20).fill(1, QUOTE, QUOTE + 1);
+STOPS_STRING[BACKSLASH] = 1;
+
+/** Bytes that may follow a backslash; `u` is checked apart. */
+const ESCAPES = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
+const ESCAPE_U = 0x75;
+
+function fault(bytes: Uint8Array, at: number): GatewayError {
+  const what = at >= bytes.length ? "it ends too early" : `unexpected byte at offset ${at}`;
+  return new GatewayError("invalid_request", `The body is not valid JSON: ${what}.`);
+}
+
+/** JSON's white space: space, tab, line feed, carriage return. */
+export const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** The first offset from `at` on that is no white space. */
+export function skipBlanks(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while (isBlank(bytes[next])) next++;
+  return next;
+}
+
+/**
+ * The offset after the value that begins at `at`, checked against RFC 8259 on the way. `level` is the nesting that an
+ * object or array at this place has.
+ * @throws GatewayError invalid_request, with an offset and never with the body's text.
+ */
+function skipValue(bytes: Uint8Array, at: number, level: number): number {
+  switch (bytes[at]) {
+    case QUOTE:
+      return skipString(bytes, at);
+    case OPEN_BRACE:
+      return skipObject(bytes, at, level, null);
+    case OPEN_BRACKET:
+      return skipArray(bytes, at, level);
+    case 0x66:
+    case 0x6e:
+    case 0x74:
+      return skipWord(bytes, at);
+    default:
+      return skipNumber(bytes, at);
+  }
+}
+
+/** The offset after the string whose opening quote is at `at`. Most bytes of a body go through its inner loop. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  let next = at + 1;
+  for (;;) {
+    while (STOPS_STRING[bytes[next] ?? 0] === 0) next++;
+    const stop = bytes[next];
+    if (stop === QUOTE) return next + 1;
+    if (stop !== BACKSLASH) throw fault(bytes, next);
+    next = skipEscape(bytes, next);
+  }
+}
+
+function skipEscape(bytes: Uint8Array, at: number): number {
+  const kind = bytes[at + 1];
+  if (kind !== ESCAPE_U) {
+    if (kind === undefined || !ESCAPES.has(kind)) throw fault(bytes, at + 1);
+    return at + 2;
+  }
+  for (let next = at + 2; next < at + 6; next++) {
+    if (!isHexDigit(bytes[next])) throw fault(bytes, next);
+  }
+  return at + 6;
+}
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  const lower = byte | 0x20;
+  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+}
+
+type Visit = (member: Member) => void;
+
+/**
+ * The offset after the object whose brace is at `at`; every one of its own members is shown to `visit`, in order.
+ * @throws GatewayError invalid_request
+ */
+export function skipObject(bytes: Uint8Array, at: number, level: number, visit: Visit | null): number {
+  if (level > DEPTH_MAX) throw tooDeep();
+  let next = skipBlanks(bytes, at + 1);
+  if (bytes[next] === CLOSE_BRACE) return next + 1;
+  for (;;) {
+    const keyStart = next;
+    if (bytes[keyStart] !== QUOTE) throw fault(bytes, keyStart);
+    const colon = skipBlanks(bytes, skipString(bytes, keyStart));
+    if (bytes[colon] !== COLON) throw fault(bytes, colon);
+    const valueStart = skipBlanks(bytes, colon + 1);
+    const valueEnd = skipValue(bytes, valueStart, level + 1);
+    visit?.({ keyStart, valueStart, valueEnd });
+    next = skipBlanks(bytes, valueEnd);
+    if (bytes[next] === CLOSE_BRACE) return next + 1;
+    if (bytes[next] !== COMMA) throw fault(bytes, next);
+    next = skipBlanks(bytes, next + 1);
+  }
+}
+
+function skipArray(bytes: Uint8Array, at: number, level: number): number {
+  if (level > DEPTH_MAX) throw tooDeep();
+  let next = skipBlanks(bytes, at + 1);
+  if (bytes[next] === CLOSE_BRACKET) return next + 1;
+  for (;;) {
+    next = skipBlanks(bytes, skipValue(bytes, next, level + 1));
+    if (bytes[next] === CLOSE_BRACKET) return next + 1;
+    if (bytes[next] !== COMMA) throw fault(bytes, next);
+    next = skipBlanks(bytes, next + 1);
+  }
+}
+
+const tooDeep = () =>
+  new GatewayError("invalid_request", `The body is nested deeper than ${DEPTH_MAX} levels.`);
+
+function skipWord(bytes: Uint8Array, at: number): number {
+  const word = WORDS[bytes[at] ?? 0] ?? [];
+  for (const [index, byte] of word.entries()) {
+    if (bytes[at + index] !== byte) throw fault(bytes, at + index);
+  }
+  return at + word.length;
+}
+
+function skipNumber(bytes: Uint8Array, at: number): number {
+  const start = bytes[at] === MINUS ? at + 1 : at;
+  // No other digit follows a leading zero.
+  let next = bytes[start] === ZERO ? start + 1 : skipDigits(bytes, start);
+  if (bytes[next] === POINT) next = skipDigits(bytes, next + 1);
+  const exponent = bytes[next];
+  if (exponent !== 0x45 && exponent !== 0x65) return next;
+  const sign = bytes[next + 1];
+  return skipDigits(bytes, sign === PLUS || sign === MINUS ? next + 2 : next + 1);
+}
+
+/** The offset after one or more digits. */
+function skipDigits(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while (isDigit(bytes[next])) next++;
+  if (next === at) throw fault(bytes, at);
+  return next;
+}

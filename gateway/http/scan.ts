@@ -1,0 +1,81 @@
+import { isUtf8 } from "node:buffer";
+import type { JsonBody, Member } from "../call.ts";
+import { GatewayError } from "../errors.ts";
+import { OPEN_BRACE, skipBlanks, skipObject, skipString } from "./json-grammar.ts";
+
+/** Most top-level members of a body. Their places are kept, so their number bounds what a call can hold in memory. */
+export const MEMBERS_MAX = 10_000;
+
+// `ignoreBOM` keeps U+FEFF at the start of a text: a key may begin with it.
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+const textOf = (bytes: Uint8Array, start: number, end: number): string =>
+  UTF8.decode(bytes.subarray(start, end));
+
+const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
+
+/**
+ * The body as one JSON object (RFC 8259), checked to its last byte in one pass, and where its top-level members
+ * stand. Nothing is parsed: what nobody asks for costs no memory. Accepts what `JSON.parse` accepts as an object, as
+ * long as it is UTF-8 without byte order mark, nested at most `DEPTH_MAX` deep and has at most `MEMBERS_MAX` members.
+ * @throws GatewayError invalid_request, with a sentence that never quotes the body.
+ */
+export function scanJson(bytes: Uint8Array): JsonBody {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw invalid("The body begins with a byte order mark. Send UTF-8 without it.");
+  }
+  if (!isUtf8(bytes)) throw invalid("The body is not valid UTF-8.");
+  const start = skipBlanks(bytes, 0);
+  if (bytes[start] !== OPEN_BRACE) throw invalid("The body must be one JSON object.");
+  const { members, end } = membersOf(bytes, start);
+  if (skipBlanks(bytes, end) !== bytes.length)
+    throw invalid("Something follows the JSON object of the body.");
+  return { bytes, members };
+}
+
+/** The top-level members, by the name that a JSON reader sees: `"mod\u0065l"` is `model`. */
+function membersOf(bytes: Uint8Array, start: number): { members: Map<string, Member[]>; end: number } {
+  const members = new Map<string, Member[]>();
+  let count = 0;
+  const end = skipObject(bytes, start, 1, (member) => {
+    count++;
+    if (count > MEMBERS_MAX) throw invalid(`The body has more than ${MEMBERS_MAX} members.`);
+    const name = keyOf(bytes, member.keyStart);
+    const same = members.get(name);
+    if (same) same.push(member);
+    else members.set(name, [member]);
+  });
+  return { members, end };
+}
+
+/** The last member called `name` of the object whose brace is at `start` in a body that was scanned. */
+export function lastMember(
+  bytes: Uint8Array,
+  start: number,
+  name: string,
+): { last: Member | null; empty: boolean } {
+  let last: Member | null = null;
+  let empty = true;
+  skipObject(bytes, start, 1, (member) => {
+    empty = false;
+    if (keyOf(bytes, member.keyStart) === name) last = member;
+  });
+  return { last, empty };
+}
+
+function keyOf(bytes: Uint8Array, keyStart: number): string {
+  const text = textOf(bytes, keyStart, skipString(bytes, keyStart));
+  return text.includes("\\") ? String(JSON.parse(text)) : text.slice(1, -1);
+}
+
+/** The value at a member's place. */
+export const valueAt = (bytes: Uint8Array, { valueStart, valueEnd }: Member): unknown =>
+  JSON.parse(textOf(bytes, valueStart, valueEnd));
+
+/**
+ * What a JSON reader finds under `name` at the top level: of several values the last. `undefined` when there is none.
+ */
+export function memberValue(body: JsonBody, name: string): unknown {
+  const last = body.members.get(name)?.at(-1);
+  return last && valueAt(body.bytes, last);
+}

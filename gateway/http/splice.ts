@@ -1,0 +1,137 @@
+import type { JsonBody, Member } from "../call.ts";
+import { isBlank, OPEN_BRACE, skipBlanks } from "./json-grammar.ts";
+import { lastMember, memberValue, valueAt } from "./scan.ts";
+
+/** What the gateway may change in a body; the member `route` is always taken out (spec, common request inputs). */
+export type Edits = {
+  /** Model to ask the provider for. */
+  model?: string;
+  /** Set `stream_options.include_usage`. */
+  askForUsage?: boolean;
+};
+
+/** Bytes `[start, end)` of the original give way to `put`. */
+type Cut = { start: number; end: number; put: string };
+
+const COMMA = 0x2c;
+const USAGE_MEMBER = '"include_usage":true';
+
+/**
+ * The body for the provider: every other byte is as it came, so that big integers, `1.0`, escapes and the order of
+ * members survive and providers' prompt caches keep working (DECISIONS.md, body edits). Every top-level `model` is
+ * replaced, so that no reader that prefers the first of two can be told another. Returns `body.bytes` itself when
+ * nothing changes.
+ */
+export function splice(body: JsonBody, edits: Edits): Uint8Array {
+  const cuts = [
+    ...additions(body, edits),
+    ...modelCuts(body, edits),
+    ...routeCuts(body),
+    ...(edits.askForUsage ? usageCuts(body) : []),
+  ];
+  return cuts.length === 0 ? body.bytes : applied(body.bytes, cuts);
+}
+
+/** Whether the client itself asked for the usage chunk of a stream. */
+export function asksForUsage(body: JsonBody): boolean {
+  const options = memberValue(body, "stream_options");
+  return (
+    typeof options === "object" &&
+    options !== null &&
+    "include_usage" in options &&
+    options.include_usage === true
+  );
+}
+
+/** Members that the client did not send, put in front of the others. */
+function additions({ bytes, members }: JsonBody, { model, askForUsage }: Edits): Cut[] {
+  const added: string[] = [];
+  if (model !== undefined && !members.has("model")) added.push(`"model":${JSON.stringify(model)}`);
+  if (askForUsage && !members.has("stream_options")) added.push(`"stream_options":{${USAGE_MEMBER}}`);
+  if (added.length === 0) return [];
+  const othersStay = members.size > (members.has("route") ? 1 : 0);
+  const at = skipBlanks(bytes, 0) + 1;
+  return [{ start: at, end: at, put: added.join(",") + (othersStay ? "," : "") }];
+}
+
+function modelCuts({ bytes, members }: JsonBody, { model }: Edits): Cut[] {
+  if (model === undefined) return [];
+  return (members.get("model") ?? [])
+    .filter((member) => valueAt(bytes, member) !== model)
+    .map((member) => valueCut(member, JSON.stringify(model)));
+}
+
+const valueCut = ({ valueStart, valueEnd }: Member, put: string): Cut => ({
+  start: valueStart,
+  end: valueEnd,
+  put,
+});
+
+/**
+ * Takes every `route` out with one comma. Neighbours go together: after the last member of an object there is no
+ * comma, so the one before the whole run must go.
+ */
+function routeCuts({ bytes, members }: JsonBody): Cut[] {
+  const runs: Member[] = [];
+  for (const member of members.get("route") ?? []) {
+    const run = runs.at(-1);
+    const adjacent = run !== undefined && nextKey(bytes, run.valueEnd) === member.keyStart;
+    if (adjacent) runs[runs.length - 1] = { ...run, valueEnd: member.valueEnd };
+    else runs.push(member);
+  }
+  return runs.map((run) => runCut(bytes, run));
+}
+
+/** Where the key after a value begins; null after the last value of an object. */
+function nextKey(bytes: Uint8Array, valueEnd: number): number | null {
+  const at = skipBlanks(bytes, valueEnd);
+  return bytes[at] === COMMA ? skipBlanks(bytes, at + 1) : null;
+}
+
+function runCut(bytes: Uint8Array, { keyStart, valueEnd }: Member): Cut {
+  const next = nextKey(bytes, valueEnd);
+  if (next !== null) return { start: keyStart, end: next, put: "" };
+  const before = lastNonBlank(bytes, keyStart);
+  return { start: bytes[before] === COMMA ? before : keyStart, end: valueEnd, put: "" };
+}
+
+function lastNonBlank(bytes: Uint8Array, before: number): number {
+  let at = before - 1;
+  while (isBlank(bytes[at])) at--;
+  return at;
+}
+
+function usageCuts({ bytes, members }: JsonBody): Cut[] {
+  return (members.get("stream_options") ?? []).flatMap((member) => optionsCuts(bytes, member));
+}
+
+/** Edits inside one `stream_options`. A value that is neither an object nor null is the provider's to refuse. */
+function optionsCuts(bytes: Uint8Array, options: Member): Cut[] {
+  const at = options.valueStart;
+  if (bytes[at] !== OPEN_BRACE) {
+    return valueAt(bytes, options) === null ? [valueCut(options, `{${USAGE_MEMBER}}`)] : [];
+  }
+  const { last, empty } = lastMember(bytes, at, "include_usage");
+  if (!last) return [{ start: at + 1, end: at + 1, put: empty ? USAGE_MEMBER : `${USAGE_MEMBER},` }];
+  return valueAt(bytes, last) === true ? [] : [valueCut(last, "true")];
+}
+
+/** One copy of the original with all cuts applied; they never overlap. */
+function applied(bytes: Uint8Array, cuts: Cut[]): Uint8Array {
+  const ordered = cuts
+    .toSorted((a, b) => a.start - b.start || a.end - b.end)
+    .map((cut) => ({ ...cut, put: new TextEncoder().encode(cut.put) }));
+  const growth = ordered.reduce((sum, { start, end, put }) => sum + put.length - (end - start), 0);
+  const result = new Uint8Array(bytes.length + growth);
+  let from = 0;
+  let to = 0;
+  for (const { start, end, put } of ordered) {
+    result.set(bytes.subarray(from, start), to);
+    to += start - from;
+    result.set(put, to);
+    to += put.length;
+    from = end;
+  }
+  result.set(bytes.subarray(from), to);
+  return result;
+}
