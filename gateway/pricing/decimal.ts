@@ -1,0 +1,51 @@
+/** An exact decimal number: `digits / 10^scale`. Money and prices are these, never floats. */
+export type Decimal = { readonly digits: bigint; readonly scale: number };
+
+export const ZERO: Decimal = Object.freeze({ digits: 0n, scale: 0 });
+
+const FORM = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/** The number that `text` writes, such as `0.0025`, `3` or `1e-7`. Throws a RangeError for anything else. */
+export function parseDecimal(text: string): Decimal {
+  const [, sign, whole, fraction = "", exponent = "0"] = FORM.exec(text) ?? [];
+  if (whole === undefined) throw new RangeError("not a decimal number");
+  const digits = BigInt(`${sign}${whole}${fraction}`);
+  const scale = fraction.length - Number(exponent);
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+/**
+ * The decimal that a number of the price list stands for: its shortest representation, which is what its author wrote.
+ * (The float 0.1 is read as 0.1, not as the binary fraction nearest to it.)
+ */
+export const decimalOfNumber = (value: number): Decimal => parseDecimal(String(value));
+
+export function plus(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  return { digits: atScale(a, scale) + atScale(b, scale), scale };
+}
+
+/** `value` times a whole number. Throws a RangeError when `count` is not one. */
+export const times = (value: Decimal, count: number): Decimal => ({
+  digits: value.digits * BigInt(count),
+  scale: value.scale,
+});
+
+/** `value` divided by 10 to the power of `places`, e.g. a price per million made a price per token with 6. */
+export const shiftDown = (value: Decimal, places: number): Decimal => ({
+  digits: value.digits,
+  scale: value.scale + places,
+});
+
+export const isZero = (value: Decimal): boolean => value.digits === 0n;
+
+/** The shortest decimal text without exponent: what Postgres's `numeric` reads, e.g. `0.00125`. */
+export function formatDecimal({ digits, scale }: Decimal): string {
+  const negative = digits < 0n;
+  const text = (negative ? -digits : digits).toString().padStart(scale + 1, "0");
+  const whole = text.slice(0, text.length - scale);
+  const fraction = text.slice(text.length - scale).replace(/0+$/, "");
+  return `${negative ? "-" : ""}${whole}${fraction ? `.${fraction}` : ""}`;
+}
+
+const atScale = (value: Decimal, scale: number): bigint => value.digits * 10n ** BigInt(scale - value.scale);

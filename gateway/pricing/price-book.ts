@@ -1,0 +1,120 @@
+import type { PriceOverride } from "../directory.ts";
+import { PROVIDERS, type ProviderFacts, type ProviderKind } from "../providers/catalog.ts";
+import { parseDecimal, times } from "./decimal.ts";
+import { type Listed, listedModel } from "./price-list.ts";
+import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
+
+export type PriceBook = {
+  /** The price in force at `atMs` (milliseconds since 1970): an administrator's, else the built-in list's; else null. */
+  priceOf(kind: ProviderKind, providerName: string, model: string, atMs: number): PriceEntry | null;
+  /** Whether the built-in list has the model for that kind of provider. */
+  knows(kind: ProviderKind, model: string): boolean;
+  /** Null: the list does not say. */
+  limits(kind: ProviderKind, model: string): { contextTokens: number | null };
+};
+
+type Overriding = { override: PriceOverride; price: PriceEntry };
+
+/** Model names come from clients: so many answers of the list are kept, then it is asked afresh. */
+const LISTED_KEPT_MAX = 4096;
+
+/**
+ * The prices in force. Of an administrator's prices, the newest that has begun wins, one for the very provider before
+ * one for any. Throws a RangeError when an override holds something other than decimals.
+ */
+export function priceBook(overrides: readonly PriceOverride[]): PriceBook {
+  const byModel = Map.groupBy(overrides.map(overriding), ({ override }) => override.model);
+  const kept = new Map<string, Listed | null>();
+
+  const listed = (kind: ProviderKind, model: string, atMs: number): Listed | null => {
+    const key = `${kind} ${model}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const found = listedFor(kind, model, atMs);
+    if (found && !found.timeless) return found;
+    if (kept.size >= LISTED_KEPT_MAX) kept.clear();
+    kept.set(key, found);
+    return found;
+  };
+
+  return {
+    priceOf: (kind, providerName, model, atMs) =>
+      overridden(byModel.get(model) ?? [], providerName, atMs) ?? listed(kind, model, atMs)?.price ?? null,
+    knows: (kind, model) => listed(kind, model, 0) !== null,
+    limits: (kind, model) => ({ contextTokens: listed(kind, model, 0)?.contextTokens ?? null }),
+  };
+}
+
+function overridden(found: readonly Overriding[], providerName: string, atMs: number): PriceEntry | null {
+  let best: Overriding | null = null;
+  for (const one of found) {
+    const { provider, effectiveFromMs } = one.override;
+    if (effectiveFromMs > atMs || (provider !== null && provider !== providerName)) continue;
+    if (!best || outranks(one.override, best.override)) best = one;
+  }
+  return best?.price ?? null;
+}
+
+const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
+  (a.provider === null) === (b.provider === null)
+    ? a.effectiveFromMs > b.effectiveFromMs
+    : a.provider !== null;
+
+/** The columns of an administrator's price: tokens per million, the rest per piece. */
+const COLUMNS = [
+  ["input", "input", PLACES.million],
+  ["output", "output", PLACES.million],
+  ["cachedInput", "cache_read", PLACES.million],
+  ["cacheWrite5m", "cache_write_5m", PLACES.million],
+  ["cacheWrite1h", "cache_write_1h", PLACES.million],
+  ["perImage", "image", PLACES.one],
+  ["perCharacter", "character", PLACES.one],
+  ["perCall", "call", PLACES.one],
+] as const satisfies readonly (readonly [keyof PriceOverride, PriceUnit, number])[];
+
+function overriding(override: PriceOverride): Overriding {
+  const rates: Partial<Record<PriceUnit, Rate>> = {};
+  for (const [column, unit, places] of COLUMNS) {
+    const price = override[column];
+    if (price !== null) rates[unit] = ratePer(parseDecimal(price), places);
+  }
+  return { override, price: { entry: `override:${override.id}`, rates } };
+}
+
+function listedFor(kind: ProviderKind, model: string, atMs: number): Listed | null {
+  const facts: ProviderFacts = PROVIDERS[kind];
+  const own = facts.prices?.[model];
+  if (own) return { price: ownPrice(kind, model, own), contextTokens: null, timeless: true };
+  const bare =
+    facts.modelPrefix && model.startsWith(facts.modelPrefix) ? model.slice(facts.modelPrefix.length) : model;
+  const found = listedModel(facts.priceIds, bare, atMs);
+  return found && facts.wire === "messages"
+    ? { ...found, price: found.price && withHourWrites(found.price) }
+    : found;
+}
+
+const ownPrice = (
+  kind: ProviderKind,
+  model: string,
+  { input, output }: { input: string; output: string },
+) => ({
+  entry: `list:${kind}/${model}`,
+  rates: {
+    input: ratePer(parseDecimal(input), PLACES.million),
+    output: ratePer(parseDecimal(output), PLACES.million),
+  },
+});
+
+/** Cache writes kept for an hour cost twice the input (Anthropic's prompt caching), where the list tells only the 5 m price. */
+function withHourWrites(price: PriceEntry): PriceEntry {
+  const { input, cache_write_5m, cache_write_1h } = price.rates;
+  if (!input || !cache_write_5m || cache_write_1h) return price;
+  return { ...price, rates: { ...price.rates, cache_write_1h: twice(input) } };
+}
+
+const twice = ({ usdPerUnit, tiers }: Rate): Rate =>
+  ratePer(
+    times(parseDecimal(usdPerUnit), 2),
+    PLACES.one,
+    tiers.map((tier) => [tier.aboveInputTokens, times(parseDecimal(tier.usdPerUnit), 2)]),
+  );

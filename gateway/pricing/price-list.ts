@@ -1,0 +1,71 @@
+import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
+import { type Decimal, decimalOfNumber } from "./decimal.ts";
+import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
+
+/** What the built-in list says of a model at one time. */
+export type Listed = {
+  /** Null where the list prices something that we do not count, such as image tokens apart from text. */
+  price: PriceEntry | null;
+  contextTokens: number | null;
+  /** The same at any other time. */
+  timeless: boolean;
+};
+
+/** The list's keys that we count, the unit they price, and per how many units. */
+const LIST_KEYS = {
+  input_mtok: ["input", PLACES.million],
+  cache_read_mtok: ["cache_read", PLACES.million],
+  cache_write_mtok: ["cache_write_5m", PLACES.million],
+  cache_write_1h_mtok: ["cache_write_1h", PLACES.million],
+  input_audio_mtok: ["audio_input", PLACES.million],
+  output_mtok: ["output", PLACES.million],
+  output_reasoning_mtok: ["reasoning", PLACES.million],
+  output_audio_mtok: ["audio_output", PLACES.million],
+  rerank_searches_kcount: ["search_unit", PLACES.thousand],
+  web_searches_kcount: ["web_search", PLACES.thousand],
+  requests_kcount: ["call", PLACES.thousand],
+} as const satisfies Record<string, readonly [PriceUnit, number]>;
+
+/** Kinds of token that some models price apart and that no provider's usage figures let us count apart. */
+const UNCOUNTED = /^(?:input|output)_(?:image|video|citation).*_mtok$/;
+
+const NAME_LENGTH_MAX = 200;
+
+/**
+ * What the list says of `model` at `atMs` (milliseconds since 1970), under the first of the list's provider ids that
+ * has it; null where none has. Prices that change by date or time of day are those of that moment (UTC).
+ */
+export function listedModel(priceIds: readonly string[], model: string, atMs: number): Listed | null {
+  if (model.length > NAME_LENGTH_MAX) return null;
+  for (const providerId of priceIds) {
+    // The amounts that it calculates are floats: only its matching and its prices are used.
+    const found = calcPrice({}, model, { providerId, timestamp: new Date(atMs) });
+    if (!found) continue;
+    return {
+      price: entryOf(`list:${found.provider.id}/${found.model.id}`, found.model_price),
+      contextTokens: found.model.context_window ?? null,
+      timeless: !Array.isArray(found.model.prices),
+    };
+  }
+  return null;
+}
+
+function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
+  const rates: Partial<Record<PriceUnit, Rate>> = {};
+  for (const [key, price] of Object.entries(prices)) {
+    if (price === undefined) continue;
+    if (UNCOUNTED.test(key)) return null;
+    if (!isListKey(key)) continue;
+    const [unit, places] = LIST_KEYS[key];
+    rates[unit] = listRate(price, places);
+  }
+  return { entry, rates };
+}
+
+const isListKey = (key: string): key is keyof typeof LIST_KEYS => Object.hasOwn(LIST_KEYS, key);
+
+function listRate(price: number | TieredPrices, places: number): Rate {
+  if (typeof price === "number") return ratePer(decimalOfNumber(price), places);
+  const tiers = price.tiers.map((tier): [number, Decimal] => [tier.start, decimalOfNumber(tier.price)]);
+  return ratePer(decimalOfNumber(price.base), places, tiers);
+}

@@ -1,0 +1,104 @@
+import type { PriceRow } from "#drizzle/schema/records.ts";
+import { inputTokens, type Usage } from "#shared/usage.ts";
+import { type Priced, UNPRICED } from "../reading.ts";
+import { formatDecimal, parseDecimal, plus, times, ZERO } from "./decimal.ts";
+import {
+  isFree,
+  PIECE_UNITS,
+  type PriceEntry,
+  type PriceUnit,
+  type Rate,
+  type Rates,
+  TOKEN_UNITS,
+  usdPerUnitAt,
+} from "./rate.ts";
+
+/** A cache unit without a rate of its own is charged as another. Audio and reasoning then stay in input and output. */
+const CHARGED_AS: Readonly<Partial<Record<PriceUnit, PriceUnit>>> = {
+  cache_read: "input",
+  cache_write_5m: "input",
+  cache_write_1h: "cache_write_5m",
+};
+
+/** Pieces that an answer may be billed by in place of tokens. */
+const INSTEAD_OF_TOKENS = ["image", "character", "search_unit"] as const;
+
+type Counts = Readonly<Record<PriceUnit, number | null>>;
+
+/**
+ * The exact cost of what a call used, with the rows that add up to it. Costs are null where there is no price, or where
+ * the usage lacks a count that the price is put on: an unknown count is never taken for 0. Partial usage gives the
+ * cost of that part, a lower bound.
+ */
+export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
+  if (!entry) return UNPRICED;
+  const { rates } = entry;
+  const counts = billableCounts(rates, usage);
+  if (!isSufficient(rates, counts)) return UNPRICED;
+  const input = inputTokens(usage) ?? 0;
+  const tokens = rowsOf(TOKEN_UNITS, rates, counts, input);
+  const pieces = rowsOf(PIECE_UNITS, rates, counts, input);
+  const tokenCost = sum(tokens);
+  return {
+    costUsd: formatDecimal(plus(tokenCost, sum(pieces))),
+    tokenCostUsd: formatDecimal(tokenCost),
+    price: { entry: entry.entry, rows: [...tokens, ...pieces] },
+  };
+}
+
+/** Disjoint counts: audio and reasoning leave input and output only where they have a rate of their own. */
+function billableCounts(rates: Rates, usage: Usage): Counts {
+  const uncached = usage.uncachedInputTokens;
+  const output = usage.outputTokens;
+  // Cached audio is not told apart, so audio is taken from the uncached input first: the dearer of the two.
+  const audioInput = rates.audio_input ? Math.min(usage.audioInputTokens ?? 0, uncached ?? 0) : 0;
+  const audioOutput = rates.audio_output ? Math.min(usage.audioOutputTokens ?? 0, output ?? 0) : 0;
+  const text = (output ?? 0) - audioOutput;
+  const reasoning = rates.reasoning ? Math.min(usage.reasoningTokens ?? 0, text) : 0;
+  return {
+    input: uncached === null ? null : uncached - audioInput,
+    cache_read: usage.cacheReadTokens,
+    cache_write_5m: usage.cacheWrite5mTokens,
+    cache_write_1h: usage.cacheWrite1hTokens,
+    audio_input: audioInput,
+    output: output === null ? null : text - reasoning,
+    reasoning,
+    audio_output: audioOutput,
+    image: usage.images,
+    character: usage.characters,
+    search_unit: usage.searchUnits,
+    web_search: usage.webSearches,
+    call: 1,
+  };
+}
+
+function isSufficient(rates: Rates, counts: Counts): boolean {
+  const told = (unit: PriceUnit) => rates[unit] !== undefined && counts[unit] !== null;
+  const missing = (unit: "input" | "output") => {
+    const rate = rates[unit];
+    return counts[unit] === null && rate !== undefined && !isFree(rate);
+  };
+  // Who tells no tokens at all and bills by the piece does not bill tokens.
+  const tokensSilent = counts.input === null && counts.output === null;
+  if (tokensSilent && INSTEAD_OF_TOKENS.some(told)) return true;
+  if (missing("input") || missing("output")) return false;
+  return told("input") || told("output") || told("call") || INSTEAD_OF_TOKENS.some(told);
+}
+
+function rowsOf(units: readonly PriceUnit[], rates: Rates, counts: Counts, input: number): PriceRow[] {
+  const rows: PriceRow[] = [];
+  for (const unit of units) {
+    const count = counts[unit];
+    const rate = rateOf(rates, unit);
+    if (count && rate) rows.push({ unit, count, usdPerUnit: usdPerUnitAt(rate, input) });
+  }
+  return rows;
+}
+
+function rateOf(rates: Rates, unit: PriceUnit): Rate | null {
+  const other = CHARGED_AS[unit];
+  return rates[unit] ?? (other ? rateOf(rates, other) : null);
+}
+
+const sum = (rows: readonly PriceRow[]) =>
+  rows.reduce((total, row) => plus(total, times(parseDecimal(row.usdPerUnit), row.count)), ZERO);

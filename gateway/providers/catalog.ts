@@ -1,0 +1,208 @@
+import { SURFACES, type SurfaceName, type WireName } from "../call.ts";
+import type { Provider } from "../directory.ts";
+
+/** What the gateway needs to know of a kind of provider. */
+export type ProviderFacts = {
+  wire: WireName;
+  /** Wires it also speaks natively, at the same root. */
+  otherWires: readonly WireName[];
+  /** API root without a trailing slash, as the vendor's own SDK takes it; null where an administrator must give one. */
+  baseUrl: string | null;
+  /** Path meant by a root that has none, because the vendor's SDK takes the bare host. */
+  rootPath?: string;
+  /** Deviations from a surface's `upstreamPath`. */
+  paths?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. */
+  auth: "bearer" | "x-api-key" | "api-key" | "none";
+  /** Environment variable whose presence makes the provider exist; null where a credential alone does not. */
+  envKey: string | null;
+  /** The vendor's own hosts: where a caller's own subscription may be used (subscription lane). */
+  vendorHosts: readonly string[];
+  /** Whether it takes `stream_options.include_usage`; some refuse the member, some tell usage unasked. */
+  asksForStreamUsage: boolean;
+  /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
+  reasoningOutsideCompletion: boolean;
+  /** Its ids in the built-in price list. */
+  priceIds: readonly string[];
+  /** What a model's name may begin with here and does not in the price list. */
+  modelPrefix?: string;
+  /** Prices of models that no public list has: USD per million tokens. */
+  prices?: Readonly<Record<string, { input: string; output: string }>>;
+};
+
+/** What most providers that copy OpenAI's chat wire have in common. */
+const OPENAI_LIKE = {
+  wire: "chat",
+  otherWires: [],
+  baseUrl: null,
+  auth: "bearer",
+  envKey: null,
+  vendorHosts: [],
+  asksForStreamUsage: true,
+  reasoningOutsideCompletion: false,
+  priceIds: [],
+} as const satisfies ProviderFacts;
+
+const ANTHROPIC_LIKE = {
+  ...OPENAI_LIKE,
+  wire: "messages",
+  auth: "x-api-key",
+} as const satisfies ProviderFacts;
+
+/** One row for each kind of provider. A new one that speaks a known wire is a row and no function. */
+export const PROVIDERS = {
+  openai: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.openai.com/v1",
+    envKey: "OPENAI_API_KEY",
+    vendorHosts: ["api.openai.com"],
+    priceIds: ["openai"],
+  },
+  anthropic: {
+    ...ANTHROPIC_LIKE,
+    baseUrl: "https://api.anthropic.com",
+    envKey: "ANTHROPIC_API_KEY",
+    vendorHosts: ["api.anthropic.com"],
+    priceIds: ["anthropic"],
+  },
+  // `https://{resource}.openai.azure.com`; its v1 API takes the deployment's name as `model`.
+  azure: { ...OPENAI_LIKE, rootPath: "/openai/v1", auth: "api-key", priceIds: ["azure"] },
+  gemini: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+    envKey: "GEMINI_API_KEY",
+    reasoningOutsideCompletion: true,
+    priceIds: ["google"],
+    modelPrefix: "models/",
+  },
+  // Refuses `stream_options` with 422; tells usage in the last chunk unasked.
+  mistral: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.mistral.ai/v1",
+    envKey: "MISTRAL_API_KEY",
+    asksForStreamUsage: false,
+    priceIds: ["mistral"],
+  },
+  groq: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.groq.com/openai/v1",
+    envKey: "GROQ_API_KEY",
+    priceIds: ["groq"],
+  },
+  together: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.together.xyz/v1",
+    envKey: "TOGETHER_API_KEY",
+    priceIds: ["together"],
+  },
+  openrouter: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://openrouter.ai/api/v1",
+    envKey: "OPENROUTER_API_KEY",
+    priceIds: ["openrouter"],
+  },
+  deepseek: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.deepseek.com/v1",
+    envKey: "DEEPSEEK_API_KEY",
+    priceIds: ["deepseek"],
+  },
+  xai: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.x.ai/v1",
+    envKey: "XAI_API_KEY",
+    reasoningOutsideCompletion: true,
+    priceIds: ["x-ai"],
+  },
+  fireworks: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    envKey: "FIREWORKS_API_KEY",
+    priceIds: ["fireworks"],
+  },
+  cerebras: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.cerebras.ai/v1",
+    envKey: "CEREBRAS_API_KEY",
+    priceIds: ["cerebras"],
+  },
+  // Tells usage on every chunk unasked.
+  perplexity: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.perplexity.ai",
+    envKey: "PERPLEXITY_API_KEY",
+    asksForStreamUsage: false,
+    priceIds: ["perplexity"],
+  },
+  moonshot: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.moonshot.ai/v1",
+    envKey: "MOONSHOT_API_KEY",
+    priceIds: ["moonshotai"],
+  },
+  // The Compatibility API refuses `stream_options`.
+  cohere: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.cohere.ai/compatibility/v1",
+    envKey: "COHERE_API_KEY",
+    asksForStreamUsage: false,
+    priceIds: ["cohere"],
+  },
+  deepinfra: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.deepinfra.com/v1/openai",
+    envKey: "DEEPINFRA_API_KEY",
+  },
+  minimax: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.minimax.io/v1",
+    envKey: "MINIMAX_API_KEY",
+    priceIds: ["minimax"],
+  },
+  zai: {
+    ...OPENAI_LIKE,
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    envKey: "ZAI_API_KEY",
+    priceIds: ["zai"],
+  },
+  ollama: { ...OPENAI_LIKE, rootPath: "/v1", auth: "none" },
+  vllm: { ...OPENAI_LIKE, rootPath: "/v1", auth: "none" },
+  "openai-compatible": { ...OPENAI_LIKE, auth: "none" },
+  "anthropic-compatible": ANTHROPIC_LIKE,
+  // Answers in process (echo.ts). `.invalid` is never resolved (RFC 2606).
+  echo: {
+    ...OPENAI_LIKE,
+    otherWires: ["messages"],
+    baseUrl: "http://echo.invalid/v1",
+    auth: "none",
+    prices: { echo: { input: "1", output: "2" } },
+  },
+} as const satisfies Record<string, ProviderFacts>;
+
+export type ProviderKind = keyof typeof PROVIDERS;
+
+export const isProviderKind = (name: string): name is ProviderKind => Object.hasOwn(PROVIDERS, name);
+
+/** Whether a provider of that kind answers the wire natively, without translation. */
+export function speaks(kind: ProviderKind, wire: WireName): boolean {
+  const facts: ProviderFacts = PROVIDERS[kind];
+  return facts.wire === wire || facts.otherWires.includes(wire);
+}
+
+/** Where a surface's call goes. The surface's wire must be one that the provider speaks. */
+export function upstreamUrl(provider: Provider, surface: SurfaceName): string {
+  const facts: ProviderFacts = PROVIDERS[provider.kind];
+  const bare = facts.rootPath !== undefined && new URL(provider.baseUrl).pathname === "/";
+  const root = bare ? new URL(provider.baseUrl).origin + facts.rootPath : provider.baseUrl;
+  return root + (facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);
+}
+
+/** The header that carries the provider's credential; null where none is set. */
+export function credentialHeader(provider: Provider): [name: string, value: string] | null {
+  if (!provider.credential) return null;
+  const secret = provider.credential.reveal();
+  const { auth }: ProviderFacts = PROVIDERS[provider.kind];
+  return auth === "x-api-key" || auth === "api-key" ? [auth, secret] : ["authorization", `Bearer ${secret}`];
+}
+
+export const vendorHostsOf = (kind: ProviderKind): readonly string[] => PROVIDERS[kind].vendorHosts;

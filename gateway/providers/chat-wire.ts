@@ -1,0 +1,142 @@
+import { NO_USAGE } from "#shared/usage.ts";
+import { ERRORS } from "../errors.ts";
+import type { Reading, StreamReader } from "../reading.ts";
+import type { ProviderFacts } from "./catalog.ts";
+import { chatUsage, usageIn } from "./chat-usage.ts";
+import { holds, indexIn, listOf, nameOf, objectOf, type Told, toldIn } from "./told.ts";
+import type { Wire } from "./wires.ts";
+
+/** OpenAI's chat completions, and what others made of them. */
+export const CHAT_WIRE: Wire = {
+  readAnswer(bytes, facts) {
+    const told = toldIn(bytes) ?? {};
+    return readingOf({ told, usage: usageIn(told), final: true }, facts);
+  },
+  openStream: chatStream,
+  mayBeUsageOnly,
+  errorBody: (type, message) =>
+    JSON.stringify({ error: { message, type: ERRORS[type].openai, param: null, code: type } }),
+  requestIdHeader: "x-request-id",
+};
+
+function chatStream(facts: ProviderFacts): StreamReader {
+  let contentSeen = false;
+  let terminalSeen = false;
+  let errorSeen = false;
+  let usage: Told | null = null;
+  let final = false;
+  let model: string | null = null;
+  let tier: string | null = null;
+
+  const take = (chunk: Told) => {
+    model ??= nameOf(chunk["model"]);
+    tier = nameOf(chunk["service_tier"]) ?? tier;
+    if (hasContent(chunk)) contentSeen = true;
+    if (objectOf(chunk["error"])) errorSeen = true;
+    const told = usageIn(chunk);
+    if (!told) return;
+    // Some tell a running figure on every chunk: the last one counts, and it is final once the answer is.
+    usage = told;
+    final ||= listOf(chunk["choices"]).every(isFinished);
+  };
+
+  return {
+    event(data) {
+      if (isDone(data)) {
+        terminalSeen = true;
+        return false;
+      }
+      if (contentSeen && !tellsMore(data)) return false;
+      const chunk = toldIn(data);
+      if (!chunk) return false;
+      take(chunk);
+      return isUsageOnly(chunk) && mayBeUsageOnly(data);
+    },
+    get contentSeen() {
+      return contentSeen;
+    },
+    get terminalSeen() {
+      return terminalSeen;
+    },
+    get errorSeen() {
+      return errorSeen;
+    },
+    reading: (complete) =>
+      readingOf({ told: { model, service_tier: tier }, usage, final: complete || final }, facts),
+  };
+}
+
+function readingOf(seen: { told: Told; usage: Told | null; final: boolean }, facts: ProviderFacts): Reading {
+  const usage = seen.usage ? chatUsage(seen.usage, facts) : NO_USAGE;
+  const nothing = usage.uncachedInputTokens === null && usage.outputTokens === null;
+  return {
+    usage: nothing ? NO_USAGE : usage,
+    usageSource: nothing ? "none" : seen.final ? "provider" : "partial",
+    responseModel: nameOf(seen.told["model"]),
+    serviceTier: nameOf(seen.told["service_tier"]),
+  };
+}
+
+const decoder = new TextDecoder();
+const isDone = (data: Uint8Array): boolean =>
+  data.byteLength <= 16 && decoder.decode(data).trim() === "[DONE]";
+
+/** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */
+const tellsMore = (data: Uint8Array): boolean => tellsUsage(data) || holds(data, '"error"');
+
+const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
+
+/** Chunks of a stream that was asked for usage all carry `"usage":null` but the last. */
+function tellsUsage(data: Uint8Array): boolean {
+  for (let at = indexIn(data, '"usage"'); at !== -1; at = indexIn(data, '"usage"', at + 1)) {
+    if (!NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;
+  }
+  return false;
+}
+
+/** Members of a delta that are content, in OpenAI's words and others'. A role alone is none. */
+const CONTENT_MEMBERS = [
+  "content",
+  "refusal",
+  "reasoning_content",
+  "reasoning",
+  "reasoning_details",
+  "tool_calls",
+  "function_call",
+  "audio",
+  "images",
+] as const;
+
+const hasContent = (chunk: Told): boolean =>
+  listOf(chunk["choices"]).some((choice) => {
+    const delta = objectOf(objectOf(choice)?.["delta"]);
+    return delta !== null && CONTENT_MEMBERS.some((member) => isFilled(delta[member]));
+  });
+
+const isFilled = (value: unknown): boolean =>
+  typeof value === "string" || Array.isArray(value) ? value.length > 0 : objectOf(value) !== null;
+
+const isFinished = (choice: unknown): boolean => typeof objectOf(choice)?.["finish_reason"] === "string";
+
+/** Members that make a chunk worth passing on although it has no choices: Azure's filter results, moderation, sources. */
+const INFORMATIVE = [
+  "prompt_filter_results",
+  "prompt_annotations",
+  "moderation",
+  "citations",
+  "search_results",
+  "error",
+] as const;
+
+const isUsageOnly = (chunk: Told): boolean =>
+  Array.isArray(chunk["choices"]) &&
+  chunk["choices"].length === 0 &&
+  objectOf(chunk["usage"]) !== null &&
+  INFORMATIVE.every((member) => chunk[member] === undefined || chunk[member] === null);
+
+/** A chunk with a delta is not a usage chunk, and a usage chunk is a JSON object. */
+function mayBeUsageOnly(data: Uint8Array): boolean {
+  const first = data.find((byte) => byte !== 0x20 && byte !== 0x09);
+  if (first !== undefined && first !== 0x7b) return false;
+  return !holds(data, '"delta":') && !holds(data, '"choices":[{');
+}

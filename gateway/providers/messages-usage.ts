@@ -1,0 +1,48 @@
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { countOf, nameOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
+
+/** Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. */
+export function messagesUsage(told: Told): Usage {
+  const input = countOf(told["input_tokens"]);
+  const cacheRead = countOf(told["cache_read_input_tokens"]);
+  const written = writesOf(told);
+  const output = countOf(told["output_tokens"]);
+  const thinking = countOf(objectOf(told["output_tokens_details"])?.["thinking_tokens"]);
+  const believable = sumOf(input, cacheRead, written.fiveMinutes, written.hour) !== null;
+  return {
+    ...NO_USAGE,
+    uncachedInputTokens: believable ? input : null,
+    cacheReadTokens: believable ? cacheRead : null,
+    cacheWrite5mTokens: believable ? written.fiveMinutes : null,
+    cacheWrite1hTokens: believable ? written.hour : null,
+    outputTokens: output,
+    reasoningTokens: partOf(thinking, output),
+    webSearches: countOf(objectOf(told["server_tool_use"])?.["web_search_requests"]),
+  };
+}
+
+/** `cache_creation_input_tokens` is the sum; what the split does not name was kept for 5 minutes, the default. */
+function writesOf(told: Told): { fiveMinutes: number | null; hour: number | null } {
+  const split = objectOf(told["cache_creation"]);
+  const total = countOf(told["cache_creation_input_tokens"]);
+  const hour = countOf(split?.["ephemeral_1h_input_tokens"]);
+  const fiveMinutes = countOf(split?.["ephemeral_5m_input_tokens"]);
+  const consistent = total !== null && total >= (hour ?? 0);
+  return { fiveMinutes: consistent ? total - (hour ?? 0) : fiveMinutes, hour };
+}
+
+/** `fast` where the answer was given in fast mode, which is priced apart; else the tier that the provider names. */
+export const messagesTier = (usage: Told): string | null =>
+  usage["speed"] === "fast" ? "fast" : nameOf(usage["service_tier"]);
+
+/** `earlier` overlaid by `later`: figures are cumulative, so of each field the last that is not null counts. */
+export function overlay(earlier: Told, later: Told): Told {
+  const merged: Record<string, unknown> = { ...earlier };
+  for (const [name, value] of Object.entries(later)) {
+    if (value === null) continue;
+    const before = objectOf(merged[name]);
+    const after = objectOf(value);
+    merged[name] = before && after ? { ...before, ...after } : value;
+  }
+  return merged;
+}

@@ -1,0 +1,48 @@
+import { parseLabel } from "#shared/labels.ts";
+
+/** A JSON object that a provider sent. */
+export type Told = { readonly [member: string]: unknown };
+
+/** Largest count that is believed: what a Postgres `integer` holds. */
+export const COUNT_MAX = 2_147_483_647;
+
+const decoder = new TextDecoder();
+
+/** The JSON object that the bytes write, or null: damaged or foreign text tells nothing. */
+export function toldIn(bytes: Uint8Array): Told | null {
+  try {
+    return objectOf(JSON.parse(decoder.decode(bytes)));
+  } catch {
+    return null;
+  }
+}
+
+export const objectOf = (value: unknown): Told | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told) : null;
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A whole number from 0 to `COUNT_MAX`, else null: a figure that cannot be a count was not told. */
+export const countOf = (value: unknown): number | null =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= COUNT_MAX ? value : null;
+
+/** A name that a provider gives, such as its model's: at most 200 characters, none of them a control character. */
+export const nameOf = (value: unknown): string | null =>
+  typeof value === "string" ? parseLabel(value, 200) : null;
+
+/** The sum, or null where it is larger than a count may be. */
+export function sumOf(...counts: (number | null)[]): number | null {
+  const sum = counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+  return sum <= COUNT_MAX ? sum : null;
+}
+
+/** A part of a whole: null where it was not told or is larger than the whole, so cannot be a part of it. */
+export const partOf = (part: number | null, whole: number | null): number | null =>
+  part !== null && whole !== null && part <= whole ? part : null;
+
+/** Whether the bytes hold the ASCII text. Far cheaper than parsing them. */
+export const holds = (bytes: Uint8Array, text: string): boolean => indexIn(bytes, text) !== -1;
+
+/** Where the ASCII text stands in the bytes, from `from` on; -1 where it does not. */
+export const indexIn = (bytes: Uint8Array, text: string, from = 0): number =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(text, from, "latin1");

@@ -1,0 +1,28 @@
+import type { WireName } from "../call.ts";
+import type { ErrorType } from "../errors.ts";
+import type { Reading, StreamReader } from "../reading.ts";
+import type { ProviderFacts } from "./catalog.ts";
+import { CHAT_WIRE } from "./chat-wire.ts";
+import { MESSAGES_WIRE } from "./messages-wire.ts";
+
+/** A wire: how answers tell what they used, and how the gateway's own errors look on it. */
+export type Wire = {
+  /** What a complete JSON answer tells, from its decoded bytes. Never throws: an unreadable one tells nothing. */
+  readAnswer(bytes: Uint8Array, facts: ProviderFacts): Reading;
+  /** A reader of one stream. It never throws. */
+  openStream(facts: ProviderFacts): StreamReader;
+  /**
+   * False once the beginning of an event's data rules out that the event holds nothing but usage. What one beginning
+   * rules out, no longer one allows again.
+   */
+  mayBeUsageOnly(data: Uint8Array): boolean;
+  /** An error of the gateway's own in this wire's shape (DECISIONS.md, error bodies). */
+  errorBody(type: ErrorType, message: string, requestId: string): string;
+  /** Header that carries the provider's id of the call. */
+  requestIdHeader: string;
+};
+
+export const WIRES = {
+  chat: CHAT_WIRE,
+  messages: MESSAGES_WIRE,
+} as const satisfies Record<WireName, Wire>;

@@ -1,0 +1,33 @@
+import type { PriceSnapshot } from "#drizzle/schema/records.ts";
+import type { Usage, UsageSource } from "#shared/usage.ts";
+
+/** What an answer told of itself. */
+export type Reading = {
+  usage: Usage;
+  usageSource: UsageSource;
+  /** Model that the provider says answered. */
+  responseModel: string | null;
+  serviceTier: string | null;
+};
+
+/** What a call cost; amounts are exact decimals in USD, null when unknown. */
+export type Priced = { costUsd: string | null; tokenCostUsd: string | null; price: PriceSnapshot | null };
+
+/** A call that never reached a provider, or that the provider refused: it cost nothing, and that is known. */
+export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", price: null });
+
+/** Nobody can say what the call cost. */
+export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: null, price: null });
+
+/** Reads one stream of a wire, event by event. */
+export type StreamReader = {
+  /** Takes one event's data and reads no more of it than it must. True when the event holds nothing but usage. */
+  event(data: Uint8Array): boolean;
+  /** A chunk with text, a tool call or reasoning was seen. */
+  readonly contentSeen: boolean;
+  /** The wire's own last event was seen. */
+  readonly terminalSeen: boolean;
+  /** The provider reported an error inside the stream. */
+  readonly errorSeen: boolean;
+  reading(complete: boolean): Reading;
+};
