@@ -10,6 +10,8 @@ export type PoolOptions = {
   statementTimeoutMs: number;
   /** After this the server gives up waiting for a lock; absent: as long as the statement may take. */
   lockTimeoutMs?: number;
+  /** After this the server ends a session that left a transaction open; absent: never. */
+  idleTransactionTimeoutMs?: number;
   /** Refuse every write (`default_transaction_read_only`). */
   readOnly?: boolean;
 };
@@ -59,6 +61,9 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
       DateStyle: "ISO, YMD",
       statement_timeout: options.statementTimeoutMs,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
+      ...(options.idleTransactionTimeoutMs === undefined
+        ? {}
+        : { idle_in_transaction_session_timeout: options.idleTransactionTimeoutMs }),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
     },
   });

@@ -1,0 +1,169 @@
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { GatewayError } from "../errors.ts";
+import { createHeld, type Waiting } from "./held.ts";
+import { roomOf } from "./room.ts";
+import type { Source } from "./source.ts";
+import type { Entry, SpoolFile } from "./spool-file.ts";
+import { isBusy } from "./spool-lock.ts";
+
+const TICK_MS = 100;
+/** The flush worker has the file for the time of an fsync now and then. */
+const BUSY_RETRY_MS = 1;
+const FAULT_LOG_EVERY_MS = 10_000;
+
+export type JournalOptions = {
+  file: SpoolFile;
+  directory: string;
+  bytesMax: number;
+  log: Log;
+  clock: Clock;
+  /** Rows have been settled and wait for Postgres. */
+  onSettled: (rows: number) => void;
+};
+
+export type Journal = {
+  /**
+   * Resolves when the entry is written. Rejects with `cannot_record` for an intent that the disk does not take; any
+   * other entry is then held in memory, and its promise resolves after 2 s at the latest.
+   */
+  add(entry: Entry): Promise<void>;
+  /** False while the spool is full or failing, and once stopped. */
+  accepting(): boolean;
+  usedBytes(): number;
+  /** Resolves when everything added so far has been written or is held. */
+  turn(): Promise<void>;
+  /** Ends of calls that the disk did not take, so that they can go to Postgres straight from memory. */
+  held: Source;
+  /** Refuses intents from now on. */
+  refuse(): void;
+  /** Ends the timers; what is still held is given a last try. */
+  stop(): void;
+};
+
+/**
+ * Writes entries to the spool file, those of one turn of the event loop in one transaction. When the disk takes no
+ * more, intents are refused and everything else is held in memory and tried again; a success ends that state.
+ */
+export function startJournal(options: JournalOptions): Journal {
+  const { file } = options;
+  const room = roomOf(file, options.directory, options.bytesMax);
+  const held = createHeld();
+  const health = healthOf(options.log, options.clock);
+  let refusing = false;
+
+  /** Writes `waiting` in one transaction, or returns why not. */
+  function attempt(waiting: readonly Waiting[]): unknown {
+    try {
+      file.write(waiting.map((one) => one.entry));
+    } catch (error) {
+      return error;
+    }
+    health.good();
+    for (const { entry, done } of waiting) {
+      room.count(entry);
+      done();
+    }
+    const settled = waiting.filter(({ entry }) => entry.kind === "settle").length;
+    if (settled > 0) options.onSettled(settled);
+    return null;
+  }
+
+  function fail(turn: readonly Waiting[], error: unknown): void {
+    health.bad(error, turn.length);
+    for (const waiting of turn) {
+      if (waiting.entry.kind === "intent")
+        waiting.failed(new GatewayError("cannot_record", undefined, error));
+      else held.hold(waiting);
+    }
+    if (held.source.backlog() > 0) options.onSettled(held.source.backlog());
+  }
+
+  const turns = commitTurns(attempt, fail);
+  const retry = () => {
+    held.retry(attempt);
+    if (held.size() === 0 && health.failing()) attempt([PROBE]);
+  };
+  const timer = setInterval(() => {
+    room.measure();
+    if (health.failing() || held.size() > 0) retry();
+  }, TICK_MS);
+  timer.unref();
+
+  return {
+    add: turns.add,
+    accepting: () => !refusing && !health.failing() && room.left(),
+    usedBytes: room.usedBytes,
+    turn: turns.over,
+    held: held.source,
+    refuse: () => {
+      refusing = true;
+    },
+    stop: () => {
+      clearInterval(timer);
+      held.retry(attempt);
+      const lost = held.source.backlog();
+      if (lost > 0) options.log.error({ records: lost }, "ends of calls could be written nowhere");
+    },
+  };
+}
+
+const PROBE: Waiting = { entry: { kind: "probe" }, done: () => {}, failed: () => {} };
+
+/** Collects the entries of a turn of the event loop and has them written at its end. */
+function commitTurns(
+  attempt: (waiting: readonly Waiting[]) => unknown,
+  fail: (waiting: readonly Waiting[], error: unknown) => void,
+) {
+  let queue: Waiting[] = [];
+  let scheduled = false;
+
+  function commit(): void {
+    scheduled = false;
+    const turn = queue;
+    queue = [];
+    if (turn.length === 0) return;
+    const error = attempt(turn);
+    if (isBusy(error)) {
+      queue = turn;
+      scheduled = true;
+      setTimeout(commit, BUSY_RETRY_MS);
+    } else if (error !== null) {
+      fail(turn, error);
+    }
+  }
+
+  return {
+    add(entry: Entry): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      queue.push({ entry, done: resolve, failed: reject });
+      if (!scheduled) {
+        scheduled = true;
+        setImmediate(commit);
+      }
+      return promise;
+    },
+    async over(): Promise<void> {
+      while (queue.length > 0) await new Promise<void>((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
+    },
+  };
+}
+
+/** Whether the last write went well. Faults are logged at most every ten seconds. */
+function healthOf(log: Log, clock: Clock) {
+  let failing = false;
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  return {
+    failing: () => failing,
+    good: () => {
+      if (failing) log.info({}, "the spool takes records again");
+      failing = false;
+    },
+    bad: (error: unknown, records: number) => {
+      failing = true;
+      if (clock.monotonicMs() - loggedMs < FAULT_LOG_EVERY_MS) return;
+      loggedMs = clock.monotonicMs();
+      log.error({ ...errorFields(error), records }, "the spool cannot be written");
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { Source } from "./source.ts";
+import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
+import { type SpoolLock, takeLock } from "./spool-lock.ts";
+
+export type OrphansOptions = {
+  directory: string;
+  bytesMax: number;
+  log: Log;
+  clock: Clock;
+  /** Moves a parked row of a dead process's file to the own one; resolves when it is there. */
+  keepParked: (row: { text: string; code: string; at: number }) => Promise<void>;
+};
+
+export type Orphans = {
+  /** Takes over the files of processes that have died since the last look. Returns the rows that came with them. */
+  adopt(): number;
+  sources(): readonly Source[];
+  /** Deletes the files whose rows are all in Postgres. */
+  tidy(): Promise<void>;
+  usedBytes(): number;
+  parked(): number;
+  /** Lets go of the files that still hold rows: another process, or the next start, goes on with them. */
+  close(): void;
+};
+
+type Orphan = { path: string; lock: SpoolLock; file: SpoolFile; source: Source };
+
+const NAME = /^spool-[0-9a-f-]{36}$/;
+
+/** The spool files in `directory` by name without ending; `.db` is the file, `.lock` its process's lock. */
+function spoolNames(directory: string): Set<string> {
+  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|lock)$/, ""));
+  return new Set(names.filter((name) => NAME.test(name)));
+}
+
+/**
+ * Watches over the files that other processes left behind in the spool directory. A call that its process never
+ * ended is stored as the row that its intent holds: interrupted.
+ */
+export function createOrphans(options: OrphansOptions): Orphans {
+  const { directory, log } = options;
+  const adopted = new Map<string, Orphan>();
+
+  function adopt(): number {
+    let rows = 0;
+    for (const name of spoolNames(directory)) {
+      if (adopted.has(name)) continue;
+      const orphan = takeOver(join(directory, name), options);
+      if (!orphan) continue;
+      adopted.set(name, orphan);
+      rows += orphan.source.backlog();
+      log.info({ file: name, rows: orphan.source.backlog() }, "took over the spool of a process that died");
+    }
+    return rows;
+  }
+
+  async function tidy(): Promise<void> {
+    for (const [name, { path, lock, file, source }] of adopted) {
+      if (source.backlog() > 0) continue;
+      adopted.delete(name);
+      for (const row of file.parkedRows()) await options.keepParked(row);
+      file.destroy();
+      rmSync(`${path}.lock`, { force: true });
+      lock.release();
+    }
+  }
+
+  const all = () => [...adopted.values()];
+  return {
+    adopt,
+    sources: () => all().map(({ source }) => source),
+    tidy,
+    usedBytes: () => all().reduce((sum, { file }) => sum + file.usedBytes(), 0),
+    parked: () => all().reduce((sum, { file }) => sum + file.count("dead"), 0),
+    close: () => {
+      for (const { file, lock } of adopted.values()) {
+        file.close();
+        lock.release();
+      }
+      adopted.clear();
+    },
+  };
+}
+
+/** Null when the process of the file lives, or the file cannot be read. */
+function takeOver(path: string, { bytesMax, log, clock }: OrphansOptions): Orphan | null {
+  const lock = takeLock(`${path}.lock`);
+  if (!lock) return null;
+  try {
+    if (existsSync(`${path}.db`)) {
+      const file = openSpoolFile({ path: `${path}.db`, sync: "normal", bytesMax, create: false });
+      file.settleIntents(clock.now().getTime());
+      return { path, lock, file, source: orphanSource(file, clock) };
+    }
+    // Its process, or whoever took it over, died between the deletion of the file and that of the lock.
+    rmSync(`${path}.lock`, { force: true });
+  } catch (error) {
+    log.error(errorFields(error), "the spool of a process that died cannot be read");
+    if (isCorrupt(error)) setAside(path);
+  }
+  lock.release();
+  return null;
+}
+
+const isCorrupt = (error: unknown) =>
+  error instanceof Error && "code" in error && /^SQLITE_(NOTADB|CORRUPT)/.test(String(error.code));
+
+/** Renames a file that is no spool any more, for a person to look at, so that it is not tried every time. */
+function setAside(path: string): void {
+  renameSync(`${path}.db`, `${path}.corrupt`);
+  rmSync(`${path}.lock`, { force: true });
+}
+
+function orphanSource(file: SpoolFile, clock: Clock): Source {
+  let cursor = 0;
+  let waiting = file.count("settled");
+  /** A file that takes no more writes is still read to its end; what is written twice is stored once. */
+  const trying = (write: () => void) => {
+    try {
+      write();
+    } catch {}
+  };
+  return {
+    take: (rowsMax) => file.settledAfter(cursor, rowsMax),
+    drop: (rows) => {
+      cursor = rows.at(-1)?.seq ?? cursor;
+      waiting -= rows.length;
+      trying(() => file.write([{ kind: "drop", through: cursor }]));
+    },
+    park: (row, code) =>
+      trying(() => file.write([{ kind: "park", text: row.text, code, at: clock.now().getTime() }])),
+    mark: () => () => waiting === 0,
+    oldestAt: () => file.oldestAt(cursor),
+    backlog: () => waiting,
+  };
+}

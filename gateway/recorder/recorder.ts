@@ -1,0 +1,220 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { RequestRow } from "#drizzle/schema/records.ts";
+import type { Clock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { GatewayError } from "../errors.ts";
+import { openRecordStore } from "../stores/records.ts";
+import { startFlusher } from "./flusher.ts";
+import { type Journal, startJournal } from "./journal.ts";
+import { createOrphans, type Orphans } from "./orphans.ts";
+import type { Source } from "./source.ts";
+import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
+import { takeLock } from "./spool-lock.ts";
+import { startWriter, type Writer } from "./writer.ts";
+
+export type Recorder = {
+  /**
+   * Durable before it resolves (survives kill -9): the call is about to be sent to a provider. Rejects with
+   * `GatewayError("cannot_record")` when the spool is full or failing. `row` is complete but for its ending: exactly
+   * what is to be stored if nothing more is heard of the call.
+   */
+  open(row: RequestRow): Promise<void>;
+  /**
+   * The final row of a call; durable before it resolves. Never rejects: a reserve is kept for settles, and a row
+   * that the disk does not take is held in memory, for Postgres or for the disk's return, while the promise
+   * resolves after 2 s at the latest. The first settle of an id wins. Works also for calls never opened.
+   */
+  settle(row: RequestRow): Promise<void>;
+  /** False when nothing can be recorded: readiness. */
+  accepting(): boolean;
+  stats(): RecorderStats;
+  /** Resolves when everything settled so far is in Postgres or parked, or rejects after `timeoutMs`. */
+  flushed(timeoutMs: number): Promise<void>;
+  /** Stops taking calls, writes what it can within `timeoutMs`, leaves the rest in the spool. */
+  close(timeoutMs: number): Promise<void>;
+};
+
+export type RecorderStats = {
+  /** Settled rows that are not yet in Postgres. */
+  backlog: number;
+  /** Rows that Postgres refused for their data, kept in the spool. */
+  parked: number;
+  bytes: number;
+  /** Age of the oldest settled row that is not yet in Postgres. */
+  oldestMs: number | null;
+  /** Calls opened and not yet settled. */
+  open: number;
+};
+
+export type RecorderOptions = {
+  /** Own to the gateway, on a local file system; several processes may share it. */
+  directory: string;
+  databaseUrl: string;
+  /** `SPOOL_SYNC`: "full" waits for the disk at every record, "normal" flushes it every 100 ms. */
+  sync: "normal" | "full";
+  bytesMax: number;
+  log: Log;
+  clock: Clock;
+};
+
+export const SPOOL_BYTES_DEFAULT = 1024 ** 3;
+
+/** How often the directory is searched for files of processes that have died. */
+const ADOPT_EVERY_MS = 5000;
+/** What a batch on its way gets beyond the time for writing the rest. */
+const LAST_BATCH_MS = 1000;
+
+/** Starts recording into a new spool file in `directory`, and takes over the files of processes that died. */
+export async function startRecorder(options: RecorderOptions): Promise<Recorder> {
+  const { log, clock } = options;
+  const spool = createSpool(options);
+  const own = { wake: (_rows: number) => {} };
+  const journal = startJournal({ ...options, file: spool.file, onSettled: (rows) => own.wake(rows) });
+  const orphans = createOrphans({ ...options, keepParked: (row) => journal.add({ kind: "park", ...row }) });
+  const fresh = freshSource(spool.file, journal, clock);
+  const sources = (): Source[] => [fresh, journal.held, ...orphans.sources()];
+  const store = openRecordStore(options.databaseUrl);
+  const flusher = startFlusher(spool.path, log);
+  const writer = startWriter({ store, sources, log, clock });
+  own.wake = writer.wake;
+  const stopAdopting = adoptEvery(orphans, writer, log);
+  const flushed = flushedBy({ sources, journal, writer, clock });
+  let closing: Promise<void> | null = null;
+  let closed = false;
+
+  async function close(timeoutMs: number): Promise<void> {
+    journal.refuse();
+    stopAdopting();
+    await flushed(timeoutMs).catch(() =>
+      log.warn({ rows: backlogOf(sources()) }, "records stay in the spool"),
+    );
+    await writer.stop(LAST_BATCH_MS);
+    await journal.turn();
+    closed = true;
+    journal.stop();
+    await flusher.stop();
+    await orphans.tidy();
+    orphans.close();
+    spool.leave();
+  }
+
+  return {
+    async open(row) {
+      if (!journal.accepting()) throw new GatewayError("cannot_record");
+      await journal.add({ kind: "intent", id: row.id, text: JSON.stringify(row) });
+    },
+    async settle(row) {
+      if (closed) return log.error({ id: row.id }, "a call ended after its recorder was closed");
+      await journal.add({ kind: "settle", id: row.id, text: JSON.stringify(row), at: clock.now().getTime() });
+    },
+    accepting: journal.accepting,
+    stats: () => statsOf({ sources: sources(), spool, journal, orphans, clock }),
+    flushed,
+    close: (timeoutMs) => {
+      closing ??= close(timeoutMs);
+      return closing;
+    },
+  };
+}
+
+type Spool = { path: string; file: SpoolFile; leave(): void };
+
+/** Makes this process's own spool file, under a lock that is held before the file can be seen. */
+function createSpool({ directory, sync, bytesMax }: RecorderOptions): Spool {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const stem = join(directory, `spool-${newId()}`);
+  const path = `${stem}.db`;
+  const lock = takeLock(`${stem}.lock`);
+  if (!lock) throw new Error("the lock of a new spool file is taken");
+  const file = openSpoolFile({ path, sync, bytesMax, create: true });
+  return {
+    path,
+    file,
+    leave: () => {
+      const empty = (["intents", "settled", "dead"] as const).every((table) => file.count(table) === 0);
+      if (empty) {
+        file.destroy();
+        rmSync(`${stem}.lock`, { force: true });
+      } else file.close();
+      lock.release();
+    },
+  };
+}
+
+/** The rows in this process's own file. */
+function freshSource(file: SpoolFile, journal: Journal, clock: Clock): Source {
+  let cursor = 0;
+  return {
+    take: (rowsMax) => file.settledAfter(cursor, rowsMax),
+    drop: (rows) => {
+      cursor = rows.at(-1)?.seq ?? cursor;
+      void journal.add({ kind: "drop", through: cursor });
+    },
+    park: (row, code) => void journal.add({ kind: "park", text: row.text, code, at: clock.now().getTime() }),
+    mark: () => {
+      const last = file.lastSeq();
+      return () => cursor >= last;
+    },
+    oldestAt: () => file.oldestAt(cursor),
+    // Numbers have no gaps: a transaction that failed gives its own back.
+    backlog: () => file.lastSeq() - cursor,
+  };
+}
+
+/** Looks for files of processes that have died, now and every 5 s, and deletes those that are done with. */
+function adoptEvery(orphans: Orphans, writer: Writer, log: Log): () => void {
+  const adopt = () => {
+    try {
+      const rows = orphans.adopt();
+      if (rows > 0) writer.wake(rows);
+    } catch (error) {
+      log.error(errorFields(error), "the spool directory cannot be read");
+    }
+    orphans.tidy().catch((error) => log.error(errorFields(error), "a spool file cannot be deleted"));
+  };
+  adopt();
+  const timer = setInterval(adopt, ADOPT_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+type FlushParts = { sources: () => readonly Source[]; journal: Journal; writer: Writer; clock: Clock };
+
+function flushedBy({ sources, journal, writer, clock }: FlushParts): Recorder["flushed"] {
+  return async (timeoutMs) => {
+    const deadlineMs = clock.monotonicMs() + timeoutMs;
+    await journal.turn();
+    const gone = sources().map((source) => source.mark());
+    while (!gone.every((isGone) => isGone())) {
+      const leftMs = deadlineMs - clock.monotonicMs();
+      if (leftMs <= 0) throw new Error("records are still on their way to Postgres");
+      const pass = writer.pass(leftMs);
+      writer.hurry();
+      await pass;
+    }
+  };
+}
+
+const backlogOf = (sources: readonly Source[]) => sources.reduce((sum, source) => sum + source.backlog(), 0);
+
+type StatsParts = {
+  sources: readonly Source[];
+  spool: Spool;
+  journal: Journal;
+  orphans: Orphans;
+  clock: Clock;
+};
+
+function statsOf({ sources, spool, journal, orphans, clock }: StatsParts): RecorderStats {
+  const settledAt = sources.map((source) => source.oldestAt()).filter((at) => at !== null);
+  const nowMs = clock.now().getTime();
+  return {
+    backlog: backlogOf(sources),
+    parked: spool.file.count("dead") + orphans.parked(),
+    bytes: journal.usedBytes() + orphans.usedBytes(),
+    oldestMs: settledAt.length === 0 ? null : Math.max(0, nowMs - Math.min(...settledAt)),
+    open: spool.file.count("intents"),
+  };
+}

@@ -1,0 +1,52 @@
+import { statfsSync } from "node:fs";
+import type { Entry, SpoolFile } from "./spool-file.ts";
+
+/** Space that only the ends of running calls may use, so that a full spool loses none of them. */
+const RESERVE_BYTES = 16 * 1024 * 1024;
+/** What SQLite adds to a row, roughly; the next measurement reads the true figure. */
+const ROW_OVERHEAD_BYTES = 64;
+const DISK_EVERY_MEASUREMENTS = 10;
+
+export type Room = {
+  /** Whether there is room for another call, beside the reserve: in the file's cap and on the disk. */
+  left(): boolean;
+  usedBytes(): number;
+  /** Counts an entry that has been written since the last measurement. */
+  count(entry: Entry): void;
+  /** Reads the true figures. Cheap enough for ten times a second. */
+  measure(): void;
+};
+
+export function roomOf(file: SpoolFile, directory: string, bytesMax: number): Room {
+  const reserveBytes = Math.min(RESERVE_BYTES, bytesMax / 2);
+  let usedBytes = 0;
+  let diskFreeBytes = 0;
+  let measurements = 0;
+
+  function measure(): void {
+    usedBytes = file.usedBytes();
+    if (measurements % DISK_EVERY_MEASUREMENTS === 0) diskFreeBytes = freeBytesOf(directory);
+    measurements += 1;
+  }
+  measure();
+
+  return {
+    left: () => usedBytes < bytesMax - reserveBytes && diskFreeBytes >= reserveBytes,
+    usedBytes: () => usedBytes,
+    count: (entry) => {
+      if (entry.kind === "intent" || entry.kind === "settle")
+        usedBytes += entry.text.length + ROW_OVERHEAD_BYTES;
+    },
+    measure,
+  };
+}
+
+function freeBytesOf(directory: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  } catch {
+    // A file system that cannot tell is trusted until a write fails.
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,137 @@
+import { getTableColumns } from "drizzle-orm";
+import postgres from "postgres";
+import { connect, type PoolOptions, within } from "#drizzle/database.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { isId } from "#shared/ids.ts";
+
+/** One statement of a batch's transaction. */
+export type Statement = { text: string; values: readonly (string | null)[] };
+
+/** Where finished records go. Every write is safe to repeat. */
+export type RecordStore = {
+  /**
+   * Inserts rows, each the JSON of a `RequestRow`, in one transaction; those that are there already stay as they
+   * are. Rejects within 5 s when Postgres does not answer; what then became of the rows is unknown, so repeat.
+   */
+  insert(rows: readonly string[]): Promise<void>;
+  /** Notes in `dead_records` that a row was refused for its data. Returns its id, or null when that is none. */
+  park(row: string, code: string, at: Date): Promise<string | null>;
+  close(): Promise<void>;
+};
+
+/** postgres.js has no deadline of its own: with Postgres stopped, a query on a live connection waits for ever. */
+const DEADLINE_MS = 5000;
+
+const POOL: PoolOptions = {
+  name: "recorder",
+  max: 1,
+  statementTimeoutMs: 4000,
+  lockTimeoutMs: 2000,
+  // A transaction left behind by a connection thrown away must not keep its rows locked.
+  idleTransactionTimeoutMs: 5000,
+};
+
+/** SQLSTATE classes that blame the row: bad data, a broken constraint, a value too large for an index. */
+const DATA_CLASSES = ["22", "23", "54"];
+
+/** The SQLSTATE, if Postgres refused a row for what is in it; null for every failure that may pass. */
+export function refusedForData(error: unknown): string | null {
+  if (!(error instanceof postgres.PostgresError)) return null;
+  return DATA_CLASSES.includes(error.code.slice(0, 2)) ? error.code : null;
+}
+
+const quoted = (name: string) => `"${name}"`;
+
+/**
+ * The ingest statement, made from the table: its only parameter is a JSON array of rows whose members are named as
+ * in `RequestRow`. A member that is missing becomes the column's default, so rows spooled before a migration fit.
+ */
+export function ingestStatement(): string {
+  const columns = Object.entries(getTableColumns(requests));
+  const targets = columns.map(([, column]) => quoted(column.name));
+  const values = columns.map(([member, column]) =>
+    typeof column.default === "string"
+      ? `coalesce(r.${quoted(member)}, '${column.default.replaceAll("'", "''")}')`
+      : `r.${quoted(member)}`,
+  );
+  const types = columns.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
+  return (
+    `INSERT INTO "requests" (${targets.join(", ")}) SELECT ${values.join(", ")} ` +
+    `FROM json_to_recordset($1::text::json) AS r(${types.join(", ")}) ON CONFLICT DO NOTHING`
+  );
+}
+
+const INGEST = ingestStatement();
+
+/** What a batch writes, in order, in one transaction: whatever is derived from records is to be marked here. */
+export const batchStatements = (rows: readonly string[]): Statement[] => [
+  { text: INGEST, values: [`[${rows.join(",")}]`] },
+];
+
+const PARK =
+  "INSERT INTO dead_records (org_id, id, key_id, started_at, parked_at, code) " +
+  "VALUES (coalesce($1::text, 'default'), $2::text::uuid, $3::text::uuid, $4::text::timestamptz, $5::text::timestamptz, $6) " +
+  "ON CONFLICT DO NOTHING";
+
+/** Opens the recorder's own connection to Postgres; it connects when it is first needed, and again when it must. */
+export function openRecordStore(databaseUrl: string): RecordStore {
+  let client: postgres.Sql | null = null;
+
+  async function transaction(statements: readonly Statement[]): Promise<void> {
+    client ??= connect(databaseUrl, POOL);
+    const used = client;
+    const work = used.begin(async (sql) => {
+      for (const { text, values } of statements) await sql.unsafe(text, [...values], { prepare: true });
+    });
+    try {
+      await within(DEADLINE_MS, work);
+    } catch (error) {
+      if (isDeadline(error)) {
+        client = null;
+        // What the abandoned transaction comes to is of no interest: its rows are written again.
+        work.catch(() => undefined);
+        used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    insert: (rows) => transaction(batchStatements(rows)),
+    async park(row, code, at) {
+      const { orgId, id, keyId, startedAt } = identityOf(row);
+      if (id === null) return null;
+      try {
+        await transaction([
+          { text: PARK, values: [orgId, id, keyId, startedAt, at.toISOString(), code] as string[] },
+        ]);
+      } catch (error) {
+        // The spool keeps the row; a note that cannot be made either must not stop the queue.
+        if (refusedForData(error) === null) throw error;
+      }
+      return id;
+    },
+    close: async () => {
+      await client?.end({ timeout: 1 });
+      client = null;
+    },
+  };
+}
+
+const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
+
+type Identity = { orgId: string | null; id: string | null; keyId: string | null; startedAt: string | null };
+
+/** The parts of a refused row that are safe to store: ids that are ids, and a time that is one. */
+function identityOf(row: string): Identity {
+  const { orgId, id, keyId, startedAt }: Record<string, unknown> = JSON.parse(row);
+  const idOf = (value: unknown) => (typeof value === "string" && isId(value) ? value : null);
+  const isTime =
+    typeof startedAt === "string" && /^\d{4}-/.test(startedAt) && !Number.isNaN(Date.parse(startedAt));
+  return {
+    orgId: typeof orgId === "string" && !orgId.includes("\0") ? orgId : null,
+    id: idOf(id),
+    keyId: idOf(keyId),
+    startedAt: isTime ? startedAt : null,
+  };
+}
