@@ -70,11 +70,31 @@ function skipValue(bytes: Uint8Array, at: number, level: number): number {
   }
 }
 
-/** The offset after the string whose opening quote is at `at`. Most bytes of a body go through its inner loop. */
+/** 0 when a string runs on over the byte at `at`; the end of the body stops it too. */
+const stopAt = (bytes: Uint8Array, at: number): number => STOPS_STRING[bytes[at] ?? 0] ?? 1;
+
+/**
+ * The first offset from `at` on that stops a string. Most bytes of a body are passed here: four a step, because that
+ * is twice as fast on a long text and no slower on a short one (test/bench/scan.ts).
+ */
+function skipPlain(bytes: Uint8Array, at: number): number {
+  let next = at;
+  const last = bytes.length - 4;
+  while (
+    next <= last &&
+    (stopAt(bytes, next) | stopAt(bytes, next + 1) | stopAt(bytes, next + 2) | stopAt(bytes, next + 3)) === 0
+  ) {
+    next += 4;
+  }
+  while (stopAt(bytes, next) === 0) next++;
+  return next;
+}
+
+/** The offset after the string whose opening quote is at `at`. */
 export function skipString(bytes: Uint8Array, at: number): number {
   let next = at + 1;
   for (;;) {
-    while (STOPS_STRING[bytes[next] ?? 0] === 0) next++;
+    next = skipPlain(bytes, next);
     const stop = bytes[next];
     if (stop === QUOTE) return next + 1;
     if (stop !== BACKSLASH) throw fault(bytes, next);

@@ -1,0 +1,83 @@
+import type { Choice, RouteSource } from "../call.ts";
+import type { Directory, Route } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { type Destination, directDestination } from "./direct.ts";
+import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
+import { nativeTargets } from "./native.ts";
+import { usableRoutes } from "./scope.ts";
+import { routeTargets, servingRoute, servingRoutes } from "./targets.ts";
+
+/** The `model` that leaves the choice of the route to the gateway. */
+const AUTO = "auto";
+
+/** Recorded as the route of a concrete model that no route pairs. */
+const DIRECT = "(direct)";
+
+/**
+ * Where a call goes: `x-task-type` before the body's `route` before its `model` (DECISIONS.md, routing). A route's name
+ * wins over a model of the same name.
+ * @throws GatewayError unknown_route for a hint that names nothing or does not serve the surface; model_not_found;
+ * provider_unconfigured when none of the route's providers exists; invalid_request when the provider speaks another
+ * format than the surface.
+ */
+export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Choice {
+  const { route, targets, source } = destination(directory, call, knowledge);
+  return {
+    route,
+    routeName: route?.name ?? DIRECT,
+    source,
+    targets: nativeTargets(call.surface, targets, knowledge),
+    channel: "api",
+  };
+}
+
+type Sourced = Destination & { source: RouteSource };
+
+function destination(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Sourced {
+  const along = (route: Route, source: RouteSource): Sourced => ({
+    route,
+    targets: routeTargets(directory, route),
+    source,
+  });
+  const hint = hintOf(call);
+  if (hint !== null) return along(hintedRoute(directory, call, hint), "hint");
+  const { model } = call;
+  if (model === null || model === AUTO) {
+    const { route, source } = automatic(directory, call, knowledge);
+    return along(route, source);
+  }
+  const named = servingRoute(directory, call.surface, model);
+  if (named) return along(named, "model");
+  return { ...directDestination({ directory, call, model, knowledge }), source: "direct" };
+}
+
+/** An empty hint is none. */
+const hintOf = ({ headers, routeMember }: RoutedCall): string | null =>
+  headers.get("x-task-type")?.trim() || routeMember || null;
+
+function hintedRoute(directory: Directory, call: RoutedCall, hint: string): Route {
+  const route = servingRoute(directory, call.surface, hint);
+  if (!route) throw new GatewayError("unknown_route");
+  return route;
+}
+
+function automatic(
+  directory: Directory,
+  call: RoutedCall,
+  { classify }: RoutingKnowledge,
+): { route: Route; source: RouteSource } {
+  const classified = classify?.(call, offeredRoutes(directory, call));
+  if (classified) return classified;
+  const route = servingRoute(directory, call.surface, directory.settings.default_route);
+  if (route) return { route, source: "default" };
+  throw new GatewayError(
+    "model_not_found",
+    "The default route does not serve this surface. Name a route or a model.",
+  );
+}
+
+/** What `auto` may choose from: the surface's routes that the key may use. */
+function offeredRoutes(directory: Directory, { surface, key }: RoutedCall): Route[] {
+  const usable = new Set(usableRoutes(directory, key));
+  return servingRoutes(directory, surface).filter((route) => usable.has(route));
+}

@@ -1,0 +1,78 @@
+import { SURFACES, type Target } from "../call.ts";
+import type { Directory, Provider, Route } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { matchesGlob } from "./glob.ts";
+import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
+import { allowsRoute } from "./scope.ts";
+import { knownTargets, servingRoutes, switchedOn, type Targets } from "./targets.ts";
+
+type Asked = {
+  directory: Directory;
+  call: Pick<RoutedCall, "surface" | "key">;
+  model: string;
+  knowledge: Pick<RoutingKnowledge, "knowsModel" | "wireOf">;
+};
+
+export type Destination = { route: Route | null; targets: Targets };
+
+/**
+ * Where a concrete model is called. Who serves it, best first: a provider that a route of the surface pairs with it, one
+ * whose `models` list matches, one whose kind has it in the price list. A concrete model is a promise: only fallbacks
+ * that ask for the very same one are kept.
+ * @throws GatewayError model_not_found
+ */
+export function directDestination(asked: Asked): Destination {
+  const paired = pairings(asked);
+  const best = paired.find(({ targets }) => targets[0].provider.enabled);
+  if (best) return best;
+  const provider = servingProvider(asked);
+  if (provider) return { route: null, targets: [{ provider, model: asked.model }] };
+  const [switchedOff] = paired;
+  if (switchedOff) return switchedOff;
+  throw new GatewayError("model_not_found");
+}
+
+type Pairing = { route: Route; targets: Targets };
+
+/** The routes that pair the model with a provider, best first. */
+function pairings(asked: Asked): Pairing[] {
+  const { directory, call, model } = asked;
+  return servingRoutes(directory, call.surface)
+    .flatMap((route): Pairing[] => {
+      const same = knownTargets(directory, route).filter((target) => target.model === model);
+      const [first, ...fallbacks] = switchedOn(same);
+      return first ? [{ route, targets: [first, ...fallbacks] }] : [];
+    })
+    .toSorted((a, b) => drawback(asked, a) - drawback(asked, b));
+}
+
+/**
+ * The lower the better: a route in the key's scope, so that a key is not refused for another's route; then one whose
+ * own model it is, not a fallback's; then one whose provider speaks the surface's format. Equals stay by name.
+ */
+function drawback({ call, model, knowledge }: Asked, { route, targets }: Pairing): number {
+  return (
+    (allowsRoute(call.key, route.name) ? 0 : 4) +
+    (route.model === model ? 0 : 2) +
+    (isNative(call, targets[0], knowledge) ? 0 : 1)
+  );
+}
+
+const isNative = (
+  call: Asked["call"],
+  { provider }: Pick<Target, "provider">,
+  { wireOf }: Asked["knowledge"],
+) => wireOf(provider) === SURFACES[call.surface].wire;
+
+/** The provider that serves the model by its list or its prices: one of the surface's format first, then by name. */
+function servingProvider({ directory, call, model, knowledge }: Asked): Provider | null {
+  const enabled = [...directory.providers.values()]
+    .filter(({ enabled }) => enabled)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const best = (candidates: Provider[]) =>
+    candidates.find((provider) => isNative(call, { provider }, knowledge)) ?? candidates[0] ?? null;
+  return (
+    best(enabled.filter(({ models }) => models?.some((glob) => matchesGlob(glob, model)))) ??
+    best(enabled.filter((provider) => knowledge.knowsModel(provider, model)))
+  );
+}

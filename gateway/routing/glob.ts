@@ -1,0 +1,26 @@
+/**
+ * Whether a glob matches the whole text: `*` stands for any run of characters, `?` for one; letters' case counts. Takes
+ * at most pattern × text steps, whatever the pattern.
+ */
+export function matchesGlob(glob: string, text: string): boolean {
+  let at = 0;
+  let read = 0;
+  // The last star, and how far the text was when it was met: a mismatch lets that star take one character more.
+  let star = -1;
+  let resume = 0;
+  while (read < text.length) {
+    if (glob[at] === "*") {
+      star = at++;
+      resume = read;
+    } else if (at < glob.length && (glob[at] === "?" || glob[at] === text[read])) {
+      at++;
+      read++;
+    } else if (star >= 0) {
+      at = star + 1;
+      read = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return /^\**$/.test(glob.slice(at));
+}

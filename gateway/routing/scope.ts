@@ -1,0 +1,36 @@
+import type { Choice } from "../call.ts";
+import type { ClientKey, Directory, Route } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { knownTargets } from "./targets.ts";
+
+/**
+ * Refuses a choice outside the key's scope. An absent list is unlimited; of several present all must hold. Routes and
+ * models are named exactly; models are the concrete ones that may be called, fallbacks included (DECISIONS.md, keys).
+ * A concrete model that no route pairs is no route, so a key with a list of routes may not use it.
+ * @throws GatewayError route_not_allowed, model_not_allowed
+ */
+export function requireScope(key: ClientKey, choice: Choice): void {
+  if (!allowsRoute(key, choice.route?.name ?? null)) throw new GatewayError("route_not_allowed");
+  const models = choice.targets.map(({ model }) => model);
+  if (!allowsModels(key, models)) throw new GatewayError("model_not_allowed");
+}
+
+/** The routes that a key may use and that somebody serves, in the order of their names. */
+export const usableRoutes = (directory: Directory, key: ClientKey): Route[] =>
+  [...directory.routes.values()]
+    .filter((route) => route.enabled && isUsable(directory, key, route))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+function isUsable(directory: Directory, key: ClientKey, route: Route): boolean {
+  const served = knownTargets(directory, route).filter(({ provider }) => provider.enabled);
+  const models = served.map(({ model }) => model);
+  return served.length > 0 && allowsRoute(key, route.name) && allowsModels(key, models);
+}
+
+export const allowsRoute = ({ scopes }: ClientKey, name: string | null): boolean =>
+  scopes.routes === undefined || (name !== null && scopes.routes.includes(name));
+
+const allowsModels = ({ scopes }: ClientKey, models: readonly string[]): boolean => {
+  const { models: allowed } = scopes;
+  return allowed === undefined || models.every((model) => allowed.includes(model));
+};

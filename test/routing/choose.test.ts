@@ -1,0 +1,240 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "#gateway/errors.ts";
+import { chooseRoute } from "#gateway/routing/choose.ts";
+import type { RoutedCall, RoutingKnowledge } from "#gateway/routing/knowledge.ts";
+import { call, directory, key, knowledge, provider, route } from "./world.ts";
+
+const ROUTES = [
+  route("coding"),
+  route("echo"),
+  route("off", { enabled: false }),
+  route("tts", { surface: "tts" }),
+];
+
+type Facts = Partial<RoutedCall> & { hint?: string };
+const chosen = (
+  facts: Facts,
+  world = directory({ routes: ROUTES }),
+  known: RoutingKnowledge = knowledge(),
+) => {
+  const { routeName, source, targets, channel } = chooseRoute(world, call(facts), known);
+  return { routeName, source, channel, to: targets.map((it) => `${it.provider.name}:${it.model}`) };
+};
+
+function refusal(facts: Facts, world = directory({ routes: ROUTES }), known?: RoutingKnowledge): string {
+  try {
+    chooseRoute(world, call(facts), known ?? knowledge());
+  } catch (error) {
+    if (error instanceof GatewayError) return error.type;
+    throw error;
+  }
+  return "accepted";
+}
+
+describe("what decides", () => {
+  test("x-task-type wins over the body's route, and that over model", () => {
+    expect(chosen({ hint: " coding ", routeMember: "echo", model: "echo" })).toMatchObject({
+      routeName: "coding",
+      source: "hint",
+      channel: "api",
+      to: ["p:coding-model"],
+    });
+    expect(chosen({ routeMember: "coding", model: "echo" })).toMatchObject({
+      routeName: "coding",
+      source: "hint",
+    });
+    expect(chosen({ model: "coding" })).toMatchObject({ routeName: "coding", source: "model" });
+  });
+
+  test("an empty hint is ignored", () => {
+    expect(chosen({ hint: "", routeMember: "coding" })).toMatchObject({
+      routeName: "coding",
+      source: "hint",
+    });
+    expect(chosen({ hint: "  ", routeMember: "", model: "coding" })).toMatchObject({ source: "model" });
+  });
+
+  test.each(["nothing", "off", "tts", "auto", "Coding", "coding, coding", "coding-model"])(
+    "the hint %j names no route of this surface and is refused",
+    (hint) => {
+      expect(refusal({ hint, model: "coding" })).toBe("unknown_route");
+      expect(refusal({ routeMember: hint, model: "coding" })).toBe("unknown_route");
+    },
+  );
+
+  test("a route's name wins over a model of the same name", () => {
+    const world = directory({ routes: [route("gpt"), route("other", { model: "gpt" })] });
+    expect(chosen({ model: "gpt" }, world)).toMatchObject({
+      routeName: "gpt",
+      source: "model",
+      to: ["p:gpt-model"],
+    });
+  });
+});
+
+describe("auto", () => {
+  test("auto, or no model, goes to the default route", () => {
+    expect(chosen({ model: "auto" })).toMatchObject({ routeName: "echo", source: "default" });
+    expect(chosen({ model: null })).toMatchObject({ routeName: "echo", source: "default" });
+  });
+
+  test.each(["nothing", "off", "tts"])(
+    "a default route that cannot answer the surface (%s) is told so",
+    (name) => {
+      expect(refusal({ model: "auto" }, directory({ routes: ROUTES, defaultRoute: name }))).toBe(
+        "model_not_found",
+      );
+    },
+  );
+
+  test("the classifier is offered the surface's routes in the key's scope, and its choice is taken", () => {
+    const offered: string[] = [];
+    const classify: RoutingKnowledge["classify"] = (_, routes) => {
+      offered.push(...routes.map(({ name }) => name));
+      return { route: route("coding"), source: "classifier" };
+    };
+    const facts = { model: "auto", key: key({ routes: ["coding", "off", "tts"] }) };
+    expect(chosen(facts, undefined, knowledge([], classify))).toMatchObject({
+      routeName: "coding",
+      source: "classifier",
+    });
+    expect(offered).toEqual(["coding"]);
+  });
+
+  test("a classifier without an opinion leaves the default route; one is not asked about a named route", () => {
+    const none = knowledge([], () => null);
+    expect(chosen({ model: "auto" }, undefined, none)).toMatchObject({
+      routeName: "echo",
+      source: "default",
+    });
+    const never = knowledge([], () => {
+      throw new Error("asked");
+    });
+    expect(chosen({ model: "coding" }, undefined, never)).toMatchObject({ source: "model" });
+  });
+});
+
+describe("a concrete model", () => {
+  test("a route that pairs it gives its name to the record", () => {
+    expect(chosen({ model: "coding-model" })).toMatchObject({
+      routeName: "coding",
+      source: "direct",
+      to: ["p:coding-model"],
+    });
+  });
+
+  test("a pairing wins over a models list, and that over the price list", () => {
+    const providers = [provider("a"), provider("b", { models: ["gpt-*"] }), provider("p")];
+    const known = knowledge(["a:gpt-5"]);
+    const paired = directory({ providers, routes: [route("r", { model: "gpt-5" })] });
+    expect(chosen({ model: "gpt-5" }, paired, known)).toMatchObject({ routeName: "r", to: ["p:gpt-5"] });
+    expect(chosen({ model: "gpt-5" }, directory({ providers }), known)).toMatchObject({
+      routeName: "(direct)",
+      source: "direct",
+      to: ["b:gpt-5"],
+    });
+    expect(
+      chosen({ model: "gpt-5" }, directory({ providers: [provider("a"), provider("p")] }), known).to,
+    ).toEqual(["a:gpt-5"]);
+  });
+
+  test("among equals a provider of the surface's own format is taken, then the first by name", () => {
+    const providers = [provider("z"), provider("m1"), provider("m2"), provider("c")];
+    const known = knowledge(["z:x", "m1:x", "m2:x", "c:x"]);
+    expect(chosen({ model: "x" }, directory({ providers }), known).to).toEqual(["c:x"]);
+    expect(chosen({ model: "x", surface: "messages" }, directory({ providers }), known).to).toEqual(["m1:x"]);
+  });
+
+  test("of two routes that pair it the one in the key's scope is taken", () => {
+    const world = directory({ routes: [route("a", { model: "x" }), route("b", { model: "x" })] });
+    expect(chosen({ model: "x" }, world).routeName).toBe("a");
+    expect(chosen({ model: "x", key: key({ routes: ["b"] }) }, world).routeName).toBe("b");
+  });
+
+  test("a route whose own model it is comes before one that only falls back to it", () => {
+    const world = directory({
+      routes: [route("a", { fallbacks: [{ provider: "p", model: "x" }] }), route("b", { model: "x" })],
+    });
+    expect(chosen({ model: "x" }, world)).toMatchObject({ routeName: "b", to: ["p:x"] });
+  });
+
+  test("only fallbacks that ask for the very same model are kept", () => {
+    const fallbacks = [
+      { provider: "p", model: "y" },
+      { provider: "q", model: "x" },
+    ];
+    const world = directory({
+      providers: [provider("p"), provider("q")],
+      routes: [route("r", { model: "x", fallbacks })],
+    });
+    expect(chosen({ model: "x" }, world).to).toEqual(["p:x", "q:x"]);
+    expect(chosen({ model: "r" }, world).to).toEqual(["p:x", "p:y", "q:x"]);
+  });
+
+  test("a model that nobody serves is not found, nor one that only a switched-off provider or route knows", () => {
+    const world = directory({
+      providers: [provider("p"), provider("q", { enabled: false, models: ["*"] })],
+      routes: [route("r", { model: "x", enabled: false }), route("s", { model: "y", surface: "embeddings" })],
+    });
+    for (const model of ["x", "y", "z", "tts", "__proto__"]) {
+      expect(refusal({ model }, world, knowledge(["q:z"]))).toBe("model_not_found");
+    }
+  });
+});
+
+describe("providers that cannot answer", () => {
+  const fallbacks = [
+    { provider: "gone", model: "x" },
+    { provider: "q", model: "y" },
+  ];
+
+  test("fallbacks are listed after the first, only those whose provider is switched on", () => {
+    const providers = [provider("p"), provider("q", { enabled: false }), provider("r")];
+    const routes = [route("a", { fallbacks: [...fallbacks, { provider: "r", model: "z" }] })];
+    expect(chosen({ model: "a" }, directory({ providers, routes })).to).toEqual(["p:a-model", "r:z"]);
+  });
+
+  test("a switched-off first choice leaves the call to its fallbacks", () => {
+    const providers = [provider("p", { enabled: false }), provider("q")];
+    expect(chosen({ model: "a" }, directory({ providers, routes: [route("a", { fallbacks })] })).to).toEqual([
+      "q:y",
+    ]);
+  });
+
+  test("when all are switched off the first stays, so that the call resolves and its refusal is recorded", () => {
+    const providers = [provider("p", { enabled: false }), provider("q", { enabled: false })];
+    const world = directory({ providers, routes: [route("a", { fallbacks })] });
+    expect(chosen({ model: "a" }, world).to).toEqual(["p:a-model"]);
+    expect(chosen({ model: "a-model" }, world).to).toEqual(["p:a-model"]);
+  });
+
+  test("a route none of whose providers exists is not configured", () => {
+    expect(refusal({ model: "a" }, directory({ providers: [], routes: [route("a")] }))).toBe(
+      "provider_unconfigured",
+    );
+  });
+});
+
+describe("the format of the provider", () => {
+  const providers = [provider("p"), provider("m")];
+  const world = directory({
+    providers,
+    routes: [
+      route("chat", { fallbacks: [{ provider: "m", model: "claude" }] }),
+      route("claude", { provider: "m", model: "claude" }),
+    ],
+  });
+
+  test("a route whose provider speaks another format than the surface is refused by name of the formats", () => {
+    expect(refusal({ model: "claude" }, world)).toBe("invalid_request");
+    expect(refusal({ model: "chat", surface: "messages" }, world)).toBe("invalid_request");
+    expect(() => chooseRoute(world, call({ model: "claude" }), knowledge())).toThrow(
+      "speaks another format (messages) than /v1/chat/completions (chat)",
+    );
+  });
+
+  test("a fallback of another format is left out, because the bytes are not its own", () => {
+    expect(chosen({ model: "chat" }, world).to).toEqual(["p:chat-model"]);
+    expect(chosen({ model: "claude", surface: "messages" }, world).to).toEqual(["m:claude"]);
+  });
+});

@@ -1,0 +1,78 @@
+import type { ClientKey, Directory, Provider, Route } from "#gateway/directory.ts";
+import { scanJson } from "#gateway/http/scan.ts";
+import type { RoutedCall, RoutingKnowledge } from "#gateway/routing/knowledge.ts";
+import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+
+export const provider = (name: string, facts: Partial<Provider> = {}): Provider => ({
+  name,
+  kind: "openai",
+  baseUrl: "https://provider.example/v1",
+  credential: null,
+  headers: {},
+  models: null,
+  responses: true,
+  trustedForPassthrough: false,
+  allowPrivateNetwork: false,
+  enabled: true,
+  ...facts,
+});
+
+export const route = (name: string, facts: Partial<Route> = {}): Route => ({
+  name,
+  surface: "chat",
+  provider: "p",
+  model: `${name}-model`,
+  fallbacks: [],
+  description: "",
+  examples: [],
+  keywords: [],
+  guardrails: [],
+  bodyCapture: false,
+  subscriptionPassthrough: false,
+  usageChunk: "withhold",
+  onClientGone: "drain",
+  refuseWith: "block",
+  enabled: true,
+  createdAtMs: 0,
+  ...facts,
+});
+
+export const key = (scopes: ClientKey["scopes"] = {}): ClientKey => ({
+  id: "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
+  name: "k",
+  owner: null,
+  scopes,
+  limits: null,
+  expiresAtMs: null,
+});
+
+type World = { providers?: Provider[]; routes?: Route[]; defaultRoute?: string };
+
+export const directory = ({ providers = [provider("p")], routes = [], defaultRoute }: World): Directory => ({
+  version: 1,
+  keys: new Map(),
+  providers: new Map(providers.map((it) => [it.name, it])),
+  routes: new Map(routes.map((it) => [it.name, it])),
+  prices: [],
+  settings: { ...DEFAULT_SETTINGS, default_route: defaultRoute ?? DEFAULT_SETTINGS.default_route },
+});
+
+export const call = (facts: Partial<RoutedCall> & { hint?: string } = {}): RoutedCall => ({
+  surface: "chat.completions",
+  key: key(),
+  headers: new Headers(facts.hint === undefined ? {} : { "x-task-type": facts.hint }),
+  body: scanJson(new TextEncoder().encode("{}")),
+  model: null,
+  routeMember: null,
+  ...facts,
+});
+
+/** Knows what `provider:model` lists, and every provider whose name begins with `m` as one of the messages wire. */
+export const knowledge = (
+  known: string[] = [],
+  classify: RoutingKnowledge["classify"] = null,
+): RoutingKnowledge => ({
+  knowsModel: ({ name }, model) => known.includes(`${name}:${model}`),
+  wireOf: ({ name }) => (name.startsWith("m") ? "messages" : "chat"),
+  classify,
+});
