@@ -183,10 +183,10 @@ export type ProviderKind = keyof typeof PROVIDERS;
 
 export const isProviderKind = (name: string): name is ProviderKind => Object.hasOwn(PROVIDERS, name);
 
-/** Whether a provider of that kind answers the wire natively, without translation. */
-export function speaks(kind: ProviderKind, wire: WireName): boolean {
-  const facts: ProviderFacts = PROVIDERS[kind];
-  return facts.wire === wire || facts.otherWires.includes(wire);
+/** The wire that a provider of that kind answers a call of wire `asked` on: that one where it speaks it, else its own. */
+export function wireFor(kind: ProviderKind, asked: WireName): WireName {
+  const { wire, otherWires }: ProviderFacts = PROVIDERS[kind];
+  return otherWires.includes(asked) ? asked : wire;
 }
 
 /** Where a surface's call goes. The surface's wire must be one that the provider speaks. */
