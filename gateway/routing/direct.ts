@@ -10,7 +10,7 @@ type Asked = {
   directory: Directory;
   call: Pick<RoutedCall, "surface" | "key">;
   model: string;
-  knowledge: Pick<RoutingKnowledge, "knowsModel" | "wireOf">;
+  knowledge: Pick<RoutingKnowledge, "knowsModel" | "speaks">;
 };
 
 export type Destination = { route: Route | null; targets: Targets };
@@ -59,10 +59,10 @@ function drawback({ call, model, knowledge }: Asked, { route, targets }: Pairing
 }
 
 const isNative = (
-  call: Asked["call"],
+  { surface }: Asked["call"],
   { provider }: Pick<Target, "provider">,
-  { wireOf }: Asked["knowledge"],
-) => wireOf(provider) === SURFACES[call.surface].wire;
+  it: Asked["knowledge"],
+) => it.speaks(provider, SURFACES[surface].wire);
 
 /** The provider that serves the model by its list or its prices: one of the surface's format first, then by name. */
 function servingProvider({ directory, call, model, knowledge }: Asked): Provider | null {

@@ -8,8 +8,8 @@ export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "mo
 export type RoutingKnowledge = {
   /** Whether the price list has the model for the provider's kind. */
   knowsModel(provider: Provider, model: string): boolean;
-  /** The format that the provider speaks. */
-  wireOf(provider: Provider): WireName;
+  /** Whether the provider takes that format as it is; some take several. */
+  speaks(provider: Provider, wire: WireName): boolean;
   /** Chooses for `auto`; null where nothing classifies, then the default route answers. */
   classify: Classify | null;
 };

@@ -11,15 +11,14 @@ import type { Targets } from "./targets.ts";
 export function nativeTargets(
   surface: SurfaceName,
   [first, ...fallbacks]: Targets,
-  { wireOf }: Pick<RoutingKnowledge, "wireOf">,
+  { speaks }: Pick<RoutingKnowledge, "speaks">,
 ): Targets {
   const { path, wire } = SURFACES[surface];
-  const spoken = wireOf(first.provider);
-  if (spoken !== wire) {
+  if (!speaks(first.provider, wire)) {
     throw new GatewayError(
       "invalid_request",
-      `The route's provider speaks another format (${spoken}) than ${path} (${wire}). Call it on a surface of its own format.`,
+      `The route's provider speaks another format than ${path}. Call it on a surface of its own format.`,
     );
   }
-  return [first, ...fallbacks.filter(({ provider }) => wireOf(provider) === wire)];
+  return [first, ...fallbacks.filter(({ provider }) => speaks(provider, wire))];
 }

@@ -225,12 +225,18 @@ describe("the format of the provider", () => {
     ],
   });
 
-  test("a route whose provider speaks another format than the surface is refused by name of the formats", () => {
+  test("a route whose provider speaks another format than the surface is refused and told so", () => {
     expect(refusal({ model: "claude" }, world)).toBe("invalid_request");
     expect(refusal({ model: "chat", surface: "messages" }, world)).toBe("invalid_request");
     expect(() => chooseRoute(world, call({ model: "claude" }), knowledge())).toThrow(
-      "speaks another format (messages) than /v1/chat/completions (chat)",
+      "speaks another format than /v1/chat/completions",
     );
+  });
+
+  test("a provider that speaks both formats answers on both surfaces", () => {
+    const both = directory({ providers: [provider("both")], routes: [route("r", { provider: "both" })] });
+    expect(chosen({ model: "r" }, both).to).toEqual(["both:r-model"]);
+    expect(chosen({ model: "r", surface: "messages" }, both).to).toEqual(["both:r-model"]);
   });
 
   test("a fallback of another format is left out, because the bytes are not its own", () => {

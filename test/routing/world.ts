@@ -67,12 +67,12 @@ export const call = (facts: Partial<RoutedCall> & { hint?: string } = {}): Route
   ...facts,
 });
 
-/** Knows what `provider:model` lists, and every provider whose name begins with `m` as one of the messages wire. */
+/** Knows what `provider:model` lists; a provider whose name begins with `m` speaks messages, `both` both, others chat. */
 export const knowledge = (
   known: string[] = [],
   classify: RoutingKnowledge["classify"] = null,
 ): RoutingKnowledge => ({
   knowsModel: ({ name }, model) => known.includes(`${name}:${model}`),
-  wireOf: ({ name }) => (name.startsWith("m") ? "messages" : "chat"),
+  speaks: ({ name }, wire) => name === "both" || (wire === "messages") === name.startsWith("m"),
   classify,
 });
