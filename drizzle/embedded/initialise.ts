@@ -20,7 +20,7 @@ export const ROLE = "tallygate";
 export type NewCluster = {
   binaries: Binaries;
   account: Account | null;
-  /** Where the cluster shall lie; must not exist. Its parent must, and belong to the account. */
+  /** Where the cluster shall lie; must not exist. Its parent must, and the account must be able to enter it. */
   directory: string;
   password: string;
 };

@@ -1,0 +1,34 @@
+import { Database } from "bun:sqlite";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type Lock = { release(): void };
+
+/**
+ * Holds `directory` for this process until it ends, however it ends: the lock is the kernel's. Throws when another
+ * process holds it, naming that process.
+ */
+export function holdLock(directory: string): Lock {
+  const pidFile = join(directory, "launcher.pid");
+  const lock = new Database(join(directory, "launcher.lock"), { create: true });
+  try {
+    lock.run("pragma locking_mode = exclusive");
+    lock.run("begin exclusive");
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
+    throw new Error(
+      `Another launcher${pidIn(pidFile)} is already running with the database in ${directory}. Stop it, or choose another DATA_DIR.`,
+    );
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  return { release: () => lock.close() };
+}
+
+function pidIn(file: string): string {
+  try {
+    return ` (process ${Number(readFileSync(file, "utf8"))})`;
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Address } from "./address.ts";
+
+/** What a server writes about itself into `postmaster.pid` of its data directory. */
+export type PidFile = { pid: number; address: Address | null };
+
+const fileOf = (data: string) => join(data, "postmaster.pid");
+
+/** The server that says it runs in `data`, or null. `address` is null until the server has opened it. */
+export function readPidFile(data: string): PidFile | null {
+  try {
+    return parsePidFile(readFileSync(fileOf(data), "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/** Lines: pid, data directory, start time, port, socket directory, listen address, shared memory, status. */
+export function parsePidFile(text: string): PidFile | null {
+  const [pid, , , port, socketDirectory, listenAddress] = text.split("\n").map((line) => line.trim());
+  if (!pid || !/^\d+$/.test(pid)) return null;
+  const address: Address | null = socketDirectory?.startsWith("/")
+    ? { kind: "socket", directory: socketDirectory }
+    : listenAddress && port
+      ? { kind: "tcp", port: Number(port) }
+      : null;
+  return { pid: Number(pid), address };
+}
+
+/**
+ * Whether the server of `postmaster.pid` runs. A pid proves little: it may be dead, a zombie that nobody has reaped,
+ * or have gone to another process, which is common in containers, and Postgres then refuses to start.
+ */
+export function isServerAlive(data: string, pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  if (process.platform === "linux") return isPostgresIn(data, pid);
+  if (process.platform === "win32") return true;
+  const ps = Bun.spawnSync(["ps", "-o", "stat=,comm=", "-p", String(pid)])
+    .stdout.toString()
+    .trim();
+  return ps !== "" && !ps.startsWith("Z") && /postgres/.test(ps);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** A server's processes, and nobody else's, are named postgres and stand in its data directory. */
+function isPostgresIn(data: string, pid: number): boolean {
+  try {
+    if (readFileSync(`/proc/${pid}/comm`, "utf8").trim() !== "postgres") return false;
+    // A zombie stands nowhere.
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Removes `postmaster.pid` if its server is gone for good; false when a process of that server still lives (then the
+ * file must stay: it is what keeps two servers from one directory).
+ */
+export function clearStalePidFile(data: string): boolean {
+  const file = readPidFile(data);
+  if (file === null && !existsSync(fileOf(data))) return true;
+  if (file !== null && isServerAlive(data, file.pid)) return false;
+  if (process.platform === "linux" && allPids().some((pid) => isPostgresIn(data, pid))) return false;
+  rmSync(fileOf(data), { force: true });
+  return true;
+}
+
+const allPids = (): number[] => readdirSync("/proc").map(Number).filter(Number.isInteger);

@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { type Account, asAccount, chooseAccount } from "./account.ts";
+
+/** Where root keeps databases that Postgres's own user could not reach below the data directory. */
+export const SYSTEM_ROOT = "/var/lib/tallygate";
+
+/**
+ * `directory` holds the password, the lock, the log and, in `data`, the cluster. Of these only `data` belongs to the
+ * account: root must not follow what another user could have put in its way.
+ */
+export type Place = { directory: string; data: string; account: Account | null };
+
+/**
+ * Where the embedded database of `dataDirectory` (absolute) lies: in its `postgres`; or for root, if Postgres's own user
+ * cannot get there, in `<systemRoot>/<hash of dataDirectory>`. The directory exists afterwards. An existing cluster is
+ * found again, and runs as the user who owns it.
+ * @throws Error with what to do when neither place can be used.
+ */
+export function choosePlace(dataDirectory: string, systemRoot = SYSTEM_ROOT): Place {
+  const near = join(dataDirectory, "postgres");
+  const far = join(systemRoot, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
+  const root = process.getuid?.() === 0;
+  const farIsUsed = root && !existsSync(join(near, "data")) && existsSync(join(far, "data"));
+  const account = chooseAccount(join(farIsUsed ? far : near, "data"));
+  const candidates = farIsUsed ? [far] : root && !existsSync(join(near, "data")) ? [near, far] : [near];
+  for (const directory of candidates) {
+    const existed = existsSync(directory);
+    if (prepare(directory, account)) return { directory, data: join(directory, "data"), account };
+    if (!existed) removeEmpty(directory);
+  }
+  const who = account === null ? "you" : `the user ${account.name}, whom Postgres runs as here`;
+  throw new Error(
+    `The database directory ${candidates.join(" (or ")}${candidates.length > 1 ? ")" : ""} cannot be read and written by ${who}. Give it to that user, choose another DATA_DIR, or set DATABASE_URL.`,
+  );
+}
+
+function prepare(directory: string, account: Account | null): boolean {
+  // The account must get through to `data`; the files on the way guard themselves.
+  const mode = account === null ? 0o700 : 0o711;
+  try {
+    makeDirectory(dirname(directory), mode);
+    mkdirSync(directory, { recursive: true });
+    chmodSync(directory, mode);
+    return account === null || canEnter(directory, account);
+  } catch {
+    return false;
+  }
+}
+
+/** Makes a directory with that mode, whatever the umask is; one that is there already keeps its own. */
+export function makeDirectory(directory: string, mode: number): void {
+  if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, mode);
+}
+
+/** Asks the system itself, as that user: modes alone do not tell of access lists and mounts. */
+function canEnter(directory: string, account: Account): boolean {
+  const probe = Bun.spawnSync(["/bin/sh", "-c", 'cd "$1"', "sh", directory], {
+    cwd: "/",
+    ...asAccount(account),
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  return probe.exitCode === 0;
+}
+
+function removeEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch {
+    // It was never made, or is not empty after all.
+  }
+}
+
+/**
+ * The password of the cluster at `place`, made at the first call and then the same for ever. That a running server
+ * takes it shows that the server is ours.
+ */
+export function passwordOf(place: Place): string {
+  const file = join(place.directory, "password");
+  if (existsSync(file)) return readFileSync(file, "utf8").trim();
+  if (existsSync(place.data)) {
+    throw new Error(
+      `The file ${file} is missing, so the database in ${place.data} cannot be opened. Restore it from a backup.`,
+    );
+  }
+  return writeSecretFile(file, randomBytes(24).toString("hex"));
+}
+
+/** Writes a secret that only this process's user can read; the file is complete and on disk, or not there. */
+export function writeSecretFile(file: string, secret: string): string {
+  const temporary = `${file}.tmp-${process.pid}`;
+  const handle = openSync(temporary, "w", 0o600);
+  try {
+    writeSync(handle, `${secret}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(temporary, file);
+  return secret;
+}

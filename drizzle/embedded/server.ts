@@ -1,0 +1,165 @@
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "#shared/clock.ts";
+import { readPresent } from "#shared/env.ts";
+import { connect, within } from "../database.ts";
+import { asAccount } from "./account.ts";
+import { type Address, listenFlags, urlOf } from "./address.ts";
+import { type Binaries, postgresOf } from "./binaries.ts";
+import { clearStalePidFile, isServerAlive, readPidFile } from "./pid-file.ts";
+import type { Place } from "./place.ts";
+import { serverFlags } from "./tuning.ts";
+
+/** A server, whether we started it or found it. `exited` resolves when it is gone. */
+export type Server = { pid: number; address: Address; alive(): boolean; exited: Promise<void> };
+
+export type ServerSpec = {
+  place: Place;
+  binaries: Binaries;
+  password: string;
+  clock: Clock;
+  /** Told when a start takes long. */
+  progress: (text: string) => void;
+};
+
+/** How long a server that is still ending, or its unreaped remains, may keep the next one from starting. */
+const REMAINS_MS_MAX = 10_000;
+
+const WRONG_PASSWORD = "28P01";
+
+/**
+ * The server that already runs in the data directory, if it takes our password; null if none runs.
+ * @throws Error when one runs and does not answer, or refuses the password.
+ */
+export async function adopt(spec: ServerSpec): Promise<Server | null> {
+  const deadline = spec.clock.monotonicMs() + REMAINS_MS_MAX;
+  for (;;) {
+    const file = readPidFile(spec.place.data);
+    if (file === null || !isServerAlive(spec.place.data, file.pid)) return null;
+    const answer = file.address === null ? "no address yet" : await ask(file.address, spec.password);
+    if (answer === null && file.address !== null) {
+      return foundServer(spec.place.data, file.pid, file.address);
+    }
+    if (answer === WRONG_PASSWORD || spec.clock.monotonicMs() > deadline) {
+      throw new Error(
+        `A Postgres server (process ${file.pid}) runs in ${spec.place.data} and cannot be used (${answer}). Stop it, then start again.`,
+      );
+    }
+    await Bun.sleep(100);
+  }
+}
+
+/** Starts a server and resolves when it answers, however long it recovers. @throws Error with the reason it ended for. */
+export async function launch(spec: ServerSpec, address: Address): Promise<Server> {
+  const deadline = spec.clock.monotonicMs() + REMAINS_MS_MAX;
+  for (;;) {
+    const cleared = clearStalePidFile(spec.place.data);
+    const outcome = cleared ? await tryLaunch(spec, address) : "its predecessor has not ended yet";
+    if (typeof outcome !== "string") return outcome;
+    const hindered = !cleared || /lock file|shared memory block|Is another postmaster/.test(outcome);
+    if (!hindered || spec.clock.monotonicMs() > deadline) {
+      throw new Error(`Postgres did not start: ${outcome} (log: ${logOf(spec.place)})`);
+    }
+    await Bun.sleep(250);
+  }
+}
+
+async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | string> {
+  const log = openLog(spec.place);
+  const offset = statSync(logOf(spec.place)).size;
+  const flags = Object.entries({ ...serverFlags(), ...listenFlags(address) });
+  const process = Bun.spawn(
+    [
+      postgresOf(spec.binaries),
+      "-D",
+      spec.place.data,
+      ...flags.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ],
+    {
+      cwd: "/",
+      // Nothing else of ours: the account may read its process's environment.
+      env: { LC_ALL: "C", ...Object.fromEntries(readPresent(["PATH", "SystemRoot", "TEMP"])) },
+      ...asAccount(spec.place.account),
+      // Its own session: a Ctrl-C must not end it before the gateway has written its last records.
+      detached: true,
+      stdio: ["ignore", log, log],
+    },
+  );
+  closeSync(log);
+  process.unref();
+  const alive = () => process.exitCode === null && process.signalCode === null;
+  const server = { pid: process.pid, address, alive, exited: process.exited.then(() => undefined) };
+  let slowAt = spec.clock.monotonicMs() + 5_000;
+  while (alive()) {
+    if ((await ask(address, spec.password)) === null) return server;
+    if (spec.clock.monotonicMs() > slowAt) {
+      spec.progress("Postgres is recovering …");
+      slowAt = Number.POSITIVE_INFINITY;
+    }
+    await Bun.sleep(15);
+  }
+  return reasonIn(spec.place, offset) ?? `it ended with ${process.exitCode ?? process.signalCode}`;
+}
+
+/** Ends a server: its clients are cut off, what they committed is on disk. Harder means follow if it does not end. */
+export async function stopServer(server: Server, patienceMs = 60_000): Promise<void> {
+  const means = [
+    ["SIGINT", patienceMs],
+    ["SIGQUIT", 5_000],
+    ["SIGKILL", 5_000],
+  ] as const;
+  for (const [signal, waitMs] of means) {
+    // A pid whose process has ended may be another's by now.
+    if (!server.alive()) return;
+    process.kill(server.pid, signal);
+    const gone = await within(
+      waitMs,
+      server.exited.then(() => true),
+    ).catch(() => false);
+    if (gone) return;
+  }
+}
+
+/** Null when the server answers a query, else the code of what went wrong. */
+async function ask(address: Address, password: string): Promise<string | null> {
+  const client = connect(urlOf(address, password, "postgres"), {
+    name: "probe",
+    max: 1,
+    statementTimeoutMs: 2_000,
+  });
+  try {
+    await within(2_500, client`select 1`);
+    return null;
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : "no answer";
+  } finally {
+    await client.end({ timeout: 0 });
+  }
+}
+
+function foundServer(data: string, pid: number, address: Address): Server {
+  const alive = () => isServerAlive(data, pid);
+  const gone = async () => {
+    while (alive()) await Bun.sleep(100);
+  };
+  return { pid, address, alive, exited: gone() };
+}
+
+const LOG_BYTES_MAX = 10 * 1024 ** 2;
+
+export const logOf = (place: Place): string => join(place.directory, "server.log");
+
+function openLog(place: Place): number {
+  const file = logOf(place);
+  if (existsSync(file) && statSync(file).size > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
+  return openSync(file, "a", 0o600);
+}
+
+/** The last complaint that the server wrote after `offset`. */
+function reasonIn(place: Place, offset: number): string | null {
+  const written = readFileSync(logOf(place)).subarray(offset).toString("utf8");
+  const complaints = written.split("\n").filter((line) => /FATAL|PANIC/.test(line));
+  const last =
+    complaints.findLast((line) => !/the database system is/.test(line)) ?? written.trim().split("\n").at(-1);
+  return last ? last.replace(/^.*?(FATAL|PANIC): +/, "").slice(0, 300) : null;
+}

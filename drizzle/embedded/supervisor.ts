@@ -1,0 +1,147 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pause, restartDelayMs } from "#shared/backoff.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import { connect } from "../database.ts";
+import { type Address, chooseAddress, urlOf } from "./address.ts";
+import { type Binaries, findBinaries } from "./binaries.ts";
+import { initialise } from "./initialise.ts";
+import { holdLock } from "./lock.ts";
+import { choosePlace, type Place, passwordOf, SYSTEM_ROOT } from "./place.ts";
+import { adopt, launch, type Server, type ServerSpec, stopServer } from "./server.ts";
+
+/** The database inside the cluster. */
+const DATABASE = "tallygate";
+
+export type EmbeddedOptions = {
+  /** Absolute. */
+  dataDirectory: string;
+  log: Log;
+  clock: Clock;
+  /** Told before each step that can take seconds. */
+  progress: (text: string) => void;
+  systemRoot?: string;
+};
+
+export type Embedded = {
+  /** For `connect`; the same as long as this object lives, also after a restart of the server. */
+  url: string;
+  /** Where the cluster's files lie. */
+  data: string;
+  version: string;
+  /** The user that the server runs as, if not this process's own. */
+  user: string | null;
+  /** Whether the server was found running, rather than started. */
+  adopted: boolean;
+  /** Ends the server and gives the directory free. */
+  stop(): Promise<void>;
+};
+
+/**
+ * A Postgres of our own on the files of `dataDirectory`: made if there is none, found again if one still runs there,
+ * started otherwise, and started again whenever it ends until `stop` is called.
+ * @throws Error with what to do, also when another launcher uses the directory.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const place = choosePlace(options.dataDirectory, options.systemRoot);
+  const lock = holdLock(place.directory);
+  try {
+    const binaries = binariesFor(place, options);
+    const spec: ServerSpec = {
+      place,
+      binaries,
+      password: passwordOf(place),
+      clock: options.clock,
+      progress: options.progress,
+    };
+    if (!existsSync(place.data)) {
+      options.progress(`Making the database in ${place.data} …`);
+      await initialise({ binaries, account: place.account, directory: place.data, password: spec.password });
+    }
+    const found = await adopt(spec);
+    const server = found ?? (await launch(spec, await chooseAddress(place.directory, place.account)));
+    await ensureDatabase(urlOf(server.address, spec.password, "postgres"));
+    const keeper = keepAlive(spec, server, options.log);
+    return {
+      url: urlOf(server.address, spec.password, DATABASE),
+      data: place.data,
+      version: binaries.version,
+      user: place.account?.name ?? null,
+      adopted: found !== null,
+      stop: async () => {
+        await keeper.stop();
+        removeTemporary(server.address, place);
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function binariesFor(place: Place, options: EmbeddedOptions): Binaries {
+  const version = join(place.data, "PG_VERSION");
+  if (existsSync(place.data) && !existsSync(version)) {
+    throw new Error(`${place.data} is not a Postgres data directory. Remove it, or choose another DATA_DIR.`);
+  }
+  const major = existsSync(version) ? Number(readFileSync(version, "utf8")) : null;
+  return findBinaries({ account: place.account, copyRoot: options.systemRoot ?? SYSTEM_ROOT, major });
+}
+
+async function ensureDatabase(adminUrl: string): Promise<void> {
+  const client = connect(adminUrl, { name: "set-up", max: 1, statementTimeoutMs: 60_000 });
+  try {
+    const [there] = await client`select 1 from pg_database where datname = ${DATABASE}`;
+    if (!there) await client.unsafe(`create database ${DATABASE}`);
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+/** Starts the server again whenever it ends: after a crash, a full disk, or somebody's kill. */
+function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let server = first;
+  const watch = async () => {
+    let delayMs = 0;
+    for (;;) {
+      const sinceMs = spec.clock.monotonicMs();
+      await server.exited;
+      if (stopping.signal.aborted) return;
+      delayMs = restartDelayMs(delayMs, spec.clock.monotonicMs() - sinceMs);
+      log.warn({ pid: server.pid, delayMs }, "Postgres ended; starting it again");
+      await pause(delayMs, stopping.signal);
+      if (stopping.signal.aborted) return;
+      // After a failed try `server` is the one that ended: the loop comes round at once, and waits longer.
+      server = (await tryAgain(spec, first.address, log)) ?? server;
+      if (stopping.signal.aborted) return stopServer(server);
+    }
+  };
+  const watching = watch();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await stopServer(server);
+      await watching;
+    },
+  };
+}
+
+async function tryAgain(spec: ServerSpec, address: Address, log: Log): Promise<Server | null> {
+  try {
+    const server = (await adopt(spec)) ?? (await launch(spec, address));
+    log.info({ pid: server.pid }, "Postgres answers again");
+    return server;
+  } catch (error) {
+    log.error({ reason: error instanceof Error ? error.message : "unknown" }, "Postgres cannot be started");
+    return null;
+  }
+}
+
+function removeTemporary(address: Address, place: Place): void {
+  if (address.kind === "socket" && !address.directory.startsWith(place.directory)) {
+    rmSync(address.directory, { recursive: true, force: true });
+  }
+}

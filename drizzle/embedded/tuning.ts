@@ -1,0 +1,45 @@
+import { statfsSync } from "node:fs";
+import { totalmem } from "node:os";
+
+const MEBIBYTE = 1024 ** 2;
+
+/** The server's settings beside its address. */
+export function serverFlags(): Record<string, string> {
+  return {
+    max_connections: "100",
+    shared_buffers: `${sharedBuffersMebibytes(memoryBytes())}MB`,
+    max_wal_size: "1GB",
+    checkpoint_timeout: "15min",
+    wal_compression: "pglz",
+    // Replicas for reports can then be added without a restart.
+    wal_level: "logical",
+    // A backend whose client was killed gives up its locks.
+    client_connection_check_interval: "5s",
+    log_timezone: "UTC",
+    log_checkpoints: "off",
+    // Neither statements nor the values of refused rows belong in a log.
+    log_min_error_statement: "panic",
+    log_error_verbosity: "terse",
+    ...(sharedMemoryIsSmall() ? { dynamic_shared_memory_type: "mmap" } : {}),
+  };
+}
+
+/** A sixteenth of the memory, from 32 to 512 MiB: the gateway needs the rest, and the system caches files anyway. */
+export const sharedBuffersMebibytes = (memory: number): number =>
+  Math.min(512, Math.max(32, Math.floor(memory / 16 / MEBIBYTE)));
+
+function memoryBytes(): number {
+  const limit = process.constrainedMemory?.() ?? 0;
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+/** Containers often get 64 MiB there, in which parallel queries fail. */
+function sharedMemoryIsSmall(): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    const { blocks, bsize } = statfsSync("/dev/shm");
+    return blocks * bsize < 256 * MEBIBYTE;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,21 @@
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { ensurePartitions } from "./partitions.ts";
+
+/** Partitions are made two months ahead, so a few missed turns do no harm. */
+const EVERY_MS = 6 * 60 * 60_000;
+
+/** Makes the months that are missing now and every six hours, until told to stop. A failure is logged and tried again. */
+export function keepPartitions(url: string, clock: Clock, log: Log): { stop(): void } {
+  const turn = () =>
+    ensurePartitions(url, clock.now()).then(
+      (made) => {
+        if (made.length > 0) log.info({ partitions: made.join(" ") }, "partitions made");
+      },
+      (error) => log.warn(errorFields(error), "partitions cannot be made yet"),
+    );
+  void turn();
+  const timer = setInterval(() => void turn(), EVERY_MS);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

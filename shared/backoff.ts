@@ -1,0 +1,26 @@
+const FIRST_MS = 250;
+const MAX_MS = 10_000;
+const HEALTHY_MS = 30_000;
+
+/**
+ * Milliseconds to wait before a process that ended is started again: 250 ms, doubling to 10 s as it keeps ending, and
+ * 250 ms again once it has lived for 30 s. `previousMs` is the wait before; 0 at first.
+ */
+export function restartDelayMs(previousMs: number, livedMs: number): number {
+  if (previousMs === 0 || livedMs >= HEALTHY_MS) return FIRST_MS;
+  return Math.min(MAX_MS, previousMs * 2);
+}
+
+/** Resolves after `ms`, or at once when `signal` is or gets aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener("abort", finish);
+  });
+}
