@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
-import { type Environment, readEnv, readPresent } from "#shared/env.ts";
+import { type Environment, isSupervised, readEnv, readPresent } from "#shared/env.ts";
 import {
   flag,
   listenHost,
@@ -79,6 +79,8 @@ export type GatewayConfig = {
   drainSecondsMax: number;
   /** How long it says "not ready" and still takes calls, before it closes its port. */
   stopGraceSeconds: number;
+  /** Whether the launcher started this process. */
+  supervised: boolean;
 };
 
 /** The gateway's settings. @throws ConfigurationError naming every fault. */
@@ -106,6 +108,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     },
     drainSecondsMax: values.DRAIN_SECONDS_MAX,
     stopGraceSeconds: values.STOP_GRACE_SECONDS,
+    supervised: isSupervised(env),
   };
 }
 

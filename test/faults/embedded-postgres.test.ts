@@ -329,9 +329,10 @@ describe.if(ROOT)("as root", () => {
       for (let tries = 0; tries < 100 && !ended(); tries++) await Bun.sleep(50);
       expect(ended()).toBe(true);
       rmSync(ballast);
-      expect(await askUntilAnswered(embedded.url, "select count(*)::int from filled", 20_000)).toBe(
-        acknowledged,
-      );
+      // The last one may have been committed without its answer arriving.
+      const rows = await askUntilAnswered(embedded.url, "select count(*)::int - 1 from filled", 20_000);
+      expect(acknowledged).toBeGreaterThan(0);
+      expect([acknowledged, acknowledged + 1]).toContain(Number(rows));
       await embedded.stop();
     } finally {
       Bun.spawnSync(["umount", "-l", disk]);
