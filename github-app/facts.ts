@@ -1,0 +1,97 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "#shared/schema.ts";
+
+/**
+ * What is kept of a delivery: ids, names, numbers, flags, times, the session ids that a body names and the body's
+ * digest. There is no member that could hold a title, a body or a comment. All times are RFC 3339 in UTC with
+ * milliseconds, so that they compare as text. `installation` keeps the payload's own form, because Probot reads it.
+ */
+const Id = Type.Integer({ minimum: 1 });
+const Installation = nullable(closed({ id: Id }));
+
+/** A repository as one delivery showed it. */
+export const Sighting = closed({
+  id: Id,
+  fullName: Type.String(),
+  formerNames: Type.Array(Type.String()),
+  installationId: nullable(Id),
+  covered: Type.Boolean(),
+  at: Type.String(),
+});
+export type Sighting = Static<typeof Sighting>;
+
+/** What a body says, and when. `edited`: the event changed it, so it wins against another of the same second. */
+const bodyFacts = {
+  at: Type.String(),
+  edited: Type.Boolean(),
+  sessionIds: Type.Array(Type.String()),
+  diagnostics: Type.Array(Type.String()),
+};
+
+export const PullRequestFacts = closed({
+  action: Type.String(),
+  installation: Installation,
+  sightings: Type.Array(Sighting),
+  repositoryId: Id,
+  number: Id,
+  open: Type.Boolean(),
+  openedAt: Type.String(),
+  merged: nullable(closed({ at: Type.String(), sha: nullable(Type.String()) })),
+  editedAfterMerge: Type.Boolean(),
+  authorLogin: nullable(Type.String()),
+  authorIsBot: Type.Boolean(),
+  revertsByBranch: nullable(Id),
+  body: closed({
+    ...bodyFacts,
+    sha256: Type.String(),
+    revertsByBody: Type.Array(closed({ repository: nullable(Type.String()), number: Id })),
+    revertsBySha: Type.Array(Type.String()),
+  }),
+});
+export type PullRequestFacts = Static<typeof PullRequestFacts>;
+
+export const ReviewFacts = closed({
+  action: Type.String(),
+  installation: Installation,
+  sightings: Type.Array(Sighting),
+  repositoryId: Id,
+  number: Id,
+  id: Id,
+  reviewerLogin: nullable(Type.String()),
+  submittedAt: Type.String(),
+  dismissed: Type.Boolean(),
+  body: closed(bodyFacts),
+});
+export type ReviewFacts = Static<typeof ReviewFacts>;
+
+export const InstallationFacts = closed({
+  action: Type.String(),
+  installation: closed({ id: Id }),
+  sightings: Type.Array(Sighting),
+  accountLogin: Type.String(),
+  accountId: Id,
+  state: oneOf(["active", "suspended", "removed"]),
+  at: Type.String(),
+});
+export type InstallationFacts = Static<typeof InstallationFacts>;
+
+export const RepositoryFacts = closed({
+  action: Type.String(),
+  installation: Installation,
+  sightings: Type.Array(Sighting),
+});
+export type RepositoryFacts = Static<typeof RepositoryFacts>;
+
+/** The events that say something here (DECISIONS.md, App permissions), and what is kept of each. */
+export const FACTS = {
+  pull_request: PullRequestFacts,
+  pull_request_review: ReviewFacts,
+  installation: InstallationFacts,
+  installation_repositories: RepositoryFacts,
+  repository: RepositoryFacts,
+} as const;
+
+export type EventName = keyof typeof FACTS;
+export type FactsOf<Name extends EventName> = Static<(typeof FACTS)[Name]>;
+
+export const isEventName = (name: string): name is EventName => Object.hasOwn(FACTS, name);

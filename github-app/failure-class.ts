@@ -1,0 +1,20 @@
+/**
+ * The class of a failure, e.g. `PostgresError 40P01`: the innermost cause's name and code. Never a message, which may
+ * quote what was sent; drizzle's holds all parameters.
+ */
+export function failureClass(error: unknown): string {
+  const inner = innermost(error);
+  if (!(inner instanceof Error)) return typeof inner;
+  const code = "code" in inner && typeof inner.code === "string" ? ` ${inner.code}` : "";
+  return `${inner.name}${code}`.slice(0, 100);
+}
+
+function innermost(error: unknown): unknown {
+  let inner = error;
+  for (let depth = 0; depth < 8; depth++) {
+    if (inner instanceof AggregateError && inner.errors.length > 0) inner = inner.errors[0];
+    else if (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+    else break;
+  }
+  return inner;
+}

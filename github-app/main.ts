@@ -1,0 +1,67 @@
+import { openDatabase, within } from "#drizzle/database.ts";
+import { systemClock } from "#shared/clock.ts";
+import { isSupervised, settingsOrExit } from "#shared/env.ts";
+import { createLog, errorFields } from "#shared/log.ts";
+import { whenAskedToStop } from "#shared/stopping.ts";
+import { app } from "./app.ts";
+import { readGithubAppConfig } from "./config.ts";
+import { storeDelivery } from "./inbox-store.ts";
+import { outcomes, receiveBy, startProbot } from "./probot-app.ts";
+import { startWorker } from "./worker.ts";
+
+/** Time that deliveries in hand have to be answered after a signal to stop. */
+const DRAIN_MS = 5_000;
+
+const config = settingsOrExit(() => readGithubAppConfig());
+const log = createLog("github-app", config.logLevel);
+const clock = systemClock;
+const database = openDatabase(config.databaseUrl, { name: "github-app", max: 4, statementTimeoutMs: 4_000 });
+
+const probot = await startProbot(config, log, outcomes({ database, clock }));
+const worker =
+  config.webhookSecrets.length > 0 ? startWorker({ database, clock, log, receive: receiveBy(probot) }) : null;
+
+const server = app({
+  secrets: config.webhookSecrets,
+  store: (delivery) => storeDelivery(database, delivery),
+  stored: () => worker?.wake(),
+  clock,
+  log,
+  webhookPath: config.webhookPath,
+  appId: config.app?.id ?? null,
+  ping: () => database.sql`select 1`,
+});
+
+try {
+  server.listen({ hostname: config.host, port: config.port });
+} catch (error) {
+  log.error({ ...errorFields(error), host: config.host, port: config.port }, "cannot listen");
+  process.exit(1);
+}
+log.info(
+  {
+    host: config.host,
+    port: config.port,
+    webhooks: config.webhookSecrets.length > 0,
+    appId: config.app?.id ?? null,
+  },
+  "listening",
+);
+
+whenAskedToStop(isSupervised(), (reason) => {
+  log.info({ reason }, "stopping");
+  void stop();
+});
+
+/** Nothing is lost by stopping: what was answered 202 is in the inbox. */
+async function stop(): Promise<void> {
+  try {
+    await within(DRAIN_MS, Promise.resolve(server.stop()));
+    await within(DRAIN_MS, worker?.stop() ?? Promise.resolve());
+  } catch (error) {
+    log.warn(errorFields(error), "did not stop in time");
+  }
+  await database.close(1);
+  log.info({}, "stopped");
+  process.exit(0);
+}

@@ -1,0 +1,42 @@
+export type BodyReader = {
+  /**
+   * The body's bytes. `tooLarge`: it is over `bytesMax`. `full`: there is no room for it now, because the bodies in
+   * memory over all requests, none of them verified yet, may take `bytesAtOnce`.
+   */
+  read(request: Request): Promise<Uint8Array | "tooLarge" | "full">;
+};
+
+export function createBodyReader(limits: { bytesMax: number; bytesAtOnce: number }): BodyReader {
+  let held = 0;
+  return {
+    read: async (request) => {
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      try {
+        // Leaving the loop early cancels the body.
+        for await (const chunk of request.body ?? []) {
+          size += chunk.byteLength;
+          held += chunk.byteLength;
+          if (size > limits.bytesMax) return "tooLarge";
+          if (held > limits.bytesAtOnce) return "full";
+          chunks.push(chunk);
+        }
+        return joined(chunks, size);
+      } finally {
+        held -= size;
+      }
+    },
+  };
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = chunks;
+  if (chunks.length === 1 && only) return only;
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,47 @@
+import { markdownLines } from "#shared/markdown-lines.ts";
+
+/** A pull request that a body says it reverts; `repository` is `owner/name` as written, null for the body's own. */
+export type RevertReference = { repository: string | null; number: number };
+
+export type RevertClaims = { byBody: RevertReference[]; bySha: string[] };
+
+/** Claims kept of one body, in each of its two forms. */
+const CLAIMS_MAX = 20;
+/** What the columns hold, and far over any real pull request's number. */
+const NUMBER_MAX = 2_147_483_647;
+
+const BY_NUMBER =
+  /^ {0,3}Reverts (?:([A-Za-z0-9_.-]{1,100}\/[A-Za-z0-9_.-]{1,100}))?#(\d{1,10})[ \t]*\.?[ \t]*$/;
+const BY_SHA = /^ {0,3}This reverts commit ([0-9a-f]{64}|[0-9a-f]{40})(?=$|[ \t.,;])/;
+const BY_BRANCH = /^revert-(\d{1,10})-./;
+
+/**
+ * What a body claims to revert: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them, and lines
+ * that begin with git's `This reverts commit <sha>` (DECISIONS.md, reverts). Whether the target exists, was merged and
+ * is older is for the report to say. Sorted; code, comments and quotations claim nothing.
+ */
+export function readRevertClaims(body: string | null): RevertClaims {
+  const byBody = new Map<string, RevertReference>();
+  const bySha = new Set<string>();
+  for (const { text, place } of markdownLines(body ?? "")) {
+    if (place !== "text") continue;
+    const [, repository = null, digits] = BY_NUMBER.exec(text) ?? [];
+    const number = numberOf(digits);
+    if (number !== null) byBody.set(`${repository ?? ""}#${number}`, { repository, number });
+    const sha = BY_SHA.exec(text)?.[1];
+    if (sha !== undefined) bySha.add(sha);
+  }
+  const keys = [...byBody.keys()].sort().slice(0, CLAIMS_MAX);
+  return {
+    byBody: keys.flatMap((key) => byBody.get(key) ?? []),
+    bySha: [...bySha].sort().slice(0, CLAIMS_MAX),
+  };
+}
+
+/** The pull request that a head branch `revert-<N>-<branch>` of GitHub's button names. */
+export const readRevertBranch = (ref: string): number | null => numberOf(BY_BRANCH.exec(ref)?.[1]);
+
+function numberOf(digits: string | undefined): number | null {
+  const number = Number(digits ?? 0);
+  return number >= 1 && number <= NUMBER_MAX ? number : null;
+}

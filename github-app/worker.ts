@@ -1,0 +1,141 @@
+import type { Database } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import { failureClass } from "./failure-class.ts";
+import { type DueDelivery, dueDeliveries, markFailed, purgeApplied } from "./inbox-store.ts";
+import { linkAgain, type PullRequestKey, sessionsToLookFor } from "./outcome-store.ts";
+
+export type WorkerDeps = {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** Applies one delivery and marks it applied; rejects when it could not. */
+  receive: (delivery: DueDelivery) => Promise<void>;
+};
+
+export type Worker = {
+  /** There is something new in the inbox: look at once. */
+  wake(): void;
+  /** Resolves when the delivery in hand is done. */
+  stop(): Promise<void>;
+};
+
+const BATCH = 50;
+/** Between looks at the inbox for what other processes stored and for what is to be tried again. */
+const POLL_MS = 1_000;
+const SWEEP_MS = 5_000;
+const SWEEP_ROWS = 500;
+const PURGE_MS = 3_600_000;
+/** GitHub delivers again within 3 days (Enterprise Server: 7) under the same id, which is told apart here. */
+const KEEP_APPLIED_MS = 8 * 86_400_000;
+const RETRY_SECONDS_MAX = 3_600;
+
+/** Applies the inbox, one delivery after the other in the order of the payloads' own times, until stopped. */
+export function startWorker(deps: WorkerDeps): Worker {
+  const bell = createBell();
+  let stopping = false;
+  const sweep = everyMs(deps.clock, SWEEP_MS, createSweep(deps));
+  const purge = everyMs(deps.clock, PURGE_MS, () => purgeOld(deps));
+  const run = async () => {
+    while (!stopping) {
+      let applied = 0;
+      try {
+        applied = await applyDue(deps, () => stopping);
+        await sweep();
+        await purge();
+      } catch (error) {
+        deps.log.warn({ failure: failureClass(error) }, "the inbox cannot be read");
+      }
+      // A full batch means that there may be more; a failure must not turn into a busy loop.
+      if (applied < BATCH && !stopping) await bell.wait(POLL_MS);
+    }
+  };
+  const done = run();
+  return {
+    wake: bell.ring,
+    stop: () => {
+      stopping = true;
+      bell.ring();
+      return done;
+    },
+  };
+}
+
+/** Applies what is due, at most one batch; resolves with how many were applied. Rejects when the database is away. */
+async function applyDue(deps: WorkerDeps, stopping: () => boolean): Promise<number> {
+  let applied = 0;
+  for (const delivery of await dueDeliveries(deps.database, deps.clock.now(), BATCH)) {
+    if (stopping()) break;
+    try {
+      await deps.receive(delivery);
+      applied++;
+    } catch (error) {
+      await retryLater(deps, delivery, error);
+    }
+  }
+  return applied;
+}
+
+async function retryLater(deps: WorkerDeps, { deliveryId, event, attempts }: DueDelivery, error: unknown) {
+  const failure = failureClass(error);
+  const retrySeconds = Math.min(2 ** attempts, RETRY_SECONDS_MAX);
+  deps.log.warn({ deliveryId, event, failure, attempts: attempts + 1, retrySeconds }, "a delivery failed");
+  await markFailed(deps.database, deliveryId, {
+    failure,
+    nextAttemptAt: new Date(deps.clock.now().getTime() + retrySeconds * 1000),
+  });
+}
+
+/** Joins merged pull requests whose session has become known since. Each run takes the next slice of them. */
+function createSweep({ database, log }: WorkerDeps): () => Promise<void> {
+  const first: PullRequestKey = { repositoryId: 0, number: 0 };
+  let after = first;
+  return async () => {
+    const slice = await sessionsToLookFor(database, after, SWEEP_ROWS);
+    after = slice.length < SWEEP_ROWS ? first : (slice.at(-1) ?? first);
+    let joined = 0;
+    for (const key of slice) {
+      if (key.known && (await database.db.transaction((tx) => linkAgain(tx, key)))) joined++;
+    }
+    if (joined > 0) log.info({ joined }, "sessions of merged pull requests became known");
+  };
+}
+
+async function purgeOld({ database, clock, log }: WorkerDeps): Promise<void> {
+  const removed = await purgeApplied(database, new Date(clock.now().getTime() - KEEP_APPLIED_MS));
+  if (removed > 0) log.info({ removed }, "applied deliveries were removed for their age");
+}
+
+function everyMs(clock: Clock, ms: number, work: () => Promise<void>): () => Promise<void> {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (clock.monotonicMs() < nextAt) return;
+    nextAt = clock.monotonicMs() + ms;
+    await work();
+  };
+}
+
+/** A wait that can be cut short; a ring while nobody waits is kept for the next wait. */
+function createBell() {
+  let rung = false;
+  let open: (() => void) | null = null;
+  return {
+    ring: () => {
+      rung = true;
+      open?.();
+    },
+    wait: async (ms: number) => {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          open = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      open = null;
+      rung = false;
+    },
+  };
+}
