@@ -1,4 +1,3 @@
-import type postgres from "postgres";
 import { connect, within } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Result, Spec } from "#shared/report.ts";
@@ -6,7 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { type AnswerRow, type Answers, assemble } from "../reports/assemble.ts";
 import { type Plan, planReport, type Query } from "../reports/plan.ts";
 import { type Revert, revertedBy, revertsQuery } from "../reports/reverts.ts";
-import { periodsOf } from "../reports/window.ts";
+import { type Periods, periodsOf } from "../reports/window.ts";
 import { isAway } from "./failure.ts";
 
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
@@ -14,7 +13,7 @@ export type ReportRunner = {
   /**
    * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
    * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a query
-   * takes longer than 30 s.
+   * takes longer than 30 s; overloaded when too many reports wait already.
    */
   run(spec: Spec, now: Date): Promise<Result>;
   close(): Promise<void>;
@@ -23,8 +22,10 @@ export type ReportRunner = {
 /** Reports have connections of their own, and few: they wait for each other, and never hold up recording. */
 const CONNECTIONS_MAX = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Postgres should have ended the statement by then; if it has not, the connection is dead. */
-const DEADLINE_MS = STATEMENT_TIMEOUT_MS + 5_000;
+/** Reports running and waiting at once; more than any page asks for. */
+const RUNS_MAX = 200;
+/** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
+const DEADLINE_MS = 120_000;
 
 /** Opens its connections when first needed, all of them read-only. */
 export function reportRunner({ url, orgId = DEFAULT_ORG }: { url: string; orgId?: string }): ReportRunner {
@@ -36,53 +37,50 @@ export function reportRunner({ url, orgId = DEFAULT_ORG }: { url: string; orgId?
       readOnly: true,
     });
   let client = open();
-
-  const abandon = (hung: postgres.Sql) => {
-    if (client === hung) client = open();
-    // Without this the rollback would wait for the dead connection too.
-    void hung.end({ timeout: 0 });
-  };
+  let runs = 0;
 
   /** Reads within one snapshot, so that rows and total cannot disagree. */
-  async function snapshot<T>(work: (ask: Asking) => Promise<T>): Promise<T> {
+  async function snapshot(work: (ask: Asking) => Promise<Answers>): Promise<Answers> {
     const used = client;
-    const answer = await used.begin("isolation level repeatable read read only", (sql) =>
-      work(async ({ text, params }) => {
-        try {
-          return await within(
-            DEADLINE_MS,
-            sql.unsafe<AnswerRow[]>(text, params.map(sent), { prepare: true }),
-          );
-        } catch (error) {
-          if (isDeadline(error)) abandon(used);
-          throw error;
-        }
-      }),
-    );
-    return answer as T;
+    try {
+      const reading = used.begin("isolation level repeatable read read only", (sql) =>
+        work(({ text, params }) => sql.unsafe<AnswerRow[]>(text, params.map(sent))),
+      );
+      return await within(DEADLINE_MS, reading);
+    } catch (error) {
+      if (isDeadline(error) && used === client) {
+        client = open();
+        void used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  async function answers(spec: Spec, periods: Periods): Promise<Answers> {
+    if (runs >= RUNS_MAX) throw new GatewayError("overloaded");
+    runs++;
+    try {
+      return await snapshot(async (ask) => {
+        const reverted = needsReverts(spec) ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf)) : [];
+        return await answersOf(planReport({ orgId, spec, periods, reverted }), ask);
+      });
+    } catch (error) {
+      throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
+    } finally {
+      runs--;
+    }
   }
 
   return {
     run: async (spec, now) => {
       const periods = periodsOf(spec.range, spec.compare, now);
-      try {
-        const answers = await snapshot(async (ask) => {
-          const reverted = needsReverts(spec)
-            ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf))
-            : [];
-          return await answersOf(planReport({ orgId, spec, periods, reverted }), ask);
-        });
-        return assemble(spec, periods, answers);
-      } catch (error) {
-        if (!isAway(error)) throw error;
-        throw new GatewayError("store_unavailable", undefined, error);
-      }
+      return assemble(spec, periods, await answers(spec, periods));
     },
     close: () => client.end({ timeout: 5 }),
   };
 }
 
-type Asking = (query: Query) => Promise<readonly AnswerRow[]>;
+type Asking = (query: Query) => PromiseLike<readonly AnswerRow[]>;
 
 async function answersOf(plan: Plan, ask: Asking): Promise<Answers> {
   return {

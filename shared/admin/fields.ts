@@ -37,6 +37,14 @@ function isCalendarDate(text: string): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
+const DAY_MS = 86_400_000;
+
+/** The same for the end of a half-open window, where a date includes its whole day (DECISIONS.md, reports). */
+export function readEnd(text: string): number | null {
+  const atMs = readInstant(text);
+  return atMs !== null && text.length === 10 ? atMs + DAY_MS : atMs;
+}
+
 export const Instant = (description: string) =>
   checked<string>(
     { type: "string", format: "date-time", description },

@@ -108,8 +108,9 @@ export const PullRequestPage = closed({
   session_cost_is_lower_bound: Type.Boolean(),
   evidence: Type.Array(
     closed({
-      delivery_id: Text,
+      delivery_id: nullable(Type.String({ description: "Null: a record of the gateway decided." })),
       rule: Type.String(),
+      session_ids: Type.Array(Type.String()),
       diagnostics: Type.Array(Type.String()),
       at: Type.String(),
     }),

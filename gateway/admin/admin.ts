@@ -1,0 +1,22 @@
+import { Elysia } from "elysia";
+import type { AdminDeps } from "./deps.ts";
+import { adminKeys } from "./keys.ts";
+import { adminPrices } from "./prices.ts";
+import { adminProviders } from "./providers.ts";
+import { adminPullRequests } from "./pull-requests.ts";
+import { adminRequests } from "./requests.ts";
+import { adminRoutes } from "./routes.ts";
+import { adminSettings } from "./settings.ts";
+
+export type { AdminDeps } from "./deps.ts";
+
+/** What administrators set and read, under `/admin/v1`. Every route of it takes the admin key and nothing else. */
+export const admin = (deps: AdminDeps) =>
+  new Elysia({ name: "admin", prefix: "/admin/v1" })
+    .use(adminProviders(deps))
+    .use(adminRoutes(deps))
+    .use(adminKeys(deps))
+    .use(adminPrices(deps))
+    .use(adminSettings(deps))
+    .use(adminRequests(deps))
+    .use(adminPullRequests(deps));

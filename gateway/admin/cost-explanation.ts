@@ -1,0 +1,34 @@
+import type { RequestPage } from "#shared/admin/records.ts";
+import { formatDecimal, parseDecimal, times } from "../pricing/decimal.ts";
+import type { RecordRow } from "../stores/requests.ts";
+
+/** Why a record costs what it costs: the rule, the price's origin, and the lines whose sum it is. */
+export const explainCost = (row: RecordRow): RequestPage["cost"] => ({
+  reason: reasonOf(row),
+  entry: row.price?.entry ?? null,
+  usage_source: row.usageSource,
+  rows: (row.price?.rows ?? []).map(({ unit, count, usdPerUnit }) => ({
+    unit,
+    count,
+    usd_per_unit: usdPerUnit,
+    usd: formatDecimal(times(parseDecimal(usdPerUnit), count)),
+  })),
+});
+
+function reasonOf(row: RecordRow): string {
+  if (row.costUsd === null) return unpricedReason(row);
+  if (row.price === null) return "The call reached no model, or the provider refused it: it cost nothing.";
+  const counted =
+    row.usageSource === "partial"
+      ? "the counts that were seen before the answer broke off, so it is a lower bound"
+      : "the provider's own counts";
+  const lane = row.channel === "subscription" ? " It is a list price: a subscription paid for the call." : "";
+  return `The cost is the sum of the rows: ${counted}, times the prices of ${row.price.entry}.${lane}`;
+}
+
+function unpricedReason({ usageSource, state, provider, model }: RecordRow): string {
+  if (state === "interrupted")
+    return "The gateway stopped before the answer ended: what it cost is not known.";
+  if (usageSource === "none") return "The provider told no usage: what it cost is not known.";
+  return `No price is known for ${model} of ${provider}, or it is put on a count that the provider did not tell.`;
+}

@@ -1,0 +1,45 @@
+import { type Database, within } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Secret } from "../directory.ts";
+import type { AdminKeyCheck } from "../plugins/admin-key.ts";
+import { change, type Transaction } from "../stores/change.ts";
+import type { DirectoryStore } from "../stores/directory.ts";
+import { asking } from "../stores/failure.ts";
+import type { Sealer } from "../stores/seal.ts";
+import type { AddressGuard } from "../upstream/ssrf.ts";
+
+export type AdminDeps = {
+  database: Database;
+  directory: Pick<DirectoryStore, "current" | "refresh">;
+  /** Seals providers' credentials. */
+  sealer: Sealer;
+  /** Providers' credentials of the environment, by variable: which providers live on one. */
+  providerKeys: ReadonlyMap<string, Secret>;
+  isAdmin: AdminKeyCheck;
+  addressGuard: Pick<AddressGuard, "saveFault">;
+  /** Resolves once the calls that ended until now are in the database. */
+  settled(): Promise<void>;
+  clock: Clock;
+};
+
+/** Makes a change, and answers when it is in force in this process. */
+export async function changed<T>(deps: AdminDeps, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const result = await change(deps.database, work);
+  await deps.directory.refresh();
+  return result;
+}
+
+export const read = <T>(deps: AdminDeps, work: (db: Database["db"]) => PromiseLike<T>): Promise<T> =>
+  asking(() => work(deps.database.db));
+
+/** A page does not wait longer than this for calls that have just ended. */
+const SETTLED_MAX_MS = 1000;
+
+/** Lets calls that have just ended be seen; where they cannot be stored now, the page is without them. */
+export async function awaitSettled(deps: AdminDeps): Promise<void> {
+  try {
+    await within(SETTLED_MAX_MS, deps.settled());
+  } catch {
+    // The recorder itself says in the log what keeps it.
+  }
+}

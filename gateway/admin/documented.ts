@@ -1,0 +1,79 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { closed } from "#shared/schema.ts";
+
+const Failure = closed({
+  error: Type.Object({ type: Type.String(), message: Type.String() }, { additionalProperties: true }),
+});
+
+const FAILURES = {
+  "400": "A member or parameter is unknown, missing or wrong; the message names it.",
+  "401": "No valid admin key.",
+  "404": "There is no such thing.",
+  "422": "It contradicts what is set: a name is taken, or something else names it.",
+  "503": "The database cannot be reached just now.",
+} as const;
+
+export type Documented = {
+  summary: string;
+  description?: string;
+  body?: TSchema;
+  /** Names of query parameters, each with what it means. */
+  query?: Readonly<Record<string, string>>;
+  /** Status and schema of the answer; null is an answer without a body. */
+  answers: Readonly<Record<number, TSchema | null>>;
+};
+
+/**
+ * What every route of the admin API has: the admin key, a body that is read by hand (the framework's own check would
+ * repeat it in the answer), and its page in the documentation.
+ */
+export const documented = (tag: string) => (it: Documented) => ({
+  adminKey: true as const,
+  parse: "none" as const,
+  detail: {
+    tags: [`Admin: ${tag}`],
+    summary: it.summary,
+    ...(it.description && { description: it.description }),
+    security: [{ adminKey: [] }],
+    ...(it.query && { parameters: Object.entries(it.query).map(parameter) }),
+    ...(it.body && { requestBody: { required: true, content: json(it.body) } }),
+    responses: { ...failures(), ...answers(it.answers) },
+  },
+});
+
+const parameter = ([name, description]: [string, string]) => ({
+  name,
+  in: "query" as const,
+  required: false,
+  description,
+  schema: { type: "string" as const },
+});
+
+/** Through text, because the documentation has no use for TypeBox's symbols. */
+const json = (schema: TSchema) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
+
+const answers = (given: Documented["answers"]) =>
+  Object.fromEntries(
+    Object.entries(given).map(([status, schema]) => [
+      status,
+      schema ? { description: "Done.", content: json(schema) } : { description: "Done." },
+    ]),
+  );
+
+const failures = () =>
+  Object.fromEntries(
+    Object.entries(FAILURES).map(([status, description]) => [
+      status,
+      { description, content: json(Failure) },
+    ]),
+  );
+
+/** Parameters that every list takes. */
+export const LIST_QUERY = {
+  limit: "Items on the page, 1 to 500; 50 if absent.",
+  after: "`next` of the page before.",
+} as const;
+
+/** Path parameters of the documentation, where the framework knows only their names. */
+export const noContent = (): Response => new Response(null, { status: 204 });
+export const created = (value: unknown): Response => Response.json(value, { status: 201 });

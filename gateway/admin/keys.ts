@@ -1,0 +1,177 @@
+import { Elysia } from "elysia";
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import { type Page, pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
+import {
+  KeyBody,
+  KeyPatch,
+  type KeyView,
+  KeyWithSecret,
+  RotateBody,
+  KeyView as View,
+} from "#shared/admin/keys.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import type { Reader } from "../stores/change.ts";
+import {
+  findKey,
+  insertKey,
+  type KeyFacts,
+  type KeyWithTraces,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from "../stores/keys.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, changed, read } from "./deps.ts";
+import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
+import { page, readListQuery } from "./list.ts";
+import { requireCursor, requireId } from "./names.ts";
+
+/** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
+export const adminKeys = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.keys", prefix: "/keys" })
+    .use(adminKey(deps.isAdmin))
+    .get("", ({ request }) => list(deps, request), LIST)
+    .post("", ({ request }) => create(deps, request), CREATE)
+    .get("/:id", ({ params }) => readOne(deps, params.id), READ)
+    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), PATCH)
+    .delete("/:id", ({ params }) => revoke(deps, params.id), REVOKE)
+    .post("/:id/rotate", ({ request, params }) => rotate(deps, params.id, request), ROTATE);
+
+const docs = documented("keys");
+const LIST = docs({
+  summary: "List client keys, newest first",
+  query: LIST_QUERY,
+  answers: { 200: pageOf(View) },
+});
+const CREATE = docs({ summary: "Create a client key", body: KeyBody, answers: { 201: KeyWithSecret } });
+const READ = docs({ summary: "Read a client key", answers: { 200: View } });
+const PATCH = docs({
+  summary: "Change a client key",
+  description: "`scopes` and `limits` are replaced whole; null takes an owner, limits or an expiry away.",
+  body: KeyPatch,
+  answers: { 200: View },
+});
+const REVOKE = docs({
+  summary: "Revoke a client key",
+  description: "For good, within five seconds on every replica. It stays listed, for its records.",
+  answers: { 204: null },
+});
+const ROTATE = docs({
+  summary: "Give a client key a new secret",
+  description: "Its id stays. The old secret is valid for `grace_seconds` more.",
+  body: RotateBody,
+  answers: { 200: KeyWithSecret },
+});
+
+async function list(deps: AdminDeps, request: Request): Promise<Page<KeyView>> {
+  const { limit, after } = readListQuery(request, []);
+  const slice = { after: after && requireCursor(after), limit: limit + 1 };
+  const now = deps.clock.now();
+  const rows = await read(deps, (db) => listKeys(db, slice, now));
+  return page(rows, limit, { view: (row) => viewOf(row, now), cursor: (row) => row.id });
+}
+
+async function create(deps: AdminDeps, request: Request): Promise<Response> {
+  const body = await readJson(request, KeyBody);
+  const facts = factsOf(body, { ...NO_FACTS, name: body.name });
+  const now = deps.clock.now();
+  const made = await changed(deps, async (tx) => {
+    const { id, secret } = await insertKey(tx, facts, now);
+    return { ...viewOf(await existing(tx, id, now), now), secret };
+  });
+  return created(made);
+}
+
+async function readOne(deps: AdminDeps, id: string): Promise<KeyView> {
+  const now = deps.clock.now();
+  return viewOf(await read(deps, (db) => existing(db, id, now)), now);
+}
+
+async function patch(deps: AdminDeps, id: string, request: Request): Promise<KeyView> {
+  const body = await readJson(request, KeyPatch);
+  const now = deps.clock.now();
+  return changed(deps, async (tx) => {
+    const current = await existing(tx, id, now);
+    await updateKey(tx, id, factsOf(body, current));
+    return viewOf(await existing(tx, id, now), now);
+  });
+}
+
+async function revoke(deps: AdminDeps, id: string): Promise<Response> {
+  const now = deps.clock.now();
+  await changed(deps, async (tx) => {
+    await existing(tx, id, now);
+    await revokeKey(tx, id, now);
+  });
+  return noContent();
+}
+
+async function rotate(deps: AdminDeps, id: string, request: Request) {
+  const { grace_seconds: graceSeconds = 0 } = await readJson(request, RotateBody);
+  const now = deps.clock.now();
+  return changed(deps, async (tx) => {
+    const key = await existing(tx, id, now);
+    if (key.revokedAt !== null) {
+      throw new GatewayError("conflict", "The key is revoked and cannot have another secret.");
+    }
+    const secret = await rotateKey(tx, id, { now, graceSeconds });
+    return { ...viewOf(await existing(tx, id, now), now), secret };
+  });
+}
+
+async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithTraces> {
+  const key = await findKey(reader, requireId(id), now);
+  if (!key) throw new GatewayError("not_found");
+  return key;
+}
+
+const NO_FACTS = { owner: null, scopes: {}, limits: null, expiresAt: null };
+
+/** What a body says of a key; what it leaves out stays as it is. */
+const factsOf = (body: KeyPatch, current: KeyFacts): KeyFacts => ({
+  name: body.name ?? current.name,
+  owner: body.owner === undefined ? current.owner : body.owner,
+  scopes: body.scopes ?? current.scopes,
+  limits: body.limits === undefined ? current.limits : limitsOf(body.limits),
+  expiresAt: body.expires_at === undefined ? current.expiresAt : instantOf(body.expires_at),
+});
+
+function limitsOf(limits: KeyBody["limits"]): KeyLimits | null {
+  if (!limits) return null;
+  const { budget_usd, budget_period, ...rates } = limits;
+  const budget = readDecimal(budget_usd);
+  if (budget !== null) return { ...rates, budget_usd: budget, budget_period: budget_period ?? "month" };
+  if (budget_period === undefined) return rates;
+  throw new GatewayError("invalid_request", "/limits/budget_period: Expected beside budget_usd only.");
+}
+
+function instantOf(text: string | null): string | null {
+  const atMs = text === null ? null : readInstant(text);
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+function viewOf(key: KeyWithTraces, now: Date): KeyView {
+  return {
+    id: key.id,
+    name: key.name,
+    owner: key.owner,
+    scopes: key.scopes,
+    limits: key.limits,
+    status: statusOf(key, now),
+    secrets: key.secrets.map(({ lastFour, createdAt, expiresAt }) => ({
+      last_four: lastFour,
+      created_at: createdAt,
+      expires_at: expiresAt,
+    })),
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    created_at: key.createdAt,
+  };
+}
+
+function statusOf({ revokedAt, expiresAt }: KeyWithTraces, now: Date): KeyView["status"] {
+  if (revokedAt !== null) return "revoked";
+  return expiresAt !== null && Date.parse(expiresAt) <= now.getTime() ? "expired" : "active";
+}

@@ -1,0 +1,61 @@
+import type { Page } from "#shared/admin/fields.ts";
+import { GatewayError } from "../errors.ts";
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 500;
+const VALUE_LENGTH_MAX = 512;
+
+export type ListQuery<Name extends string> = {
+  /** Items on the page. */
+  limit: number;
+  /** What the page before gave as `next`. */
+  after: string | null;
+  given: Partial<Record<Name, string>>;
+};
+
+/**
+ * What the address asks of a list: `limit` (1 to 500, 50 if absent), `after`, and the names given.
+ * @throws GatewayError invalid_request naming what is unknown, doubled, empty or out of bounds.
+ */
+export function readListQuery<Name extends string>(
+  request: Request,
+  names: readonly Name[],
+): ListQuery<Name> {
+  const { search } = new URL(request.url);
+  const given = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (name !== "limit" && name !== "after" && !names.some((known) => known === name)) {
+      const known = ["limit", "after", ...names].join(", ");
+      throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known are ${known}.`);
+    }
+    if (given.has(name)) throw new GatewayError("invalid_request", `${name}: Given twice.`);
+    if (value === "" || value.length > VALUE_LENGTH_MAX) {
+      throw new GatewayError("invalid_request", `${name}: Expected 1 to ${VALUE_LENGTH_MAX} characters.`);
+    }
+    given.set(name, value);
+  }
+  const limit = readLimit(given.get("limit"));
+  const after = given.get("after") ?? null;
+  given.delete("limit");
+  given.delete("after");
+  return { limit, after, given: Object.fromEntries(given) as Partial<Record<Name, string>> };
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return LIMIT_DEFAULT;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new GatewayError("invalid_request", `limit: Expected a whole number from 1 to ${LIMIT_MAX}.`);
+}
+
+/** The page of a list of which one row more than `limit` was asked for: the one that tells whether there is more. */
+export function page<Row, View>(
+  rows: readonly Row[],
+  limit: number,
+  { view, cursor }: { view: (row: Row) => View; cursor: (row: Row) => string },
+): Page<View> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  return { data: shown.map(view), has_more: hasMore, next: hasMore && last ? cursor(last) : null };
+}

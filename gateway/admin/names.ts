@@ -1,0 +1,27 @@
+import { isId } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+
+/**
+ * The name in an address that is put to, which a `name` in the body may only repeat.
+ * @throws GatewayError invalid_request when they differ or the name is none.
+ */
+export function requireSameName(inAddress: string, inBody: string | undefined, form: RegExp): void {
+  if (inBody !== undefined && inBody !== inAddress) {
+    throw new GatewayError("invalid_request", "/name: Expected the name in the address, or none.");
+  }
+  if (!form.test(inAddress)) {
+    throw new GatewayError("invalid_request", "/name: Expected 1 to 64 of a-z, 0-9, _ and -.");
+  }
+}
+
+/** @throws GatewayError not_found for what is no id: nothing has it. */
+export function requireId(text: string): string {
+  if (!isId(text)) throw new GatewayError("not_found");
+  return text;
+}
+
+/** @throws GatewayError invalid_request for what no page gave as `next`. */
+export function requireCursor(after: string): string {
+  if (isId(after)) return after;
+  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+}

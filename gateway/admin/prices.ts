@@ -1,0 +1,153 @@
+import { Elysia } from "elysia";
+import { type Page, pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
+import {
+  PriceBody,
+  PricePatch,
+  type PriceView,
+  RepriceBody,
+  RepriceView,
+  PriceView as View,
+} from "#shared/admin/prices.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import type { Reader } from "../stores/change.ts";
+import {
+  deletePrice,
+  findPrice,
+  insertPrice,
+  listPrices,
+  type PriceFacts,
+  type PriceRow,
+  updatePrice,
+} from "../stores/prices.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, changed, read } from "./deps.ts";
+import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
+import { page, readListQuery } from "./list.ts";
+import { requireCursor, requireId } from "./names.ts";
+import { reprice } from "./reprice.ts";
+
+/** `/admin/v1/prices`: prices that win over the built-in list. */
+export const adminPrices = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.prices", prefix: "/prices" })
+    .use(adminKey(deps.isAdmin))
+    .get("", ({ request }) => list(deps, request), LIST)
+    .post("", ({ request }) => create(deps, request), CREATE)
+    .get("/:id", async ({ params }) => viewOf(await read(deps, (db) => existing(db, params.id))), READ)
+    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), PATCH)
+    .delete("/:id", ({ params }) => remove(deps, params.id), DELETE)
+    .post("/reprice", async ({ request }) => reprice(deps, await readJson(request, RepriceBody)), REPRICE);
+
+const docs = documented("prices");
+const LIST = docs({
+  summary: "List prices, newest first",
+  query: LIST_QUERY,
+  answers: { 200: pageOf(View) },
+});
+const CREATE = docs({ summary: "Enter a price", body: PriceBody, answers: { 201: View } });
+const READ = docs({ summary: "Read a price", answers: { 200: View } });
+const PATCH = docs({
+  summary: "Change a price",
+  description: "For calls to come: records keep the prices that they were priced with.",
+  body: PricePatch,
+  answers: { 200: View },
+});
+const DELETE = docs({ summary: "Delete a price", answers: { 204: null } });
+const REPRICE = docs({
+  summary: "Price unpriced records again",
+  description:
+    "From their stored counts, by the prices in force when they were made. Records that have a price keep it.",
+  body: RepriceBody,
+  answers: { 200: RepriceView },
+});
+
+async function list(deps: AdminDeps, request: Request): Promise<Page<PriceView>> {
+  const { limit, after } = readListQuery(request, []);
+  const slice = { after: after && requireCursor(after), limit: limit + 1 };
+  const rows = await read(deps, (db) => listPrices(db, slice));
+  return page(rows, limit, { view: viewOf, cursor: (row) => row.id });
+}
+
+async function create(deps: AdminDeps, request: Request): Promise<Response> {
+  const body = await readJson(request, PriceBody);
+  const made = await changed(deps, async (tx) => {
+    const id = await insertPrice(tx, newPrice(body), deps.clock.now());
+    return viewOf(await existing(tx, id));
+  });
+  return created(made);
+}
+
+async function patch(deps: AdminDeps, id: string, request: Request): Promise<PriceView> {
+  const body = await readJson(request, PricePatch);
+  return changed(deps, async (tx) => {
+    await updatePrice(tx, id, patchedPrice(await existing(tx, id), body));
+    return viewOf(await existing(tx, id));
+  });
+}
+
+async function remove(deps: AdminDeps, id: string): Promise<Response> {
+  await changed(deps, async (tx) => {
+    if (!(await deletePrice(tx, requireId(id)))) throw new GatewayError("not_found");
+  });
+  return noContent();
+}
+
+async function existing(reader: Reader, id: string): Promise<PriceRow> {
+  const row = await findPrice(reader, requireId(id));
+  if (!row) throw new GatewayError("not_found");
+  return row;
+}
+
+const newPrice = (body: PriceBody): PriceFacts =>
+  patchedPrice(
+    {
+      provider: null,
+      model: body.model,
+      effectiveFrom: "",
+      input: "0",
+      output: "0",
+      cachedInput: null,
+      cacheWrite5m: null,
+      cacheWrite1h: null,
+      perImage: null,
+      perCharacter: null,
+      perCall: null,
+    },
+    body,
+  );
+
+/** The price with what the body gives: an absent amount stays, null takes one away. */
+function patchedPrice(current: PriceFacts, body: PricePatch): PriceFacts {
+  const amount = (given: string | number | null | undefined, present: string | null) =>
+    given === undefined ? present : readDecimal(given);
+  const effectiveFromMs = readInstant(body.effective_from ?? "");
+  return {
+    provider: body.provider === undefined ? current.provider : body.provider,
+    model: body.model ?? current.model,
+    effectiveFrom: effectiveFromMs === null ? current.effectiveFrom : new Date(effectiveFromMs).toISOString(),
+    input: readDecimal(body.input) ?? current.input,
+    output: readDecimal(body.output) ?? current.output,
+    cachedInput: amount(body.cached_input, current.cachedInput),
+    cacheWrite5m: amount(body.cache_write_5m, current.cacheWrite5m),
+    cacheWrite1h: amount(body.cache_write_1h, current.cacheWrite1h),
+    perImage: amount(body.per_image, current.perImage),
+    perCharacter: amount(body.per_character, current.perCharacter),
+    perCall: amount(body.per_call, current.perCall),
+  };
+}
+
+const viewOf = (row: PriceRow): PriceView => ({
+  id: row.id,
+  provider: row.provider,
+  model: row.model,
+  effective_from: row.effectiveFrom,
+  input: row.input,
+  output: row.output,
+  cached_input: row.cachedInput,
+  cache_write_5m: row.cacheWrite5m,
+  cache_write_1h: row.cacheWrite1h,
+  per_image: row.perImage,
+  per_character: row.perCharacter,
+  per_call: row.perCall,
+  created_at: row.createdAt,
+});

@@ -1,0 +1,71 @@
+import { readEnd, readInstant } from "#shared/admin/fields.ts";
+import type { RepriceBody, RepriceView } from "#shared/admin/prices.ts";
+import type { Directory } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
+import { priceCall } from "../pricing/price.ts";
+import { type PriceBook, priceBook } from "../pricing/price-book.ts";
+import {
+  applyPrices,
+  costOfWindow,
+  listUnpriced,
+  type NewPrice,
+  type RecordWindow,
+  type UnpricedRecord,
+} from "../stores/reprice.ts";
+import { type AdminDeps, awaitSettled, read } from "./deps.ts";
+
+const BATCH = 500;
+
+/** Prices the unpriced records of a window by the prices that were in force when each was made. */
+export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<RepriceView> {
+  const window = windowOf(body);
+  const dryRun = body.dry_run ?? false;
+  await awaitSettled(deps);
+  const before = await read(deps, (db) => costOfWindow(db, window));
+  const directory = deps.directory.current();
+  const book = priceBook(directory.prices);
+  let repriced = 0;
+  let cost = parseDecimal(before.costUsd);
+  for await (const records of unpricedIn(deps, window)) {
+    const priced = records.flatMap((record) => newPriceOf(record, directory, book));
+    const kept = dryRun || priced.length === 0 ? priced : await applyPrices(deps.database, priced);
+    repriced += kept.length;
+    cost = kept.reduce((sum, { costUsd }) => plus(sum, parseDecimal(costUsd)), cost);
+  }
+  return {
+    dry_run: dryRun,
+    ...window,
+    unpriced_records: before.unpriced,
+    repriced_records: repriced,
+    old_cost_usd: formatDecimal(parseDecimal(before.costUsd)),
+    new_cost_usd: formatDecimal(cost),
+  };
+}
+
+async function* unpricedIn(deps: AdminDeps, window: RecordWindow): AsyncGenerator<UnpricedRecord[]> {
+  let after: UnpricedRecord | undefined;
+  do {
+    const slice = { after: after ?? null, limit: BATCH };
+    const records: UnpricedRecord[] = await read(deps, (db) => listUnpriced(db, window, slice));
+    yield records;
+    after = records.length === BATCH ? records.at(-1) : undefined;
+  } while (after);
+}
+
+function windowOf({ from, to }: RepriceBody): RecordWindow {
+  const fromMs = readInstant(from) ?? 0;
+  const toMs = readEnd(to) ?? 0;
+  if (fromMs >= toMs) throw new GatewayError("invalid_request", "/to: Expected a time behind /from.");
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+}
+
+/** Nothing where the record still has no price: no such price, no usage, or a provider that is no more. */
+function newPriceOf(record: UnpricedRecord, directory: Directory, book: PriceBook): NewPrice[] {
+  const provider = directory.providers.get(record.provider);
+  if (!provider) return [];
+  const entry = book.priceOf(provider.kind, provider.name, record.model, Date.parse(record.startedAt));
+  const { costUsd, tokenCostUsd, price } = priceCall(entry, record.usage);
+  const { id, startedAt } = record;
+  return costUsd === null ? [] : [{ id, startedAt, costUsd, tokenCostUsd, price }];
+}

@@ -1,0 +1,91 @@
+import { eq } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { providers, routes, settings } from "#drizzle/schema/routes.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+import type { Secret } from "../directory.ts";
+import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
+import { change, type Reader, type Transaction } from "./change.ts";
+import { asking } from "./failure.ts";
+import { insertKey } from "./keys.ts";
+import { readVersion, versionIn } from "./load-directory.ts";
+import { newRoute } from "./routes.ts";
+
+export type BootstrapOptions = {
+  database: Database;
+  /** Providers' credentials of the environment, by the variable that the catalogue names. */
+  providerKeys: ReadonlyMap<string, Secret>;
+  /**
+   * Keeps the secret of the first client key where a person finds it. It runs before the key becomes valid, so that a
+   * crash between the two never leaves a valid key whose secret nobody has; it may run again on the next start.
+   */
+  keepFirstKey: (secret: string) => Promise<void>;
+  clock: Clock;
+  log: Log;
+};
+
+/**
+ * Brings an empty installation to where a first call works: the built-in provider `echo`, a route for it on every
+ * surface, the settings, and one client key, `first`. Afterwards, and on every start, a provider exists for each
+ * credential in the environment; what administrators have changed or deleted is left alone. Safe to run from several
+ * replicas at once, and to run again.
+ */
+export async function bootstrap(options: BootstrapOptions): Promise<void> {
+  const { database } = options;
+  const kinds = kindsWithKey(options.providerKeys);
+  if ((await readVersion(database)) > 0 && (await asking(() => missing(database.db, kinds))).length === 0) {
+    return;
+  }
+  await change(database, async (tx) => {
+    if ((await versionIn(tx)) === 1) await furnish(tx, options);
+    for (const kind of await missing(tx, kinds)) {
+      await tx.insert(providers).values(plainProvider(kind, options.clock.now()));
+      options.log.info({ provider: kind }, "provider made for a credential in the environment");
+    }
+  });
+}
+
+const kindsWithKey = (providerKeys: ReadonlyMap<string, Secret>): ProviderKind[] =>
+  (Object.keys(PROVIDERS) as ProviderKind[]).filter((kind) => {
+    const { envKey } = PROVIDERS[kind];
+    return envKey !== null && providerKeys.has(envKey);
+  });
+
+async function missing(reader: Reader, kinds: ProviderKind[]): Promise<ProviderKind[]> {
+  const rows = await reader
+    .select({ name: providers.name })
+    .from(providers)
+    .where(eq(providers.orgId, DEFAULT_ORG));
+  return kinds.filter((kind) => rows.every(({ name }) => name !== kind));
+}
+
+const plainProvider = (kind: ProviderKind, now: Date) => ({
+  name: kind,
+  kind,
+  headers: {},
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
+});
+
+/** Routes of the first start: one to talk to, and the fixed ones of the surfaces that have no text to classify. */
+const FIRST_ROUTES = [
+  { name: "echo", surface: "chat", description: "Answers with what it was sent, from the gateway itself." },
+  { name: "image_generation", surface: "image_generation", description: "Makes images." },
+  { name: "tts", surface: "tts", description: "Speaks a text." },
+  { name: "rerank", surface: "rerank", description: "Orders documents by how well they answer a question." },
+] as const;
+
+async function furnish(tx: Transaction, { clock, keepFirstKey, log }: BootstrapOptions): Promise<void> {
+  const now = clock.now();
+  await tx.insert(providers).values(plainProvider("echo", now));
+  for (const { name, ...route } of FIRST_ROUTES) {
+    await tx.insert(routes).values(newRoute(name, { ...route, provider: "echo", model: "echo" }, now));
+  }
+  await tx.insert(settings).values({ value: DEFAULT_SETTINGS, updatedAt: now.toISOString() });
+  const facts = { name: "first", owner: null, scopes: {}, limits: null, expiresAt: null };
+  const { id, secret } = await insertKey(tx, facts, now);
+  await keepFirstKey(secret);
+  log.info({ keyId: id }, "first start: provider, routes and a client key were made");
+}

@@ -1,0 +1,22 @@
+import { randomBytes } from "node:crypto";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 62^43 is the first power over 2^256. */
+const LENGTH = 43;
+
+/** A new client key's secret: `tg_` and 256 random bits in base62. */
+export function newClientSecret(): string {
+  let rest = BigInt(`0x${randomBytes(32).toString("hex")}`);
+  let digits = "";
+  for (let index = 0; index < LENGTH; index++) {
+    digits = BASE62[Number(rest % 62n)] + digits;
+    rest /= 62n;
+  }
+  return `tg_${digits}`;
+}
+
+/** What is stored of a secret: its digest, and its end for people who compare keys by eye. */
+export const traceOf = (secret: string): { sha256: Uint8Array; lastFour: string } => ({
+  sha256: new Bun.CryptoHasher("sha256").update(secret).digest(),
+  lastFour: secret.slice(-4),
+});

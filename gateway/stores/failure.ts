@@ -1,0 +1,38 @@
+import { within } from "#drizzle/database.ts";
+import { GatewayError } from "../errors.ts";
+
+/** An administrator's page or change that takes longer is given up. */
+const DEADLINE_MS = 10_000;
+
+/** SQLSTATE classes and codes, and codes of postgres.js and the system, that mean: not now, but perhaps later. */
+const AWAY =
+  /^(08|53|40|57P|57014|55P03|CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|DEADLINE)/;
+
+/**
+ * Runs a query and says what its failure means.
+ * @throws GatewayError store_unavailable (away, overloaded or too slow), conflict (a name is taken), invalid_request (a
+ * text that cannot be stored), internal (anything else; its cause has no values of the query).
+ */
+export async function asking<T>(work: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await within(DEADLINE_MS, work());
+  } catch (error) {
+    throw error instanceof GatewayError ? error : meaningOf(error);
+  }
+}
+
+/** Whether a failed query may succeed later: the database is away, overloaded, or was too slow. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && AWAY.test(String(error.code));
+
+function meaningOf(error: unknown): GatewayError {
+  // Drizzle's own error quotes the values of the query; the driver's below it does not.
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (AWAY.test(code)) return new GatewayError("store_unavailable", undefined, cause);
+  if (code === "23505") return new GatewayError("conflict", undefined, cause);
+  if (code.startsWith("22")) {
+    return new GatewayError("invalid_request", "A text or a number in the body cannot be stored.", cause);
+  }
+  return new GatewayError("internal", undefined, cause);
+}

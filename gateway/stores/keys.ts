@@ -1,0 +1,90 @@
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import type { Reader, Transaction } from "./change.ts";
+import { newClientSecret, traceOf } from "./client-secret.ts";
+import type { Slice } from "./slice.ts";
+
+export type KeyRow = typeof keys.$inferSelect;
+export type SecretRow = typeof keySecrets.$inferSelect;
+export type KeyWithTraces = KeyRow & { secrets: SecretRow[] };
+
+export type KeyFacts = Pick<KeyRow, "name" | "owner" | "scopes" | "expiresAt"> & { limits: KeyLimits | null };
+
+/** Newest first; revoked ones too, because records speak of them. Of the secrets, those that are still valid. */
+export async function listKeys(reader: Reader, slice: Slice, now: Date): Promise<KeyWithTraces[]> {
+  const rows = await reader
+    .select()
+    .from(keys)
+    .where(and(eq(keys.orgId, DEFAULT_ORG), slice.after === null ? undefined : lt(keys.id, slice.after)))
+    .orderBy(desc(keys.id))
+    .limit(slice.limit);
+  return withSecrets(reader, rows, now);
+}
+
+export async function findKey(reader: Reader, id: string, now: Date): Promise<KeyWithTraces | null> {
+  const rows = await reader.select().from(keys).where(isKey(id));
+  return (await withSecrets(reader, rows, now))[0] ?? null;
+}
+
+const isKey = (id: string) => and(eq(keys.orgId, DEFAULT_ORG), eq(keys.id, id));
+const secretsOf = (ids: string[]) => and(eq(keySecrets.orgId, DEFAULT_ORG), inArray(keySecrets.keyId, ids));
+
+async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<KeyWithTraces[]> {
+  const ids = rows.map(({ id }) => id);
+  const valid = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, now.toISOString()));
+  const found = await reader
+    .select()
+    .from(keySecrets)
+    .where(and(secretsOf(ids), valid))
+    .orderBy(desc(keySecrets.id));
+  return rows.map((row) => ({ ...row, secrets: found.filter(({ keyId }) => keyId === row.id) }));
+}
+
+/** Makes a key. The secret is in the answer and nowhere else: only its digest is stored. */
+export async function insertKey(
+  tx: Transaction,
+  facts: KeyFacts,
+  now: Date,
+): Promise<{ id: string; secret: string }> {
+  const id = newId();
+  await tx.insert(keys).values({ ...facts, id, createdAt: now.toISOString() });
+  return { id, secret: await insertSecret(tx, id, now) };
+}
+
+async function insertSecret(tx: Transaction, keyId: string, now: Date): Promise<string> {
+  const secret = newClientSecret();
+  await tx
+    .insert(keySecrets)
+    .values({ id: newId(), keyId, ...traceOf(secret), createdAt: now.toISOString() });
+  return secret;
+}
+
+export async function updateKey(tx: Transaction, id: string, facts: KeyFacts): Promise<void> {
+  await tx.update(keys).set(facts).where(isKey(id));
+}
+
+/** A second secret for the key. Those it has stay valid until the grace ends, or until the end they already had. */
+export async function rotateKey(
+  tx: Transaction,
+  id: string,
+  { now, graceSeconds }: { now: Date; graceSeconds: number },
+): Promise<string> {
+  const graceEndsAt = new Date(now.getTime() + graceSeconds * 1000).toISOString();
+  const lasting = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, graceEndsAt));
+  await tx
+    .update(keySecrets)
+    .set({ expiresAt: graceEndsAt })
+    .where(and(secretsOf([id]), lasting));
+  await tx.delete(keySecrets).where(and(secretsOf([id]), lte(keySecrets.expiresAt, now.toISOString())));
+  return insertSecret(tx, id, now);
+}
+
+/** The key is refused from now on, and its secrets are forgotten. Its name and id stay, for the records. */
+export async function revokeKey(tx: Transaction, id: string, now: Date): Promise<void> {
+  await tx
+    .update(keys)
+    .set({ revokedAt: now.toISOString() })
+    .where(and(isKey(id), isNull(keys.revokedAt)));
+  await tx.delete(keySecrets).where(secretsOf([id]));
+}

@@ -1,0 +1,100 @@
+import { and, eq, gt } from "drizzle-orm";
+import { providers, routes } from "#drizzle/schema/routes.ts";
+import type { ProviderPatch, ProviderPut } from "#shared/admin/providers.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
+import type { Reader, Transaction } from "./change.ts";
+import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./provider-rows.ts";
+import type { Sealer } from "./seal.ts";
+import type { Slice } from "./slice.ts";
+
+const isProvider = (name: string) => and(eq(providers.orgId, DEFAULT_ORG), eq(providers.name, name));
+
+export const listProviders = (reader: Reader, { after, limit }: Slice): Promise<ProviderRow[]> =>
+  reader
+    .select()
+    .from(providers)
+    .where(and(eq(providers.orgId, DEFAULT_ORG), after === null ? undefined : gt(providers.name, after)))
+    .orderBy(providers.name)
+    .limit(limit);
+
+export async function findProvider(reader: Reader, name: string): Promise<ProviderRow | null> {
+  const [row] = await reader.select().from(providers).where(isProvider(name));
+  return row ?? null;
+}
+
+export async function writeProvider(tx: Transaction, row: ProviderRow): Promise<void> {
+  await tx
+    .insert(providers)
+    .values(row)
+    .onConflictDoUpdate({ target: [providers.orgId, providers.name], set: row });
+}
+
+/** @throws GatewayError conflict while a route calls it. */
+export async function deleteProvider(tx: Transaction, name: string): Promise<boolean> {
+  const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG)).orderBy(routes.name);
+  const users = rows.filter((row) => [row, ...row.fallbacks].some((target) => target.provider === name));
+  if (users.length > 0) {
+    const names = users.map((row) => row.name).join(", ");
+    throw new GatewayError("conflict", `The provider ${name} is used by: ${names}.`);
+  }
+  return (await tx.delete(providers).where(isProvider(name)).returning()).length > 0;
+}
+
+export type ProviderEdit = {
+  name: string;
+  /** The row as it is; null makes a new one. */
+  current: ProviderRow | null;
+  body: ProviderPut | ProviderPatch;
+  /** Keep what the body leaves out (PATCH), instead of the default (POST, PUT). */
+  merge: boolean;
+  sealer: Sealer;
+  now: Date;
+};
+
+/**
+ * The row that an edit makes. A credential that the body does not speak of stays, unless the calls would go to
+ * another address: whoever can change an address must not thereby get the key sent to it.
+ * @throws GatewayError invalid_request for an unknown kind, or one that needs a `base_url` and has none.
+ */
+export function editedProvider({ name, current, body, merge, sealer, now }: ProviderEdit): ProviderRow {
+  const base = merge ? current : null;
+  const { kind, baseUrl } = requireAddress(body, base);
+  const next = {
+    orgId: DEFAULT_ORG,
+    name,
+    kind,
+    baseUrl,
+    headers: body.headers ?? base?.headers ?? {},
+    models: body.models === undefined ? (base?.models ?? null) : body.models,
+    responses: body.responses ?? base?.responses ?? true,
+    trustedForPassthrough: body.trusted_for_passthrough ?? base?.trustedForPassthrough ?? false,
+    allowPrivateNetwork: body.allow_private_network ?? base?.allowPrivateNetwork ?? false,
+    enabled: body.enabled ?? base?.enabled ?? true,
+    createdAt: current?.createdAt ?? now.toISOString(),
+    updatedAt: now.toISOString(),
+  };
+  const credential =
+    typeof body.credential === "string"
+      ? sealer.seal(body.credential, belongingOf(name))
+      : body.credential === undefined && current && isSameAddress(current, next)
+        ? current.credential
+        : null;
+  return { ...next, credential };
+}
+
+const isSameAddress = ({ kind, baseUrl }: ProviderRow, next: Address): boolean =>
+  isProviderKind(kind) && baseUrlOf({ kind, baseUrl }) === baseUrlOf(next);
+
+type Address = { kind: ProviderKind; baseUrl: string | null };
+
+function requireAddress(body: ProviderPut | ProviderPatch, base: ProviderRow | null): Address {
+  const kind = body.kind ?? base?.kind ?? "";
+  if (!isProviderKind(kind)) {
+    const known = Object.keys(PROVIDERS).join(", ");
+    throw new GatewayError("invalid_request", `/kind: Expected one of ${known}.`);
+  }
+  const given = body.base_url === undefined ? (base?.baseUrl ?? null) : body.base_url;
+  return { kind, baseUrl: given?.replace(/\/+$/, "") ?? null };
+}

@@ -1,0 +1,111 @@
+import { and, eq, gt, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { type PriceSnapshot, requests } from "#drizzle/schema/records.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Usage } from "#shared/usage.ts";
+import type { Reader } from "./change.ts";
+import { asking } from "./failure.ts";
+
+/** RFC 3339; half-open, `from` ≤ start < `to`. */
+export type RecordWindow = { from: string; to: string };
+
+const inWindow = ({ from, to }: RecordWindow) =>
+  and(eq(requests.orgId, DEFAULT_ORG), gte(requests.startedAt, from), lt(requests.startedAt, to));
+
+/** Of a window: how many records have no price, and the known cost of all of them. */
+export async function costOfWindow(
+  reader: Reader,
+  window: RecordWindow,
+): Promise<{ unpriced: number; costUsd: string }> {
+  const [row] = await reader
+    .select({
+      unpriced: sql<number>`count(*) filter (where ${requests.unpriced})::integer`,
+      costUsd: sql<string>`coalesce(sum(${requests.costUsd}), 0)::text`,
+    })
+    .from(requests)
+    .where(inWindow(window));
+  return row ?? { unpriced: 0, costUsd: "0" };
+}
+
+const counts = {
+  uncachedInputTokens: requests.uncachedInputTokens,
+  cacheReadTokens: requests.cacheReadTokens,
+  cacheWrite5mTokens: requests.cacheWrite5mTokens,
+  cacheWrite1hTokens: requests.cacheWrite1hTokens,
+  outputTokens: requests.outputTokens,
+  reasoningTokens: requests.reasoningTokens,
+  audioInputTokens: requests.audioInputTokens,
+  audioOutputTokens: requests.audioOutputTokens,
+  images: requests.images,
+  characters: requests.characters,
+  documents: requests.documents,
+  searchUnits: requests.searchUnits,
+  webSearches: requests.webSearches,
+} satisfies Record<keyof Usage, unknown>;
+
+const selected = {
+  id: requests.id,
+  startedAt: requests.startedAt,
+  provider: requests.provider,
+  model: requests.model,
+  usage: counts,
+};
+
+/** A record without a price: its place, who answered, and what was counted. */
+export type UnpricedRecord = {
+  id: string;
+  startedAt: string;
+  provider: string;
+  model: string;
+  usage: Usage;
+};
+
+/** Unpriced records of the window that a provider answered, in order of time; `after` is the last one of the part before. */
+export async function listUnpriced(
+  reader: Reader,
+  window: RecordWindow,
+  { after, limit }: { after: UnpricedRecord | null; limit: number },
+): Promise<UnpricedRecord[]> {
+  const rows = await reader
+    .select(selected)
+    .from(requests)
+    .where(
+      and(
+        inWindow(window),
+        requests.unpriced,
+        isNotNull(requests.provider),
+        isNotNull(requests.model),
+        after ? isBehind(after) : undefined,
+      ),
+    )
+    .orderBy(requests.startedAt, requests.id)
+    .limit(limit);
+  return rows as UnpricedRecord[];
+}
+
+const isBehind = ({ startedAt, id }: UnpricedRecord): SQL | undefined =>
+  or(gt(requests.startedAt, startedAt), and(eq(requests.startedAt, startedAt), gt(requests.id, id)));
+
+export type NewPrice = {
+  id: string;
+  startedAt: string;
+  costUsd: string;
+  tokenCostUsd: string | null;
+  price: PriceSnapshot | null;
+};
+
+/** Prices the records that are still unpriced; one that was priced meanwhile keeps its price. Returns what it changed. */
+export const applyPrices = (
+  database: Database,
+  prices: readonly NewPrice[],
+): Promise<{ id: string; costUsd: string }[]> =>
+  asking(() =>
+    database.db.execute<{ id: string; costUsd: string }>(sql`
+      update ${requests} as record
+      set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price", unpriced = false
+      from json_to_recordset(${JSON.stringify(prices)}::text::json)
+        as priced("id" uuid, "startedAt" timestamptz, "costUsd" numeric, "tokenCostUsd" numeric, "price" jsonb)
+      where record.org_id = ${DEFAULT_ORG} and record.id = priced."id"
+        and record.started_at = priced."startedAt" and record.unpriced
+      returning record.id, record.cost_usd::text as "costUsd"`),
+  );

@@ -1,0 +1,66 @@
+import { and, desc, eq, getTableColumns, gte, lt, type SQL } from "drizzle-orm";
+import { keys } from "#drizzle/schema/keys.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Reader } from "./change.ts";
+import type { Slice } from "./slice.ts";
+
+/** Columns that a list of records can be narrowed by, each to one exact value. */
+export const REQUEST_FILTERS = {
+  provider_request_id: requests.providerRequestId,
+  session: requests.session,
+  route: requests.route,
+  model: requests.model,
+  provider: requests.provider,
+  client: requests.client,
+  owner: requests.owner,
+  user: requests.userLabel,
+  channel: requests.channel,
+  surface: requests.surface,
+  state: requests.state,
+} as const;
+export type RequestFilter = keyof typeof REQUEST_FILTERS;
+
+export type RequestQuery = Slice & {
+  equal: Partial<Record<RequestFilter, string>>;
+  /** A key's name, or its id. */
+  key: { name: string } | { id: string } | null;
+  /** RFC 3339; half-open, `from` ≤ start < `to`. */
+  from: string | null;
+  to: string | null;
+};
+
+const { orgId: _, ...columns } = getTableColumns(requests);
+const selected = { ...columns, keyName: keys.name };
+
+const selectRequests = (reader: Reader) =>
+  reader
+    .select(selected)
+    .from(requests)
+    .leftJoin(keys, and(eq(keys.orgId, requests.orgId), eq(keys.id, requests.keyId)))
+    .$dynamic();
+
+export type RecordRow = Awaited<ReturnType<typeof selectRequests>>[number];
+
+/** Newest first: ids are made in order of time, so their index gives the order. */
+export const listRequests = (reader: Reader, query: RequestQuery): Promise<RecordRow[]> =>
+  selectRequests(reader)
+    .where(and(...conditionsOf(query)))
+    .orderBy(desc(requests.id))
+    .limit(query.limit);
+
+function* conditionsOf({ equal, key, from, to, after }: RequestQuery): Generator<SQL> {
+  yield eq(requests.orgId, DEFAULT_ORG);
+  for (const [name, value] of Object.entries(equal)) {
+    yield eq(REQUEST_FILTERS[name as RequestFilter], value);
+  }
+  if (key) yield "id" in key ? eq(requests.keyId, key.id) : eq(keys.name, key.name);
+  if (from !== null) yield gte(requests.startedAt, from);
+  if (to !== null) yield lt(requests.startedAt, to);
+  if (after !== null) yield lt(requests.id, after);
+}
+
+export async function findRequest(reader: Reader, id: string): Promise<RecordRow | null> {
+  const [row] = await selectRequests(reader).where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.id, id)));
+  return row ?? null;
+}

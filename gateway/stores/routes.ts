@@ -1,0 +1,113 @@
+import { and, eq, gt } from "drizzle-orm";
+import { providers, routes } from "#drizzle/schema/routes.ts";
+import type { RoutePatch, RoutePut } from "#shared/admin/routes.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import type { Reader, Transaction } from "./change.ts";
+import { readSettings } from "./settings.ts";
+import type { Slice } from "./slice.ts";
+
+export type RouteRow = typeof routes.$inferSelect;
+
+const isRoute = (name: string) => and(eq(routes.orgId, DEFAULT_ORG), eq(routes.name, name));
+
+export const listRoutes = (reader: Reader, { after, limit }: Slice): Promise<RouteRow[]> =>
+  reader
+    .select()
+    .from(routes)
+    .where(and(eq(routes.orgId, DEFAULT_ORG), after === null ? undefined : gt(routes.name, after)))
+    .orderBy(routes.name)
+    .limit(limit);
+
+export async function findRoute(reader: Reader, name: string): Promise<RouteRow | null> {
+  const [row] = await reader.select().from(routes).where(isRoute(name));
+  return row ?? null;
+}
+
+/** @throws GatewayError conflict when a provider or a guardrail that it names does not exist. */
+export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> {
+  await requireProviders(tx, row);
+  if (row.guardrails.length > 0) {
+    throw new GatewayError("conflict", `/guardrails: there is no guardrail named ${row.guardrails[0]}.`);
+  }
+  if (row.surface !== "chat") await refuseForDefault(tx, row.name, "must serve chat");
+  await tx
+    .insert(routes)
+    .values(row)
+    .onConflictDoUpdate({ target: [routes.orgId, routes.name], set: row });
+}
+
+/** @throws GatewayError conflict while it is the default route. */
+export async function deleteRoute(tx: Transaction, name: string): Promise<boolean> {
+  await refuseForDefault(tx, name, "cannot be deleted");
+  return (await tx.delete(routes).where(isRoute(name)).returning()).length > 0;
+}
+
+async function refuseForDefault(tx: Reader, name: string, what: string): Promise<void> {
+  if ((await readSettings(tx)).default_route === name && (await findRoute(tx, name))) {
+    throw new GatewayError("conflict", `The route ${name} is the default route and ${what}.`);
+  }
+}
+
+async function requireProviders(tx: Reader, row: RouteRow): Promise<void> {
+  const found = await tx
+    .select({ name: providers.name })
+    .from(providers)
+    .where(eq(providers.orgId, DEFAULT_ORG));
+  const known = new Set(found.map(({ name }) => name));
+  const places = [
+    { path: "/provider", provider: row.provider },
+    ...row.fallbacks.map(({ provider }, index) => ({ path: `/fallbacks/${index}/provider`, provider })),
+  ];
+  const missing = places.find(({ provider }) => !known.has(provider));
+  if (missing) {
+    throw new GatewayError("conflict", `${missing.path}: there is no provider named ${missing.provider}.`);
+  }
+}
+
+/** The route that a body without a predecessor makes. */
+export function newRoute(name: string, body: RoutePut, now: Date): RouteRow {
+  const defaults: RouteRow = {
+    orgId: DEFAULT_ORG,
+    name,
+    surface: body.surface,
+    provider: body.provider,
+    model: body.model,
+    fallbacks: [],
+    description: "",
+    examples: [],
+    keywords: [],
+    guardrails: [],
+    bodyCapture: false,
+    subscriptionPassthrough: false,
+    usageChunk: "withhold",
+    onClientGone: "drain",
+    refuseWith: "block",
+    enabled: true,
+    createdAt: now.toISOString(),
+    updatedAt: now.toISOString(),
+  };
+  return patchedRoute(defaults, body, now);
+}
+
+/** The route with the members that the body gives. */
+export const patchedRoute = (current: RouteRow, body: RoutePatch, now: Date): RouteRow => ({
+  orgId: DEFAULT_ORG,
+  name: current.name,
+  surface: body.surface ?? current.surface,
+  provider: body.provider ?? current.provider,
+  model: body.model ?? current.model,
+  fallbacks: body.fallbacks ?? current.fallbacks,
+  description: body.description ?? current.description,
+  examples: body.examples ?? current.examples,
+  keywords: body.keywords ?? current.keywords,
+  guardrails: body.guardrails ?? current.guardrails,
+  bodyCapture: body.body_capture ?? current.bodyCapture,
+  subscriptionPassthrough: body.subscription_passthrough ?? current.subscriptionPassthrough,
+  usageChunk: body.usage_chunk ?? current.usageChunk,
+  onClientGone: body.on_client_gone ?? current.onClientGone,
+  refuseWith: body.refuse_with ?? current.refuseWith,
+  enabled: body.enabled ?? current.enabled,
+  createdAt: current.createdAt,
+  updatedAt: now.toISOString(),
+});

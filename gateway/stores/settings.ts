@@ -1,0 +1,44 @@
+import { eq } from "drizzle-orm";
+import { routes, settings } from "#drizzle/schema/routes.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { fits } from "#shared/schema.ts";
+import { DEFAULT_SETTINGS, Settings } from "#shared/settings.ts";
+import { GatewayError } from "../errors.ts";
+import type { Reader, Transaction } from "./change.ts";
+
+/** The organisation's settings; the default for each member that is absent or that an older version stored otherwise. */
+export async function readSettings(reader: Reader): Promise<Settings> {
+  const [row] = await reader
+    .select({ value: settings.value })
+    .from(settings)
+    .where(eq(settings.orgId, DEFAULT_ORG));
+  const known = Object.entries(row?.value ?? {}).filter(
+    ([name, value]) =>
+      Object.hasOwn(Settings.properties, name) && fits(Settings.properties[name as keyof Settings], value),
+  );
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known) };
+}
+
+/**
+ * Sets the members given and keeps the others.
+ * @throws GatewayError conflict when `default_route` names no route of the chat surface.
+ */
+export async function patchSettings(tx: Transaction, patch: Partial<Settings>, now: Date): Promise<Settings> {
+  const value = { ...(await readSettings(tx)), ...patch };
+  if (patch.default_route !== undefined) await requireChatRoute(tx, patch.default_route);
+  const row = { value, updatedAt: now.toISOString() };
+  await tx.insert(settings).values(row).onConflictDoUpdate({ target: settings.orgId, set: row });
+  return value;
+}
+
+async function requireChatRoute(tx: Reader, name: string): Promise<void> {
+  const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG));
+  const route = rows.find((row) => row.name === name);
+  if (!route) throw new GatewayError("conflict", `/default_route: there is no route named ${name}.`);
+  if (route.surface !== "chat") {
+    throw new GatewayError(
+      "conflict",
+      `/default_route: the route ${name} serves ${route.surface}, and the default serves chat.`,
+    );
+  }
+}
