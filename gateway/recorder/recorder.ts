@@ -59,10 +59,8 @@ export type RecorderOptions = {
   clock: Clock;
 };
 
-export const SPOOL_BYTES_DEFAULT = 1024 ** 3;
-
 /** How often the directory is searched for files of processes that have died. */
-const ADOPT_EVERY_MS = 5000;
+const ADOPT_EVERY_MS = 2000;
 /** What a batch on its way gets beyond the time for writing the rest. */
 const LAST_BATCH_MS = 1000;
 
@@ -163,7 +161,7 @@ function freshSource(file: SpoolFile, journal: Journal, clock: Clock): Source {
   };
 }
 
-/** Looks for files of processes that have died, now and every 5 s, and deletes those that are done with. */
+/** Looks for files of processes that have died, now and every 2 s, and deletes those that are done with. */
 function adoptEvery(orphans: Orphans, writer: Writer, log: Log): () => void {
   const adopt = () => {
     try {

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import { readPidFile } from "#drizzle/embedded/pid-file.ts";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { scratch, start } from "#test/support/embedded.ts";
+import { HAS_PROC, signalFamily } from "#test/support/processes.ts";
+import { openRow, ownDirectory, settledRow, testRecorder, until } from "#test/support/recorder-kit.ts";
+
+// The process that records and Postgres are killed and stopped for real. What was promised is compared with what is
+// stored: `open` and `settle` had resolved, so the row must be there, once, and final.
+
+const CHILD = join(import.meta.dir, "../support/recorder-child.ts");
+const place = scratch();
+let embedded: Embedded;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  embedded = await start(join(place.path, "data"));
+  await migrate(embedded.url);
+  sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+}, 60_000);
+
+afterAll(async () => {
+  await sql.end();
+  await embedded.stop();
+  place.remove();
+});
+
+const postmaster = () => readPidFile(embedded.data)?.pid ?? 0;
+const filesIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith(".db"));
+
+/** Starts a process that records with 20 workers. */
+function startChild(directory: string) {
+  const child = Bun.spawn([process.execPath, CHILD, directory, embedded.url, "20", "10"], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const output = new Response(child.stdout).text();
+  return {
+    alive: () => child.exitCode === null,
+    /** Kills it with -9; the ids of calls whose `open`, and whose `settle`, had resolved by then. */
+    async kill() {
+      child.kill("SIGKILL");
+      const lines = (await output).split("\n").filter((line) => line.length === 38);
+      const idsOf = (kind: string) => lines.filter((line) => line[0] === kind).map((line) => line.slice(2));
+      return { opened: idsOf("o"), settled: idsOf("s") };
+    },
+  };
+}
+
+/** The state of every row of `ids`; fails if one has two rows. */
+async function statesOf(ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql<
+    { id: string; state: string }[]
+  >`select id, state from requests where id = any(${[...ids]})`;
+  const states = new Map(rows.map(({ id, state }) => [id, state]));
+  expect(rows.length).toBe(states.size);
+  return states;
+}
+
+test("10 x kill -9 of the process and 3 x of Postgres: every promised row is there once, and final", async () => {
+  const directory = ownDirectory();
+  const opened: string[] = [];
+  const settled: string[] = [];
+  for (let round = 0; round < 10; round++) {
+    const child = startChild(directory);
+    await Bun.sleep(250 + Math.random() * 300);
+    if (round % 3 === 2) process.kill(postmaster(), "SIGKILL");
+    const promised = await child.kill();
+    opened.push(...promised.opened);
+    settled.push(...promised.settled);
+  }
+  const recorder = await testRecorder({ databaseUrl: embedded.url, directory });
+  await recorder.flushed(15_000);
+  await recorder.close(5000);
+
+  const states = await statesOf(opened);
+  console.log(`${opened.length} calls opened, ${settled.length} settled, ${states.size} rows`);
+  expect(settled.length).toBeGreaterThan(500);
+  expect(opened.filter((id) => !states.has(id))).toEqual([]);
+  expect(settled.filter((id) => states.get(id) !== "ok")).toEqual([]);
+  expect(readdirSync(directory)).toEqual([]);
+}, 60_000);
+
+test("the file of a process that dies is taken over by one that runs, within 10 s and not before it dies", async () => {
+  const directory = ownDirectory();
+  const child = startChild(directory);
+  await until(() => filesIn(directory).length === 1);
+  const recorder = await testRecorder({ databaseUrl: embedded.url, directory });
+  await Bun.sleep(2500);
+  expect(filesIn(directory)).toHaveLength(2);
+  expect(child.alive()).toBe(true);
+
+  const { opened, settled } = await child.kill();
+  await until(() => filesIn(directory).length === 1, 10_000);
+  const states = await statesOf(opened);
+  expect(settled.length).toBeGreaterThan(0);
+  expect(opened.filter((id) => !states.has(id))).toEqual([]);
+  expect(settled.filter((id) => states.get(id) !== "ok")).toEqual([]);
+  await recorder.close(5000);
+}, 30_000);
+
+test.if(HAS_PROC)(
+  "a Postgres that hangs for 8 s delays no call, and has every row within 5 s of its return",
+  async () => {
+    const recorder = await testRecorder({ databaseUrl: embedded.url });
+    const ids: string[] = [];
+    const tookMs: number[] = [];
+    const call = async () => {
+      const row = openRow();
+      const since = performance.now();
+      await recorder.open(row);
+      await recorder.settle(settledRow(row));
+      tookMs.push(performance.now() - since);
+      ids.push(row.id);
+    };
+    for (let n = 0; n < 20; n++) await call();
+    await recorder.flushed(5000);
+    const pid = postmaster();
+    signalFamily(pid, "SIGSTOP");
+    try {
+      const end = performance.now() + 8000;
+      while (performance.now() < end) {
+        await Promise.all(Array.from({ length: 5 }, call));
+        await Bun.sleep(10);
+      }
+      expect(recorder.stats().backlog).toBeGreaterThan(1000);
+    } finally {
+      signalFamily(pid, "SIGCONT");
+    }
+    const since = performance.now();
+    await recorder.flushed(5000);
+    console.log(`backlog gone after ${(performance.now() - since).toFixed(0)} ms`);
+    expect((await statesOf(ids)).size).toBe(ids.length);
+    tookMs.sort((a, b) => a - b);
+    expect(tookMs[Math.floor(tookMs.length * 0.99)]).toBeLessThan(25);
+    await recorder.close(5000);
+  },
+  40_000,
+);

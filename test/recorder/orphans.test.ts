@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import { newId } from "#shared/ids.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { openRow, ownDirectory, settledRow, testRecorder } from "#test/support/recorder-kit.ts";
+
+let database: TestDatabase;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = connect(database.url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.close();
+});
+
+const statesOf = async (ids: string[]) => {
+  const rows = await sql<
+    { id: string; state: string }[]
+  >`select id, state from requests where id = any(${ids})`;
+  return new Map(rows.map(({ id, state }) => [id, state]));
+};
+
+test("two recorders of one directory leave each other's files alone", async () => {
+  const first = await testRecorder({ databaseUrl: database.url });
+  const running = openRow();
+  await first.open(running);
+  const second = await testRecorder({ databaseUrl: database.url, directory: first.directory });
+  await second.flushed(2000);
+  expect(await statesOf([running.id])).toEqual(new Map());
+  await first.settle(settledRow(running));
+  await first.close(2000);
+  await second.close(2000);
+  expect(await statesOf([running.id])).toEqual(new Map([[running.id, "ok"]]));
+});
+
+test("a file that is no spool is set aside and hinders nothing", async () => {
+  const directory = ownDirectory();
+  const name = `spool-${newId()}`;
+  writeFileSync(
+    join(directory, `${name}.db`),
+    "this is not a database, but it is long enough to be read as one".repeat(99),
+  );
+  const recorder = await testRecorder({ databaseUrl: database.url, directory });
+  const row = openRow();
+  await recorder.open(row);
+  await recorder.settle(settledRow(row));
+  await recorder.flushed(2000);
+  expect(await statesOf([row.id])).toEqual(new Map([[row.id, "ok"]]));
+  await recorder.close(2000);
+  expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
+});
+
+test("a lock that was left without a file is removed", async () => {
+  const directory = ownDirectory();
+  writeFileSync(join(directory, `spool-${newId()}.lock`), "");
+  const recorder = await testRecorder({ databaseUrl: database.url, directory });
+  expect(readdirSync(directory).filter((name) => name.endsWith(".lock"))).toHaveLength(1);
+  await recorder.close(1000);
+  expect(readdirSync(directory)).toEqual([]);
+});

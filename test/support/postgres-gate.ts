@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readAddress } from "#drizzle/database.ts";
+
+export type PostgresGate = {
+  /** The address of the database, through the gate. */
+  url: string;
+  /** Resets every connection and refuses new ones, as a dead server does. */
+  shut(): Promise<void>;
+  /** Lets nothing through in either direction and takes connections without answering, as a stopped server does. */
+  freeze(): void;
+  /** Undoes `shut` and `freeze`; what was sent meanwhile arrives. */
+  open(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A relay before the test database at `url` that can behave like an absent or a hung Postgres. */
+export async function postgresGate(url: string): Promise<PostgresGate> {
+  const target = readAddress(url).socketPath ?? "";
+  const directory = mkdtempSync(join(tmpdir(), "tg-gate-"));
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  let server: Server | null = null;
+
+  const track = (socket: Socket) => {
+    sockets.add(socket);
+    if (frozen) socket.pause();
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => sockets.delete(socket));
+  };
+  const relay = (client: Socket) => {
+    const backend = connect(target);
+    for (const [from, to] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      track(from);
+      from.on("data", (chunk) => to.write(chunk));
+      from.on("close", () => to.destroy());
+    }
+  };
+  const listen = async () => {
+    const next = createServer(relay);
+    await new Promise<void>((resolve) => next.listen(join(directory, ".s.PGSQL.5432"), resolve));
+    server = next;
+  };
+  const shut = async () => {
+    const closing = server;
+    server = null;
+    const closed = closing && new Promise((resolve) => closing.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await listen();
+  return {
+    url: url.replace(/host=[^&]*/, `host=${encodeURIComponent(directory)}`),
+    shut,
+    freeze: () => {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    open: async () => {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
+      if (!server) await listen();
+    },
+    close: async () => {
+      await shut();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Whether this system lists its processes in /proc. */
+export const HAS_PROC = process.platform === "linux";
+
+/** A process and all that descend from it. */
+export function familyOf(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = parentOf(Number(name));
+    if (parent !== null) parents.set(Number(name), parent);
+  }
+  const family = [pid];
+  // The list grows while it is walked.
+  for (const member of family) {
+    for (const [child, parent] of parents) if (parent === member) family.push(child);
+  }
+  return family;
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The command in parentheses may hold blanks; the parent is the second word after it.
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return null;
+  }
+}
+
+/** Sends `signal` to a process and all that descend from it. */
+export function signalFamily(pid: number, signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
+  for (const member of familyOf(pid)) {
+    try {
+      process.kill(member, signal);
+    } catch {
+      // It ended between the listing and the signal.
+    }
+  }
+}
