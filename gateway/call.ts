@@ -8,7 +8,7 @@ export const WIRE_NAMES = ["chat", "messages"] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
 
 /**
- * The model surfaces: what each speaks, which routes can answer it, and how large a body it takes.
+ * The model surfaces: what each speaks, and which routes can answer it.
  * `upstreamPath` follows the provider's API root of the surface's own wire.
  */
 export const SURFACES = {
@@ -16,14 +16,12 @@ export const SURFACES = {
     path: "/v1/chat/completions",
     wire: "chat",
     routeSurface: "chat",
-    bodyBytesMax: 32 * 1024 * 1024,
     upstreamPath: "/chat/completions",
   },
   messages: {
     path: "/v1/messages",
     wire: "messages",
     routeSurface: "chat",
-    bodyBytesMax: 32 * 1024 * 1024,
     upstreamPath: "/v1/messages",
   },
 } as const satisfies Record<string, SurfaceFacts>;
@@ -32,7 +30,6 @@ export type SurfaceFacts = {
   path: string;
   wire: WireName;
   routeSurface: RouteSurface;
-  bodyBytesMax: number;
   upstreamPath: string;
 };
 export type SurfaceName = keyof typeof SURFACES;

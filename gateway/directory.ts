@@ -65,6 +65,7 @@ export type Route = {
   onClientGone: "drain" | "cancel";
   refuseWith: "block" | "soft_deny";
   enabled: boolean;
+  createdAtMs: number;
 };
 
 /** An administrator's price; amounts are exact decimals, as in the table `prices`. */

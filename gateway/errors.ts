@@ -177,6 +177,8 @@ export class GatewayError extends Error {
   override readonly name = "GatewayError";
   /** Not `code`: Elysia reads that property before it looks for a handler. */
   readonly type: ErrorType;
+  /** The id of the call it ended, where there was one: what the client may quote. */
+  requestId: string | null = null;
 
   constructor(type: ErrorType, message?: string, cause?: unknown) {
     super(message ?? ERRORS[type].public, cause === undefined ? undefined : { cause });

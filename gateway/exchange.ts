@@ -1,0 +1,140 @@
+import type { State } from "#drizzle/schema/records.ts";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { type Call, type Choice, SURFACES, type Target } from "./call.ts";
+import type { Directory } from "./directory.ts";
+import { ERRORS, GatewayError } from "./errors.ts";
+import { readLabels } from "./http/labels-in.ts";
+import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
+import { priceCall } from "./pricing/price.ts";
+import type { PriceBook } from "./pricing/price-book.ts";
+import { vendorHostsOf, wireFor } from "./providers/catalog.ts";
+import { WIRES } from "./providers/wires.ts";
+import { FREE, type Priced, type Reading, UNPRICED } from "./reading.ts";
+import type { Recorder } from "./recorder/recorder.ts";
+import { chooseRoute } from "./routing/choose.ts";
+import { subscriptionLane } from "./routing/lane.ts";
+import { requireScope } from "./routing/scope.ts";
+import { relayAnswer } from "./upstream/answer.ts";
+import type { DrainPool } from "./upstream/drain.ts";
+import { type Attempt, forward, type UpstreamDeps } from "./upstream/forward.ts";
+import type { Ending } from "./upstream/relay.ts";
+
+export type ExchangeDeps = UpstreamDeps & {
+  clock: Clock;
+  log: Log;
+  directory: { current(): Directory };
+  /** Follows the directory's prices. */
+  prices(): PriceBook;
+  recorder: Pick<Recorder, "open" | "settle">;
+  drains: DrainPool;
+};
+
+/** One client call, from key to record. Read it top to bottom: that is the order in which things happen. */
+export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response> {
+  const wire = WIRES[SURFACES[call.surface].wire];
+  const labels = readLabels(call.headers, call.body);
+
+  // Route
+  const prices = deps.prices();
+  const chosen = chooseRoute(deps.directory.current(), call, {
+    knowsModel: (provider, model) => prices.knows(provider.kind, model),
+    speaks: (provider, wire) => wireFor(provider.kind, wire) === wire,
+    classify: null,
+  });
+  requireScope(call.key, chosen);
+  const choice = laneOf(call, chosen);
+
+  // Record: from here on the call settles exactly once. The intent is on disk before the provider sees the call.
+  const entry = openEntry(call, labels, choice);
+  const settle = (facts: Omit<Facts, "latencyMs">) =>
+    deps.recorder.settle(closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) }));
+  await deps.recorder.open(entry);
+
+  // Upstream
+  const attempt = await forward(deps, choice, call);
+  if (attempt.kind === "failed") {
+    await settle(failedFacts(attempt));
+    deps.log.warn({ requestId: call.id, type: attempt.type, ...errorFields(attempt.cause) }, "no answer");
+    throw new GatewayError(attempt.type);
+  }
+
+  // Stream, meter, record
+  let ttftMs: number | null = null;
+  const answer = await relayAnswer(deps, {
+    wire,
+    attempt,
+    signal: call.signal,
+    withholdUsage: attempt.usageAsked && choice.route?.usageChunk !== "pass",
+    drainWhenGone: choice.route?.onClientGone !== "cancel",
+    onContent: () => {
+      ttftMs = sinceAdmission(deps, call);
+    },
+    settle: (ending, reading) => settle(answeredFacts(call, attempt, { ending, reading, ttftMs, prices })),
+  });
+  if (!answer) throw new GatewayError("upstream_broken");
+  return answer;
+}
+
+const sinceAdmission = (deps: { clock: Clock }, call: Call) =>
+  deps.clock.monotonicMs() - call.admittedMonotonicMs;
+
+function laneOf(call: Call, choice: Choice): Choice {
+  const open = subscriptionLane(call.foreignCredential, choice, (target) =>
+    vendorHostsOf(target.provider.kind),
+  );
+  return open ? { ...choice, channel: "subscription" } : choice;
+}
+
+function failedFacts(attempt: Extract<Attempt, { kind: "failed" }>): Omit<Facts, "latencyMs"> {
+  const { type, target, attempts } = attempt;
+  const neverSent = type === "upstream_unreachable" || type === "provider_unconfigured";
+  return {
+    state: type === "provider_unconfigured" ? "denied" : "upstream_error",
+    status: ERRORS[type].status,
+    errorType: type,
+    target,
+    attempts,
+    providerRequestId: null,
+    reading: null,
+    // A reset or a silence leaves open whether the provider billed the call.
+    priced: neverSent ? FREE : UNPRICED,
+    ttftMs: null,
+  };
+}
+
+type Answered = { ending: Ending; reading: Reading; ttftMs: number | null; prices: PriceBook };
+
+function answeredFacts(
+  call: Call,
+  { answer, target, attempts }: Extract<Attempt, { kind: "answer" }>,
+  { ending, reading, ttftMs, prices }: Answered,
+): Omit<Facts, "latencyMs"> {
+  return {
+    state: answer.ok ? STATE_OF[ending] : "upstream_error",
+    status: answer.status,
+    errorType: answer.ok ? null : `upstream_${answer.status}`,
+    target,
+    attempts,
+    providerRequestId: answer.headers.get("x-request-id") ?? answer.headers.get("request-id"),
+    reading,
+    priced: answer.ok ? priceOf(prices, target, reading, call.admittedAt) : FREE,
+    ttftMs,
+  };
+}
+
+const STATE_OF = {
+  complete: "ok",
+  client_gone: "client_gone",
+  upstream_broken: "upstream_broken",
+} as const satisfies Record<Ending, State>;
+
+/** By the model asked for; a provider's own name for what answered helps only where that one has no price. */
+function priceOf(prices: PriceBook, { provider, model }: Target, reading: Reading, at: Date): Priced {
+  const entry =
+    prices.priceOf(provider.kind, provider.name, model, at.getTime()) ??
+    (reading.responseModel
+      ? prices.priceOf(provider.kind, provider.name, reading.responseModel, at.getTime())
+      : null);
+  return priceCall(entry, reading.usage);
+}

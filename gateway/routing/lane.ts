@@ -1,0 +1,21 @@
+import type { Call, Choice, Target } from "../call.ts";
+
+/** Hosts at which a caller's own subscription may be used: the vendor's, by provider kind. */
+export type VendorHosts = (target: Target) => readonly string[];
+
+/**
+ * Whether the caller's own credential goes to the provider (subscription lane): it came beside a valid
+ * `x-gateway-key`, the route allows it, and the first target is the vendor's own host or marked as trusted for it.
+ */
+export function subscriptionLane(
+  foreign: Call["foreignCredential"],
+  choice: Choice,
+  hostsOf: VendorHosts,
+): boolean {
+  if (!foreign || !choice.route?.subscriptionPassthrough) return false;
+  return choice.targets.every(
+    (target) =>
+      target.provider.trustedForPassthrough ||
+      hostsOf(target).includes(new URL(target.provider.baseUrl).hostname),
+  );
+}

@@ -1,0 +1,78 @@
+import type { Clock } from "#shared/clock.ts";
+import { clientHeaders } from "../http/headers.ts";
+import { compressedMeter, decodedCopy } from "../metering/compressed.ts";
+import { type Meter, streamMeter } from "../metering/meter.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
+import type { Wire } from "../providers/wires.ts";
+import type { Reading } from "../reading.ts";
+import type { DrainPool } from "./drain.ts";
+import type { Attempt } from "./forward.ts";
+import { type Ending, relayStream } from "./relay.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+export type AnswerDeps = { clock: Clock; watchdog: Watchdog; drains: DrainPool };
+
+export type AnswerStory = {
+  wire: Wire;
+  attempt: Extract<Attempt, { kind: "answer" }>;
+  /** The client's own signal: aborted when it left. */
+  signal: AbortSignal;
+  withholdUsage: boolean;
+  drainWhenGone: boolean;
+  onContent(): void;
+  settle(ending: Ending, reading: Reading): Promise<void>;
+};
+
+/**
+ * The provider's answer as the client gets it: its status, its bytes, the headers of the allow-list. A stream is
+ * passed on as it comes; anything else is read first, because its record must be safe before its last byte leaves.
+ * Null when the provider broke off before a whole answer was there.
+ */
+export async function relayAnswer(deps: AnswerDeps, story: AnswerStory): Promise<Response | null> {
+  const { answer } = story.attempt;
+  const streaming = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  return streaming && answer.body && answer.ok
+    ? streamed(deps, story, answer.body)
+    : await whole(story, answer);
+}
+
+function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
+  const { answer, abort } = story.attempt;
+  const headers = clientHeaders(answer.headers);
+  const framed = answer.headers.has("content-length") || answer.headers.has("transfer-encoding");
+  headers.delete("content-length");
+  const relayed = relayStream({
+    body,
+    framed,
+    meter: meterOf(story, answer.headers.get("content-encoding")),
+    clock: deps.clock,
+    watchdog: deps.watchdog,
+    drains: story.drainWhenGone ? deps.drains : null,
+    abort,
+    onContent: story.onContent,
+    settle: story.settle,
+  });
+  return new Response(relayed, { status: answer.status, headers });
+}
+
+function meterOf(story: AnswerStory, encoding: string | null): Meter {
+  const facts = PROVIDERS[story.attempt.target.provider.kind];
+  const compressed = encoding !== null && encoding !== "identity";
+  const meter = streamMeter(story.wire, facts, { withholdUsage: story.withholdUsage && !compressed });
+  return compressed ? compressedMeter(meter, encoding) : meter;
+}
+
+async function whole(story: AnswerStory, answer: Response): Promise<Response | null> {
+  const facts = PROVIDERS[story.attempt.target.provider.kind];
+  const bytes = await answer.bytes().catch(() => null);
+  const plain = bytes && decodedCopy(bytes, answer.headers.get("content-encoding"));
+  const reading = story.wire.readAnswer(plain ?? new Uint8Array(), facts);
+  if (!bytes) {
+    await story.settle("upstream_broken", reading);
+    return null;
+  }
+  await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
+  const headers = clientHeaders(answer.headers);
+  headers.delete("content-length");
+  return new Response(bytes.byteLength > 0 ? bytes : null, { status: answer.status, headers });
+}

@@ -1,0 +1,25 @@
+/** Bounds of reading on for a client that left (DECISIONS.md, client gone). */
+export const DRAIN = { atOnceMax: 64, msMax: 120_000, bytesMax: 8 * 1024 * 1024 } as const;
+
+/** How many answers are being read to their end without a client. */
+export type DrainPool = {
+  /** False when the pool is full: the caller then gives the answer up. */
+  enter(): boolean;
+  leave(): void;
+  running(): number;
+};
+
+export function drainPool(atOnceMax: number = DRAIN.atOnceMax): DrainPool {
+  let running = 0;
+  return {
+    enter() {
+      if (running >= atOnceMax) return false;
+      running += 1;
+      return true;
+    },
+    leave() {
+      running -= 1;
+    },
+    running: () => running,
+  };
+}

@@ -1,0 +1,116 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Call, Choice, Target } from "../call.ts";
+import { SURFACES } from "../call.ts";
+import type { ErrorType } from "../errors.ts";
+import { upstreamHeaders } from "../http/headers.ts";
+import { asksForUsage, splice } from "../http/splice.ts";
+import { credentialHeader, PROVIDERS, upstreamUrl } from "../providers/catalog.ts";
+import { failureOf } from "./failures.ts";
+import type { Send } from "./send.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** Silence allowed before the first byte of an answer: long thinking is legitimate, hanging for ever is not. */
+const FIRST_BYTE_MS = 600_000;
+
+/** An upstream status that another target may still make good, as long as nothing was answered (DECISIONS.md, fallbacks). */
+const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
+
+export type UpstreamDeps = {
+  clock: Clock;
+  watchdog: Watchdog;
+  send: Send;
+};
+
+export type Attempt =
+  | {
+      kind: "answer";
+      answer: Response;
+      target: Target;
+      attempts: number;
+      /** The gateway itself asked for the usage chunk: the client did not. */
+      usageAsked: boolean;
+      abort(): void;
+    }
+  | { kind: "failed"; type: ErrorType; target: Target; attempts: number; cause: unknown };
+
+/**
+ * Sends the call to its targets in turn until one answers. Another target is tried only while no byte of an answer
+ * has reached the client: after a failure to connect, and after a status of `FALLBACK_STATUSES`. A failure that leaves
+ * open whether the provider got the request is never tried again: it may already be billed.
+ */
+export async function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
+  const last = choice.targets.length - 1;
+  for (const [index, target] of choice.targets.entries()) {
+    const attempt = await attemptOne(deps, choice, call, { target, attempts: index + 1 });
+    if (index === last || !mayTryNext(attempt)) return attempt;
+    // An unread body keeps its socket open until it is collected.
+    if (attempt.kind === "answer") await attempt.answer.body?.cancel();
+  }
+  throw new RangeError("a choice has at least one target");
+}
+
+function mayTryNext(attempt: Attempt): boolean {
+  return attempt.kind === "answer"
+    ? FALLBACK_STATUSES.has(attempt.answer.status)
+    : attempt.type === "upstream_unreachable" || attempt.type === "provider_unconfigured";
+}
+
+type Try = { target: Target; attempts: number };
+
+async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Try): Promise<Attempt> {
+  if (!isConfigured(it.target, choice)) {
+    return { kind: "failed", type: "provider_unconfigured", ...it, cause: null };
+  }
+  const deadline = new AbortController();
+  const abort = () => deadline.abort();
+  const watched = { deadlineMs: deps.clock.monotonicMs() + FIRST_BYTE_MS, expire: abort };
+  const usageAsked = asksUpstreamForUsage(call, it.target);
+  deps.watchdog.watch(watched);
+  try {
+    const answer = await deps.send({
+      target: it.target,
+      surface: call.surface,
+      url: upstreamUrl(it.target.provider, call.surface),
+      headers: headersFor(call, choice, it.target),
+      body: splice(call.body, { model: it.target.model, askForUsage: usageAsked }),
+      signal: leaveSignal(call, choice, deadline.signal),
+    });
+    if (answer.status >= 300 && answer.status < 400) {
+      await answer.body?.cancel();
+      return { kind: "failed", type: "upstream_unreachable", ...it, cause: null };
+    }
+    return { kind: "answer", answer, ...it, usageAsked, abort };
+  } catch (cause) {
+    const type = deadline.signal.aborted ? "upstream_timeout" : failureOf(cause);
+    return { kind: "failed", type, ...it, cause };
+  } finally {
+    deps.watchdog.release(watched);
+  }
+}
+
+/** A client that leaves before the answer does not stop the provider, which bills anyway, unless the route says so. */
+function leaveSignal(call: Call, choice: Choice, deadline: AbortSignal): AbortSignal {
+  return choice.route?.onClientGone === "cancel" ? AbortSignal.any([deadline, call.signal]) : deadline;
+}
+
+function isConfigured({ provider }: Target, choice: Choice): boolean {
+  const needsCredential = PROVIDERS[provider.kind].auth !== "none" && choice.channel !== "subscription";
+  return provider.enabled && (provider.credential !== null || !needsCredential);
+}
+
+function asksUpstreamForUsage(call: Call, { provider }: Target): boolean {
+  if (!call.streamed || SURFACES[call.surface].wire !== "chat") return false;
+  return PROVIDERS[provider.kind].asksForStreamUsage && !asksForUsage(call.body);
+}
+
+function headersFor(call: Call, choice: Choice, { provider }: Target): Headers {
+  const headers = upstreamHeaders(call.headers, SURFACES[call.surface].wire);
+  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value);
+  if (choice.channel === "subscription" && call.foreignCredential) {
+    headers.set(call.foreignCredential.header, call.foreignCredential.value);
+    return headers;
+  }
+  const credential = credentialHeader(provider);
+  if (credential) headers.set(credential[0], credential[1]);
+  return headers;
+}

@@ -1,0 +1,184 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Meter } from "../metering/meter.ts";
+import type { Reading } from "../reading.ts";
+import { DRAIN, type DrainPool } from "./drain.ts";
+import type { Watchdog, Watched } from "./watchdog.ts";
+
+/** Silence allowed between two chunks of a provider. */
+const GAP_MS = 300_000;
+/** How long a client may leave a chunk unread. */
+const READER_STALL_MS = 120_000;
+
+export type Ending = "complete" | "client_gone" | "upstream_broken";
+
+export type StreamRelay = {
+  body: ReadableStream<Uint8Array>;
+  /** The answer says by itself where it ends (length or chunks), so an end without a terminal event is still an end. */
+  framed: boolean;
+  meter: Meter;
+  clock: Clock;
+  watchdog: Watchdog;
+  /** Null: an answer whose client has left is given up at once. */
+  drains: DrainPool | null;
+  /** Gives the provider's answer up. */
+  abort(): void;
+  /** Called once, at the first chunk with content. */
+  onContent(): void;
+  /** Called once; durable when it resolves: the end never reaches the client before the record is safe. */
+  settle(ending: Ending, reading: Reading): Promise<void>;
+};
+
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+/** One stream on its way. `reading`: a read of the provider is under way; `gone`: nobody listens any more. */
+type Run = {
+  relay: StreamRelay;
+  reader: ReadableStreamDefaultReader<Uint8Array>;
+  watched: Watched;
+  controller: Controller | null;
+  reading: boolean;
+  gone: boolean;
+  settled: boolean;
+  contentTold: boolean;
+};
+
+const broken = () => new Error("the provider's answer broke off");
+
+/**
+ * Passes a stream on as it is read, watched by the meter. Pulled by the client, so a slow one slows the provider and
+ * costs no memory. Settles exactly once, whatever ends it; the chunk that holds the terminal event waits for that.
+ */
+export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
+  const run: Run = {
+    relay,
+    reader: relay.body.getReader(),
+    watched: { deadlineMs: relay.clock.monotonicMs() + READER_STALL_MS, expire: () => expire(run) },
+    controller: null,
+    reading: false,
+    gone: false,
+    settled: false,
+    contentTold: false,
+  };
+  relay.watchdog.watch(run.watched);
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        run.controller = controller;
+      },
+      pull: (controller) => pull(run, controller),
+      cancel() {
+        run.gone = true;
+        // A read under way comes back to `pull`, which then drains.
+        if (!run.reading) void drain(run);
+      },
+    },
+    // No chunk is read before the client asks for it.
+    { highWaterMark: 0 },
+  );
+}
+
+async function pull(run: Run, controller: Controller): Promise<void> {
+  try {
+    // A pull must enqueue something or end the stream: one that returns with nothing is not called again.
+    while (!(await step(run, controller)));
+  } catch {
+    run.relay.watchdog.release(run.watched);
+    run.relay.meter.rest();
+    await settle(run, run.gone ? "client_gone" : "upstream_broken");
+    if (!run.gone) controller.error(broken());
+  }
+}
+
+/** One chunk of the provider's; true once the client got something, or nothing more will come. */
+async function step(run: Run, controller: Controller): Promise<boolean> {
+  const chunk = await next(run);
+  if (run.gone) {
+    if (chunk) look(run, chunk);
+    await drain(run);
+    return true;
+  }
+  if (!chunk) {
+    await finish(run, controller);
+    return true;
+  }
+  const passed = look(run, chunk);
+  if (run.relay.meter.terminalSeen()) await settle(run, "complete");
+  if (passed && !run.gone) controller.enqueue(passed);
+  return passed !== null || run.gone;
+}
+
+async function next(run: Run): Promise<Uint8Array | null> {
+  const { clock } = run.relay;
+  run.reading = true;
+  run.watched.deadlineMs = clock.monotonicMs() + GAP_MS;
+  try {
+    const part = await run.reader.read();
+    return part.done ? null : part.value;
+  } finally {
+    run.reading = false;
+    run.watched.deadlineMs = clock.monotonicMs() + READER_STALL_MS;
+  }
+}
+
+function look(run: Run, chunk: Uint8Array): Uint8Array | null {
+  const passed = run.relay.meter.watch(chunk);
+  if (!run.contentTold && run.relay.meter.contentSeen()) {
+    run.contentTold = true;
+    run.relay.onContent();
+  }
+  return passed;
+}
+
+async function settle(run: Run, ending: Ending): Promise<void> {
+  if (run.settled) return;
+  run.settled = true;
+  const { meter } = run.relay;
+  await run.relay.settle(ending, meter.reading(meter.terminalSeen()));
+}
+
+async function finish(run: Run, controller: Controller): Promise<void> {
+  const { meter, watchdog, framed } = run.relay;
+  const rest = meter.rest();
+  const complete = meter.terminalSeen();
+  await settle(run, complete ? "complete" : "upstream_broken");
+  watchdog.release(run.watched);
+  if (run.gone) return;
+  if (rest) controller.enqueue(rest);
+  if (complete || framed) controller.close();
+  else controller.error(broken());
+}
+
+/** Reads on without a client, within bounds, so that the provider's own figure is recorded. */
+async function drain(run: Run): Promise<void> {
+  const { relay } = run;
+  const allowed = !run.settled && relay.drains?.enter() === true;
+  const until = relay.clock.monotonicMs() + DRAIN.msMax;
+  let bytesLeft = allowed ? DRAIN.bytesMax : 0;
+  try {
+    while (bytesLeft > 0 && !relay.meter.terminalSeen() && relay.clock.monotonicMs() < until) {
+      const chunk = await next(run);
+      run.watched.deadlineMs = until;
+      if (!chunk) break;
+      bytesLeft -= chunk.byteLength;
+      look(run, chunk);
+    }
+    relay.meter.rest();
+  } catch {
+    // The provider broke off as well: what was seen is what is recorded.
+  } finally {
+    if (allowed) relay.drains?.leave();
+    relay.watchdog.release(run.watched);
+    await settle(run, "client_gone");
+    relay.abort();
+  }
+}
+
+/** A deadline passed: the provider is silent while we read it, or the client does not read what we hold for it. */
+function expire(run: Run): void {
+  if (!run.reading) {
+    run.gone = true;
+    run.controller?.error(new Error("the client stopped reading"));
+    void settle(run, "client_gone");
+  }
+  run.relay.abort();
+}
