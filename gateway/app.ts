@@ -1,0 +1,67 @@
+import { openapi } from "@elysiajs/openapi";
+import { Elysia } from "elysia";
+import { type AdminDeps, admin } from "./admin/admin.ts";
+import { errorAnswers } from "./plugins/error-answers.ts";
+import { hostGuard } from "./plugins/host-guard.ts";
+import { chatCompletions } from "./surfaces/chat-completions.ts";
+import { type HealthDeps, health } from "./surfaces/health.ts";
+import { messages } from "./surfaces/messages.ts";
+import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
+import type { SurfaceDeps } from "./surfaces/model-surface.ts";
+import { models } from "./surfaces/models.ts";
+import { type ReportsDeps, reports } from "./surfaces/reports.ts";
+
+export type AppDeps = SurfaceDeps &
+  HealthDeps &
+  MetricsDeps &
+  AdminDeps &
+  ReportsDeps & {
+    /** Hosts that requests may name, in lower case and without a port; null: any. */
+    allowedHosts: readonly string[] | null;
+  };
+
+/** Seconds of silence after which Bun closes a connection: its maximum. Model calls have deadlines of their own. */
+const IDLE_TIMEOUT_SECONDS = 255;
+/** Above every surface's own limit, which answers with a proper 413. */
+const BODY_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** All that the gateway answers on its port. Error answers and the host guard come first: later hooks do not apply backwards. */
+export const app = (deps: AppDeps) =>
+  new Elysia({
+    normalize: false,
+    serve: {
+      // Two gateways on one port would share its calls silently.
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      maxRequestBodySize: BODY_BYTES_MAX,
+      development: false,
+    },
+  })
+    .use(errorAnswers(deps))
+    .use(hostGuard(deps.allowedHosts))
+    .use(
+      openapi({
+        path: "/openapi",
+        specPath: "/openapi/json",
+        documentation: {
+          info: {
+            title: "Tallygate",
+            version: "0.1.0",
+            description: "Usage-metering model gateway with cost per merged pull request.",
+          },
+          components: {
+            securitySchemes: {
+              clientKey: { type: "http", scheme: "bearer", description: "A client key (tg_…)." },
+              adminKey: { type: "http", scheme: "bearer", description: "The admin key." },
+            },
+          },
+        },
+      }),
+    )
+    .use(health(deps))
+    .use(metrics(deps))
+    .use(models(deps))
+    .use(chatCompletions(deps))
+    .use(messages(deps))
+    .use(reports(deps))
+    .use(admin(deps));

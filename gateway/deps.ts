@@ -1,0 +1,113 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { openDatabase } from "#drizzle/database.ts";
+import { systemClock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import type { AppDeps } from "./app.ts";
+import { type GatewayConfig, readProviderKeys } from "./config.ts";
+import type { Directory } from "./directory.ts";
+import { GatewayError } from "./errors.ts";
+import { type AdminKeyCheck, adminKeyCheck } from "./plugins/admin-key.ts";
+import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
+import { type PriceBook, priceBook } from "./pricing/price-book.ts";
+import { PROVIDERS } from "./providers/catalog.ts";
+import { observed } from "./recorder/observed.ts";
+import { startRecorder } from "./recorder/recorder.ts";
+import { bootstrap } from "./stores/bootstrap.ts";
+import { openDirectory } from "./stores/directory.ts";
+import { reportRunner } from "./stores/report-runner.ts";
+import { createSealer } from "./stores/seal.ts";
+import { drainPool } from "./upstream/drain.ts";
+import { sender } from "./upstream/send.ts";
+import { addressGuard } from "./upstream/ssrf.ts";
+import { startWatchdog } from "./upstream/watchdog.ts";
+
+/** What answers wait for at most, so that a call which has just ended is in them. */
+const SETTLED_MAX_MS = 1000;
+/** Administrators' queries; calls never wait for one of these connections. */
+const CONTROL_CONNECTIONS_MAX = 4;
+const CONTROL_STATEMENT_MS = 10_000;
+
+export type Running = { deps: AppDeps; close(): Promise<void> };
+
+/** Opens everything that the gateway lives on: the spool first, then Postgres. */
+export async function openDeps(config: GatewayConfig, log: Log): Promise<Running> {
+  const clock = systemClock;
+  const metrics = new Registry();
+  const providerKeys = readProviderKeys(environmentNames());
+  const recorder = observed(
+    await startRecorder({ ...config.spool, databaseUrl: config.databaseUrl, log, clock }),
+    metrics,
+  );
+  const database = openDatabase(config.databaseUrl, {
+    name: "control",
+    max: CONTROL_CONNECTIONS_MAX,
+    statementTimeoutMs: CONTROL_STATEMENT_MS,
+  });
+  const keepFirstKey = (secret: string) =>
+    writeFile(join(config.dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
+  await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
+  const directory = await openDirectory({ database, masterKey: config.masterKey, providerKeys, clock, log });
+  const watchdog = startWatchdog(clock);
+  const runner = reportRunner({ url: config.databaseUrl });
+  const guard = addressGuard(clock);
+  const isAdmin = adminKeyCheck(config.adminKey);
+
+  const deps: AppDeps = {
+    clock,
+    log,
+    metrics,
+    directory,
+    recorder,
+    database,
+    providerKeys,
+    watchdog,
+    isAdmin,
+    lifecycle: { stopping: false },
+    prices: pricesOf(directory),
+    drains: drainPool(),
+    addressGuard: guard,
+    send: sender(guard),
+    sealer: createSealer(config.masterKey),
+    reportRunner: runner,
+    bytesMax: config.bytesMax,
+    allowedHosts: config.allowedHosts,
+    settled: () => recorder.flushed(SETTLED_MAX_MS).catch(() => undefined),
+    authorizeReports: (request) => authorizeReports(isAdmin, directory, request),
+    authorizeMetrics: async (request) => {
+      if (!config.metricsPublic && !isAdmin(request.headers)) throw new GatewayError("unauthenticated");
+    },
+  };
+  const close = async () => {
+    watchdog.close();
+    await recorder.close(5000);
+    await Promise.all([directory.close(), runner.close()]);
+    await database.close();
+  };
+  return { deps, close };
+}
+
+const environmentNames = (): string[] =>
+  Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
+
+/** The price book of the directory's prices, made anew only when they change. */
+function pricesOf(directory: { current(): Directory }): () => PriceBook {
+  let overrides: Directory["prices"] | null = null;
+  let book = priceBook([]);
+  return () => {
+    const current = directory.current().prices;
+    if (current !== overrides) {
+      overrides = current;
+      book = priceBook(current);
+    }
+    return book;
+  };
+}
+
+/** The admin key reads reports, and a client key with `scopes.reports`. */
+async function authorizeReports(isAdmin: AdminKeyCheck, keys: KeyLookup, request: Request): Promise<void> {
+  if (isAdmin(request.headers)) return;
+  const { key } = await authenticate(keys, request.headers);
+  if (key.scopes.reports !== true) throw new GatewayError("reports_not_allowed");
+}

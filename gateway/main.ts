@@ -1,0 +1,61 @@
+import { mkdirSync } from "node:fs";
+import { within } from "#drizzle/database.ts";
+import { keepPartitions } from "#drizzle/keep-partitions.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { settingsOrExit } from "#shared/env.ts";
+import { createLog, errorFields } from "#shared/log.ts";
+import { whenAskedToStop } from "#shared/stopping.ts";
+import { app } from "./app.ts";
+import { readGatewayConfig } from "./config.ts";
+import { openDeps } from "./deps.ts";
+
+/** A replica whose database is not there yet waits for it, and says so. */
+const DATABASE_RETRY_MS = 1000;
+
+const config = settingsOrExit(readGatewayConfig);
+const log = createLog("gateway", config.logLevel);
+mkdirSync(config.dataDirectory, { recursive: true });
+
+// One stray rejection must not cut every open stream; a throw outside any call leaves nothing to trust.
+process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
+process.on("uncaughtException", (error) => {
+  log.error(errorFields(error), "uncaught exception: stopping");
+  void stop(1);
+});
+
+await databaseReady();
+const { deps, close } = await openDeps(config, log);
+const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
+const server = app(deps).listen({ port: config.port, hostname: config.host });
+log.info({ port: config.port, host: config.host }, "gateway listens");
+
+whenAskedToStop(config.supervised, () => void stop(0));
+
+let stopping: Promise<void> | null = null;
+
+/** Says "not ready", takes calls for the grace period, lets running ones finish, then writes what the spool holds. */
+function stop(exitCode: number): Promise<void> {
+  stopping ??= (async () => {
+    deps.lifecycle.stopping = true;
+    await Bun.sleep(config.stopGraceSeconds * 1000);
+    await within(config.drainSecondsMax * 1000, Promise.resolve(server.server?.stop())).catch(
+      () => undefined,
+    );
+    partitions.stop();
+    await close();
+    log.info({}, "gateway stopped");
+    process.exit(exitCode);
+  })();
+  return stopping;
+}
+
+async function databaseReady(): Promise<void> {
+  for (;;) {
+    try {
+      return await migrate(config.databaseUrl);
+    } catch (error) {
+      log.warn(errorFields(error), "the database cannot be reached or migrated yet");
+      await Bun.sleep(DATABASE_RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { Elysia } from "elysia";
+import type { Call } from "../call.ts";
+import type { ClientKey } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { readCredentials } from "../http/credentials.ts";
+
+/** Who calls: the key, and the other credential that came beside it, if any. */
+export type Caller = { key: ClientKey; foreignCredential: Call["foreignCredential"] };
+
+export type KeyLookup = {
+  /** By lower-case hex SHA-256 of the secret; at once when the key is in memory. */
+  keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
+};
+
+const SECRET = /^tg_[0-9A-Za-z]{43}$/;
+
+function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
+  // Anything of another form is none of our keys, and costs no look-up.
+  if (!SECRET.test(secret)) return null;
+  return keys.keyOf(new Bun.CryptoHasher("sha256").update(secret).digest("hex"));
+}
+
+/**
+ * The caller of a request. `x-gateway-key` alone decides where it is present; otherwise the first of
+ * `Authorization: Bearer` and `x-api-key` that is a known key (DECISIONS.md, credentials).
+ * @throws GatewayError unauthenticated; key_unverifiable when the key store cannot be read.
+ */
+export async function authenticate(keys: KeyLookup, headers: Headers): Promise<Caller> {
+  const { gatewayKey, bearer, apiKey } = readCredentials(headers);
+  if (gatewayKey !== null) {
+    const key = await lookUp(keys, gatewayKey);
+    if (!key) throw new GatewayError("unauthenticated");
+    return { key, foreignCredential: await foreignCredential(keys, bearer, apiKey) };
+  }
+  for (const secret of [bearer, apiKey]) {
+    const key = secret === null ? null : await lookUp(keys, secret);
+    if (key) return { key, foreignCredential: null };
+  }
+  throw new GatewayError("unauthenticated");
+}
+
+/** A credential of somebody else's, for the subscription lane: one that is no gateway key. */
+async function foreignCredential(
+  keys: KeyLookup,
+  bearer: string | null,
+  apiKey: string | null,
+): Promise<Call["foreignCredential"]> {
+  if (bearer !== null && !(await lookUp(keys, bearer))) {
+    return { header: "authorization", value: `Bearer ${bearer}` };
+  }
+  if (apiKey !== null && !(await lookUp(keys, apiKey))) return { header: "x-api-key", value: apiKey };
+  return null;
+}
+
+/** Routes marked `{ clientKey: true }` get the caller as `caller`; the check is bound to the route, never to a path. */
+export const clientKey = (keys: KeyLookup) =>
+  new Elysia({ name: "plugin.client-key" }).macro({
+    clientKey: {
+      async resolve({ request }) {
+        return { caller: await authenticate(keys, request.headers) };
+      },
+    },
+  });

@@ -1,0 +1,54 @@
+import { Elysia } from "elysia";
+import { newId } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { WireName } from "../call.ts";
+import { ERRORS, type ErrorType, GatewayError } from "../errors.ts";
+import { WIRES } from "../providers/wires.ts";
+
+/** Whose error vocabulary an address speaks; the first match counts. This decides wording only, never access. */
+const SHAPES: readonly { prefix: string; needsHeader?: string; wire: WireName }[] = [
+  { prefix: "/v1/messages", wire: "messages" },
+  { prefix: "/v1/models", needsHeader: "anthropic-version", wire: "messages" },
+  { prefix: "/", wire: "chat" },
+];
+
+/** The answer for anything thrown: the surface's own shape, the public sentence, and nothing of what went wrong inside. */
+export function errorAnswer(error: unknown, request: Request): Response {
+  const type = error instanceof GatewayError ? error.type : "internal";
+  const message = error instanceof GatewayError ? error.message : ERRORS.internal.public;
+  const requestId = (error instanceof GatewayError && error.requestId) || newId();
+  return shaped(request, { type, message, requestId });
+}
+
+function shaped(request: Request, it: { type: ErrorType; message: string; requestId: string }): Response {
+  const facts = ERRORS[it.type];
+  const path = pathOf(request);
+  const shape = SHAPES.find(
+    ({ prefix, needsHeader }) =>
+      path.startsWith(prefix) && (!needsHeader || request.headers.has(needsHeader)),
+  );
+  const wire = WIRES[shape?.wire ?? "chat"];
+  const headers = new Headers({ "content-type": "application/json", [wire.requestIdHeader]: it.requestId });
+  if (facts.final) headers.set("x-should-retry", "false");
+  if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
+  return new Response(wire.errorBody(it.type, it.message, it.requestId), { status: facts.status, headers });
+}
+
+function pathOf(request: Request): string {
+  try {
+    return new URL(request.url).pathname;
+  } catch {
+    return "/";
+  }
+}
+
+/** Goes on the app first: a hook that is registered after a route does not apply to it. */
+export const errorAnswers = (deps: { log: Log }) =>
+  new Elysia({ name: "plugin.error-answers" }).onError({ as: "global" }, ({ error, code, request }) => {
+    if (code === "NOT_FOUND") return errorAnswer(new GatewayError("not_found"), request);
+    const answer = errorAnswer(error, request);
+    if (!(error instanceof GatewayError) || error.type === "internal") {
+      deps.log.error({ ...errorFields(error), status: answer.status }, "request failed");
+    }
+    return answer;
+  });

@@ -1,0 +1,29 @@
+import { GatewayError } from "../errors.ts";
+
+/**
+ * The whole body of a request, at most `bytesMax` bytes. A declared length over that is refused unread; an undeclared
+ * one is counted on the way.
+ * @throws GatewayError too_large; invalid_request when the client broke off.
+ */
+export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > bytesMax) throw new GatewayError("too_large");
+  try {
+    if (declared !== null) return await request.bytes();
+    return await counted(request.body, bytesMax);
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError("invalid_request", "The request body broke off.", cause);
+  }
+}
+
+async function counted(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > bytesMax) throw new GatewayError("too_large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,10 @@
+import { modelSurface, type SurfaceDeps } from "./model-surface.ts";
+
+/** `POST /v1/chat/completions` (spec, endpoint table): OpenAI's chat format, plain and streaming. */
+export const chatCompletions = (deps: SurfaceDeps) =>
+  modelSurface(deps, "chat.completions", {
+    summary: "Chat completion",
+    description:
+      "OpenAI's chat completions format. `model` is a route's name, `auto`, or a concrete model; every other member is forwarded as it came.",
+    tags: ["Model surfaces"],
+  });

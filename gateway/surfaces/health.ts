@@ -1,0 +1,29 @@
+import { Elysia } from "elysia";
+
+export type HealthDeps = {
+  recorder: { accepting(): boolean };
+  directory: { healthy(): boolean };
+  /** `stopping` is set once the process is to end: it takes no new calls for long. */
+  lifecycle: { stopping: boolean };
+};
+
+/**
+ * `GET /healthz`: the process is alive. `GET /readyz`: it can record, so it may be sent calls; Postgres being away is
+ * named but does not make it unready, because calls of known keys go on.
+ */
+export const health = (deps: HealthDeps) =>
+  new Elysia({ name: "surface.health" })
+    .get("/healthz", () => ({ status: "ok" }), { detail: { summary: "Alive", tags: ["Operation"] } })
+    .get(
+      "/readyz",
+      ({ status }) => {
+        const ready = deps.recorder.accepting() && !deps.lifecycle.stopping;
+        const answer = {
+          status: ready ? "ready" : "not ready",
+          recording: deps.recorder.accepting(),
+          database: deps.directory.healthy() ? "reachable" : "away",
+        };
+        return ready ? answer : status(503, answer);
+      },
+      { detail: { summary: "Ready: can record", tags: ["Operation"] } },
+    );

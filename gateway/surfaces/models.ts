@@ -1,0 +1,63 @@
+import { Elysia } from "elysia";
+import type { Directory, Route } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { usableRoutes } from "../routing/scope.ts";
+
+type ModelsDeps = { directory: KeyLookup & { current(): Directory } };
+
+/** Most models on one page of the Anthropic form; the default is that vendor's. */
+const PAGE_MAX = 1000;
+const PAGE_DEFAULT = 20;
+
+/**
+ * `GET /v1/models`: the routes that the calling key may use, each as a model. The header `anthropic-version` asks for
+ * Anthropic's form (cursors `limit`, `after_id`, `before_id`), otherwise it is OpenAI's list.
+ */
+export const models = (deps: ModelsDeps) =>
+  new Elysia({ name: "surface.models" }).use(clientKey(deps.directory)).get(
+    "/v1/models",
+    ({ request, caller }) => {
+      const routes = usableRoutes(deps.directory.current(), caller.key);
+      return request.headers.has("anthropic-version")
+        ? anthropicPage(routes, new URL(request.url).searchParams)
+        : { object: "list", data: routes.map(openaiModel) };
+    },
+    {
+      clientKey: true,
+      detail: { summary: "Usable routes as models", tags: ["Model surfaces"] },
+    },
+  );
+
+const openaiModel = (route: Route) => ({
+  id: route.name,
+  object: "model",
+  created: Math.floor(route.createdAtMs / 1000),
+  owned_by: route.provider,
+});
+
+const anthropicModel = (route: Route) => ({
+  type: "model",
+  id: route.name,
+  display_name: route.name,
+  created_at: new Date(route.createdAtMs).toISOString(),
+});
+
+function anthropicPage(routes: readonly Route[], query: URLSearchParams) {
+  const limit = Number(query.get("limit") ?? PAGE_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+    throw new GatewayError("invalid_request", `limit must be a whole number from 1 to ${PAGE_MAX}.`);
+  }
+  const after = query.get("after_id");
+  const before = query.get("before_id");
+  const start = after ? routes.findIndex((route) => route.name === after) + 1 : 0;
+  const end = before ? routes.findIndex((route) => route.name === before) : routes.length;
+  const span = routes.slice(start, end < 0 ? routes.length : end);
+  const page = before ? span.slice(-limit) : span.slice(0, limit);
+  return {
+    data: page.map(anthropicModel),
+    has_more: page.length < span.length,
+    first_id: page[0]?.name ?? null,
+    last_id: page.at(-1)?.name ?? null,
+  };
+}
