@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { dirname, join, relative } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** The floors of the house, highest first; the first pattern that matches a file decides. */
+const FLOORS: readonly [floor: number, pattern: RegExp][] = [
+  [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/cli\/|^github-app\/main\.ts$/],
+  [6, /^gateway\/(surfaces|admin)\//],
+  [5, /^gateway\/plugins\//],
+  [4, /^gateway\/exchange\.ts$|^gateway\/(batch|receiver|mcp|hooks)\//],
+  [3, /^gateway\/(upstream|stores|recorder)\/|^github-app\//],
+  [2, /^gateway\//],
+  [1, /^drizzle\//],
+  [0, /^shared\//],
+];
+
+/** Nouns that every room of the gateway may know. */
+const NOUNS = /^gateway\/(call|errors|directory|reading)\.ts$/;
+
+const floorOf = (file: string) => FLOORS.find(([, pattern]) => pattern.test(file))?.[0];
+const roomOf = (file: string) => file.split("/").slice(0, 2).join("/");
+
+type Import = { from: string; to: string };
+
+async function sourceImports(): Promise<Import[]> {
+  const found: Import[] = [];
+  for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
+    const text = await Bun.file(join(ROOT, file)).text();
+    for (const match of text.matchAll(/from "((?:\.{1,2}\/|#)[^"]+)"/g)) {
+      const path = match[1] ?? "";
+      const to = path.startsWith("#") ? path.slice(1) : relative(ROOT, join(ROOT, dirname(file), path));
+      found.push({ from: file, to });
+    }
+  }
+  return found;
+}
+
+describe("the house", async () => {
+  const imports = await sourceImports();
+  const broken = (rule: (it: Import) => boolean) =>
+    imports.filter(rule).map(({ from, to }) => `${from} → ${to}`);
+
+  test("every source file stands on a floor", async () => {
+    const homeless = imports
+      .flatMap(({ from, to }) => [from, to])
+      .filter((file) => floorOf(file) === undefined);
+    expect([...new Set(homeless)]).toEqual([]);
+  });
+
+  test("a file imports its own floor or a lower one, never a higher one", () => {
+    expect(broken(({ from, to }) => (floorOf(to) ?? 0) > (floorOf(from) ?? 0))).toEqual([]);
+  });
+
+  test("rooms of pure decisions do not import each other: they meet in the stories above", () => {
+    const pure = (file: string) => floorOf(file) === 2 && !NOUNS.test(file);
+    expect(broken(({ from, to }) => pure(from) && pure(to) && roomOf(from) !== roomOf(to))).toEqual([]);
+  });
+
+  test("the gateway and the GitHub App meet in the database only", () => {
+    expect(
+      broken(
+        ({ from, to }) =>
+          (from.startsWith("gateway/") && to.startsWith("github-app/")) ||
+          (from.startsWith("github-app/") && to.startsWith("gateway/")),
+      ),
+    ).toEqual([]);
+  });
+
+  test("crossing a top-level folder reads #folder, staying inside reads a relative path", async () => {
+    const wrong: string[] = [];
+    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.ts").scan(ROOT)) {
+      const text = await Bun.file(join(ROOT, file)).text();
+      const top = file.split("/")[0];
+      for (const match of text.matchAll(/from "((?:\.{1,2}\/|#)[^"]+)"/g)) {
+        const path = match[1] ?? "";
+        const target = path.startsWith("#") ? path.slice(1) : relative(ROOT, join(ROOT, dirname(file), path));
+        if (path.startsWith("#") === (target.split("/")[0] === top)) wrong.push(`${file}: ${path}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("every room stays readable", () => {
+  test("no source file is over 250 lines, no table over 300", async () => {
+    const long: string[] = [];
+    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
+      const lines = (await Bun.file(join(ROOT, file)).text()).split("\n").length - 1;
+      const max = /catalog|measures|errors|schema\//.test(file) ? 300 : 250;
+      if (lines > max) long.push(`${file}: ${lines}`);
+    }
+    expect(long).toEqual([]);
+  });
+
+  test("the environment is read in shared/env.ts alone", async () => {
+    const readers: string[] = [];
+    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.ts").scan(ROOT)) {
+      if (/(?:process|Bun)\.env\b/.test(await Bun.file(join(ROOT, file)).text())) readers.push(file);
+    }
+    expect(readers).toEqual(["shared/env.ts"]);
+  });
+});
