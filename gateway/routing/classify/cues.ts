@@ -1,0 +1,110 @@
+import { CHARACTER_CLASS, GAP, LETTER, UNSPACED } from "./characters.ts";
+
+/**
+ * Cues of tasks: for each concept, stems in about a dozen languages. A stem matches where a word begins ("summar"
+ * matches "summarise"); a trailing `$` asks for a whole word; blanks stand for any gap; in unspaced scripts a stem
+ * matches anywhere.
+ */
+export type CueTable = Readonly<Record<string, readonly string[]>>;
+
+type Node = { next: Map<number, Node>; concepts: string[]; whole: string[] };
+/** Compiled cues: one trie walked from every word's start. */
+export type Lexicon = { root: Node };
+export type Cue = { concept: string; matched: string };
+
+const BLANK = 0x20;
+/** Conjunctions worth more than their parts: a verb of one kind next to an object of another. */
+const EARLY_CHARACTERS = 60;
+
+const emptyNode = (): Node => ({ next: new Map(), concepts: [], whole: [] });
+
+function insert(root: Node, concept: string, stem: string): void {
+  const whole = stem.endsWith("$");
+  const text = (whole ? stem.slice(0, -1) : stem).normalize("NFKC").toLowerCase();
+  let node = root;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const next = node.next.get(code) ?? emptyNode();
+    node.next.set(code, next);
+    node = next;
+  }
+  const list = whole ? node.whole : node.concepts;
+  if (!list.includes(concept)) list.push(concept);
+}
+
+/** Compiles cue tables (one per language) into one lexicon. */
+export function compileLexicon(tables: readonly CueTable[]): Lexicon {
+  const root = emptyNode();
+  for (const table of tables) {
+    for (const [concept, stems] of Object.entries(table))
+      for (const stem of stems) insert(root, concept, stem);
+  }
+  return { root };
+}
+
+const classAt = (text: string, at: number) => CHARACTER_CLASS[text.charCodeAt(at)] ?? GAP;
+
+function walk(root: Node, text: string, start: number, found: (concept: string, end: number) => void): void {
+  let node: Node | undefined = root;
+  for (let at = start; at < text.length && node; ) {
+    const code = text.charCodeAt(at);
+    const kind = CHARACTER_CLASS[code] ?? GAP;
+    node = node.next.get(kind === GAP ? (node.next.has(code) ? code : BLANK) : code);
+    if (!node) return;
+    at++;
+    // A run of blanks and punctuation stands for the one blank of a stem.
+    if (kind === GAP)
+      while (at < text.length && classAt(text, at) === GAP && !node.next.has(text.charCodeAt(at))) at++;
+    for (const concept of node.concepts) found(concept, at);
+    if (node.whole.length > 0 && (at >= text.length || classAt(text, at) !== LETTER)) {
+      for (const concept of node.whole) found(concept, at);
+    }
+  }
+}
+
+function scan(
+  lexicon: Lexicon,
+  text: string,
+  found: (concept: string, start: number, end: number) => void,
+): void {
+  let previous = GAP;
+  for (let at = 0; at < text.length; at++) {
+    const kind = classAt(text, at);
+    if (kind === UNSPACED || (kind === LETTER && previous !== LETTER)) {
+      walk(lexicon.root, text, at, (concept, end) => found(concept, at, end));
+    }
+    previous = kind;
+  }
+}
+
+/**
+ * The cues of a text: every concept seen in the instruction zone, `first:` for the earliest, `early:` within its first
+ * 60 characters, and pairs (`translate+language`) of concepts in it.
+ */
+export function matchCues(lexicon: Lexicon, zone: string, _full: string): Cue[] {
+  const seen = new Map<string, { matched: string; start: number }>();
+  scan(lexicon, zone, (concept, start, end) => {
+    if (!seen.has(concept)) seen.set(concept, { matched: zone.slice(start, end), start });
+  });
+  const found = [...seen].map(([concept, at]) => ({ concept, ...at }));
+  const cues: Cue[] = [];
+  let first = found[0];
+  for (const cue of found) {
+    cues.push({ concept: cue.concept, matched: cue.matched });
+    if (cue.start < EARLY_CHARACTERS) cues.push({ concept: `early:${cue.concept}`, matched: cue.matched });
+    if (first && cue.start < first.start) first = cue;
+  }
+  if (first) cues.push({ concept: `first:${first.concept}`, matched: first.matched });
+  return cues.concat(pairs(found));
+}
+
+const PAIRED_MAX = 8;
+function pairs(found: readonly Cue[]): Cue[] {
+  const named = found.slice(0, PAIRED_MAX).sort((a, b) => (a.concept < b.concept ? -1 : 1));
+  return named.flatMap((one, index) =>
+    named.slice(index + 1).map((other) => ({
+      concept: `${one.concept}+${other.concept}`,
+      matched: `${one.matched} … ${other.matched}`,
+    })),
+  );
+}

@@ -1,0 +1,29 @@
+/** Marks of a text's shape, each seen or not. Read from the clipped text before it is normalised. */
+export const MARKS = {
+  "code fence": /```|~~~/,
+  "code-like line":
+    /^\s*(?:(?:def|class|function|import|from|const|let|var|public|private|return|if|for|while|#include|SELECT|INSERT|UPDATE|CREATE)\b.*[({:;=*]|<\/?[a-z]+[^>]*>|[\w.]+\(.*\);?\s*$|[}\])]+;?\s*$)/m,
+  "inline code": /`[^`\n]+`|\b\w+\(\)|\b[a-z]+_[a-z]+\b|\b\w+\.(?:py|js|ts|java|cpp|go|rs|sql|sh|html|css)\b/,
+  formula: /[0-9a-z)]\s*[=+*/^×÷]\s*[0-9a-z(]|\\(?:frac|sqrt|int|sum)|[√∑∫π≤≥]|\b[xyz]\s*[=^]/i,
+  address: /https?:\/\/|www\./,
+  "many digits": /(?:\d[^\d]{0,12}){8}/,
+  "question mark": /[?？¿؟]/,
+  "ends with a question": /[?？؟]\s*["'”’)]?\s*$/,
+  "not Latin": /[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/,
+  "quoted text": /["“”«»「」„].{12,}["“”«»「」]/s,
+  "list of lines": /(?:^\s*(?:[-*•]|\d+[.)、])\s+.*\n?){2}/m,
+  "choices to pick from": /(?:^|[\s(（])A\s*[.)、:：）][\s\S]{1,300}?(?:^|[\s(（])B\s*[.)、:：）]/m,
+  "two scripts":
+    /[a-z]{3,}[^a-z]{0,40}[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}|[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}.{0,20}[a-z]{3,}\s+[a-z]+/i,
+  "very short": /^.{0,24}$/s,
+  long: /^.{800}/s,
+  paragraphs: /\n\s*\n/,
+} as const;
+
+export type Mark = keyof typeof MARKS;
+const ROWS = Object.entries(MARKS) as [Mark, RegExp][];
+
+/** The marks that a clipped text bears, in the table's order. */
+export function marksOf(raw: string): Mark[] {
+  return ROWS.filter(([, pattern]) => pattern.test(raw)).map(([mark]) => mark);
+}

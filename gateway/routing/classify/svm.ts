@@ -1,0 +1,175 @@
+import { seededRandom, shuffle } from "./random.ts";
+
+/** Sparse rows end to end: row `r` is `ids` and `values` from `starts[r]` to `starts[r + 1]`. */
+export type Rows = { starts: Int32Array; ids: Int32Array; values: Float32Array; count: number; width: number };
+
+/** A one-vs-rest problem. `labels[r]` is the class of row r; `rowWeights[r]` scales what an error on it costs. */
+export type Problem = {
+  rows: Rows;
+  labels: Int32Array;
+  rowWeights: Float32Array;
+  classes: number;
+  /** 0 … folds − 1 for rows that are held out in turn, −1 for rows that always train. */
+  fold: Int8Array;
+  folds: number;
+  cost: number;
+};
+
+/** `weights[id * classes + c]`; the last id (`rows.width`) is the bias. `held[r * classes + c]`: the out-of-fold score. */
+export type LinearModel = { weights: Float32Array; held: Float32Array };
+
+const PASSES_MAX = 30;
+const FOLD_PASSES_MAX = 12;
+const TOLERANCE = 0.1;
+const SEED = 20_261_121;
+
+/** One class against the rest: what coordinate descent works on. */
+type Binary = {
+  rows: Rows;
+  sign: Int8Array;
+  /** 1 / (2 C) of each row (L2 loss), and that plus the row's squared length. */
+  softness: Float64Array;
+  curvature: Float64Array;
+  weights: Float64Array;
+  alpha: Float64Array;
+};
+
+export function dot(rows: Rows, row: number, weights: Float64Array): number {
+  const { ids, values } = rows;
+  const end = rows.starts[row + 1] ?? 0;
+  let sum = weights[rows.width] ?? 0;
+  for (let at = rows.starts[row] ?? 0; at < end; at++) {
+    sum += (values[at] as number) * (weights[ids[at] as number] as number);
+  }
+  return sum;
+}
+
+function addRow(rows: Rows, row: number, scale: number, weights: Float64Array): void {
+  const { ids, values } = rows;
+  const end = rows.starts[row + 1] ?? 0;
+  for (let at = rows.starts[row] ?? 0; at < end; at++) {
+    const id = ids[at] as number;
+    weights[id] = (weights[id] as number) + scale * (values[at] as number);
+  }
+  weights[rows.width] = (weights[rows.width] ?? 0) + scale;
+}
+
+type Bounds = { high: number; low: number };
+
+/** One coordinate's step. Returns its projected gradient, or null where the row may be left out for now. */
+function step(problem: Binary, row: number, ceiling: number): number | null {
+  const sign = problem.sign[row] as number;
+  const alpha = problem.alpha[row] as number;
+  const gradient =
+    sign * dot(problem.rows, row, problem.weights) - 1 + alpha * (problem.softness[row] as number);
+  if (alpha === 0 && gradient > ceiling) return null;
+  const projected = alpha === 0 ? Math.min(gradient, 0) : gradient;
+  if (Math.abs(projected) > 1e-12) {
+    const next = Math.max(alpha - gradient / (problem.curvature[row] as number), 0);
+    problem.alpha[row] = next;
+    addRow(problem.rows, row, (next - alpha) * sign, problem.weights);
+  }
+  return projected;
+}
+
+/**
+ * Dual coordinate descent for the L2-loss linear SVM with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan,
+ * ICML 2008), from whatever `alpha` and `weights` the problem already has.
+ */
+function descend(problem: Binary, members: Int32Array, passesMax: number, random: () => number): void {
+  const order = Int32Array.from(members);
+  let active = order.length;
+  let ceiling = Number.POSITIVE_INFINITY;
+  for (let pass = 0; pass < passesMax; pass++) {
+    shuffle(order, active, random);
+    const bounds: Bounds = { high: Number.NEGATIVE_INFINITY, low: Number.POSITIVE_INFINITY };
+    for (let at = 0; at < active; ) {
+      const row = order[at] as number;
+      const projected = step(problem, row, ceiling);
+      if (projected === null) {
+        active--;
+        order[at] = order[active] as number;
+        order[active] = row;
+        continue;
+      }
+      if (projected > bounds.high) bounds.high = projected;
+      if (projected < bounds.low) bounds.low = projected;
+      at++;
+    }
+    const settled = bounds.high - bounds.low <= TOLERANCE;
+    if (settled && active === order.length) return;
+    if (settled) active = order.length;
+    ceiling = settled || bounds.high <= 0 ? Number.POSITIVE_INFINITY : bounds.high;
+  }
+}
+
+function binaryOf(problem: Problem, lengths: Float64Array, target: number): Binary {
+  const { rows, labels } = problem;
+  const sign = new Int8Array(rows.count);
+  let positives = 0;
+  for (let row = 0; row < rows.count; row++) {
+    sign[row] = labels[row] === target ? 1 : -1;
+    if (labels[row] === target) positives++;
+  }
+  const lift = Math.sqrt((rows.count - positives) / Math.max(positives, 1));
+  const softness = new Float64Array(rows.count);
+  const curvature = new Float64Array(rows.count);
+  for (let row = 0; row < rows.count; row++) {
+    const cost = problem.cost * (problem.rowWeights[row] ?? 1) * ((sign[row] ?? 0) > 0 ? lift : 1);
+    softness[row] = 1 / (2 * cost);
+    curvature[row] = (lengths[row] ?? 0) + 1 / (2 * cost);
+  }
+  const width = rows.width + 1;
+  return { rows, sign, softness, curvature, weights: new Float64Array(width), alpha: new Float64Array(rows.count) };
+}
+
+function squaredLengths(rows: Rows): Float64Array {
+  const lengths = new Float64Array(rows.count);
+  for (let row = 0; row < rows.count; row++) {
+    let sum = 1;
+    for (let at = rows.starts[row] ?? 0; at < (rows.starts[row + 1] ?? 0); at++) sum += (rows.values[at] ?? 0) ** 2;
+    lengths[row] = sum;
+  }
+  return lengths;
+}
+
+/** Rows that train while a fold is held out, per fold. */
+function membersWithout(problem: Problem, fold: number): Int32Array {
+  const members: number[] = [];
+  for (let row = 0; row < problem.rows.count; row++) if (problem.fold[row] !== fold) members.push(row);
+  return Int32Array.from(members);
+}
+
+/** Scores of the held-out rows: the full solution minus what those rows gave to it, trained on to the end. */
+function holdOut(full: Binary, problem: Problem, fold: number, members: Int32Array): Map<number, number> {
+  const binary: Binary = { ...full, weights: full.weights.slice(), alpha: full.alpha.slice() };
+  const held: number[] = [];
+  for (let row = 0; row < problem.rows.count; row++) {
+    if (problem.fold[row] !== fold) continue;
+    held.push(row);
+    const given = binary.alpha[row] ?? 0;
+    if (given > 0) addRow(problem.rows, row, -given * (binary.sign[row] ?? 0), binary.weights);
+    binary.alpha[row] = 0;
+  }
+  descend(binary, members, FOLD_PASSES_MAX, seededRandom(SEED + fold));
+  return new Map(held.map((row) => [row, dot(problem.rows, row, binary.weights)]));
+}
+
+/** Trains one linear SVM per class against the rest, and scores every row of a fold by a model that did not see it. */
+export function trainOneVsRest(problem: Problem): LinearModel {
+  const { rows, classes } = problem;
+  const weights = new Float32Array((rows.width + 1) * classes);
+  const held = new Float32Array(rows.count * classes);
+  const lengths = squaredLengths(rows);
+  const everyone = Int32Array.from({ length: rows.count }, (_, row) => row);
+  const folds = Array.from({ length: problem.folds }, (_, fold) => membersWithout(problem, fold));
+  for (let target = 0; target < classes; target++) {
+    const binary = binaryOf(problem, lengths, target);
+    descend(binary, everyone, PASSES_MAX, seededRandom(SEED));
+    for (let id = 0; id <= rows.width; id++) weights[id * classes + target] = binary.weights[id] ?? 0;
+    for (const [fold, members] of folds.entries()) {
+      for (const [row, score] of holdOut(binary, problem, fold, members)) held[row * classes + target] = score;
+    }
+  }
+  return { weights, held };
+}
