@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
-import { type Environment, isSupervised, readEnv, readPresent } from "#shared/env.ts";
+import { ConfigurationError, type Environment, isSupervised, readEnv, readPresent } from "#shared/env.ts";
 import {
   flag,
   listenHost,
@@ -48,6 +48,8 @@ const ADMIN_KEY = secret("16 to 200 printable characters without blanks", (value
 );
 const MASTER_KEY = secret("32 bytes in hexadecimal or base64", (value) => parseMasterKey(value) !== null);
 
+const CommonEnv = Type.Object(COMMON);
+
 const GatewayEnv = Type.Object({ ...COMMON, DATABASE_URL: postgresUrl(), ADMIN_KEY, MASTER_KEY });
 
 const LauncherEnv = Type.Object({
@@ -55,6 +57,7 @@ const LauncherEnv = Type.Object({
   DATABASE_URL: optional(postgresUrl()),
   ADMIN_KEY: optional(ADMIN_KEY),
   MASTER_KEY: optional(MASTER_KEY),
+  GITHUB_APP_PORT: port(8788),
 });
 
 export type GatewayConfig = {
@@ -114,7 +117,9 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
 
 export type LauncherConfig = {
   port: number;
+  githubAppPort: number;
   host: string;
+  logLevel: LogLevel;
   dataDirectory: string;
   publicUrl: string | null;
   /** Null: run a Postgres of our own. */
@@ -138,8 +143,15 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
         ]
       : [],
   );
+  if (values.PORT === values.GITHUB_APP_PORT) {
+    throw new ConfigurationError([
+      `PORT and GITHUB_APP_PORT are both ${values.PORT}; accepted are two ports`,
+    ]);
+  }
   return {
     ...addressOf(values),
+    githubAppPort: values.GITHUB_APP_PORT,
+    logLevel: values.LOG_LEVEL,
     databaseUrl: values.DATABASE_URL ?? null,
     adminKey: values.ADMIN_KEY === undefined ? null : new Secret(values.ADMIN_KEY),
     masterKey: values.MASTER_KEY === undefined ? null : new Secret(values.MASTER_KEY),
@@ -151,7 +163,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
 export const readProviderKeys = (names: readonly string[], env?: Environment): Map<string, Secret> =>
   new Map([...readPresent(names, env)].map(([name, value]) => [name, new Secret(value)]));
 
-const addressOf = (values: Static<typeof LauncherEnv>) => ({
+const addressOf = (values: Static<typeof CommonEnv>) => ({
   port: values.PORT,
   host: values.HOST,
   dataDirectory: resolve(values.DATA_DIR),

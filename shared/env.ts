@@ -70,11 +70,14 @@ export function readPresent(names: readonly string[], env: Environment = process
   return present;
 }
 
-/** This process's environment for a child, with `changes` on top. */
-export const inheritedEnv = (changes: Record<string, string>): Record<string, string | undefined> => ({
-  ...process.env,
-  ...changes,
-});
+/** This process's environment for a child, with `changes` on top; a change to null takes a variable away. */
+export function inheritedEnv(changes: Readonly<Record<string, string | null>>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...process.env, ...changes })) {
+    if (value !== undefined && value !== null) env[name] = value;
+  }
+  return env;
+}
 
 /** Whether this process is a child of the launcher (`stopping.ts`). */
 export const isSupervised = (env: Environment = process.env): boolean => env[SUPERVISED] === "1";

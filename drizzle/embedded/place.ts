@@ -1,17 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readSecretFile, writeSecretFile } from "#shared/secret-file.ts";
 import { type Account, asAccount, chooseAccount } from "./account.ts";
 
 /** Where root keeps databases that Postgres's own user could not reach below the data directory. */
@@ -89,25 +79,12 @@ function removeEmpty(directory: string): void {
  */
 export function passwordOf(place: Place): string {
   const file = join(place.directory, "password");
-  if (existsSync(file)) return readFileSync(file, "utf8").trim();
+  const kept = readSecretFile(file);
+  if (kept !== null) return kept;
   if (existsSync(place.data)) {
     throw new Error(
       `The file ${file} is missing, so the database in ${place.data} cannot be opened. Restore it from a backup.`,
     );
   }
   return writeSecretFile(file, randomBytes(24).toString("hex"));
-}
-
-/** Writes a secret that only this process's user can read; the file is complete and on disk, or not there. */
-export function writeSecretFile(file: string, secret: string): string {
-  const temporary = `${file}.tmp-${process.pid}`;
-  const handle = openSync(temporary, "w", 0o600);
-  try {
-    writeSync(handle, `${secret}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(temporary, file);
-  return secret;
 }

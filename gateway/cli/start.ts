@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { systemClock } from "#shared/clock.ts";
+import { settingsOrExit } from "#shared/env.ts";
+import { createLog } from "#shared/log.ts";
+import { readLauncherConfig } from "../config.ts";
+import { HELP } from "./start/help.ts";
+import { launch } from "./start/launch.ts";
+import { stopRequests } from "./start/stop-requests.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+const say = (text: string) => void process.stderr.write(`${text}\n`);
+
+const words = process.argv.slice(2);
+if (words.length > 0) {
+  const asksForHelp = words.some((word) => word === "--help" || word === "-h");
+  if (!asksForHelp) say(`Unknown argument: ${words.join(" ")}\n`);
+  process.stdout.write(HELP);
+  process.exit(asksForHelp ? 0 : 1);
+}
+
+const config = settingsOrExit(readLauncherConfig, 1);
+const requests = stopRequests();
+try {
+  const exitCode = await launch({
+    config,
+    scripts: { gateway: join(ROOT, "gateway/main.ts"), githubApp: join(ROOT, "github-app/main.ts") },
+    requests,
+    log: createLog("launcher", config.logLevel),
+    clock: systemClock,
+    say,
+  });
+  process.exit(exitCode);
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}

@@ -1,0 +1,38 @@
+export type BannerFacts = {
+  gatewayUrl: string;
+  publicUrl: string | null;
+  githubAppUrl: string;
+  /** What the database is and where it lies, in words. */
+  database: string;
+  adminKeyFile: string | null;
+  /** The file with the first client key's secret; null when there is none. */
+  firstKeyFile: string | null;
+};
+
+/** What a person needs when the pair has started: where it is, where the keys are, and one call that works when pasted. */
+export function banner(facts: BannerFacts): string {
+  const rows = [
+    ["Gateway", facts.gatewayUrl],
+    ...(facts.publicUrl === null ? [] : [["", `${facts.publicUrl} (PUBLIC_URL)`]]),
+    ["API", `${facts.gatewayUrl}/openapi`],
+    ["GitHub App", facts.githubAppUrl],
+    ["Database", facts.database],
+    ["Admin key", facts.adminKeyFile ?? "as given in ADMIN_KEY"],
+  ];
+  const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(11)} ${value}`);
+  return ["", "Tallygate is ready.", "", ...lines, "", ...firstCall(facts), ""].join("\n");
+}
+
+function firstCall({ gatewayUrl, firstKeyFile }: BannerFacts): string[] {
+  const key = firstKeyFile === null ? "YOUR_CLIENT_KEY" : `$(cat ${quoted(firstKeyFile)})`;
+  const body = '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}';
+  return [
+    firstKeyFile === null ? "A first call, with a client key of yours:" : "A first call:",
+    "",
+    `  curl ${gatewayUrl}/v1/chat/completions -H "authorization: Bearer ${key}" -H "content-type: application/json" -d '${body}'`,
+  ];
+}
+
+/** As one word of a POSIX shell, also inside a command substitution within double quotes. */
+export const quoted = (path: string): string =>
+  /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,38 @@
+import { inheritedEnv } from "#shared/env.ts";
+import { SUPERVISED } from "#shared/stopping.ts";
+import type { LauncherConfig } from "../../config.ts";
+import { PROVIDERS } from "../../providers/catalog.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** For both. Bun reads the number of requests at once when a process starts, and queues silently above it. */
+const COMMON = { NODE_ENV: "production", BUN_CONFIG_MAX_HTTP_REQUESTS: "20000", [SUPERVISED]: "1" };
+
+const GITHUB_SECRETS = ["PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"];
+
+/** What the gateway is started with: this environment without the GitHub App's secrets. */
+export const gatewayEnv = (
+  config: LauncherConfig,
+  secrets: Secrets,
+  databaseUrl: string,
+): Record<string, string> =>
+  inheritedEnv({
+    ...COMMON,
+    ...without(GITHUB_SECRETS),
+    DATA_DIR: config.dataDirectory,
+    DATABASE_URL: databaseUrl,
+    ADMIN_KEY: secrets.adminKey,
+    MASTER_KEY: secrets.masterKey,
+  });
+
+/** What the GitHub App is started with: this environment without the gateway's keys and the providers'. */
+export const githubAppEnv = (databaseUrl: string): Record<string, string> => {
+  const providerKeys = Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
+  return inheritedEnv({
+    ...COMMON,
+    ...without(["ADMIN_KEY", "MASTER_KEY", ...providerKeys]),
+    DATABASE_URL: databaseUrl,
+  });
+};
+
+const without = (names: readonly string[]): Record<string, null> =>
+  Object.fromEntries(names.map((name) => [name, null]));

@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { makeDirectory } from "#drizzle/embedded/place.ts";
+import { pause } from "#shared/backoff.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import type { LauncherConfig } from "../../config.ts";
+import { banner } from "./banner.ts";
+import { type Child, keepChild } from "./child.ts";
+import { type ReadyDatabase, readyDatabase } from "./database.ts";
+import { gatewayEnv, githubAppEnv } from "./environment.ts";
+import { portFault, reachable, untilReady } from "./ports.ts";
+import { ensureSecrets, type Secrets } from "./secrets.ts";
+import type { StopRequests } from "./stop-requests.ts";
+
+export type LaunchOptions = {
+  config: LauncherConfig;
+  /** The programs of the pair. */
+  scripts: { gateway: string; githubApp: string };
+  requests: StopRequests;
+  log: Log;
+  clock: Clock;
+  /** Shows a line to the person who started this. */
+  say: (text: string) => void;
+};
+
+/** Exit statuses of the launcher. */
+const ENDED = 0;
+const FAILED = 1;
+
+/** How long a port may still be held by a pair that is just ending. */
+const PORT_PATIENCE_MS = 10_000;
+
+/**
+ * Database, gateway and GitHub App, from start to end; resolves with the exit status when all three have ended.
+ * @throws Error with what to do when the start fails.
+ */
+export async function launch(options: LaunchOptions): Promise<number> {
+  const { config, requests } = options;
+  // Postgres's own user must get through, if it is another one; the files inside guard themselves.
+  makeDirectory(config.dataDirectory, 0o711);
+  const secrets = ensureSecrets(config);
+  await untilPortsAreFree(options);
+  const database = await readyDatabase({ ...options, progress: options.say, signal: requests.signal });
+  try {
+    return requests.signal.aborted ? ENDED : await runPair(options, secrets, database);
+  } finally {
+    await database.stop();
+  }
+}
+
+async function runPair(options: LaunchOptions, secrets: Secrets, database: ReadyDatabase): Promise<number> {
+  const { config, scripts, requests, log, clock } = options;
+  const gateway = {
+    name: "gateway",
+    script: scripts.gateway,
+    env: gatewayEnv(config, secrets, database.url),
+  };
+  const githubApp = { name: "github-app", script: scripts.githubApp, env: githubAppEnv(database.url) };
+  const children = [gateway, githubApp].map((program) => keepChild({ ...program, log, clock }));
+  const over = new AbortController();
+  void announce(options, secrets, database, over.signal);
+  // A child ends for good before it is asked to only if its settings are wrong; it has told of them itself.
+  const end = await Promise.race([requests.first, ...children.map((child) => child.ended)]);
+  over.abort();
+  const misconfigured = end === "misconfigured";
+  await endPair(children, misconfigured ? "SIGTERM" : (end as NodeJS.Signals), options);
+  return misconfigured ? FAILED : ENDED;
+}
+
+/** Passes the signal on and waits; who has not ended in time, or when a second request comes, is killed. */
+async function endPair(
+  children: Child[],
+  signal: NodeJS.Signals,
+  { config, requests }: LaunchOptions,
+): Promise<void> {
+  for (const child of children) child.stop(signal);
+  const ended = Promise.all(children.map((child) => child.ended));
+  const waited = new AbortController();
+  await Promise.race([ended, requests.second, pause(config.stopSecondsMax * 1_000, waited.signal)]);
+  waited.abort();
+  for (const child of children) child.stop("SIGKILL");
+  await ended;
+}
+
+async function untilPortsAreFree({ config, clock, requests, say }: LaunchOptions): Promise<void> {
+  const deadline = clock.monotonicMs() + PORT_PATIENCE_MS;
+  const wanted = [
+    ["PORT", config.port],
+    ["GITHUB_APP_PORT", config.githubAppPort],
+  ] as const;
+  for (const [name, port] of wanted) {
+    for (let tries = 0; !requests.signal.aborted; tries++) {
+      const fault = await portFault(config.host, port);
+      if (fault === null) break;
+      if (fault !== "EADDRINUSE" || clock.monotonicMs() > deadline) {
+        throw new Error(
+          `${name} ${port} of ${config.host} cannot be used: ${fault}. Stop what uses it, or set ${name}.`,
+        );
+      }
+      if (tries === 0) say(`Waiting for ${name} ${port}, which another process still uses …`);
+      await pause(200, requests.signal);
+    }
+  }
+}
+
+async function announce(
+  { config, say }: LaunchOptions,
+  secrets: Secrets,
+  database: ReadyDatabase,
+  signal: AbortSignal,
+): Promise<void> {
+  const gatewayUrl = `http://${reachable(config.host, config.port)}`;
+  const githubAppUrl = `http://${reachable(config.host, config.githubAppPort)}`;
+  const ready = await Promise.all([
+    untilReady(`${gatewayUrl}/readyz`, signal),
+    untilReady(`${githubAppUrl}/readyz`, signal),
+  ]);
+  if (ready.includes(false)) return;
+  const firstKey = join(config.dataDirectory, "first-key");
+  say(
+    banner({
+      gatewayUrl,
+      publicUrl: config.publicUrl,
+      githubAppUrl,
+      database: database.description,
+      adminKeyFile: secrets.adminKeyFile,
+      firstKeyFile: existsSync(firstKey) ? firstKey : null,
+    }),
+  );
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { readSecretFile, writeSecretFile } from "#shared/secret-file.ts";
+import { type LauncherConfig, parseMasterKey } from "../../config.ts";
+import { newClientSecret } from "../../stores/client-secret.ts";
+
+/** `adminKeyFile` is null where the key came through the environment. */
+export type Secrets = { adminKey: string; adminKeyFile: string | null; masterKey: string };
+
+/**
+ * The two keys of an installation: from the environment, else from the data directory, else made now and kept there,
+ * readable by this user alone. @throws Error when a kept master key has been damaged.
+ */
+export function ensureSecrets(config: LauncherConfig): Secrets {
+  const adminKeyFile = join(config.dataDirectory, "admin-key");
+  const masterKeyFile = join(config.dataDirectory, "master-key");
+  const masterKey =
+    config.masterKey?.reveal() ?? kept(masterKeyFile, () => randomBytes(32).toString("base64"));
+  if (parseMasterKey(masterKey) === null) {
+    throw new Error(
+      `${masterKeyFile} does not hold 32 bytes in base64. Providers' credentials are sealed with it: restore it from a backup.`,
+    );
+  }
+  return {
+    adminKey: config.adminKey?.reveal() ?? kept(adminKeyFile, newAdminKey),
+    adminKeyFile: config.adminKey === null ? adminKeyFile : null,
+    masterKey,
+  };
+}
+
+const kept = (file: string, make: () => string): string =>
+  readSecretFile(file) ?? writeSecretFile(file, make());
+
+/** `tga_` and 256 random bits in base62. */
+const newAdminKey = (): string => newClientSecret().replace(/^tg_/, "tga_");

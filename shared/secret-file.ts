@@ -1,0 +1,32 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+
+/** Writes a secret that only this process's user can read; the file is complete and on disk, or not there. */
+export function writeSecretFile(file: string, secret: string): string {
+  const temporary = `${file}.tmp-${process.pid}`;
+  const handle = openSync(temporary, "w", 0o600);
+  try {
+    writeSync(handle, `${secret}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(temporary, file);
+  return secret;
+}
+
+/** The secret in `file`, trimmed, or null if there is no such file. Takes other users' access to it away. */
+export function readSecretFile(file: string): string | null {
+  if (!existsSync(file)) return null;
+  if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  return readFileSync(file, "utf8").trim();
+}
