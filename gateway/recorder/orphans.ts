@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Source } from "./source.ts";
-import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
+import { openSpoolFile, type ParkedRow, type SpoolFile } from "./spool-file.ts";
 import { type SpoolLock, takeLock } from "./spool-lock.ts";
 
 export type OrphansOptions = {
@@ -12,7 +12,7 @@ export type OrphansOptions = {
   log: Log;
   clock: Clock;
   /** Moves a parked row of a dead process's file to the own one; resolves when it is there. */
-  keepParked: (row: { text: string; code: string; at: number }) => Promise<void>;
+  keepParked: (row: ParkedRow) => Promise<void>;
 };
 
 export type Orphans = {

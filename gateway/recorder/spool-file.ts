@@ -16,6 +16,8 @@ export type Entry =
   | { kind: "probe" };
 
 export type SettledRow = { seq: number; text: string };
+/** `code` is the SQLSTATE, `at` in milliseconds since 1970. */
+export type ParkedRow = { text: string; code: string; at: number };
 /** Calls opened and not ended; rows ended and not yet in Postgres; rows that Postgres refused. */
 export type SpoolTable = "intents" | "settled" | "dead";
 
@@ -30,7 +32,7 @@ export type SpoolFile = {
   lastSeq(): number;
   /** Reads the whole table: for small ones, or once. */
   count(table: SpoolTable): number;
-  parkedRows(): { text: string; code: string; at: number }[];
+  parkedRows(): ParkedRow[];
   /** Turns every intent into a settled row: for the file of a process that died. */
   settleIntents(at: number): void;
   /** Bytes in use, without pages that are free for new rows. */
@@ -88,20 +90,40 @@ type Num<K extends string> = { [key in K]: number };
 
 const numberOf = <K extends string>(row: Num<K> | null, key: K): number => row?.[key] ?? 0;
 
+type Keep = <S extends { finalize(): void }>(statement: S) => S;
+
+/** Keeps count of prepared statements: SQLite holds a file open for as long as one of its statements lives. */
+function statementKeeper(): { keep: Keep; finalizeAll(): void } {
+  const kept: { finalize(): void }[] = [];
+  return {
+    keep: (statement) => {
+      kept.push(statement);
+      return statement;
+    },
+    finalizeAll: () => {
+      for (const statement of kept) statement.finalize();
+    },
+  };
+}
+
 /** Opens or makes the SQLite file of a spool. Whoever opens it holds its lock (spool-lock.ts). */
 export function openSpoolFile(options: SpoolFileOptions): SpoolFile {
   const db = openDatabase(options);
-  const apply = entryWriter(db);
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
-  const after = db.prepare<SettledRow, [number, number]>(
-    "SELECT seq, body AS text FROM settled WHERE seq > ? ORDER BY seq LIMIT ?",
+  const { keep, finalizeAll } = statementKeeper();
+  const apply = entryWriter(db, keep);
+  const begin = keep(db.prepare("BEGIN IMMEDIATE"));
+  const commit = keep(db.prepare("COMMIT"));
+  const after = keep(
+    db.prepare<SettledRow, [number, number]>(
+      "SELECT seq, body AS text FROM settled WHERE seq > ? ORDER BY seq LIMIT ?",
+    ),
   );
-  const oldest = db.prepare<{ at: number }, [number]>(
-    "SELECT at FROM settled WHERE seq > ? ORDER BY seq LIMIT 1",
+  const oldest = keep(
+    db.prepare<{ at: number }, [number]>("SELECT at FROM settled WHERE seq > ? ORDER BY seq LIMIT 1"),
   );
-  const pages = db.prepare<Num<"page_count">, []>("PRAGMA page_count");
-  const free = db.prepare<Num<"freelist_count">, []>("PRAGMA freelist_count");
+  const pages = keep(db.prepare<Num<"page_count">, []>("PRAGMA page_count"));
+  const free = keep(db.prepare<Num<"freelist_count">, []>("PRAGMA freelist_count"));
+  const parked = keep(db.prepare<ParkedRow, []>("SELECT body AS text, code, at FROM dead ORDER BY seq"));
   const transaction = (work: () => void) => {
     begin.run();
     const undo = apply.mark();
@@ -115,18 +137,19 @@ export function openSpoolFile(options: SpoolFileOptions): SpoolFile {
     }
   };
 
+  const close = () => {
+    finalizeAll();
+    // Throws if something still reads: the file would stay open, and its space taken, until a garbage collection.
+    db.close(true);
+  };
+
   return {
     write: (entries) => transaction(() => entries.forEach(apply.entry)),
     settledAfter: (seq, rowsMax) => after.all(seq, rowsMax),
     oldestAt: (seq) => oldest.get(seq)?.at ?? null,
     lastSeq: apply.lastSeq,
     count: (table) => numberOf(db.query<Num<"n">, []>(`SELECT count(*) AS n FROM ${table}`).get(), "n"),
-    parkedRows: () =>
-      db
-        .query<{ text: string; code: string; at: number }, []>(
-          "SELECT body AS text, code, at FROM dead ORDER BY seq",
-        )
-        .all(),
+    parkedRows: () => parked.all(),
     settleIntents: (at) =>
       transaction(() => {
         db.run(
@@ -138,9 +161,9 @@ export function openSpoolFile(options: SpoolFileOptions): SpoolFile {
       }),
     usedBytes: () =>
       (numberOf(pages.get(), "page_count") - numberOf(free.get(), "freelist_count")) * PAGE_BYTES,
-    close: () => db.close(),
+    close,
     destroy: () => {
-      db.close();
+      close();
       // macOS's own SQLite leaves the companions behind.
       for (const suffix of ["", "-wal", "-shm"]) rmSync(options.path + suffix, { force: true });
     },
@@ -148,18 +171,18 @@ export function openSpoolFile(options: SpoolFileOptions): SpoolFile {
 }
 
 /** The statements that write entries; each runs inside the caller's transaction. */
-function entryWriter(db: Database) {
-  const intent = db.prepare("INSERT OR REPLACE INTO intents (id, body) VALUES (?, ?)");
-  const endIntent = db.prepare("DELETE FROM intents WHERE id = ?");
-  const settle = db.prepare("INSERT INTO settled (seq, at, body) VALUES (?, ?, ?)");
-  const drop = db.prepare("DELETE FROM settled WHERE seq <= ?");
-  const park = db.prepare("INSERT INTO dead (at, code, body) VALUES (?, ?, ?)");
-  const prune = db.prepare(`DELETE FROM dead WHERE seq <= (SELECT max(seq) FROM dead) - ${PARKED_MAX}`);
-  const probe = db.prepare("INSERT INTO probe (n) VALUES (1)");
-  const unprobe = db.prepare("DELETE FROM probe");
+function entryWriter(db: Database, keep: Keep) {
+  const intent = keep(db.prepare("INSERT OR REPLACE INTO intents (id, body) VALUES (?, ?)"));
+  const endIntent = keep(db.prepare("DELETE FROM intents WHERE id = ?"));
+  const settle = keep(db.prepare("INSERT INTO settled (seq, at, body) VALUES (?, ?, ?)"));
+  const drop = keep(db.prepare("DELETE FROM settled WHERE seq <= ?"));
+  const park = keep(db.prepare("INSERT INTO dead (at, code, body) VALUES (?, ?, ?)"));
+  const prune = keep(db.prepare(`DELETE FROM dead WHERE seq <= (SELECT max(seq) FROM dead) - ${PARKED_MAX}`));
+  const probe = keep(db.prepare("INSERT INTO probe (n) VALUES (1)"));
+  const unprobe = keep(db.prepare("DELETE FROM probe"));
   // Numbers are never used twice, also not when the table is empty: the writer remembers how far it came.
   let seq =
-    db.prepare<{ seq: number }, []>("SELECT coalesce(max(seq), 0) AS seq FROM settled").get()?.seq ?? 0;
+    keep(db.prepare<{ seq: number }, []>("SELECT coalesce(max(seq), 0) AS seq FROM settled")).get()?.seq ?? 0;
 
   function entry(change: Entry): void {
     switch (change.kind) {

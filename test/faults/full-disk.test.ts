@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import type { RequestRow } from "#drizzle/schema/records.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { openRow, settledRow, type TestRecorder, testRecorder, until } from "#test/support/recorder-kit.ts";
+
+// A disk of 24 MiB, which only root can make: elsewhere these tests are skipped, and the same states are reached
+// through the spool's own cap in test/recorder/full-spool.test.ts.
+
+const directory = mkdtempSync(join(tmpdir(), "tg-disk-"));
+const mounted =
+  process.platform === "linux" &&
+  Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", directory], { stderr: "ignore" })
+    .exitCode === 0;
+
+let database: TestDatabase;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.close();
+  if (mounted) Bun.spawnSync(["umount", directory]);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const hog = join(directory, "hog");
+
+/** Fills the disk to its last byte with somebody else's file. */
+function fillDisk(): void {
+  const chunk = new Uint8Array(64 * 1024);
+  try {
+    for (;;) writeFileSync(hog, chunk, { flag: "a" });
+  } catch {}
+  try {
+    for (;;) writeFileSync(hog, chunk.subarray(0, 512), { flag: "a" });
+  } catch {}
+}
+
+const refusedBy = (recorder: TestRecorder) =>
+  recorder.open(openRow()).then(
+    () => null,
+    (error) => error.type,
+  );
+
+const openMany = async (recorder: TestRecorder, count: number): Promise<RequestRow[]> => {
+  const rows = Array.from({ length: count }, () => openRow());
+  await Promise.all(rows.map((row) => recorder.open(row)));
+  return rows;
+};
+
+test.if(mounted)(
+  "a disk that somebody else fills stops new calls; running ones end in Postgres; it recovers without a restart",
+  async () => {
+    const recorder = await testRecorder({ databaseUrl: database.url, directory });
+    const running = await openMany(recorder, 400);
+    fillDisk();
+    await until(() => !recorder.accepting(), 3000);
+    expect(await refusedBy(recorder)).toBe("cannot_record");
+
+    const since = performance.now();
+    const settles = running.map((row) => recorder.settle(settledRow(row, { userLabel: "x".repeat(3000) })));
+    await Promise.all(settles);
+    expect(performance.now() - since).toBeLessThan(3000);
+    await recorder.flushed(5000);
+    const [count] = await sql`select count(*)::int as n from requests where state = 'ok'
+      and id = any(${running.map(({ id }) => id)})`;
+    expect(count?.["n"]).toBe(400);
+    expect(await refusedBy(recorder)).toBe("cannot_record");
+
+    rmSync(hog);
+    await until(recorder.accepting, 3000);
+    expect(await refusedBy(recorder)).toBeNull();
+    await until(() => recorder.stats().open === 1, 3000);
+    await recorder.close(5000);
+  },
+  30_000,
+);
