@@ -1,8 +1,8 @@
 import { type ApplicationFunction, Probot } from "probot";
 import type { Log } from "#shared/log.ts";
-import { type ApplyDeps, applyDelivery } from "./apply.ts";
+import { type ApplyDeps, applyDelivery, UnreadableFacts } from "./apply.ts";
 import type { GithubAppConfig } from "./config.ts";
-import { type EventName, FACTS } from "./facts.ts";
+import { type EventName, FACTS, isEventName } from "./facts.ts";
 import type { DueDelivery } from "./inbox-store.ts";
 import { probotLog } from "./probot-log.ts";
 
@@ -39,12 +39,17 @@ export async function startProbot(
   return probot;
 }
 
-const refuse = () => Promise.reject(new Error("the App is receive-only"));
+/** A status that Octokit does not try again. */
+const refuse = () => Promise.resolve(Response.json({ message: "The App is receive-only." }, { status: 403 }));
 
-/** Hands a delivery of the inbox to the App's handlers. @throws AggregateError of what they threw. */
+/**
+ * Hands a delivery of the inbox to the App's handlers. @throws AggregateError of what they threw; UnreadableFacts for
+ * an event that has no handler, which Probot would pass over in silence.
+ */
 export const receiveBy =
   (probot: Probot) =>
-  ({ deliveryId, event, facts }: DueDelivery): Promise<void> =>
-    probot.receive({ id: deliveryId, name: event, payload: facts } as unknown as Parameters<
-      Probot["receive"]
-    >[0]);
+  async ({ deliveryId, event, facts }: DueDelivery): Promise<void> => {
+    if (!isEventName(event)) throw new UnreadableFacts();
+    const received: unknown = { id: deliveryId, name: event, payload: facts };
+    await probot.receive(received as Parameters<Probot["receive"]>[0]);
+  };

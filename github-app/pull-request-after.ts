@@ -89,6 +89,7 @@ const accountKey = (it: PullRequestState) => [
   it.bodyEdited,
   it.bodySha256 ?? "",
   // Only to settle ties between accounts that agree on the body.
+  JSON.stringify([it.sessionIds, it.revertsByBody, it.revertsBySha]),
   JSON.stringify([it.authorLogin, it.authorIsBot, it.revertsByBranch]),
 ];
 

@@ -20,22 +20,26 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
+export const WORKER_TIMING = {
+  /** Between looks at the inbox for what other processes stored and for what is to be tried again. */
+  pollMs: 1_000,
+  /** Between looks for sessions that have become known. */
+  sweepMs: 2_000,
+  purgeMs: 3_600_000,
+};
+
 const BATCH = 50;
-/** Between looks at the inbox for what other processes stored and for what is to be tried again. */
-const POLL_MS = 1_000;
-const SWEEP_MS = 5_000;
 const SWEEP_ROWS = 500;
-const PURGE_MS = 3_600_000;
 /** GitHub delivers again within 3 days (Enterprise Server: 7) under the same id, which is told apart here. */
 const KEEP_APPLIED_MS = 8 * 86_400_000;
 const RETRY_SECONDS_MAX = 3_600;
 
 /** Applies the inbox, one delivery after the other in the order of the payloads' own times, until stopped. */
-export function startWorker(deps: WorkerDeps): Worker {
+export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Worker {
   const bell = createBell();
   let stopping = false;
-  const sweep = everyMs(deps.clock, SWEEP_MS, createSweep(deps));
-  const purge = everyMs(deps.clock, PURGE_MS, () => purgeOld(deps));
+  const sweep = everyMs(deps.clock, timing.sweepMs, createSweep(deps));
+  const purge = everyMs(deps.clock, timing.purgeMs, () => purgeOld(deps));
   const run = async () => {
     while (!stopping) {
       let applied = 0;
@@ -47,7 +51,7 @@ export function startWorker(deps: WorkerDeps): Worker {
         deps.log.warn({ failure: failureClass(error) }, "the inbox cannot be read");
       }
       // A full batch means that there may be more; a failure must not turn into a busy loop.
-      if (applied < BATCH && !stopping) await bell.wait(POLL_MS);
+      if (applied < BATCH && !stopping) await bell.wait(timing.pollMs);
     }
   };
   const done = run();
