@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
 import {
   chownSync,
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -122,9 +125,16 @@ function copyCluster(from: string, to: string, account: Account | null): void {
   if (copy.exitCode !== 0) throw new Error(`cp failed: ${copy.stderr.toString()}`);
 }
 
-// Ends the server and removes its directory when standard input closes, which it does however this process ends.
-const KEEPER =
-  '"$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait $server; rm -rf "$RUN_DIRECTORY"';
+/**
+ * Ends the server and removes its directory once nobody holds the pipe `alive` open for writing any more, which comes
+ * to pass however this process ends. It runs in the background of a shell that ends at once, because `bun test` kills
+ * the children that it knows of when a test takes too long.
+ */
+const KEEPER = `{
+  "$@" </dev/null & server=$!
+  read -r _ <"$RUN_DIRECTORY/alive"
+  kill -QUIT $server; wait $server; rm -rf "$RUN_DIRECTORY"
+} >/dev/null 2>&1 &`;
 
 const FLAGS = {
   listen_addresses: "",
@@ -140,6 +150,7 @@ async function launch(binaries: Binaries, account: Account | null, directory: st
     "-c",
     `${k}=${v}`,
   ]);
+  const alive = openPipe(join(directory, "alive"));
   const keeper = Bun.spawn(
     ["/bin/sh", "-c", KEEPER, "sh", postgresOf(binaries), "-D", join(directory, "data"), ...flags],
     {
@@ -147,10 +158,10 @@ async function launch(binaries: Binaries, account: Account | null, directory: st
       env: { PATH: "/usr/bin:/bin", RUN_DIRECTORY: directory },
       ...asAccount(account),
       detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
+      stdio: ["ignore", "ignore", "ignore"],
     },
   );
-  keeper.unref();
+  await keeper.exited;
   const urlOf = (database: string) =>
     `postgres://${ROLE}:${PASSWORD}@localhost/${database}?host=${encodeURIComponent(directory)}`;
   const admin = await answering(urlOf("postgres"));
@@ -164,10 +175,16 @@ async function launch(binaries: Binaries, account: Account | null, directory: st
       while (existsSync(pidFile)) await Bun.sleep(5);
     },
     remove: async () => {
-      keeper.stdin.end();
-      await keeper.exited;
+      closeSync(alive);
+      while (existsSync(directory)) await Bun.sleep(5);
     },
   };
+}
+
+/** A named pipe, held open for writing by this process; opening it for reading and writing never waits. */
+function openPipe(path: string): number {
+  Bun.spawnSync(["mkfifo", "-m", "644", path]);
+  return openSync(path, constants.O_RDWR);
 }
 
 async function answering(url: string): Promise<postgres.Sql> {
