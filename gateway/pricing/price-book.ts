@@ -1,7 +1,7 @@
 import type { PriceOverride } from "../directory.ts";
 import { PROVIDERS, type ProviderFacts, type ProviderKind } from "../providers/catalog.ts";
-import { parseDecimal, times } from "./decimal.ts";
-import { type Listed, listedModel } from "./price-list.ts";
+import { parseDecimal } from "./decimal.ts";
+import { type Listed, listedModel, withHourWrites } from "./price-list.ts";
 import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
 
 export type PriceBook = {
@@ -104,17 +104,3 @@ const ownPrice = (
     output: ratePer(parseDecimal(output), PLACES.million),
   },
 });
-
-/** Cache writes kept for an hour cost twice the input (Anthropic's prompt caching), where the list tells only the 5 m price. */
-function withHourWrites(price: PriceEntry): PriceEntry {
-  const { input, cache_write_5m, cache_write_1h } = price.rates;
-  if (!input || !cache_write_5m || cache_write_1h) return price;
-  return { ...price, rates: { ...price.rates, cache_write_1h: twice(input) } };
-}
-
-const twice = ({ usdPerUnit, tiers }: Rate): Rate =>
-  ratePer(
-    times(parseDecimal(usdPerUnit), 2),
-    PLACES.one,
-    tiers.map((tier) => [tier.aboveInputTokens, times(parseDecimal(tier.usdPerUnit), 2)]),
-  );

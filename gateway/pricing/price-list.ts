@@ -1,5 +1,5 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
-import { type Decimal, decimalOfNumber } from "./decimal.ts";
+import { type Decimal, decimalOfNumber, parseDecimal, times } from "./decimal.ts";
 import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
 
 /** What the built-in list says of a model at one time. */
@@ -69,3 +69,17 @@ function listRate(price: number | TieredPrices, places: number): Rate {
   const tiers = price.tiers.map((tier): [number, Decimal] => [tier.start, decimalOfNumber(tier.price)]);
   return ratePer(decimalOfNumber(price.base), places, tiers);
 }
+
+/** Cache writes kept for an hour cost twice the input (Anthropic's prompt caching), where the list tells only the 5 m price. */
+export function withHourWrites(price: PriceEntry): PriceEntry {
+  const { input, cache_write_5m, cache_write_1h } = price.rates;
+  if (!input || !cache_write_5m || cache_write_1h) return price;
+  return { ...price, rates: { ...price.rates, cache_write_1h: twice(input) } };
+}
+
+const twice = ({ usdPerUnit, tiers }: Rate): Rate =>
+  ratePer(
+    times(parseDecimal(usdPerUnit), 2),
+    PLACES.one,
+    tiers.map((tier) => [tier.aboveInputTokens, times(parseDecimal(tier.usdPerUnit), 2)]),
+  );

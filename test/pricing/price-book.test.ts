@@ -1,0 +1,175 @@
+import { expect, test } from "bun:test";
+import type { PriceOverride } from "#gateway/directory.ts";
+import { priceCall } from "#gateway/pricing/price.ts";
+import { priceBook } from "#gateway/pricing/price-book.ts";
+import { listedModel, withHourWrites } from "#gateway/pricing/price-list.ts";
+import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/providers/catalog.ts";
+import { NO_USAGE } from "#shared/usage.ts";
+
+const NOON = Date.parse("2026-11-20T12:00:00Z");
+const list = priceBook([]);
+
+const override = (fields: Partial<PriceOverride>): PriceOverride => ({
+  id: "o1",
+  provider: null,
+  model: "gpt-4o",
+  effectiveFromMs: 0,
+  input: "1",
+  output: "2",
+  cachedInput: null,
+  cacheWrite5m: null,
+  cacheWrite1h: null,
+  perImage: null,
+  perCharacter: null,
+  perCall: null,
+  ...fields,
+});
+
+const entryAt = (overrides: PriceOverride[], provider = "openai", atMs = NOON) =>
+  priceBook(overrides).priceOf("openai", provider, "gpt-4o", atMs)?.entry;
+
+test("a model of the built-in list is found by the name that the provider is called with, dated or not", () => {
+  expect(list.priceOf("openai", "openai", "gpt-4o", NOON)?.entry).toBe("list:openai/gpt-4o");
+  expect(list.priceOf("openai", "any name", "gpt-4o-2024-08-06", NOON)?.entry).toBe("list:openai/gpt-4o");
+  expect(list.priceOf("azure", "azure", "gpt-4o", NOON)?.entry).toBe("list:azure/gpt-4o");
+  expect(list.priceOf("openai", "openai", "no-such-model", NOON)).toBeNull();
+});
+
+test("a kind without a list has no price but an administrator's", () => {
+  expect(list.priceOf("ollama", "ollama", "gpt-4o", NOON)).toBeNull();
+  expect(priceBook([override({})]).priceOf("ollama", "ollama", "gpt-4o", NOON)?.entry).toBe("override:o1");
+});
+
+test("an administrator's price wins over the list once it has begun", () => {
+  const from = override({ effectiveFromMs: NOON });
+  expect(entryAt([from], "openai", NOON - 1)).toBe("list:openai/gpt-4o");
+  expect(entryAt([from], "openai", NOON)).toBe("override:o1");
+});
+
+test("of several that have begun, the newest wins, and one for the very provider before one for any", () => {
+  const any = override({ id: "any", effectiveFromMs: 300 });
+  const old = override({ id: "old", provider: "openai", effectiveFromMs: 100 });
+  const newer = override({ id: "newer", provider: "openai", effectiveFromMs: 200 });
+  const other = override({ id: "other", provider: "azure", effectiveFromMs: 400 });
+  for (const overrides of [
+    [any, old, newer, other],
+    [other, newer, old, any],
+  ]) {
+    expect(entryAt(overrides)).toBe("override:newer");
+    expect(entryAt(overrides, "second")).toBe("override:any");
+    expect(entryAt(overrides, "openai", 150)).toBe("override:old");
+  }
+});
+
+test("an administrator's amounts are USD per million tokens, and USD per piece for the rest", () => {
+  const book = priceBook([
+    override({
+      input: "2.50",
+      cachedInput: "0.5",
+      perImage: "0.04",
+      perCharacter: "0.000015",
+      perCall: "0.01",
+    }),
+  ]);
+  const rates = book.priceOf("openai", "openai", "gpt-4o", NOON)?.rates;
+  expect(
+    Object.fromEntries(Object.entries(rates ?? {}).map(([unit, rate]) => [unit, rate.usdPerUnit])),
+  ).toEqual({
+    input: "0.0000025",
+    output: "0.000002",
+    cache_read: "0.0000005",
+    image: "0.04",
+    character: "0.000015",
+    call: "0.01",
+  });
+});
+
+test("an administrator's price that is no decimal is refused", () => {
+  expect(() => priceBook([override({ input: "NaN" })])).toThrow(RangeError);
+});
+
+test("a price that changes by date or time of day is that of the call's moment", () => {
+  const input = (kind: ProviderKind, model: string, at: string) =>
+    list.priceOf(kind, kind, model, Date.parse(at))?.rates.input?.usdPerUnit;
+  expect(input("deepseek", "deepseek-chat", "2026-11-20T00:29:59Z")).toBe("0.000000135");
+  expect(input("deepseek", "deepseek-chat", "2026-11-20T00:30:00Z")).toBe("0.00000027");
+  expect(input("deepseek", "deepseek-chat", "2026-11-20T16:30:00Z")).toBe("0.000000135");
+  expect(input("openai", "o3", "2025-06-09T23:59:59Z")).toBe("0.00001");
+  expect(input("openai", "o3", "2025-06-10T00:00:00Z")).toBe("0.000002");
+});
+
+test("hour-long cache writes cost twice the input where the list tells only the price of shorter ones", () => {
+  const tiers = (usd: string) => [{ aboveInputTokens: 200_000, usdPerUnit: usd }];
+  const input = { usdPerUnit: "0.000003", tiers: tiers("0.000006") };
+  const five = { usdPerUnit: "0.00000375", tiers: [] };
+  const hour = { usdPerUnit: "0.000006", tiers: tiers("0.000012") };
+  const rates = { input, cache_write_5m: five };
+  expect(withHourWrites({ entry: "e", rates })).toEqual({
+    entry: "e",
+    rates: { ...rates, cache_write_1h: hour },
+  });
+  const told = { entry: "e", rates: { ...rates, cache_write_1h: five } };
+  expect(withHourWrites(told)).toBe(told);
+  expect(withHourWrites({ entry: "e", rates: { input } })).toEqual({ entry: "e", rates: { input } });
+});
+
+test("hour-long cache writes have a rate for the Anthropic models", () => {
+  const rates = list.priceOf("anthropic", "anthropic", "claude-sonnet-4-5", NOON)?.rates;
+  expect(rates?.cache_write_1h).toEqual({
+    usdPerUnit: "0.000006",
+    tiers: [{ aboveInputTokens: 200_000, usdPerUnit: "0.000012" }],
+  });
+});
+
+test("a model whose list price is put on what nobody counts has no price", () => {
+  expect(listedModel(["google"], "gemini-2.5-flash-image", NOON)).toMatchObject({ price: null });
+  expect(list.knows("gemini", "gemini-2.5-flash-image")).toBe(true);
+  expect(list.priceOf("gemini", "gemini", "gemini-2.5-flash-image", NOON)).toBeNull();
+});
+
+test("the built-in provider has a price, so that the first report shows money", () => {
+  const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 1_000_000 };
+  expect(list.knows("echo", "echo")).toBe(true);
+  expect(priceCall(list.priceOf("echo", "echo", "echo", NOON), usage).costUsd).toBe("3");
+  expect(list.knows("echo", "gpt-4o")).toBe(false);
+});
+
+test("limits tell the context where the list knows it", () => {
+  expect(list.limits("openai", "gpt-4o")).toEqual({ contextTokens: 128_000 });
+  expect(list.limits("openai", "no-such-model")).toEqual({ contextTokens: null });
+});
+
+test("a model's name that is no model's name is unknown, and costs no memory", () => {
+  expect(list.knows("openai", "gpt-4o".padEnd(100_000, "x"))).toBe(false);
+  for (let index = 0; index < 10_000; index += 1) list.knows("openai", `unknown-${index}`);
+  expect(list.knows("openai", "gpt-4o")).toBe(true);
+});
+
+test("every id that the catalogue names is in the price list", () => {
+  const samples: Partial<Record<ProviderKind, string>> = {
+    openai: "gpt-4o",
+    anthropic: "claude-sonnet-4-5",
+    azure: "gpt-4o",
+    gemini: "gemini-2.5-flash",
+    mistral: "mistral-large-latest",
+    groq: "llama-3.3-70b-versatile",
+    together: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+    openrouter: "openai/gpt-4o",
+    deepseek: "deepseek-chat",
+    xai: "grok-4",
+    fireworks: "accounts/fireworks/models/gpt-oss-120b",
+    cerebras: "gpt-oss-120b",
+    perplexity: "sonar",
+    moonshot: "kimi-k2-0905-preview",
+    cohere: "command-r-plus",
+    minimax: "MiniMax-M2",
+    zai: "glm-5.2",
+  };
+  const listed = Object.entries(PROVIDERS).filter(
+    ([, facts]: [string, ProviderFacts]) => facts.priceIds.length > 0,
+  );
+  for (const [kind] of listed) {
+    const model = samples[kind as ProviderKind] ?? "";
+    expect(`${kind} ${model} ${list.knows(kind as ProviderKind, model)}`).toBe(`${kind} ${model} true`);
+  }
+});

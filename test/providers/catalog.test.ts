@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import type { Provider } from "#gateway/directory.ts";
+import { Secret } from "#gateway/directory.ts";
+import {
+  credentialHeader,
+  isProviderKind,
+  PROVIDERS,
+  type ProviderFacts,
+  type ProviderKind,
+  upstreamUrl,
+  vendorHostsOf,
+  wireFor,
+} from "#gateway/providers/catalog.ts";
+
+const ROWS = Object.entries(PROVIDERS) as [ProviderKind, ProviderFacts][];
+
+const provider = (kind: ProviderKind, fields: Partial<Provider> = {}): Provider => ({
+  name: kind,
+  kind,
+  baseUrl: PROVIDERS[kind].baseUrl ?? "https://models.example.org",
+  credential: new Secret("sk-test"),
+  headers: {},
+  models: null,
+  responses: true,
+  trustedForPassthrough: false,
+  allowPrivateNetwork: false,
+  enabled: true,
+  ...fields,
+});
+
+test("every public root is https without a trailing slash, query or credential", () => {
+  for (const [kind, { baseUrl }] of ROWS) {
+    if (baseUrl === null || kind === "echo") continue;
+    const url = new URL(baseUrl);
+    expect(url.protocol).toBe("https:");
+    expect(url.origin + (url.pathname === "/" ? "" : url.pathname)).toBe(baseUrl);
+  }
+});
+
+test("a credential in the environment makes a provider exist only where the root is known", () => {
+  const keys = ROWS.flatMap(([, { envKey }]) => (envKey ? [envKey] : []));
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(ROWS.filter(([, { envKey, baseUrl }]) => envKey !== null && baseUrl === null)).toEqual([]);
+});
+
+test.each([
+  ["openai", undefined, "https://api.openai.com/v1/chat/completions"],
+  ["anthropic", undefined, "https://api.anthropic.com/v1/messages"],
+  ["gemini", undefined, "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"],
+  ["groq", undefined, "https://api.groq.com/openai/v1/chat/completions"],
+  ["perplexity", undefined, "https://api.perplexity.ai/chat/completions"],
+  ["azure", "https://x.openai.azure.com", "https://x.openai.azure.com/openai/v1/chat/completions"],
+  ["azure", "https://x.openai.azure.com/openai/v1", "https://x.openai.azure.com/openai/v1/chat/completions"],
+  ["ollama", "http://127.0.0.1:11434", "http://127.0.0.1:11434/v1/chat/completions"],
+  ["ollama", "http://127.0.0.1:11434/api/v1", "http://127.0.0.1:11434/api/v1/chat/completions"],
+  ["openai-compatible", "https://models.example.org", "https://models.example.org/chat/completions"],
+] as const)("%s at %s is called at %s", (kind, baseUrl, url) => {
+  const surface = PROVIDERS[kind].wire === "messages" ? "messages" : "chat.completions";
+  expect(upstreamUrl(provider(kind, baseUrl ? { baseUrl } : {}), surface)).toBe(url);
+});
+
+test.each([
+  ["openai", ["authorization", "Bearer sk-test"]],
+  ["anthropic", ["x-api-key", "sk-test"]],
+  ["azure", ["api-key", "sk-test"]],
+  ["ollama", ["authorization", "Bearer sk-test"]],
+] as const)("%s gets its credential as %p", (kind, header) => {
+  expect(credentialHeader(provider(kind))).toEqual([...header]);
+  expect(credentialHeader(provider(kind, { credential: null }))).toBeNull();
+});
+
+test("a caller's own subscription may be used only at the vendor's own host", () => {
+  const withHosts = ROWS.filter(([, { vendorHosts }]) => vendorHosts.length > 0);
+  for (const [kind, { baseUrl }] of withHosts) {
+    expect(vendorHostsOf(kind)).toContain(new URL(baseUrl ?? "").hostname);
+  }
+  expect(vendorHostsOf("openai-compatible")).toEqual([]);
+});
+
+test("the built-in provider speaks every wire, others their own", () => {
+  expect([wireFor("echo", "chat"), wireFor("echo", "messages")]).toEqual(["chat", "messages"]);
+  expect([wireFor("openai", "messages"), wireFor("anthropic", "chat")]).toEqual(["chat", "messages"]);
+});
+
+test("a name out of the prototype is no kind of provider", () => {
+  expect([isProviderKind("openai"), isProviderKind("constructor"), isProviderKind("")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
