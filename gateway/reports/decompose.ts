@@ -86,5 +86,8 @@ function partsOf(before: Factors | null, after: Factors | null, deltaUsd: number
 /** (b − a) ÷ ln(b ÷ a), and a where both are the same. */
 function logMean(a: number, b: number): number {
   const growth = (b - a) / a;
-  return growth === 0 ? a : (a * growth) / Math.log1p(growth);
+  if (growth === 0) return a;
+  // Each way of taking the logarithm is exact only where the other is not: near 1, and far from it.
+  const logarithm = Math.abs(growth) < 0.5 ? Math.log1p(growth) : Math.log(b / a);
+  return (b - a) / logarithm;
 }

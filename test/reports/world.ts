@@ -31,7 +31,7 @@ export type PullRequestFacts = {
   link: string;
   session?: string | null;
   sha?: string;
-  revertsByBranch?: number;
+  revertsByBranch?: number | null;
   revertsByBody?: { repository: string | null; number: number }[];
   revertsBySha?: string[];
 };

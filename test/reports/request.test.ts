@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import { agentEstimateSpec, DEFAULT_FRAME, readQuery, subscriptionSpec } from "#gateway/reports/request.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+
+const read = (query: string) => readQuery(new URLSearchParams(query));
+
+describe("the query of GET /v1/reports", () => {
+  test("asks for all built-in reports of the last 30 days when empty", () => {
+    const { frame, items } = read("");
+    expect(frame).toEqual({ range: "30d", compare: "none" });
+    expect(items.map(({ id }) => id)).toEqual(CATALOGUE.map(({ id }) => id));
+  });
+
+  test("every built-in report is one that its source can answer", () => {
+    for (const { spec } of read("range=mtd&compare=previous_period").items) {
+      expect(checkSpec(spec)).toMatchObject({ range: "mtd", compare: "previous_period", filters: {} });
+    }
+  });
+
+  test("from and to are a range, and either alone leaves the other open", () => {
+    expect(read("from=2026-01-01&to=2026-02-01").frame.range).toEqual({
+      from: "2026-01-01",
+      to: "2026-02-01",
+    });
+    expect(read("to=2026-02-01").frame.range).toEqual({ from: null, to: "2026-02-01" });
+  });
+
+  test("filters take several values, separated by commas or repeated", () => {
+    const { items } = read("id=spend-by-model&filter[client]=cli,ide&filter%5Bclient%5D=sdk&filter[tag]=x");
+    expect(items).toHaveLength(1);
+    expect(items[0]?.spec).toMatchObject({ filters: { client: ["cli", "ide", "sdk"], tag: ["x"] } });
+  });
+
+  test("ids choose reports, in the catalogue's order", () => {
+    expect(read("id=spend-by-day&id=spend-by-model").items.map(({ id }) => id)).toEqual([
+      "spend-by-model",
+      "spend-by-day",
+    ]);
+  });
+
+  test.each([
+    ["range=9d", "range: must be one of 7d, 30d, mtd, last_month"],
+    ["range=7d&from=2026-01-01", "range: is given beside from or to"],
+    ["compare=year", "compare: must be one of none, previous_period"],
+    ["id=nope", "id: must be one of spend-overview"],
+    ["filter[colour]=red", "filter: must name one of client, model"],
+    ["filter[client]=a,,b", "filter[client]: each value must have 1 to 200 characters"],
+    ["filter[client]=", "filter[client]: each value must have 1 to 200 characters"],
+    [`filter[client]=${"x".repeat(201)}`, "filter[client]: each value must have 1 to 200 characters"],
+    [`filter[client]=${Array(51).fill("x")}`, "filter[client]: has more than 50 values"],
+    ["rnage=7d", "query: there are only range, from, to, compare, id and filter[dimension]"],
+    ["filter[__proto__]=x", "filter: must name one of"],
+  ])("%s is refused", (query, message) => {
+    expect(() => read(query)).toThrow(message);
+  });
+});
+
+test("the two results that every payload has can always be answered", () => {
+  for (const spec of [subscriptionSpec(DEFAULT_FRAME), agentEstimateSpec(DEFAULT_FRAME)]) {
+    expect(checkSpec(structuredClone(spec))).toEqual(spec);
+  }
+});

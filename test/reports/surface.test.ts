@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { connect } from "#drizzle/database.ts";
+import { ERRORS, GatewayError } from "#gateway/errors.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/report-runner.ts";
+import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
+import type { LogFields } from "#shared/log.ts";
+import { ReportPayload, Result, type Spec } from "#shared/report.ts";
+import { faultsOf } from "#shared/schema.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { GOLDEN, NOW } from "./golden-world.ts";
+import { seed } from "./world.ts";
+
+let database: TestDatabase;
+let runner: ReportRunner;
+const logged: [LogFields, string][] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  await seed(sql, "default", GOLDEN);
+  await sql.end();
+  runner = reportRunner({ url: database.url });
+});
+afterAll(async () => {
+  await runner.close();
+  await database.close();
+});
+
+const write = (fields: LogFields, message: string) => void logged.push([fields, message]);
+const log: ReportsDeps["log"] = { debug: write, info: write, warn: write, error: write, child: () => log };
+
+/** The surface with a key `manager` that may read, and any other key that may not. */
+function surface(over: Partial<ReportsDeps> = {}) {
+  const deps: ReportsDeps = {
+    reportRunner: runner,
+    authorizeReports: async (request) => {
+      const key = request.headers.get("authorization");
+      if (key === null) throw new GatewayError("unauthenticated");
+      if (key !== "Bearer manager") throw new GatewayError("reports_not_allowed");
+    },
+    settled: async () => undefined,
+    clock: { now: () => NOW, monotonicMs: () => 0 },
+    log,
+    ...over,
+  };
+  return new Elysia({ normalize: false })
+    .onError(({ error }) => {
+      const type = error instanceof GatewayError ? error.type : "internal";
+      const message = error instanceof Error ? error.message : "";
+      return Response.json({ error: { type, message } }, { status: ERRORS[type].status });
+    })
+    .use(reports(deps));
+}
+
+async function call(
+  path: string,
+  { key = "manager", body, deps }: { key?: string | null; body?: unknown; deps?: Partial<ReportsDeps> } = {},
+) {
+  const response = await surface(deps).handle(
+    new Request(`http://localhost${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    }),
+  );
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
+}
+
+const SPEC: Spec = {
+  source: "requests",
+  dimensions: ["model"],
+  measures: ["cost_usd", "requests"],
+  filters: {},
+  range: "7d",
+  compare: "none",
+  view: "table",
+};
+const item = (id: string, spec: unknown) => ({ id, title: "T", description: "D", spec });
+
+describe("GET /v1/reports", () => {
+  test("answers the payload: the built-in reports, the subscription and the agents' estimate", async () => {
+    const { status, json } = await call("/v1/reports?range=7d&compare=previous_period");
+    expect([status, faultsOf(ReportPayload, json())]).toEqual([200, []]);
+    const payload = json() as ReportPayload;
+    expect(payload.reports.every(({ result }) => result !== null)).toBe(true);
+    expect(payload.subscription.spec.filters).toEqual({ channel: ["subscription"] });
+    expect(payload.subscription.rows.map(({ groups, current }) => [groups, current])).toEqual([
+      [["cli"], { requests: 1, total_tokens: 5500, cost_usd: 0.9 }],
+    ]);
+    expect(payload.agentEstimate.total.current).toEqual({
+      operations: 0,
+      total_tokens: 0,
+      estimated_cost_usd: 0,
+    });
+    expect(payload.agentEstimate.previousWindow).toEqual(payload.subscription.previousWindow);
+  });
+
+  test("a filter that a report cannot take leaves that report without a result, and the others whole", async () => {
+    const { json } = await call("/v1/reports?range=7d&filter[model]=opus");
+    const { reports: items, subscription } = json() as ReportPayload;
+    expect(items.filter(({ result }) => result === null).map(({ id }) => id)).toEqual(["cost-per-merged-pr"]);
+    expect(items[0]?.result?.total.current?.cost_usd).toBe(0.2001);
+    // The subscription's own filter is part of what it is.
+    expect(subscription.total.current?.requests).toBe(1);
+  });
+
+  test("a bad parameter is 400 with its name", async () => {
+    const { status, json } = await call("/v1/reports?range=9d");
+    expect([status, json().error.message]).toEqual([400, "range: must be one of 7d, 30d, mtd, last_month"]);
+  });
+});
+
+describe("POST /v1/reports", () => {
+  test("answers each item under its own id, and null for one that fails", async () => {
+    logged.length = 0;
+    const bad = { ...SPEC, measures: ["merged_prs"] };
+    const body = { specs: [item("a", SPEC), item("b", bad), item("c", "prompt text")] };
+    const { status, json } = await call("/v1/reports", { body });
+    const payload = json() as ReportPayload;
+    expect([status, faultsOf(ReportPayload, payload)]).toEqual([200, []]);
+    expect(payload.reports.map(({ id, result }) => [id, result?.total.current ?? null])).toEqual([
+      ["a", { cost_usd: 0.3341, requests: 12 }],
+      ["b", null],
+      ["c", null],
+    ]);
+    expect(JSON.stringify(logged)).not.toContain("prompt text");
+  });
+
+  test("range and compare of the body are those of subscription and agentEstimate", async () => {
+    const { json } = await call("/v1/reports", {
+      body: { specs: [], range: "mtd", compare: "previous_period" },
+    });
+    const { subscription, agentEstimate } = json() as ReportPayload;
+    for (const { spec } of [subscription, agentEstimate]) {
+      expect([spec.range, spec.compare]).toEqual(["mtd", "previous_period"]);
+    }
+  });
+
+  test.each<[unknown, string]>([
+    [{}, "body.specs: expected required property"],
+    [{ specs: [{ id: "a" }] }, "body.specs[0].title: expected required property"],
+    [
+      { specs: Array(51).fill(item("a", SPEC)) },
+      "body.specs: expected array length to be less or equal to 50",
+    ],
+    [{ specs: [], extra: 1 }, "body.extra: unexpected property"],
+    ["{", "body: is not JSON"],
+    ["\u0000", "body: is not JSON"],
+  ])("a bad body is 400, with the member and the reason", async (body, message) => {
+    const { status, json } = await call("/v1/reports", { body });
+    expect([status, json().error.message]).toEqual([400, message]);
+  });
+});
+
+describe("POST /v1/reports/query", () => {
+  test("answers one result", async () => {
+    const { status, headers, json } = await call("/v1/reports/query", { body: { spec: SPEC } });
+    expect([status, faultsOf(Result, json())]).toEqual([200, []]);
+    expect(json().spec).toEqual(SPEC);
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("?format=csv answers it as a file of CSV", async () => {
+    const { headers, text } = await call("/v1/reports/query?format=csv", { body: { spec: SPEC } });
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(text).toBe(
+      "model,cost_usd,requests,floor\r\nopus,0.2001,7,true\r\nimg,0.08,1,false\r\nhaiku,0.054,4,true\r\ntotal,0.3341,12,true\r\n",
+    );
+  });
+
+  test.each<[unknown, string]>([
+    [{ spec: { ...SPEC, measures: ["requests", "tokens"] } }, "spec.measures[1]: expected one of"],
+    [{ spec: { ...SPEC, range: { from: "yesterday", to: null } } }, "spec.range.from: must be a date"],
+    [{ spec: { ...SPEC, source: "outcomes" } }, "spec.measures[1]: source outcomes has no measure requests"],
+    [{ spec: SPEC, more: 1 }, "body.more: unexpected property"],
+    [SPEC, "body.spec: expected required property"],
+  ])("a bad spec is 400 with the member and the reason", async (body, message) => {
+    const { status, json } = await call("/v1/reports/query", { body });
+    expect(status).toBe(400);
+    expect(json().error.message).toStartWith(message);
+  });
+
+  test("a format that is neither json nor csv is 400", async () => {
+    expect((await call("/v1/reports/query?format=xml", { body: { spec: SPEC } })).status).toBe(400);
+  });
+
+  test("a body over 1 MiB is 413", async () => {
+    const body = { spec: { ...SPEC, view: "x".repeat(1024 * 1024) } };
+    expect((await call("/v1/reports/query", { body })).status).toBe(413);
+  });
+});
+
+describe("who may read", () => {
+  test.each([
+    ["/v1/reports", undefined],
+    ["/v1/reports", { specs: [] }],
+    ["/v1/reports/query", { spec: SPEC }],
+  ])("%s needs a key that may read reports, before anything else is looked at", async (path, body) => {
+    expect((await call(path, { key: null, body: body && "{" })).status).toBe(401);
+    const refused = await call(path, { key: "other", body: body && "{" });
+    expect([refused.status, refused.json().error.type]).toEqual([403, "reports_not_allowed"]);
+  });
+
+  test("the schema is open to everybody", async () => {
+    expect((await call("/v1/reports/schema.json", { key: null })).status).toBe(200);
+  });
+});
+
+describe("what has just happened", () => {
+  test("a report waits for the calls that have just ended", async () => {
+    const order: string[] = [];
+    const deps: Partial<ReportsDeps> = {
+      settled: async () => {
+        await Bun.sleep(20);
+        order.push("settled");
+      },
+      reportRunner: {
+        run: (spec, now) => {
+          order.push("run");
+          return runner.run(spec, now);
+        },
+      },
+    };
+    await call("/v1/reports/query", { body: { spec: SPEC }, deps });
+    expect(order).toEqual(["settled", "run"]);
+  });
+
+  test("but not for ever, and not if they cannot be stored", async () => {
+    const never = { settled: () => new Promise<void>(() => undefined) };
+    const failing = { settled: () => Promise.reject(new Error("disk")) };
+    for (const deps of [never, failing]) {
+      expect((await call("/v1/reports/query", { body: { spec: SPEC }, deps })).status).toBe(200);
+    }
+  });
+});
+
+test("when the database is away the answer is 503, without a word about it", async () => {
+  const away = reportRunner({ url: "postgres://nobody@127.0.0.1:1/none" });
+  const { status, json } = await call("/v1/reports/query", {
+    body: { spec: SPEC },
+    deps: { reportRunner: away },
+  });
+  expect([status, json().error]).toEqual([
+    503,
+    { type: "store_unavailable", message: ERRORS.store_unavailable.public },
+  ]);
+  await away.close();
+});
