@@ -66,8 +66,8 @@ function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
   }
 }
 
-const messageOf = ({ schema, message }: ValueError): string =>
-  EXPECTED in schema ? `Expected ${schema[EXPECTED]}` : message;
+const messageOf = ({ schema, value, message }: ValueError): string =>
+  EXPECTED in schema && value !== undefined ? `Expected ${schema[EXPECTED]}` : message;
 
 /** Narrowing check by schema. */
 export const fits = <T extends TSchema>(schema: T, value: unknown): value is Static<T> =>
