@@ -17,10 +17,14 @@ export type SseSplitter = {
 };
 
 type Line = { start: number; parts: Uint8Array[] };
-type UnderWay = { start: number | null; data: Uint8Array[] };
+/** Of `data`, the first `owned` lines are copies of our own. */
+type UnderWay = { start: number | null; data: Uint8Array[]; owned: number };
 
 /** An event larger than this is passed over: it is not read, and costs no more memory than this. */
 export const EVENT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Pieces kept apart before they are joined: many tiny ones would cost far more memory than their bytes. */
+const PARTS_MAX = 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -41,7 +45,7 @@ export function sseSplitter(): SseSplitter {
   /** The last byte was a CR, so an LF that comes next belongs to it. */
   let afterCr = false;
   let line: Line = { start: 0, parts: [] };
-  let event: UnderWay = { start: null, data: [] };
+  let event: UnderWay = begun();
 
   const endLine = (rest: Uint8Array, end: number): SseEvent | null => {
     const { bytes, start } = wholeLine(line, rest);
@@ -51,7 +55,7 @@ export function sseSplitter(): SseSplitter {
       return null;
     }
     const ended = event;
-    event = { start: null, data: [] };
+    event = begun();
     return eventOf(ended, end);
   };
 
@@ -86,7 +90,7 @@ export function sseSplitter(): SseSplitter {
       if (bytes.byteLength > 0 && bytes[0] !== COLON) addField(event, bytes, start);
       const ended = event;
       line = { start: position, parts: [] };
-      event = { start: null, data: [] };
+      event = begun();
       return eventOf(ended, position);
     },
     pending() {
@@ -96,6 +100,8 @@ export function sseSplitter(): SseSplitter {
     },
   };
 }
+
+const begun = (): UnderWay => ({ start: null, data: [], owned: 0 });
 
 /** The line breaks of a chunk in turn; -1 after the last. Each search goes on where it ended: a chunk is searched once. */
 function lineBreaks(chunk: Uint8Array): (from: number) => number {
@@ -149,6 +155,9 @@ function addField(event: UnderWay, line: Uint8Array, start: number): void {
   event.start ??= start;
   const value = valueOfData(line);
   if (value) event.data.push(value);
+  if (event.data.length < PARTS_MAX) return;
+  event.data = [joined(event.data)];
+  event.owned = 1;
 }
 
 /** The value of a `data` line, without the one blank that may follow the colon; null for any other field. */
@@ -170,10 +179,13 @@ function eventOf({ start, data }: UnderWay, end: number): SseEvent | null {
  */
 function keep(line: Line, event: UnderWay, rest: Uint8Array, position: number): void {
   if (rest.byteLength > 0) line.parts.push(new Uint8Array(rest));
-  event.data = event.data.map((part) => (part.buffer === rest.buffer ? new Uint8Array(part) : part));
+  if (line.parts.length >= PARTS_MAX) line.parts = [Buffer.concat(line.parts)];
+  const fresh = event.data.splice(event.owned).map((value) => new Uint8Array(value));
+  event.data.push(...fresh);
+  event.owned = event.data.length;
   event.start ??= fieldStart(line);
   if (position - (event.start ?? line.start) <= EVENT_BYTES_MAX) return;
-  event.data = [];
+  Object.assign(event, { data: [], owned: 0 });
   line.parts = line.parts.slice(0, 1).map((part) => part.slice(0, 1));
 }
 

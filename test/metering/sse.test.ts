@@ -124,3 +124,15 @@ test("a chunk that is overwritten after it was passed on does not change what wa
   chunk.fill(0);
   expect(splitter.push(utf8.encode("c\n\n")).map(({ data }) => text(data))).toEqual(["a\nbc"]);
 });
+
+test("an event of very many lines, or in very many chunks, is read whole", () => {
+  const lines = Array.from({ length: 5000 }, (_, index) => `data: ${index}`);
+  const stream = utf8.encode(`${lines.join("\n")}\n\n`);
+  const whole = lines.map((line) => line.slice(6)).join("\n");
+  for (const chunks of [[stream], Array.from(stream, (byte) => Uint8Array.of(byte))]) {
+    expect(eventsOf(chunks).map(({ data }) => text(data))).toEqual([whole]);
+  }
+  const long = "x".repeat(5000);
+  const bytewise = Array.from(utf8.encode(`data: ${long}\n\n`), (byte) => Uint8Array.of(byte));
+  expect(eventsOf(bytewise).map(({ data }) => text(data))).toEqual([long]);
+});
