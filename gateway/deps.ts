@@ -94,12 +94,12 @@ const environmentNames = (): string[] =>
 /** The price book of the directory's prices, made anew only when they change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {
   let overrides: Directory["prices"] | null = null;
-  let book = priceBook([]);
+  let book = priceBook([], PROVIDERS);
   return () => {
     const current = directory.current().prices;
     if (current !== overrides) {
       overrides = current;
-      book = priceBook(current);
+      book = priceBook(current, PROVIDERS);
     }
     return book;
   };

@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceCall } from "../pricing/price.ts";
 import { type PriceBook, priceBook } from "../pricing/price-book.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
 import {
   applyPrices,
   costOfWindow,
@@ -24,7 +25,7 @@ export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<Repri
   await awaitSettled(deps);
   const before = await read(deps, (db) => costOfWindow(db, window));
   const directory = deps.directory.current();
-  const book = priceBook(directory.prices);
+  const book = priceBook(directory.prices, PROVIDERS);
   let repriced = 0;
   let cost = parseDecimal(before.costUsd);
   for await (const records of unpricedIn(deps, window)) {

@@ -1,8 +1,18 @@
-import type { PriceOverride } from "../directory.ts";
-import { PROVIDERS, type ProviderFacts, type ProviderKind } from "../providers/catalog.ts";
+import type { WireName } from "../call.ts";
+import type { PriceOverride, Provider } from "../directory.ts";
 import { parseDecimal } from "./decimal.ts";
 import { type Listed, listedModel, withHourWrites } from "./price-list.ts";
 import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
+
+type ProviderKind = Provider["kind"];
+
+/** What the catalogue of providers says of the prices of a kind (providers/catalog.ts). */
+export type PriceSource = {
+  wire: WireName;
+  priceIds: readonly string[];
+  modelPrefix?: string;
+  prices?: Readonly<Record<string, { input: string; output: string }>>;
+};
 
 export type PriceBook = {
   /** The price in force at `atMs` (milliseconds since 1970): an administrator's, else the built-in list's; else null. */
@@ -22,7 +32,10 @@ const LISTED_KEPT_MAX = 4096;
  * The prices in force. Of an administrator's prices, the newest that has begun wins, one for the very provider before
  * one for any. Throws a RangeError when an override holds something other than decimals.
  */
-export function priceBook(overrides: readonly PriceOverride[]): PriceBook {
+export function priceBook(
+  overrides: readonly PriceOverride[],
+  catalog: Readonly<Record<ProviderKind, PriceSource>>,
+): PriceBook {
   const byModel = Map.groupBy(overrides.map(overriding), ({ override }) => override.model);
   const kept = new Map<string, Listed | null>();
 
@@ -30,7 +43,7 @@ export function priceBook(overrides: readonly PriceOverride[]): PriceBook {
     const key = `${kind} ${model}`;
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const found = listedFor(kind, model, atMs);
+    const found = listedFor(kind, catalog[kind], model, atMs);
     if (found && !found.timeless) return found;
     if (kept.size >= LISTED_KEPT_MAX) kept.clear();
     kept.set(key, found);
@@ -81,24 +94,18 @@ function overriding(override: PriceOverride): Overriding {
   return { override, price: { entry: `override:${override.id}`, rates } };
 }
 
-function listedFor(kind: ProviderKind, model: string, atMs: number): Listed | null {
-  const facts: ProviderFacts = PROVIDERS[kind];
-  const own = facts.prices?.[model];
-  if (own) return { price: ownPrice(kind, model, own), contextTokens: null, timeless: true };
-  const bare =
-    facts.modelPrefix && model.startsWith(facts.modelPrefix) ? model.slice(facts.modelPrefix.length) : model;
-  const found = listedModel(facts.priceIds, bare, atMs);
-  return found && facts.wire === "messages"
-    ? { ...found, price: found.price && withHourWrites(found.price) }
-    : found;
+function listedFor(kind: ProviderKind, source: PriceSource, model: string, atMs: number): Listed | null {
+  const { wire, priceIds, modelPrefix = "", prices = {} } = source;
+  const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
+  if (own) return { price: ownPrice(`${kind}/${model}`, own), contextTokens: null, timeless: true };
+  const bare = model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;
+  const found = listedModel(priceIds, bare, atMs);
+  if (!found?.price || wire !== "messages") return found;
+  return { ...found, price: withHourWrites(found.price) };
 }
 
-const ownPrice = (
-  kind: ProviderKind,
-  model: string,
-  { input, output }: { input: string; output: string },
-) => ({
-  entry: `list:${kind}/${model}`,
+const ownPrice = (name: string, { input, output }: { input: string; output: string }): PriceEntry => ({
+  entry: `list:${name}`,
   rates: {
     input: ratePer(parseDecimal(input), PLACES.million),
     output: ratePer(parseDecimal(output), PLACES.million),

@@ -7,7 +7,7 @@ import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/provi
 import { NO_USAGE } from "#shared/usage.ts";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
-const list = priceBook([]);
+const list = priceBook([], PROVIDERS);
 
 const override = (fields: Partial<PriceOverride>): PriceOverride => ({
   id: "o1",
@@ -26,7 +26,7 @@ const override = (fields: Partial<PriceOverride>): PriceOverride => ({
 });
 
 const entryAt = (overrides: PriceOverride[], provider = "openai", atMs = NOON) =>
-  priceBook(overrides).priceOf("openai", provider, "gpt-4o", atMs)?.entry;
+  priceBook(overrides, PROVIDERS).priceOf("openai", provider, "gpt-4o", atMs)?.entry;
 
 test("a model of the built-in list is found by the name that the provider is called with, dated or not", () => {
   expect(list.priceOf("openai", "openai", "gpt-4o", NOON)?.entry).toBe("list:openai/gpt-4o");
@@ -37,7 +37,9 @@ test("a model of the built-in list is found by the name that the provider is cal
 
 test("a kind without a list has no price but an administrator's", () => {
   expect(list.priceOf("ollama", "ollama", "gpt-4o", NOON)).toBeNull();
-  expect(priceBook([override({})]).priceOf("ollama", "ollama", "gpt-4o", NOON)?.entry).toBe("override:o1");
+  expect(priceBook([override({})], PROVIDERS).priceOf("ollama", "ollama", "gpt-4o", NOON)?.entry).toBe(
+    "override:o1",
+  );
 });
 
 test("an administrator's price wins over the list once it has begun", () => {
@@ -62,15 +64,18 @@ test("of several that have begun, the newest wins, and one for the very provider
 });
 
 test("an administrator's amounts are USD per million tokens, and USD per piece for the rest", () => {
-  const book = priceBook([
-    override({
-      input: "2.50",
-      cachedInput: "0.5",
-      perImage: "0.04",
-      perCharacter: "0.000015",
-      perCall: "0.01",
-    }),
-  ]);
+  const book = priceBook(
+    [
+      override({
+        input: "2.50",
+        cachedInput: "0.5",
+        perImage: "0.04",
+        perCharacter: "0.000015",
+        perCall: "0.01",
+      }),
+    ],
+    PROVIDERS,
+  );
   const rates = book.priceOf("openai", "openai", "gpt-4o", NOON)?.rates;
   expect(
     Object.fromEntries(Object.entries(rates ?? {}).map(([unit, rate]) => [unit, rate.usdPerUnit])),
@@ -85,7 +90,7 @@ test("an administrator's amounts are USD per million tokens, and USD per piece f
 });
 
 test("an administrator's price that is no decimal is refused", () => {
-  expect(() => priceBook([override({ input: "NaN" })])).toThrow(RangeError);
+  expect(() => priceBook([override({ input: "NaN" })], PROVIDERS)).toThrow(RangeError);
 });
 
 test("a price that changes by date or time of day is that of the call's moment", () => {
@@ -131,7 +136,11 @@ test("the built-in provider has a price, so that the first report shows money", 
   const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 1_000_000 };
   expect(list.knows("echo", "echo")).toBe(true);
   expect(priceCall(list.priceOf("echo", "echo", "echo", NOON), usage).costUsd).toBe("3");
-  expect(list.knows("echo", "gpt-4o")).toBe(false);
+  expect(["gpt-4o", "constructor", "__proto__"].map((model) => list.knows("echo", model))).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("limits tell the context where the list knows it", () => {

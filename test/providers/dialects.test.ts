@@ -8,7 +8,7 @@ import type { Reading } from "#gateway/reading.ts";
 import { chunksOf, type DialectCase, dialectCases } from "./dialects.ts";
 
 const CASES = dialectCases();
-const prices = priceBook([]);
+const prices = priceBook([], PROVIDERS);
 const utf8 = new TextEncoder();
 
 function meterOf({ kind }: DialectCase, withholdUsage = false): Meter {
