@@ -17,7 +17,8 @@ const usd = (column: string, where: string): Aggregate => ({
   money: true,
 });
 
-const HOURS = "count(distinct (run, date_trunc('hour', started_at at time zone 'UTC')))";
+/** A session and a UTC hour, as one text: Postgres tells those apart several times faster than pairs. */
+const HOURS = "count(distinct run || ' ' || floor(date_part('epoch', started_at) / 3600)::bigint)";
 const TOTAL = "coalesce(input_tokens, 0)::bigint + coalesce(output_tokens, 0)";
 
 /** The only place where figures meet SQL. */

@@ -44,8 +44,8 @@ const OUTCOMES = `(
     m.owner, m.user_label, m.key_id,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
-    o.pull_request is not null as metered, s.cost_usd as session_cost_usd,
-    s.cost_usd is null or s.uncertain as uncertain
+    o.pull_request is not null as metered, m.cost_usd as session_cost_usd,
+    m.cost_usd is null or m.uncertain as uncertain
   from (
     select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
       null as review, case when link in ('joined', 'unknown_session') then session end as session
@@ -56,13 +56,13 @@ const OUTCOMES = `(
   ) o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
   left join lateral (
-    select distinct q.owner, q.user_label, q.key_id
+    select q.owner, q.user_label, q.key_id,
+      sum(sum(q.cost_usd) filter (where q.channel <> 'subscription')) over () as cost_usd,
+      bool_or(bool_or(q.unpriced or q.partial or q.cost_usd is null) filter (where q.channel <> 'subscription'))
+        over () as uncertain
     from requests q where q.org_id = o.org_id and q.session = o.session
+    group by q.owner, q.user_label, q.key_id
   ) m on true
-  left join lateral (
-    select sum(q.cost_usd) as cost_usd, bool_or(q.unpriced or q.partial or q.cost_usd is null) as uncertain
-    from requests q where q.org_id = o.org_id and q.session = o.session and q.channel <> 'subscription'
-  ) s on true
 )`;
 
 export const RELATIONS = {
