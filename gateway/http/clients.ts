@@ -26,7 +26,10 @@ export const CLIENTS = [
   { userAgent: "cohere-ai/", name: "cohere-sdk" },
 ] as const satisfies readonly ClientFacts[];
 
-const ROWS: readonly ClientFacts[] = CLIENTS;
+const ROWS: readonly (ClientFacts & { beginning: string })[] = CLIENTS.map((row) => ({
+  ...row,
+  beginning: row.userAgent.toLowerCase(),
+}));
 
 const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 
@@ -37,9 +40,7 @@ const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 export function clientName(userAgent: string | null, headers: Headers): string {
   const agent = userAgent?.trim() ?? "";
   const lower = agent.toLowerCase();
-  const known = ROWS.find(
-    (row) => lower.startsWith(row.userAgent.toLowerCase()) && sends(headers, row.headers),
-  );
+  const known = ROWS.find((row) => lower.startsWith(row.beginning) && sends(headers, row.headers));
   if (known) return known.name;
   const product = agent.split(/[/ ]/, 1)[0] ?? "";
   return PRODUCT.test(product) ? product : "unknown";

@@ -1,20 +1,20 @@
 import type { WireName } from "../call.ts";
 
 /** Request headers that a provider gets as the client wrote them; a name that ends in `-` stands for all that begin so. */
-const TO_PROVIDER = [
+const TO_PROVIDER = allowList([
   "accept",
   "anthropic-",
   "content-type",
   "idempotency-key",
   "openai-beta",
   "user-agent",
-] as const;
+]);
 
 /**
  * Answer headers that a client gets. `content-length` is not among them: the server frames what it really sends,
  * which may be one usage chunk less.
  */
-const TO_CLIENT = [
+const TO_CLIENT = allowList([
   "anthropic-fast-",
   "anthropic-priority-",
   "anthropic-ratelimit-",
@@ -32,7 +32,7 @@ const TO_CLIENT = [
   "x-ratelimit-",
   "x-request-id",
   "x-should-retry",
-] as const;
+]);
 
 /** Sent on the messages wire when the client names no version; a version that it names is never changed. */
 const ANTHROPIC_VERSION = "2023-06-01";
@@ -55,20 +55,34 @@ export function upstreamHeaders(from: Headers, wire: WireName): Headers {
 /** The provider's headers as the client may see them: never a cookie, an organisation or a name of the gateway's own. */
 export const clientHeaders = (from: Headers): Headers => filtered(from, TO_CLIENT);
 
-function filtered(from: Headers, allowed: readonly string[]): Headers {
-  const hopByHop = connectionTokens(from);
+type AllowList = { exact: ReadonlySet<string>; beginnings: readonly string[] };
+
+function allowList(rules: readonly string[]): AllowList {
+  return {
+    exact: new Set(rules.filter((rule) => !rule.endsWith("-"))),
+    beginnings: rules.filter((rule) => rule.endsWith("-")),
+  };
+}
+
+function filtered(from: Headers, allowed: AllowList): Headers {
+  const hopByHop = connectionTokens(from.get("connection"));
   const kept = new Headers();
   for (const [name, value] of from) {
-    if (isAllowed(name, allowed) && !hopByHop.has(name)) kept.append(name, value);
+    if (isAllowed(name, allowed) && !hopByHop?.has(name)) kept.append(name, value);
   }
   return kept;
 }
 
-const isAllowed = (name: string, allowed: readonly string[]): boolean =>
-  allowed.some((rule) => (rule.endsWith("-") ? name.startsWith(rule) : name === rule));
+const isAllowed = (name: string, { exact, beginnings }: AllowList): boolean =>
+  exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 
-/** Names that `connection` makes hop-by-hop (RFC 9110, 7.6.1). */
-function connectionTokens(headers: Headers): ReadonlySet<string> {
-  const tokens = headers.get("connection")?.toLowerCase().split(",") ?? [];
-  return new Set(tokens.map((token) => token.trim()));
+/** Names that `connection` makes hop-by-hop (RFC 9110, 7.6.1); null for the values of every day, which name none. */
+function connectionTokens(connection: string | null): ReadonlySet<string> | null {
+  if (connection === null || connection === "keep-alive" || connection === "close") return null;
+  return new Set(
+    connection
+      .toLowerCase()
+      .split(",")
+      .map((token) => token.trim()),
+  );
 }

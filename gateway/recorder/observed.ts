@@ -37,13 +37,17 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
   });
   backlogGauges(recorder, registry);
 
+  const callsOf = remembered((...labels) => calls.labels(...labels));
+  const tokensOf = remembered((...labels) => tokens.labels(...labels));
+  const latencyOf = remembered((...labels) => latency.labels(...labels));
+
   const count = (row: RequestRow) => {
     const { surface, state, channel } = row;
-    calls.inc({ surface, state, channel, provider: row.provider ?? "none" });
-    if (row.inputTokens) tokens.inc({ surface, kind: "input" }, row.inputTokens);
-    if (row.outputTokens) tokens.inc({ surface, kind: "output" }, row.outputTokens);
+    callsOf(surface, state, channel, row.provider ?? "none").inc();
+    if (row.inputTokens) tokensOf(surface, "input").inc(row.inputTokens);
+    if (row.outputTokens) tokensOf(surface, "output").inc(row.outputTokens);
     if (row.unpriced) unpriced.inc();
-    if (row.latencyMs != null) latency.observe({ surface }, row.latencyMs / 1000);
+    if (row.latencyMs != null) latencyOf(surface).observe(row.latencyMs / 1000);
   };
   return {
     ...recorder,
@@ -51,6 +55,17 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
       count(row);
       return recorder.settle(row);
     },
+  };
+}
+
+/** The child of a metric for its labels, found without hashing them anew at every call. */
+function remembered<Child>(make: (...labels: string[]) => Child): (...labels: string[]) => Child {
+  const children = new Map<string, Child>();
+  return (...labels) => {
+    const name = labels.join(" ");
+    const known = children.get(name) ?? make(...labels);
+    children.set(name, known);
+    return known;
   };
 }
 

@@ -74,6 +74,8 @@ export type AddressGuard = {
 
 export function addressGuard(clock: Clock, resolve: Resolve = systemResolve): AddressGuard {
   const remembered = new Map<string, { addresses: readonly string[]; untilMs: number }>();
+  /** Addresses that passed, and until when that is believed. */
+  const passed = new Map<string, number>();
 
   async function addressesOf(text: string): Promise<readonly string[]> {
     const url = URL.parse(text);
@@ -95,11 +97,15 @@ export function addressGuard(clock: Clock, resolve: Resolve = systemResolve): Ad
       return privateAddressFault(url, addresses, allowPrivate);
     },
     async assertReachable(url, allowPrivate) {
+      const verdict = `${allowPrivate} ${url}`;
+      if ((passed.get(verdict) ?? 0) > clock.monotonicMs()) return;
       const addresses = await addressesOf(url).catch((cause) => {
         throw new GatewayError("upstream_unreachable", undefined, cause);
       });
       const fault = privateAddressFault(url, addresses, allowPrivate);
       if (fault !== null) throw new GatewayError("upstream_unreachable", undefined, new Error(fault));
+      if (passed.size >= RESOLVED_MAX) passed.clear();
+      passed.set(verdict, clock.monotonicMs() + RESOLVED_MS);
     },
   };
 }
