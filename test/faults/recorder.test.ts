@@ -7,6 +7,7 @@ import { readPidFile } from "#drizzle/embedded/pid-file.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { scratch, start } from "#test/support/embedded.ts";
+import { postgresGate } from "#test/support/postgres-gate.ts";
 import { HAS_PROC, signalFamily } from "#test/support/processes.ts";
 import { openRow, ownDirectory, settledRow, testRecorder, until } from "#test/support/recorder-kit.ts";
 
@@ -142,3 +143,23 @@ test.if(HAS_PROC)(
   },
   40_000,
 );
+
+test("a connection that falls silent is given up after 5 s, and its rows are written over a new one", async () => {
+  const gate = await postgresGate(embedded.url);
+  const recorder = await testRecorder({ databaseUrl: gate.url });
+  const first = settledRow(openRow());
+  await recorder.settle(first);
+  await recorder.flushed(5000);
+  gate.strand();
+  const second = settledRow(openRow());
+  await recorder.settle(second);
+  await recorder.flushed(7000);
+  expect(await statesOf([first.id, second.id])).toEqual(
+    new Map([
+      [first.id, "ok"],
+      [second.id, "ok"],
+    ]),
+  );
+  await recorder.close(2000);
+  await gate.close();
+}, 20_000);

@@ -9,9 +9,9 @@ export type PostgresGate = {
   url: string;
   /** Resets every connection and refuses new ones, as a dead server does. */
   shut(): Promise<void>;
-  /** Lets nothing through in either direction and takes connections without answering, as a stopped server does. */
-  freeze(): void;
-  /** Undoes `shut` and `freeze`; what was sent meanwhile arrives. */
+  /** Leaves the connections that there are without a word for ever, as a lost route does; new ones work. */
+  strand(): void;
+  /** Undoes `shut`. */
   open(): Promise<void>;
   close(): Promise<void>;
 };
@@ -21,12 +21,10 @@ export async function postgresGate(url: string): Promise<PostgresGate> {
   const target = readAddress(url).socketPath ?? "";
   const directory = mkdtempSync(join(tmpdir(), "tg-gate-"));
   const sockets = new Set<Socket>();
-  let frozen = false;
   let server: Server | null = null;
 
   const track = (socket: Socket) => {
     sockets.add(socket);
-    if (frozen) socket.pause();
     socket.on("error", () => socket.destroy());
     socket.on("close", () => sockets.delete(socket));
   };
@@ -57,13 +55,10 @@ export async function postgresGate(url: string): Promise<PostgresGate> {
   return {
     url: url.replace(/host=[^&]*/, `host=${encodeURIComponent(directory)}`),
     shut,
-    freeze: () => {
-      frozen = true;
-      for (const socket of sockets) socket.pause();
+    strand: () => {
+      for (const socket of sockets) socket.removeAllListeners("data").pause();
     },
     open: async () => {
-      frozen = false;
-      for (const socket of sockets) socket.resume();
       if (!server) await listen();
     },
     close: async () => {
