@@ -6,9 +6,9 @@
 export type SseEvent = { data: Uint8Array; start: number; end: number };
 
 /** The event under way: where it starts, how many bytes of it have come, and its data so far. */
-export type Pending = { start: number; size: number; data(): Uint8Array };
+type Pending = { start: number; size: number; data(): Uint8Array };
 
-export type SseSplitter = {
+type SseSplitter = {
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): SseEvent[];
   /** The event that the stream broke off in, as if it had ended there; null when it has no data. */

@@ -7,7 +7,7 @@ import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./r
 type ProviderKind = Provider["kind"];
 
 /** What the catalogue of providers says of the prices of a kind (providers/catalog.ts). */
-export type PriceSource = {
+type PriceSource = {
   wire: WireName;
   priceIds: readonly string[];
   modelPrefix?: string;

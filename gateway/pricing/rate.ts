@@ -15,12 +15,12 @@ export const TOKEN_UNITS = [
 /** What is charged by the piece. */
 export const PIECE_UNITS = ["image", "character", "search_unit", "web_search", "call"] as const;
 
-export type TokenUnit = (typeof TOKEN_UNITS)[number];
+type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];
 
 /** USD for one unit, an exact decimal. A tier holds for the whole call once its input exceeds the bound. */
 export type Rate = { usdPerUnit: string; tiers: readonly Tier[] };
-export type Tier = { aboveInputTokens: number; usdPerUnit: string };
+type Tier = { aboveInputTokens: number; usdPerUnit: string };
 
 export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 

@@ -17,7 +17,7 @@ const CODE_POINTS_PER_TOKEN = 4;
 const OUTPUT_TOKENS_MAX = 4096;
 
 /** Tokens of a text by the rule of the built-in provider: one for every four Unicode code points begun. */
-export const echoTokens = (text: string): number => Math.ceil(codePoints(text) / CODE_POINTS_PER_TOKEN);
+const echoTokens = (text: string): number => Math.ceil(codePoints(text) / CODE_POINTS_PER_TOKEN);
 
 /**
  * The echo of a chat or messages body: the text of its last user message, cut at `outputTokensMax` tokens. The input

@@ -4,7 +4,7 @@ import { parseLabel } from "#shared/labels.ts";
 export type Told = { readonly [member: string]: unknown };
 
 /** Largest count that is believed: what a Postgres `integer` holds. */
-export const COUNT_MAX = 2_147_483_647;
+const COUNT_MAX = 2_147_483_647;
 
 const decoder = new TextDecoder();
 

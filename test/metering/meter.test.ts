@@ -144,6 +144,44 @@ test("content is a text, a tool call or reasoning, not a role or an empty delta"
   ).toEqual(Array(6).fill(true));
 });
 
+test("content on the messages wire is a block or delta with something in it, not a ping or an empty block", () => {
+  const seen = (event: object) => {
+    const meter = streamMeter(WIRES.messages, PROVIDERS.anthropic, { withholdUsage: false });
+    meter.watch(utf8.encode(`data: ${JSON.stringify(event)}\n\n`));
+    return meter.contentSeen();
+  };
+  const start = (content_block: object) => seen({ type: "content_block_start", index: 0, content_block });
+  const delta = (it: object) => seen({ type: "content_block_delta", index: 0, delta: it });
+  expect([
+    seen({ type: "ping" }),
+    seen({ type: "message_start", message: { content: [] } }),
+    start({ type: "text", text: "" }),
+    start({ type: "thinking", thinking: "", signature: "" }),
+    delta({ type: "text_delta", text: "" }),
+    delta({ type: "input_json_delta", partial_json: "" }),
+  ]).toEqual(Array(6).fill(false));
+  expect([
+    start({ type: "tool_use", id: "t", name: "f", input: {} }),
+    delta({ type: "text_delta", text: "a" }),
+    delta({ type: "thinking_delta", thinking: "a" }),
+    delta({ type: "input_json_delta", partial_json: "{" }),
+  ]).toEqual(Array(4).fill(true));
+});
+
+test("words of the wire inside an answer's text do not count", () => {
+  const meter = chatMeter(true);
+  const text = '"usage":{"prompt_tokens":9} "error":{} [DONE] "choices":[],';
+  const chunk = utf8.encode(
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`,
+  );
+  for (let index = 0; index < 3; index += 1) expect(meter.watch(chunk)).toBe(chunk);
+  expect([meter.terminalSeen(), meter.errorSeen(), meter.reading(true).usageSource]).toEqual([
+    false,
+    false,
+    "none",
+  ]);
+});
+
 test("no bytes make a meter throw", () => {
   const json = fc.json().map((it) => `data: ${it}\n\n`);
   const shaped = fc
