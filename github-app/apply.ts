@@ -3,7 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { fits } from "#shared/schema.ts";
 import { type EventName, FACTS, isEventName } from "./facts.ts";
-import { claimDelivery, markApplied, type Transaction } from "./inbox-store.ts";
+import { claimDelivery, type Transaction } from "./inbox-store.ts";
 import { writeInstallation, writePullRequest, writeReview, writeSightings } from "./outcome-store.ts";
 
 export type ApplyDeps = { database: Database; clock: Clock };
@@ -23,9 +23,7 @@ export async function applyDelivery(
 ): Promise<void> {
   if (!isEventName(name)) throw new UnreadableFacts();
   await database.db.transaction(async (tx) => {
-    if (!(await claimDelivery(tx, id))) return;
-    await WRITERS[name](tx, facts, id);
-    await markApplied(tx, id, clock.now());
+    if (await claimDelivery(tx, id, clock.now())) await WRITERS[name](tx, facts, id);
   });
 }
 

@@ -6,15 +6,13 @@ import { compareKeys } from "./later.ts";
  * that gave it; `merged`: the earliest delivery that said so; `edited_after_merge`: the latest; `request_known`: the
  * session's first recorded request, which is no delivery.
  */
-export const RULES = [
-  "body_none",
-  "body_one",
-  "body_conflict",
-  "merged",
-  "edited_after_merge",
-  "request_known",
-] as const;
-export type Rule = (typeof RULES)[number];
+export type Rule =
+  | "body_none"
+  | "body_one"
+  | "body_conflict"
+  | "merged"
+  | "edited_after_merge"
+  | "request_known";
 
 /** Accounts of bodies kept per pull request: the latest ones, so that the present one is always among them. */
 const BODY_ACCOUNTS_MAX = 10;

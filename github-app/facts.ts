@@ -75,12 +75,11 @@ export const InstallationFacts = closed({
 });
 export type InstallationFacts = Static<typeof InstallationFacts>;
 
-export const RepositoryFacts = closed({
+const RepositoryFacts = closed({
   action: Type.String(),
   installation: Installation,
   sightings: Type.Array(Sighting),
 });
-export type RepositoryFacts = Static<typeof RepositoryFacts>;
 
 /** The events that say something here (DECISIONS.md, App permissions), and what is kept of each. */
 export const FACTS = {

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Database } from "#drizzle/database.ts";
 import { webhookInbox } from "#drizzle/schema/github.ts";
@@ -60,21 +60,22 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
 const isDelivery = (deliveryId: string) =>
   and(eq(webhookInbox.orgId, DEFAULT_ORG), eq(webhookInbox.deliveryId, deliveryId));
 
-/** Takes a delivery for this transaction; false when it was applied already or another process has it in hand. */
-export async function claimDelivery(tx: Transaction, deliveryId: string): Promise<boolean> {
-  const rows = await tx
+/**
+ * Takes a delivery for this transaction and marks it applied; the transaction's end makes that true or undoes it. False
+ * when it was applied already or another process has it in hand.
+ */
+export async function claimDelivery(tx: Transaction, deliveryId: string, now: Date): Promise<boolean> {
+  const free = tx
     .select({ id: webhookInbox.deliveryId })
     .from(webhookInbox)
     .where(and(isDelivery(deliveryId), isNull(webhookInbox.processedAt)))
     .for("update", { skipLocked: true });
-  return rows.length === 1;
-}
-
-export async function markApplied(tx: Transaction, deliveryId: string, now: Date): Promise<void> {
-  await tx
+  const rows = await tx
     .update(webhookInbox)
     .set({ processedAt: now.toISOString(), nextAttemptAt: null, failure: null })
-    .where(isDelivery(deliveryId));
+    .where(and(eq(webhookInbox.orgId, DEFAULT_ORG), inArray(webhookInbox.deliveryId, free)))
+    .returning({ id: webhookInbox.deliveryId });
+  return rows.length === 1;
 }
 
 /** Notes a failed attempt by its class, and when the next one may be made. */

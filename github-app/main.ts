@@ -17,6 +17,9 @@ const log = createLog("github-app", config.logLevel);
 const clock = systemClock;
 const database = openDatabase(config.databaseUrl, { name: "github-app", max: 4, statementTimeoutMs: 4_000 });
 
+// One stray rejection must not end the process; what was accepted is in the inbox.
+process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
+
 const probot = await startProbot(config, log, outcomes({ database, clock }));
 const worker =
   config.webhookSecrets.length > 0 ? startWorker({ database, clock, log, receive: receiveBy(probot) }) : null;

@@ -10,21 +10,25 @@ import { linkAfter } from "./link-after.ts";
 import { type PullRequestState, pullRequestAfter, type Told } from "./pull-request-after.ts";
 import { reviewAfter } from "./review-after.ts";
 
-// Every writer inserts what the account alone says, and only if there is a row already locks it and joins both. So two
-// processes with accounts of one thing never overwrite each other. Locks go installation, repositories by id, the rest.
+// Every writer locks the row and joins the account with it, or inserts what the account alone says; if another process
+// inserts the row in between, it looks again. So no two accounts of one thing overwrite each other. Locks are taken in
+// one order: installation, repositories by id, the rest.
 
 const CHUNK = 500;
 
 export async function writePullRequest(tx: Transaction, told: Told<PullRequestFacts>): Promise<void> {
-  const fresh = await linked(tx, null, pullRequestAfter(null, told));
-  const inserted = await tx
-    .insert(pullRequests)
-    .values({ orgId: DEFAULT_ORG, ...fresh })
-    .onConflictDoNothing()
-    .returning({ number: pullRequests.number });
-  if (inserted.length > 0) return;
-  const before = await lockPullRequest(tx, fresh);
-  if (before) await replace(tx, await linked(tx, before, pullRequestAfter(before, told)));
+  const { repositoryId, number } = told.facts;
+  for (;;) {
+    const before = await lockPullRequest(tx, { repositoryId, number });
+    const after = await linked(tx, before, pullRequestAfter(before, told));
+    if (before) return replace(tx, after);
+    const inserted = await tx
+      .insert(pullRequests)
+      .values({ orgId: DEFAULT_ORG, ...after })
+      .onConflictDoNothing()
+      .returning({ number: pullRequests.number });
+    if (inserted.length > 0) return;
+  }
 }
 
 /** Looks again for the session of a merged pull request; true when it is known now. */
@@ -46,9 +50,9 @@ const isPullRequest = ({ repositoryId, number }: PullRequestKey) =>
     eq(pullRequests.number, number),
   );
 
-async function lockPullRequest(tx: Transaction, key: PullRequestKey): Promise<PullRequestState | undefined> {
+async function lockPullRequest(tx: Transaction, key: PullRequestKey): Promise<PullRequestState | null> {
   const [row] = await tx.select().from(pullRequests).where(isPullRequest(key)).for("update");
-  return row;
+  return row ?? null;
 }
 
 async function replace(tx: Transaction, state: PullRequestState): Promise<void> {
@@ -60,7 +64,8 @@ async function linked(
   before: PullRequestState | null,
   after: PullRequestState,
 ): Promise<PullRequestState> {
-  const asked = after.state === "merged" ? after.session : null;
+  const known = before?.link === "joined" && before.session === after.session;
+  const asked = after.state === "merged" && !known ? after.session : null;
   return linkAfter(before, after, asked === null ? null : await firstRequestAt(tx, asked));
 }
 
@@ -96,39 +101,56 @@ export async function sessionsToLookFor(
 }
 
 export async function writeReview(tx: Transaction, facts: ReviewFacts): Promise<void> {
-  const fresh = reviewAfter(null, facts);
-  const inserted = await tx
-    .insert(reviews)
-    .values({ orgId: DEFAULT_ORG, ...fresh })
-    .onConflictDoNothing()
-    .returning({ id: reviews.id });
-  if (inserted.length > 0) return;
   const isReview = and(
     eq(reviews.orgId, DEFAULT_ORG),
-    eq(reviews.repositoryId, fresh.repositoryId),
-    eq(reviews.id, fresh.id),
+    eq(reviews.repositoryId, facts.repositoryId),
+    eq(reviews.id, facts.id),
   );
-  const [before] = await tx.select().from(reviews).where(isReview).for("update");
-  if (before) await tx.update(reviews).set(reviewAfter(before, facts)).where(isReview);
+  for (;;) {
+    const [before = null] = await tx.select().from(reviews).where(isReview).for("update");
+    const after = reviewAfter(before, facts);
+    if (before) {
+      await tx.update(reviews).set(after).where(isReview);
+      return;
+    }
+    const inserted = await tx
+      .insert(reviews)
+      .values({ orgId: DEFAULT_ORG, ...after })
+      .onConflictDoNothing()
+      .returning({ id: reviews.id });
+    if (inserted.length > 0) return;
+  }
 }
 
 export async function writeInstallation(tx: Transaction, facts: InstallationFacts): Promise<void> {
-  const fresh = installationAfter(null, facts);
-  const isInstallation = and(eq(installations.orgId, DEFAULT_ORG), eq(installations.id, fresh.id));
-  const inserted = await tx
-    .insert(installations)
-    .values({ orgId: DEFAULT_ORG, ...fresh })
-    .onConflictDoNothing()
-    .returning({ id: installations.id });
-  if (inserted.length === 0) {
-    const [before] = await tx.select().from(installations).where(isInstallation).for("update");
-    if (before) await tx.update(installations).set(installationAfter(before, facts)).where(isInstallation);
-  }
+  const id = facts.installation.id;
+  await joinInstallation(tx, facts);
   if (facts.state === "removed") {
     await tx
       .update(repositories)
       .set({ covered: false })
-      .where(and(eq(repositories.orgId, DEFAULT_ORG), eq(repositories.installationId, fresh.id)));
+      .where(and(eq(repositories.orgId, DEFAULT_ORG), eq(repositories.installationId, id)));
+  }
+}
+
+async function joinInstallation(tx: Transaction, facts: InstallationFacts): Promise<void> {
+  const isInstallation = and(
+    eq(installations.orgId, DEFAULT_ORG),
+    eq(installations.id, facts.installation.id),
+  );
+  for (;;) {
+    const [before = null] = await tx.select().from(installations).where(isInstallation).for("update");
+    const after = installationAfter(before, facts);
+    if (before) {
+      await tx.update(installations).set(after).where(isInstallation);
+      return;
+    }
+    const inserted = await tx
+      .insert(installations)
+      .values({ orgId: DEFAULT_ORG, ...after })
+      .onConflictDoNothing()
+      .returning({ id: installations.id });
+    if (inserted.length > 0) return;
   }
 }
 
@@ -138,15 +160,8 @@ export async function writeSightings(tx: Transaction, sightings: readonly Sighti
   const removed = await removedInstallations(tx, sorted);
   const isRemoved = (it: Sighting) => it.installationId !== null && removed.has(it.installationId);
   for (let start = 0; start < sorted.length; start += CHUNK) {
-    const chunk = sorted.slice(start, start + CHUNK);
-    const inserted = await tx
-      .insert(repositories)
-      .values(chunk.map((it) => ({ orgId: DEFAULT_ORG, ...repositoryAfter(null, it, isRemoved(it)) })))
-      .onConflictDoNothing()
-      .returning({ id: repositories.id });
-    const fresh = new Set(inserted.map((row) => row.id));
-    const rest = chunk.filter((it) => !fresh.has(it.id));
-    if (rest.length > 0) await joinRepositories(tx, rest, isRemoved);
+    let left = sorted.slice(start, start + CHUNK);
+    while (left.length > 0) left = await joinRepositories(tx, left, isRemoved);
   }
 }
 
@@ -162,11 +177,12 @@ async function removedInstallations(tx: Transaction, sightings: readonly Sightin
   return new Set(rows.filter((row) => row.state === "removed").map((row) => row.id));
 }
 
+/** Joins the sightings with the repositories' rows; gives back those that another process inserted meanwhile. */
 async function joinRepositories(
   tx: Transaction,
   sightings: readonly Sighting[],
   isRemoved: (it: Sighting) => boolean,
-): Promise<void> {
+): Promise<Sighting[]> {
   const ids = sightings.map((it) => it.id);
   const rows = await tx
     .select()
@@ -175,7 +191,8 @@ async function joinRepositories(
     .orderBy(asc(repositories.id))
     .for("update");
   const states = new Map<number, RepositoryState>(rows.map((row) => [row.id, row]));
-  for (const it of sightings) {
+  const fresh = sightings.filter((it) => !states.has(it.id));
+  for (const it of sightings.filter((one) => states.has(one.id))) {
     const after = repositoryAfter(states.get(it.id) ?? null, it, isRemoved(it));
     states.set(it.id, after);
     await tx
@@ -183,4 +200,12 @@ async function joinRepositories(
       .set(after)
       .where(and(eq(repositories.orgId, DEFAULT_ORG), eq(repositories.id, it.id)));
   }
+  if (fresh.length === 0) return [];
+  const inserted = await tx
+    .insert(repositories)
+    .values(fresh.map((it) => ({ orgId: DEFAULT_ORG, ...repositoryAfter(null, it, isRemoved(it)) })))
+    .onConflictDoNothing()
+    .returning({ id: repositories.id });
+  const written = new Set(inserted.map((row) => row.id));
+  return fresh.filter((it) => !written.has(it.id));
 }

@@ -1,7 +1,7 @@
 import { markdownLines } from "#shared/markdown-lines.ts";
 
 /** A pull request that a body says it reverts; `repository` is `owner/name` as written, null for the body's own. */
-export type RevertReference = { repository: string | null; number: number };
+type RevertReference = { repository: string | null; number: number };
 
 export type RevertClaims = { byBody: RevertReference[]; bySha: string[] };
 

@@ -40,16 +40,15 @@ export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Worker {
   let stopping = false;
   const sweep = everyMs(deps.clock, timing.sweepMs, createSweep(deps));
   const purge = everyMs(deps.clock, timing.purgeMs, () => purgeOld(deps));
+  const round = reportingOutages(deps.log, async () => {
+    const applied = await applyDue(deps, () => stopping);
+    await sweep();
+    await purge();
+    return applied;
+  });
   const run = async () => {
     while (!stopping) {
-      let applied = 0;
-      try {
-        applied = await applyDue(deps, () => stopping);
-        await sweep();
-        await purge();
-      } catch (error) {
-        deps.log.warn({ failure: failureClass(error) }, "the inbox cannot be read");
-      }
+      const applied = await round();
       // A full batch means that there may be more; a failure must not turn into a busy loop.
       if (applied < BATCH && !stopping) await bell.wait(timing.pollMs);
     }
@@ -62,6 +61,23 @@ export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Worker {
       bell.ring();
       return done;
     },
+  };
+}
+
+/** A round of work that ends well whatever happens, and says so once per outage instead of once a second. */
+function reportingOutages(log: Log, round: () => Promise<number>): () => Promise<number> {
+  let readable = true;
+  return async () => {
+    try {
+      const applied = await round();
+      if (!readable) log.info({}, "the inbox can be read again");
+      readable = true;
+      return applied;
+    } catch (error) {
+      if (readable) log.warn({ failure: failureClass(error) }, "the inbox cannot be read");
+      readable = false;
+      return 0;
+    }
   };
 }
 

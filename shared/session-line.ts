@@ -2,7 +2,7 @@ import { parseSessionId, type SessionId } from "./labels.ts";
 import { isOverlong, type MarkdownLine, markdownLines } from "./markdown-lines.ts";
 
 /** The name that begins the line; ASCII letters of either case. */
-export const SESSION_LINE_KEY = "Gateway-Session";
+const SESSION_LINE_KEY = "Gateway-Session";
 
 /**
  * Why a line that looks like a session line is none, or why the body was not read to its end. `illegal_id`: the rest of the line is not
@@ -19,7 +19,7 @@ export const SESSION_LINE_DIAGNOSTICS = [
   "in_comment",
   "body_too_long",
 ] as const;
-export type SessionLineDiagnostic = (typeof SESSION_LINE_DIAGNOSTICS)[number];
+type SessionLineDiagnostic = (typeof SESSION_LINE_DIAGNOSTICS)[number];
 
 export type SessionLine = {
   /** Distinct, sorted. Ids are opaque: `a` and `A` are two. */
