@@ -10,6 +10,8 @@ import { createSealer } from "./seal.ts";
 
 /** Another replica's change is seen after this long at most, beside the time that loading takes. */
 const POLL_MS = 2000;
+/** A look at the database that takes longer has failed. */
+const LOOK_DEADLINE_MS = 2000;
 const HEALTHY_MS = 10_000;
 /** A directory that is older is said in the log: revocations of other replicas have not arrived for as long. */
 const STALE_MS = 15 * 60_000;
@@ -40,6 +42,8 @@ export type DirectoryOptions = {
   providerKeys: ReadonlyMap<string, Secret>;
   clock: Clock;
   log: Log;
+  /** Pause between two looks at the database; 2,000 if absent. */
+  pollMs?: number;
 };
 
 /**
@@ -69,13 +73,13 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
   });
   const poll = async () => {
     try {
-      if ((await within(POLL_MS, readVersion(database))) !== directory.version) await loads.next();
+      if ((await within(LOOK_DEADLINE_MS, readVersion(database))) !== directory.version) await loads.next();
       watch.seen();
     } catch (error) {
       watch.missed(error);
     }
   };
-  const stop = every(POLL_MS, poll);
+  const stop = every(options.pollMs ?? POLL_MS, poll);
   const alive = (key: ClientKey | null) =>
     key && (key.expiresAtMs === null || key.expiresAtMs > clock.now().getTime()) ? key : null;
 

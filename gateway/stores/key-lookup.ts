@@ -68,6 +68,8 @@ export function keyLookup(
       if (waiting.size >= WAITING_MAX) throw new GatewayError("key_unverifiable");
       const own = Promise.withResolvers<ClientKey | null>();
       waiting.set(hash, own);
+      // A caller that does not wait for the answer must not make its failure an unhandled one.
+      own.promise.catch(() => undefined);
       if (!running) void answerAll();
       return own.promise;
     },

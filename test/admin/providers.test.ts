@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { fault, type World, world } from "./world.ts";
+
+const CANARY = "sk-CANARY-0123456789";
+
+let it: World;
+beforeAll(async () => {
+  it = await world({ providerKeys: { OPENAI_API_KEY: CANARY } });
+  it.resolves("models.example", "93.184.216.34");
+  it.resolves("inside.example", "93.184.216.34", "10.1.2.3");
+});
+afterAll(() => it.close());
+
+const put = (name: string, body: object) => it.call("PUT", `/providers/${name}`, body);
+
+describe("providers are made and changed", () => {
+  test("PUT makes one with defaults, and makes it again with the same outcome", async () => {
+    const body = { kind: "openai-compatible", base_url: "https://models.example/v1/" };
+    const made = await put("own", body);
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      name: "own",
+      kind: "openai-compatible",
+      base_url: "https://models.example/v1",
+      credential_source: "none",
+      headers: {},
+      models: null,
+      responses: true,
+      trusted_for_passthrough: false,
+      allow_private_network: false,
+      enabled: true,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    const again = await put("own", { name: "own", ...body });
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual({ ...made.body, updated_at: expect.any(String) });
+    expect((await it.call("GET", "/providers/own")).body).toEqual(again.body);
+  });
+
+  test("a change is in force in this process before it is answered", async () => {
+    await put("live", { kind: "ollama", base_url: "http://127.0.0.1:11434", allow_private_network: true });
+    expect(it.directory.current().providers.get("live")?.baseUrl).toBe("http://127.0.0.1:11434");
+    await it.call("PATCH", "/providers/live", { enabled: false, models: ["llama*"] });
+    expect(it.directory.current().providers.get("live")).toMatchObject({
+      enabled: false,
+      models: ["llama*"],
+      baseUrl: "http://127.0.0.1:11434",
+    });
+    expect((await it.call("DELETE", "/providers/live")).status).toBe(204);
+    expect(it.directory.current().providers.has("live")).toBe(false);
+    expect((await it.call("DELETE", "/providers/live")).status).toBe(404);
+    expect((await it.call("GET", "/providers/live")).status).toBe(404);
+    expect((await it.call("PATCH", "/providers/live", {})).status).toBe(404);
+  });
+
+  test("POST refuses a name that is taken", async () => {
+    const body = { name: "twice", kind: "groq" };
+    expect((await it.call("POST", "/providers", body)).status).toBe(201);
+    expect(await fault(it.call("POST", "/providers", body))).toBe("422 The name is already taken.");
+  });
+
+  test("PUT puts back what it leaves out, PATCH keeps it", async () => {
+    await put("reset", { kind: "groq", models: ["a"], enabled: false, headers: { "x-team": "one" } });
+    expect((await it.call("PATCH", "/providers/reset", { enabled: true })).body).toMatchObject({
+      models: ["a"],
+      headers: { "x-team": "one" },
+    });
+    expect((await put("reset", { kind: "groq" })).body).toMatchObject({
+      models: null,
+      headers: {},
+      enabled: true,
+    });
+  });
+
+  test.each([
+    [{ kind: "nobody" }, "/kind: Expected one of openai, anthropic"],
+    [{}, "/kind: Expected required property"],
+    [{ kind: "groq", hosts: 1 }, "/hosts: Unexpected property"],
+    [{ kind: "groq", name: "other" }, "/name: Expected the name in the address"],
+    [{ kind: "azure" }, "/base_url: A provider of kind azure needs one"],
+    [
+      { kind: "groq", headers: { authorization: "Bearer x" } },
+      "/headers/authorization: This header is set by",
+    ],
+    [
+      { kind: "groq", headers: { "X-Api-Key": "x" } },
+      "/headers/X-Api-Key: This header is set by the gateway",
+    ],
+    [{ kind: "groq", headers: { "x-a": "one\r\nx-b: two" } }, "/headers/x-a: Expected string to match"],
+    [{ kind: "groq", headers: { "bad name": "x" } }, "/headers/bad name: Unexpected property"],
+    [{ kind: "groq", credential: "" }, "/credential: Expected string length greater"],
+  ])("a body that is wrong is refused by the member: %p", async (body, message) => {
+    expect(await fault(put("wrong", body))).toStartWith(`400 ${message}`);
+  });
+
+  test.each(["Upper", "-dash", "a".repeat(65), "a%2Fb", "a%20b"])("%p is no name", async (name) => {
+    expect(await fault(put(name, { kind: "groq" }))).toStartWith("400 /name: ");
+  });
+
+  test("a provider that a route uses cannot be deleted, also as a fallback, and the answer names the routes", async () => {
+    await put("needed", { kind: "groq" });
+    await it.call("PUT", "/routes/uses-it", { surface: "chat", provider: "needed", model: "m" });
+    await it.call("PUT", "/routes/falls-back", {
+      surface: "chat",
+      provider: "echo",
+      model: "m",
+      fallbacks: [{ provider: "needed", model: "m" }],
+    });
+    expect(await fault(it.call("DELETE", "/providers/needed"))).toBe(
+      "422 The provider needed is used by: falls-back, uses-it.",
+    );
+  });
+});
+
+describe("where a provider may live", () => {
+  test.each([
+    ["http://models.example/v1", false, "Plain http needs allow_private_network"],
+    ["https://127.0.0.1/v1", false, "A loopback or private address needs allow_private_network"],
+    ["https://inside.example/v1", false, "A loopback or private address needs allow_private_network"],
+    ["https://169.254.169.254/v1", true, "The address is not one that a provider can have"],
+    ["https://user:secret@models.example/v1", true, "Expected no user name or password"],
+    ["https://models.example/v1?key=1", true, "Expected no query and no fragment"],
+    ["ftp://models.example/v1", true, "Expected an http or https address"],
+  ])("%p (private network: %p) is refused", async (base_url, allow_private_network, message) => {
+    const body = { kind: "openai-compatible", base_url, allow_private_network };
+    expect(await fault(put("place", body))).toBe(`400 /base_url: ${message}.`);
+  });
+
+  test("a private address is accepted where the administrator allows it", async () => {
+    const body = {
+      kind: "openai-compatible",
+      base_url: "http://inside.example:8000/v1",
+      allow_private_network: true,
+    };
+    expect((await put("place", body)).status).toBe(201);
+    expect(await fault(it.call("PATCH", "/providers/place", { allow_private_network: false }))).toStartWith(
+      "400 ",
+    );
+  });
+
+  test("a host that does not resolve now can be saved: calls check again", async () => {
+    expect((await put("later", { kind: "vllm", base_url: "https://not-yet.example" })).status).toBe(201);
+  });
+});
+
+describe("credentials", () => {
+  const source = async (name: string) => (await it.call("GET", `/providers/${name}`)).body.credential_source;
+
+  test("a credential is stored sealed, opened for the call, and never shown", async () => {
+    const answers = [
+      await put("sealed", { kind: "groq", credential: CANARY }),
+      await it.call("GET", "/providers/sealed"),
+      await it.call("GET", "/providers"),
+      await it.call("PATCH", "/providers/sealed", { enabled: true }),
+    ];
+    expect(answers.map(({ text }) => text).join()).not.toContain(CANARY);
+    expect(await source("sealed")).toBe("stored");
+    const { credential } = it.directory.current().providers.get("sealed") ?? {};
+    expect(credential?.reveal()).toBe(CANARY);
+    expect(Bun.inspect(it.directory.current().providers)).not.toContain(CANARY);
+    expect(JSON.stringify([...it.directory.current().providers])).not.toContain(CANARY);
+  });
+
+  test("no table, no log line and no other answer holds it", async () => {
+    const tables = await it.database.db.execute<{ name: string }>(
+      sql`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'drizzle')`,
+    );
+    expect(tables.length).toBeGreaterThan(10);
+    for (const { name } of tables) {
+      const rows = await it.database.db.execute(sql.raw(`select t::text as row from ${name} t`));
+      expect(JSON.stringify(rows)).not.toContain("CANARY");
+    }
+    expect(it.log.lines.join()).not.toContain("CANARY");
+  });
+
+  test("a new address takes the credential away, unless one is sent along", async () => {
+    const body = { kind: "openai-compatible", base_url: "https://models.example/v1", credential: CANARY };
+    await put("moving", body);
+    await it.call("PATCH", "/providers/moving", { base_url: "https://models.example/v1/" });
+    expect(await source("moving")).toBe("stored");
+    await it.call("PATCH", "/providers/moving", { base_url: "https://models.example/v2" });
+    expect(await source("moving")).toBe("none");
+    await it.call("PATCH", "/providers/moving", {
+      base_url: "https://models.example/v3",
+      credential: CANARY,
+    });
+    expect(await source("moving")).toBe("stored");
+    await put("moving", { kind: "openai-compatible", base_url: "https://models.example/v3" });
+    expect(await source("moving")).toBe("stored");
+    await put("moving", { kind: "openai-compatible", base_url: "https://models.example/v4" });
+    expect(await source("moving")).toBe("none");
+  });
+
+  test("a change of kind that changes the address takes it away too", async () => {
+    await put("kindly", { kind: "groq", credential: CANARY });
+    await put("kindly", { kind: "mistral" });
+    expect(await source("kindly")).toBe("none");
+  });
+
+  test("null takes it away", async () => {
+    await put("gone", { kind: "groq", credential: CANARY });
+    await it.call("PATCH", "/providers/gone", { credential: null });
+    expect(await source("gone")).toBe("none");
+    expect(it.directory.current().providers.get("gone")?.credential).toBeNull();
+  });
+
+  test("the environment's credential serves the provider named like its kind, at the vendor's own address only", async () => {
+    expect(await source("openai")).toBe("environment");
+    const inUse = () => it.directory.current().providers.get("openai")?.credential?.reveal();
+    expect(inUse()).toBe(CANARY);
+    await it.call("PATCH", "/providers/openai", { base_url: "https://models.example/v1" });
+    expect(inUse()).toBeUndefined();
+    expect(await source("openai")).toBe("none");
+    await it.call("PATCH", "/providers/openai", { base_url: null, credential: "an administrator's" });
+    expect(inUse()).toBe("an administrator's");
+    await put("second", { kind: "openai" });
+    expect(it.directory.current().providers.get("second")?.credential).toBeNull();
+  });
+});

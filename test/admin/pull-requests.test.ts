@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { pullRequests, repositories } from "#drizzle/schema/github.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { recordAt } from "./records.ts";
+import { type World, world } from "./world.ts";
+
+let it: World;
+
+const pull = (number: number, facts: Partial<typeof pullRequests.$inferInsert>) => ({
+  repositoryId: 9_007_199_254,
+  number,
+  state: "merged" as const,
+  openedAt: "2026-11-01T00:00:00.000Z",
+  mergedAt: `2026-11-0${number}T12:00:00.000Z`,
+  link: "no_stamp" as const,
+  sessionIds: [],
+  revertsByBody: [],
+  revertsBySha: [],
+  evidence: [],
+  ...facts,
+});
+
+beforeAll(async () => {
+  it = await world();
+  const { db } = it.database;
+  await db.insert(repositories).values({
+    id: 9_007_199_254,
+    fullName: "acme/api",
+    formerNames: [],
+    changedAt: "2026-11-01T00:00:00.000Z",
+  });
+  const evidence = {
+    deliveryId: "d-1",
+    rule: "body_stamp",
+    sessionIds: ["run-1"],
+    diagnostics: [],
+    at: "2026-11-02T12:00:00.000Z",
+  };
+  await db.insert(pullRequests).values([
+    pull(1, { link: "open", state: "open", mergedAt: null }),
+    pull(2, {
+      link: "joined",
+      session: "run-1",
+      sessionIds: ["run-1"],
+      evidence: [evidence],
+      authorLogin: "ada",
+    }),
+    pull(3, { link: "conflict", sessionIds: ["run-1", "run-2"] }),
+    pull(4, { link: "unknown_session", session: "run-9", sessionIds: ["run-9"] }),
+    pull(5, {}),
+    pull(6, { link: "not_merged", state: "closed", mergedAt: null }),
+  ]);
+  await db
+    .insert(requests)
+    .values([
+      recordAt("2026-11-01T10:00:00.000Z", { session: "run-1", costUsd: "0.1" }),
+      recordAt("2026-11-01T11:00:00.000Z", { session: "run-1", costUsd: "0.02" }),
+      recordAt("2026-11-01T12:00:00.000Z", { session: "run-1", costUsd: "5", channel: "subscription" }),
+      recordAt("2026-11-01T13:00:00.000Z", { session: "run-1", unpriced: true }),
+    ]);
+});
+afterAll(() => it.close());
+
+const numbers = async (query: string) =>
+  (await it.call("GET", `/pull-requests${query}`)).body.data.map((row: { number: number }) => row.number);
+
+test("pull requests are listed newest merge first, and pages follow each other", async () => {
+  expect(await numbers("")).toEqual([5, 4, 3, 2, 6, 1]);
+  const first = (await it.call("GET", "/pull-requests?limit=4")).body;
+  const second = (await it.call("GET", `/pull-requests?limit=4&after=${first.next}`)).body;
+  expect(second.data.map((row: { number: number }) => row.number)).toEqual([6, 1]);
+  expect(second).toMatchObject({ has_more: false, next: null });
+});
+
+test.each([
+  ["?repository=acme/api&link=conflict", [3]],
+  ["?repository=acme/web", []],
+  ["?session=run-1", [2]],
+  ["?author=ada", [2]],
+  ["?state=open", [1]],
+])("%p narrows the list", async (query, expected) => {
+  expect(await numbers(query)).toEqual(expected);
+});
+
+test("a joined one shows the evidence and what its session cost, without the subscription lane", async () => {
+  const { body } = await it.call("GET", "/pull-requests/9007199254-2");
+  expect(body).toMatchObject({
+    id: "9007199254-2",
+    repository: "acme/api",
+    link: "joined",
+    session: "run-1",
+    reason: "It was merged, its body names exactly one session, and calls of that session are recorded.",
+    session_requests: 4,
+    session_cost_usd: "0.12",
+    session_cost_is_lower_bound: true,
+    evidence: [{ delivery_id: "d-1", rule: "body_stamp", session_ids: ["run-1"] }],
+  });
+});
+
+test.each([
+  [1, "It is not merged yet."],
+  [3, "two or more different sessions"],
+  [4, "no call is recorded yet"],
+  [5, "no line `Gateway-Session: <id>`"],
+  [6, "closed without a merge"],
+])("number %p says why it is not joined", async (number, reason) => {
+  expect((await it.call("GET", `/pull-requests/9007199254-${number}`)).body.reason).toContain(reason);
+});
+
+test.each(["9007199254-7", "x", "1-2-3", "99999999999999999999-1"])("%p is no pull request", async (id) => {
+  expect((await it.call("GET", `/pull-requests/${id}`)).status).toBe(404);
+});
+
+test.each(["x", "1-2", "99999999999999999-1-1"])(
+  "a cursor that no page gave is refused: %p",
+  async (after) => {
+    expect((await it.call("GET", `/pull-requests?after=${after}`)).status).toBe(400);
+  },
+);

@@ -1,0 +1,135 @@
+import { Elysia } from "elysia";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { admin } from "#gateway/admin/admin.ts";
+import { Secret } from "#gateway/directory.ts";
+import { adminKeyCheck } from "#gateway/plugins/admin-key.ts";
+import { errorAnswers } from "#gateway/plugins/error-answers.ts";
+import { bootstrap } from "#gateway/stores/bootstrap.ts";
+import { type DirectoryStore, openDirectory } from "#gateway/stores/directory.ts";
+import { createSealer } from "#gateway/stores/seal.ts";
+import { addressGuard } from "#gateway/upstream/ssrf.ts";
+import { systemClock } from "#shared/clock.ts";
+import type { Log, LogFields } from "#shared/log.ts";
+import { testDatabase } from "#test/support/postgres.ts";
+
+export const ADMIN_KEY = "tga_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+export const MASTER_KEY = new Uint8Array(32).fill(7);
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+export type Json = any;
+
+export type Answer = {
+  status: number;
+  /** The parsed body; `undefined` where there is none. */
+  body: Json;
+  /** As it came. */
+  text: string;
+  headers: Headers;
+};
+
+export type World = {
+  database: Database;
+  url: string;
+  directory: DirectoryStore;
+  /** A call with the admin key. */
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** A call with the headers and the body as given. */
+  raw(path: string, init: RequestInit): Promise<Answer>;
+  app: { handle(request: Request): Promise<Response>; routes: { method: string; path: string }[] };
+  /** Secret of the key that the first start made. */
+  firstKey: string;
+  log: RecordedLog;
+  /** Puts a host name into this world's DNS. */
+  resolves(host: string, ...addresses: string[]): void;
+  close(): Promise<void>;
+};
+
+export type RecordedLog = Log & { lines: string[] };
+
+export function recordedLog(): RecordedLog {
+  const lines: string[] = [];
+  const at = (level: string) => (fields: LogFields, message: string) =>
+    void lines.push(JSON.stringify({ level, ...fields, message }));
+  const log: RecordedLog = {
+    lines,
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: () => log,
+  };
+  return log;
+}
+
+/** An admin API on a database of its own, after the first start; nothing is opened on the network. */
+export async function world(options: { providerKeys?: Record<string, string> } = {}): Promise<World> {
+  const { url, close } = await testDatabase();
+  const database = openDatabase(url, { name: "test", max: 4, statementTimeoutMs: 10_000 });
+  const providerKeys = new Map(
+    Object.entries(options.providerKeys ?? {}).map(([name, value]) => [name, new Secret(value)]),
+  );
+  const log = recordedLog();
+  const clock = systemClock;
+  let firstKey = "";
+  const keepFirstKey = async (secret: string) => {
+    firstKey = secret;
+  };
+  await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
+  const directory = await openDirectory({ database, masterKey: MASTER_KEY, providerKeys, clock, log });
+  const hosts = new Map<string, string[]>();
+  const app = new Elysia({ normalize: false }).use(errorAnswers({ log })).use(
+    admin({
+      database,
+      directory,
+      sealer: createSealer(MASTER_KEY),
+      providerKeys,
+      isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
+      addressGuard: addressGuard(clock, async (host) => {
+        const addresses = hosts.get(host);
+        if (!addresses) throw new Error("no such host");
+        return addresses;
+      }),
+      settled: async () => undefined,
+      clock,
+    }),
+  );
+  const raw = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await app.handle(new Request(`http://gateway.test/admin/v1${path}`, init));
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: text === "" ? undefined : JSON.parse(text),
+      text,
+      headers: response.headers,
+    };
+  };
+  return {
+    database,
+    url,
+    directory,
+    app,
+    firstKey,
+    log,
+    raw,
+    call: (method, path, body) =>
+      raw(path, {
+        method,
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    resolves: (host, ...addresses) => void hosts.set(host, addresses),
+    close: async () => {
+      await directory.close();
+      await database.close();
+      await close();
+    },
+  };
+}
+
+export const sha256Hex = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
+/** Status and message of a refusal, in one line. */
+export async function fault(answer: Promise<Answer>): Promise<string> {
+  const { status, body } = await answer;
+  return `${status} ${body?.error?.message}`;
+}
