@@ -40,7 +40,6 @@ export async function launch(options: LaunchOptions): Promise<number> {
   // Postgres's own user must get through, if it is another one; the files inside guard themselves.
   makeDirectory(config.dataDirectory, 0o711);
   const secrets = ensureSecrets(config);
-  await untilPortsAreFree(options);
   const database = await readyDatabase({ ...options, progress: options.say, signal: requests.signal });
   try {
     return requests.signal.aborted ? ENDED : await runPair(options, secrets, database);
@@ -51,6 +50,8 @@ export async function launch(options: LaunchOptions): Promise<number> {
 
 async function runPair(options: LaunchOptions, secrets: Secrets, database: ReadyDatabase): Promise<number> {
   const { config, scripts, requests, log, clock } = options;
+  await untilPortsAreFree(options);
+  if (requests.signal.aborted) return ENDED;
   const gateway = {
     name: "gateway",
     script: scripts.gateway,

@@ -1,3 +1,5 @@
+import { whenRunnerEnds } from "./runner.ts";
+
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export type StopRequests = {
@@ -9,17 +11,17 @@ export type StopRequests = {
   signal: AbortSignal;
 };
 
-/** Listens for signals from now on, so that none ends this process by itself. */
+/** Listens for signals from now on, so that none ends this process by itself. The end of the runner counts as one. */
 export function stopRequests(): StopRequests {
   const first = Promise.withResolvers<NodeJS.Signals>();
   const second = Promise.withResolvers<void>();
   const asked = new AbortController();
-  for (const name of SIGNALS) {
-    process.on(name, () => {
-      if (asked.signal.aborted && name === "SIGINT") second.resolve();
-      asked.abort();
-      first.resolve(name);
-    });
-  }
+  const ask = (name: NodeJS.Signals) => {
+    if (asked.signal.aborted && name === "SIGINT") second.resolve();
+    asked.abort();
+    first.resolve(name);
+  };
+  for (const name of SIGNALS) process.on(name, () => ask(name));
+  whenRunnerEnds(() => ask("SIGTERM"));
   return { first: first.promise, second: second.promise, signal: asked.signal };
 }
