@@ -95,5 +95,6 @@ function parseV6(text: string): bigint | null {
     : null;
 }
 
-const join = (parts: readonly number[], bits: number): bigint =>
-  parts.reduce((sum, part) => (sum << BigInt(bits)) | BigInt(part), 0n);
+function join(parts: readonly number[], bits: number): bigint {
+  return parts.reduce((sum, part) => (sum << BigInt(bits)) | BigInt(part), 0n);
+}
