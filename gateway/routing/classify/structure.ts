@@ -2,9 +2,10 @@
 export const MARKS = {
   "code fence": /```|~~~/,
   "code-like line":
-    /^\s*(?:(?:def|class|function|import|from|const|let|var|public|private|return|if|for|while|#include|SELECT|INSERT|UPDATE|CREATE)\b.*[({:;=*]|<\/?[a-z]+[^>]*>|[\w.]+\(.*\);?\s*$|[}\])]+;?\s*$)/m,
+    /^\s*(?:(?:def|class|function|public|private|static|const|let|var|async)\s+\w+.*[({:;=]\s*\S*$|(?:import|from)\s+[\w.{},* ]+\s+(?:import|from)\b|import\s+[\w.]+;?$|return\b[^.]*;?$|(?:if|for|while)\s*\(.+\)|(?:if|for|while)\s[^.]+:$|#include|<\/?[a-z]+[^>]*>|(?:SELECT|INSERT|UPDATE|CREATE)\s.+(?:FROM|INTO|SET|TABLE)\b|[\w.]+\([^()]*\);?$|[}\])]+;$)/m,
   "inline code": /`[^`\n]+`|\b\w+\(\)|\b[a-z]+_[a-z]+\b|\b\w+\.(?:py|js|ts|java|cpp|go|rs|sql|sh|html|css)\b/,
-  formula: /[0-9a-z)]\s*[=+*/^×÷]\s*[0-9a-z(]|\\(?:frac|sqrt|int|sum)|[√∑∫π≤≥]|\b[xyz]\s*[=^]/i,
+  formula:
+    /\d\s*[=+*^×÷]\s*[\da-z(]|\d\s*\/\s*\d|\b[a-z]\s*[=+^]\s*[\da-z(-]|\\(?:frac|sqrt|int|sum)|[√∑∫π≤≥]/i,
   address: /https?:\/\/|www\./,
   "many digits": /(?:\d[^\d]{0,12}){8}/,
   "question mark": /[?？¿؟]/,

@@ -3,7 +3,7 @@ const HEAD_CHARACTERS = 1500;
 const TAIL_CHARACTERS = 500;
 /** The instruction zone: where people write what they want done, before or after the material. */
 const ZONE_HEAD_CHARACTERS = 160;
-const ZONE_TAIL_CHARACTERS = 80;
+const ZONE_TAIL_CHARACTERS = 100;
 /** A separator this early is part of a greeting or a title, not the end of the instruction. */
 const INSTRUCTION_MIN_CHARACTERS = 24;
 
@@ -36,7 +36,7 @@ function headOf(text: string): string {
 
 /**
  * Finds the instruction zone of a normalised text: its first 160 characters, cut where material begins, and its
- * last 80 where the text is longer than that. The two are set apart by a line end.
+ * last 100 where the text is longer than that. The two are set apart by a line end.
  */
 export function zoneOf(text: string): string {
   const trimmed = text.trim();
