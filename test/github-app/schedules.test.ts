@@ -138,6 +138,6 @@ test("any order, any repetition and any loss with later delivery ends in the sam
     fc.asyncProperty(schedule, async (steps) => {
       expect(await play(steps)).toEqual(inOrder);
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   );
 });
