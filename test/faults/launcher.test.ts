@@ -1,0 +1,249 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ask, scratch } from "#test/support/embedded.ts";
+import { freePort } from "#test/support/ports.ts";
+import { testDatabase } from "#test/support/postgres.ts";
+
+const LAUNCHER = join(import.meta.dir, "../support/stand-in/launcher.ts");
+const START = join(import.meta.dir, "../../gateway/cli/start.ts");
+
+const space = scratch();
+const dataDir = join(space.path, "data");
+const ports = { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) };
+const running: Launcher[] = [];
+
+afterEach(async () => {
+  for (const launcher of running.splice(0)) {
+    launcher.process.kill("SIGTERM");
+    await launcher.process.exited;
+  }
+}, 20_000);
+afterAll(() => space.remove());
+
+type Launcher = {
+  process: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  said(): string;
+  /** Resolves when it has said `text`. */
+  saying(text: string): Promise<void>;
+};
+
+function launcher(script: string, env: Record<string, string>, words: string[] = []): Launcher {
+  const child = Bun.spawn([process.execPath, "--no-env-file", script, ...words], {
+    env: { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, STAND_IN_DIR: space.path, ...ports, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  const listen = async () => {
+    for await (const chunk of child.stderr) said += new TextDecoder().decode(chunk);
+  };
+  void listen();
+  const it = {
+    process: child,
+    said: () => said,
+    saying: async (text: string) => {
+      for (let tries = 0; !said.includes(text); tries++) {
+        if (tries > 400) throw new Error(`not said: ${text}\n${said}`);
+        await Bun.sleep(25);
+      }
+    },
+  };
+  running.push(it);
+  return it;
+}
+
+const events = (name: string): string[] => {
+  const file = join(space.path, `${name}.events`);
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+};
+const startsOf = (name: string) => events(name).filter((event) => event.startsWith("start"));
+const lastPid = (name: string) => Number(startsOf(name).at(-1)?.split(" ")[1]);
+const envOf = (name: string): Record<string, string> =>
+  JSON.parse(readFileSync(join(space.path, `${name}.env.json`), "utf8"));
+const pidFile = join(dataDir, "postgres/data/postmaster.pid");
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    if (tries > 400) throw new Error(`never came to pass: ${what}`);
+    await Bun.sleep(25);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("the launcher", () => {
+  test("the first start makes keys and database, says where all is, and ends everything on SIGTERM", async () => {
+    const it = launcher(LAUNCHER, { OPENAI_API_KEY: "sk-canary", WEBHOOK_SECRET: "a-secret-of-some-length" });
+    await it.saying("Tallygate is ready.");
+    expect(it.said()).toContain(`http://127.0.0.1:${ports.PORT}`);
+    expect(it.said()).toContain(`http://127.0.0.1:${ports.GITHUB_APP_PORT}`);
+    expect(it.said()).toContain(join(dataDir, "admin-key"));
+    expect(readFileSync(join(dataDir, "admin-key"), "utf8")).toMatch(/^tga_[0-9A-Za-z]{43}\n$/);
+    for (const secret of ["admin-key", "master-key"]) {
+      expect(statSync(join(dataDir, secret)).mode & 0o777).toBe(0o600);
+    }
+
+    const gateway = envOf("gateway");
+    expect(gateway).toMatchObject({
+      NODE_ENV: "production",
+      BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+      ADMIN_KEY: readFileSync(join(dataDir, "admin-key"), "utf8").trim(),
+      MASTER_KEY: readFileSync(join(dataDir, "master-key"), "utf8").trim(),
+      OPENAI_API_KEY: "sk-canary",
+    });
+    expect(gateway["WEBHOOK_SECRET"]).toBeUndefined();
+    const githubApp = envOf("github-app");
+    expect(githubApp["WEBHOOK_SECRET"]).toBe("a-secret-of-some-length");
+    expect([githubApp["ADMIN_KEY"], githubApp["MASTER_KEY"], githubApp["OPENAI_API_KEY"]]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const months = "select count(*)::int from pg_inherits where inhparent = 'requests'::regclass";
+    expect(await ask(gateway["DATABASE_URL"] ?? "", months)).toBe(5);
+
+    it.process.kill("SIGTERM");
+    expect(await it.process.exited).toBe(0);
+    expect([events("gateway").at(-1), events("github-app").at(-1)]).toEqual(["stop SIGTERM", "stop SIGTERM"]);
+    expect(existsSync(pidFile)).toBe(false);
+  }, 30_000);
+
+  test("the second start keeps the keys and is ready within 3 s", async () => {
+    const key = readFileSync(join(dataDir, "admin-key"), "utf8");
+    const startedAt = performance.now();
+    const it = launcher(LAUNCHER, {});
+    await it.saying("Tallygate is ready.");
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(readFileSync(join(dataDir, "admin-key"), "utf8")).toBe(key);
+  }, 30_000);
+
+  test("a second launcher on the same data directory is refused", async () => {
+    const first = launcher(LAUNCHER, {});
+    await first.saying("Tallygate is ready.");
+    const second = launcher(LAUNCHER, { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) });
+    expect(await second.process.exited).toBe(1);
+    expect(second.said()).toContain(`Another launcher (process ${first.process.pid}) is already running`);
+    expect((await fetch(`http://127.0.0.1:${ports.PORT}/readyz`)).status).toBe(200);
+  }, 30_000);
+
+  test("a process that dies is started again, and the other one goes on", async () => {
+    const it = launcher(LAUNCHER, {});
+    await it.saying("Tallygate is ready.");
+    const before = { gateway: startsOf("gateway").length, githubApp: startsOf("github-app").length };
+    process.kill(lastPid("gateway"), "SIGKILL");
+    await until(() => startsOf("gateway").length === before.gateway + 1, "a new gateway");
+    expect(startsOf("github-app").length).toBe(before.githubApp);
+  }, 30_000);
+
+  test("a process whose settings are wrong is not started again: everything ends with status 1", async () => {
+    const before = startsOf("github-app").length;
+    const it = launcher(LAUNCHER, { "STAND_IN_github-app": "misconfigured" });
+    expect(await it.process.exited).toBe(1);
+    expect(it.said()).toContain("WEBHOOK_SECRET has a value that cannot be used");
+    expect(startsOf("github-app").length).toBe(before + 1);
+    expect(events("gateway").at(-1)).toStartWith("stop");
+    expect(existsSync(pidFile)).toBe(false);
+  }, 30_000);
+
+  test("a second SIGINT does not wait for a process that hangs", async () => {
+    const it = launcher(LAUNCHER, { STAND_IN_gateway: "hang" });
+    await it.saying("Tallygate is ready.");
+    it.process.kill("SIGINT");
+    await until(() => events("gateway").at(-1) === "stop SIGINT", "the first SIGINT");
+    await Bun.sleep(300);
+    expect(it.process.exitCode).toBeNull();
+    it.process.kill("SIGINT");
+    expect(await it.process.exited).toBe(0);
+    expect(isAlive(lastPid("gateway"))).toBe(false);
+    expect(existsSync(pidFile)).toBe(false);
+  }, 30_000);
+
+  test("when the launcher is killed, the pair ends by itself, and the next start takes the database over", async () => {
+    const it = launcher(LAUNCHER, {});
+    await it.saying("Tallygate is ready.");
+    it.process.kill("SIGKILL");
+    await until(() => !isAlive(lastPid("gateway")) && !isAlive(lastPid("github-app")), "the end of the pair");
+    expect(events("gateway").at(-1)).toBe("stop launcher gone");
+    const postgres = readFileSync(pidFile, "utf8").split("\n")[0];
+    const next = launcher(LAUNCHER, {});
+    await next.saying("Tallygate is ready.");
+    expect(readFileSync(pidFile, "utf8").split("\n")[0]).toBe(postgres);
+  }, 30_000);
+
+  test("a runner that dies without a word takes the launcher with it, in order", async () => {
+    const runner = Bun.spawn(["/bin/sh", "-c", `"$0" --no-env-file "$1"; exit`, process.execPath, LAUNCHER], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        DATA_DIR: dataDir,
+        STAND_IN_DIR: space.path,
+        ...ports,
+        npm_lifecycle_event: "start",
+      },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    const before = startsOf("gateway").length;
+    await until(() => startsOf("gateway").length > before, "a gateway");
+    runner.kill("SIGKILL");
+    await until(() => !existsSync(pidFile), "the end of the database");
+    expect(events("gateway").at(-1)).toBe("stop SIGTERM");
+  }, 30_000);
+
+  test("with a database of one's own none is made, and that one is migrated", async () => {
+    const database = await testDatabase();
+    const elsewhere = join(space.path, "elsewhere");
+    const it = launcher(LAUNCHER, {
+      DATA_DIR: elsewhere,
+      DATABASE_URL: database.url,
+      MASTER_KEY: "00".repeat(32),
+    });
+    await it.saying("Tallygate is ready.");
+    expect(envOf("gateway")["DATABASE_URL"]).toBe(database.url);
+    expect(readdirSync(elsewhere)).toEqual(["admin-key"]);
+    it.process.kill("SIGTERM");
+    expect(await it.process.exited).toBe(0);
+    await database.close();
+  }, 30_000);
+
+  test("a database that does not let us in is named as the fault", async () => {
+    const database = await testDatabase();
+    const it = launcher(LAUNCHER, {
+      DATA_DIR: join(space.path, "refused"),
+      DATABASE_URL: database.url.replace(":test@", ":wrong@"),
+      MASTER_KEY: "00".repeat(32),
+    });
+    expect(await it.process.exited).toBe(1);
+    expect(it.said()).toContain("The database cannot be migrated: password authentication failed");
+    await database.close();
+  }, 30_000);
+});
+
+describe("bun run start", () => {
+  test("wrong settings end it with status 1 and a list of all faults", async () => {
+    const it = launcher(START, { PORT: "http", LOG_LEVEL: "loud", DATABASE_URL: "postgres://u:canary@h/d" });
+    expect(await it.process.exited).toBe(1);
+    expect(it.said()).toBe(
+      [
+        "3 of the settings cannot be used:",
+        '  - PORT is "http"; accepted is a port from 1 to 65535',
+        '  - LOG_LEVEL is "loud"; accepted is one of trace, debug, info, warn, error, fatal',
+        "  - MASTER_KEY is missing, which a DATABASE_URL of your own requires; accepted is 32 bytes in hexadecimal or base64",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("--help tells the settings and starts nothing", async () => {
+    const run = Bun.spawnSync([process.execPath, START, "--help"], {
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.stdout.toString()).toContain("DATABASE_URL");
+  });
+});

@@ -1,0 +1,3 @@
+import { standIn } from "./child.ts";
+
+standIn("gateway", Number(process.env["PORT"]));

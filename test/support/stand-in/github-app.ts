@@ -1,0 +1,3 @@
+import { standIn } from "./child.ts";
+
+standIn("github-app", Number(process.env["GITHUB_APP_PORT"]));
