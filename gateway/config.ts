@@ -60,6 +60,9 @@ const LauncherEnv = Type.Object({
   GITHUB_APP_PORT: port(8788),
 });
 
+/** Every setting that `bun run start` reads for itself and for the gateway. */
+export const SETTING_NAMES: readonly string[] = Object.keys(LauncherEnv.properties);
+
 export type GatewayConfig = {
   port: number;
   host: string;

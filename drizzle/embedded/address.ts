@@ -63,7 +63,7 @@ export function listenFlags(address: Address): Record<string, string> {
         listen_addresses: "",
         port: "5432",
         // A list of directories: the quotes keep a comma in the path from splitting it.
-        unix_socket_directories: `"${address.directory}"`,
+        unix_socket_directories: `"${address.directory.replaceAll('"', '""')}"`,
         unix_socket_permissions: "0700",
       }
     : { listen_addresses: "127.0.0.1", port: String(address.port), unix_socket_directories: "" };

@@ -17,8 +17,17 @@ Settings are environment variables (or a file .env):
   ALLOWED_HOSTS     host names that requests may be sent to, separated by commas (any)
   SPOOL_DIR         where records wait for Postgres (DATA_DIR/spool)
   SPOOL_SYNC        normal, or full: every record is flushed to disk at once (normal)
+  SPOOL_BYTES_MAX   how large that may grow (1 GiB)
+  JSON_BYTES_MAX, OTLP_BYTES_MAX, TOOL_BYTES_MAX, MULTIPART_BYTES_MAX
+                    the largest bodies: model calls (32 MiB), metrics exports after decompression (8 MiB), hooks and
+                    MCP (4 MiB), files (512 MiB)
+  STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
+                    after a signal: how long calls are still taken (0), and running ones may go on (300)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each makes that provider available
 
   GITHUB_APP_PORT   the GitHub App's port (8788)
-  APP_ID, PRIVATE_KEY or PRIVATE_KEY_PATH, WEBHOOK_SECRET, WEBHOOK_PATH, GHE_HOST   as for every Probot app
+  APP_ID, PRIVATE_KEY or PRIVATE_KEY_PATH, WEBHOOK_SECRET, WEBHOOK_PATH, GHE_HOST, GHE_PROTOCOL
+                    as for every Probot app
+  WEBHOOK_SECRET_PREVIOUS
+                    also accepted, while the secret is being changed
 `;
