@@ -1,16 +1,16 @@
 import type { State } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { type Call, type Choice, SURFACES, type Target } from "./call.ts";
+import { type Call, type Choice, SURFACES } from "./call.ts";
 import type { Directory } from "./directory.ts";
 import { ERRORS, GatewayError } from "./errors.ts";
 import { readLabels } from "./http/labels-in.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
-import { priceCall } from "./pricing/price.ts";
+import { priceAnswer } from "./pricing/price-answer.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { vendorHostsOf, wireFor } from "./providers/catalog.ts";
 import { WIRES } from "./providers/wires.ts";
-import { FREE, type Priced, type Reading, UNPRICED } from "./reading.ts";
+import { FREE, type Reading, UNPRICED } from "./reading.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import { chooseRoute } from "./routing/choose.ts";
 import { subscriptionLane } from "./routing/lane.ts";
@@ -118,7 +118,7 @@ function answeredFacts(
     attempts,
     providerRequestId: answer.headers.get("x-request-id") ?? answer.headers.get("request-id"),
     reading,
-    priced: answer.ok ? priceOf(prices, target, reading, call.admittedAt) : FREE,
+    priced: answer.ok ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
     ttftMs,
   };
 }
@@ -128,13 +128,3 @@ const STATE_OF = {
   client_gone: "client_gone",
   upstream_broken: "upstream_broken",
 } as const satisfies Record<Ending, State>;
-
-/** By the model asked for; a provider's own name for what answered helps only where that one has no price. */
-function priceOf(prices: PriceBook, { provider, model }: Target, reading: Reading, at: Date): Priced {
-  const entry =
-    prices.priceOf(provider.kind, provider.name, model, at.getTime()) ??
-    (reading.responseModel
-      ? prices.priceOf(provider.kind, provider.name, reading.responseModel, at.getTime())
-      : null);
-  return priceCall(entry, reading.usage);
-}

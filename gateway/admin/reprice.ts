@@ -3,7 +3,7 @@ import type { RepriceBody, RepriceView } from "#shared/admin/prices.ts";
 import type { Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
-import { priceCall } from "../pricing/price.ts";
+import { priceAnswer } from "../pricing/price-answer.ts";
 import { type PriceBook, priceBook } from "../pricing/price-book.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import {
@@ -65,8 +65,8 @@ function windowOf({ from, to }: RepriceBody): RecordWindow {
 function newPriceOf(record: UnpricedRecord, directory: Directory, book: PriceBook): NewPrice[] {
   const provider = directory.providers.get(record.provider);
   if (!provider) return [];
-  const entry = book.priceOf(provider.kind, provider.name, record.model, Date.parse(record.startedAt));
-  const { costUsd, tokenCostUsd, price } = priceCall(entry, record.usage);
+  const answered = { ...record, provider, at: new Date(record.startedAt) };
+  const { costUsd, tokenCostUsd, price } = priceAnswer(book, answered);
   const { id, startedAt } = record;
   return costUsd === null ? [] : [{ id, startedAt, costUsd, tokenCostUsd, price }];
 }

@@ -48,4 +48,5 @@ export function formatDecimal({ digits, scale }: Decimal): string {
   return `${negative ? "-" : ""}${whole}${fraction ? `.${fraction}` : ""}`;
 }
 
-const atScale = (value: Decimal, scale: number): bigint => value.digits * 10n ** BigInt(scale - value.scale);
+const atScale = (value: Decimal, scale: number): bigint =>
+  value.scale === scale ? value.digits : value.digits * 10n ** BigInt(scale - value.scale);

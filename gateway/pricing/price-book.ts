@@ -27,6 +27,7 @@ type Overriding = { override: PriceOverride; price: PriceEntry };
 
 /** Model names come from clients: so many answers of the list are kept, then it is asked afresh. */
 const LISTED_KEPT_MAX = 4096;
+const MINUTE_MS = 60_000;
 
 /**
  * The prices in force. Of an administrator's prices, the newest that has begun wins, one for the very provider before
@@ -37,16 +38,17 @@ export function priceBook(
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
 ): PriceBook {
   const byModel = Map.groupBy(overrides.map(overriding), ({ override }) => override.model);
-  const kept = new Map<string, Listed | null>();
+  const kept = new Map<string, { listed: Listed | null }>();
 
   const listed = (kind: ProviderKind, model: string, atMs: number): Listed | null => {
-    const key = `${kind} ${model}`;
-    const known = kept.get(key);
-    if (known !== undefined) return known;
+    const always = `${kind} ${model}`;
+    // Prices that depend on the time change at full minutes only.
+    const minute = `${always} ${Math.floor(atMs / MINUTE_MS)}`;
+    const known = kept.get(always) ?? kept.get(minute);
+    if (known !== undefined) return known.listed;
     const found = listedFor(kind, catalog[kind], model, atMs);
-    if (found && !found.timeless) return found;
     if (kept.size >= LISTED_KEPT_MAX) kept.clear();
-    kept.set(key, found);
+    kept.set(found && !found.timeless ? minute : always, { listed: found });
     return found;
   };
 

@@ -1,6 +1,6 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
-import { type Decimal, decimalOfNumber, parseDecimal, times } from "./decimal.ts";
-import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
+import { type Decimal, decimalOfNumber } from "./decimal.ts";
+import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer, rateTimes } from "./rate.ts";
 
 /** What the built-in list says of a model at one time. */
 export type Listed = {
@@ -74,12 +74,5 @@ function listRate(price: number | TieredPrices, places: number): Rate {
 export function withHourWrites(price: PriceEntry): PriceEntry {
   const { input, cache_write_5m, cache_write_1h } = price.rates;
   if (!input || !cache_write_5m || cache_write_1h) return price;
-  return { ...price, rates: { ...price.rates, cache_write_1h: twice(input) } };
+  return { ...price, rates: { ...price.rates, cache_write_1h: rateTimes(input, 2) } };
 }
-
-const twice = ({ usdPerUnit, tiers }: Rate): Rate =>
-  ratePer(
-    times(parseDecimal(usdPerUnit), 2),
-    PLACES.one,
-    tiers.map((tier) => [tier.aboveInputTokens, times(parseDecimal(tier.usdPerUnit), 2)]),
-  );

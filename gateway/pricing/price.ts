@@ -1,16 +1,15 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
-import { formatDecimal, parseDecimal, plus, times, ZERO } from "./decimal.ts";
+import { type Decimal, formatDecimal, plus, times, ZERO } from "./decimal.ts";
 import {
-  isFree,
+  amountAt,
   PIECE_UNITS,
   type PriceEntry,
   type PriceUnit,
   type Rate,
   type Rates,
   TOKEN_UNITS,
-  usdPerUnitAt,
 } from "./rate.ts";
 
 /** A cache unit without a rate of its own is charged as another. Audio and reasoning then stay in input and output. */
@@ -36,13 +35,12 @@ export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
   const counts = billableCounts(rates, usage);
   if (!isSufficient(rates, counts)) return UNPRICED;
   const input = inputTokens(usage) ?? 0;
-  const tokens = rowsOf(TOKEN_UNITS, rates, counts, input);
-  const pieces = rowsOf(PIECE_UNITS, rates, counts, input);
-  const tokenCost = sum(tokens);
+  const tokens = billed(TOKEN_UNITS, { rates, counts, input });
+  const pieces = billed(PIECE_UNITS, { rates, counts, input });
   return {
-    costUsd: formatDecimal(plus(tokenCost, sum(pieces))),
-    tokenCostUsd: formatDecimal(tokenCost),
-    price: { entry: entry.entry, rows: [...tokens, ...pieces] },
+    costUsd: formatDecimal(plus(tokens.cost, pieces.cost)),
+    tokenCostUsd: formatDecimal(tokens.cost),
+    price: { entry: entry.entry, rows: [...tokens.rows, ...pieces.rows] },
   };
 }
 
@@ -76,7 +74,7 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
   const told = (unit: PriceUnit) => rates[unit] !== undefined && counts[unit] !== null;
   const missing = (unit: "input" | "output") => {
     const rate = rates[unit];
-    return counts[unit] === null && rate !== undefined && !isFree(rate);
+    return counts[unit] === null && rate !== undefined && !rate.isFree;
   };
   // Who tells no tokens at all and bills by the piece does not bill tokens.
   const tokensSilent = counts.input === null && counts.output === null;
@@ -85,20 +83,27 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
   return told("input") || told("output") || told("call") || INSTEAD_OF_TOKENS.some(told);
 }
 
-function rowsOf(units: readonly PriceUnit[], rates: Rates, counts: Counts, input: number): PriceRow[] {
+type Bill = { rates: Rates; counts: Counts; input: number };
+
+/** The rows of those units, and what they add up to. */
+function billed(
+  units: readonly PriceUnit[],
+  { rates, counts, input }: Bill,
+): { rows: PriceRow[]; cost: Decimal } {
   const rows: PriceRow[] = [];
+  let cost = ZERO;
   for (const unit of units) {
     const count = counts[unit];
-    const rate = rateOf(rates, unit);
-    if (count && rate) rows.push({ unit, count, usdPerUnit: usdPerUnitAt(rate, input) });
+    const rate = count ? rateOf(rates, unit) : null;
+    if (!count || !rate) continue;
+    const { usdPerUnit, exact } = amountAt(rate, input);
+    rows.push({ unit, count, usdPerUnit });
+    cost = plus(cost, times(exact, count));
   }
-  return rows;
+  return { rows, cost };
 }
 
 function rateOf(rates: Rates, unit: PriceUnit): Rate | null {
   const other = CHARGED_AS[unit];
   return rates[unit] ?? (other ? rateOf(rates, other) : null);
 }
-
-const sum = (rows: readonly PriceRow[]) =>
-  rows.reduce((total, row) => plus(total, times(parseDecimal(row.usdPerUnit), row.count)), ZERO);

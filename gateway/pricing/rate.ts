@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, isZero, parseDecimal, shiftDown } from "./decimal.ts";
+import { type Decimal, formatDecimal, isZero, shiftDown, times } from "./decimal.ts";
 
 /** What tokens are charged by. */
 export const TOKEN_UNITS = [
@@ -18,9 +18,12 @@ export const PIECE_UNITS = ["image", "character", "search_unit", "web_search", "
 type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];
 
-/** USD for one unit, an exact decimal. A tier holds for the whole call once its input exceeds the bound. */
-export type Rate = { usdPerUnit: string; tiers: readonly Tier[] };
-type Tier = { aboveInputTokens: number; usdPerUnit: string };
+/** USD for one unit: the exact decimal as text, and the same as a number to count with. */
+export type Amount = { usdPerUnit: string; exact: Decimal };
+
+/** What one unit costs. A tier holds for the whole call once its input exceeds the bound. */
+export type Rate = Amount & { tiers: readonly Tier[]; isFree: boolean };
+type Tier = Amount & { aboveInputTokens: number };
 
 export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 
@@ -30,20 +33,31 @@ export type PriceEntry = { entry: string; rates: Rates };
 /** Prices are published per so many units: the power of ten. */
 export const PLACES = { million: 6, thousand: 3, one: 0 } as const;
 
-/** The rate of one unit, from a price per `10^places` units. Throws a RangeError when the price is not a decimal. */
-export const ratePer = (price: Decimal, places: number, tiers: readonly [number, Decimal][] = []): Rate => ({
-  usdPerUnit: formatDecimal(shiftDown(price, places)),
-  tiers: tiers
+/** The rate of one unit, from a price per `10^places` units, and from its tiers, in any order. */
+export function ratePer(price: Decimal, places: number, tiers: readonly [number, Decimal][] = []): Rate {
+  const sorted = tiers
     .toSorted(([a], [b]) => a - b)
-    .map(([aboveInputTokens, tierPrice]) => ({
-      aboveInputTokens,
-      usdPerUnit: formatDecimal(shiftDown(tierPrice, places)),
-    })),
+    .map(([aboveInputTokens, tierPrice]) => ({ aboveInputTokens, ...amountPer(tierPrice, places) }));
+  return rate(amountPer(price, places), sorted);
+}
+
+/** A rate of `count` times another. */
+export const rateTimes = (one: Rate, count: number): Rate =>
+  rate(
+    amount(times(one.exact, count)),
+    one.tiers.map((tier) => ({ ...tier, ...amount(times(tier.exact, count)) })),
+  );
+
+const rate = (base: Amount, tiers: readonly Tier[]): Rate => ({
+  ...base,
+  tiers,
+  isFree: [base, ...tiers].every(({ exact }) => isZero(exact)),
 });
 
-export const isFree = ({ usdPerUnit, tiers }: Rate): boolean =>
-  [usdPerUnit, ...tiers.map((tier) => tier.usdPerUnit)].every((price) => isZero(parseDecimal(price)));
+const amountPer = (price: Decimal, places: number): Amount => amount(shiftDown(price, places));
+
+const amount = (exact: Decimal): Amount => ({ usdPerUnit: formatDecimal(exact), exact });
 
 /** The price of one unit in a call with `inputTokens` of input. */
-export const usdPerUnitAt = ({ usdPerUnit, tiers }: Rate, inputTokens: number): string =>
-  tiers.findLast((tier) => inputTokens > tier.aboveInputTokens)?.usdPerUnit ?? usdPerUnit;
+export const amountAt = (one: Rate, inputTokens: number): Amount =>
+  one.tiers.findLast((tier) => inputTokens > tier.aboveInputTokens) ?? one;

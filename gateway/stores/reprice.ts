@@ -48,6 +48,8 @@ const selected = {
   startedAt: requests.startedAt,
   provider: requests.provider,
   model: requests.model,
+  responseModel: requests.responseModel,
+  serviceTier: requests.serviceTier,
   usage: counts,
 };
 
@@ -57,6 +59,8 @@ export type UnpricedRecord = {
   startedAt: string;
   provider: string;
   model: string;
+  responseModel: string | null;
+  serviceTier: string | null;
   usage: Usage;
 };
 

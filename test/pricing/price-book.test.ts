@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import type { PriceOverride } from "#gateway/directory.ts";
+import { parseDecimal } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { listedModel, withHourWrites } from "#gateway/pricing/price-list.ts";
+import { PLACES, ratePer } from "#gateway/pricing/rate.ts";
 import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/providers/catalog.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 
@@ -103,27 +105,21 @@ test("a price that changes by date or time of day is that of the call's moment",
   expect(input("openai", "o3", "2025-06-10T00:00:00Z")).toBe("0.000002");
 });
 
+const usd = (text: string, aboveTier: string | null = null) =>
+  ratePer(parseDecimal(text), PLACES.one, aboveTier === null ? [] : [[200_000, parseDecimal(aboveTier)]]);
+
 test("hour-long cache writes cost twice the input where the list tells only the price of shorter ones", () => {
-  const tiers = (usd: string) => [{ aboveInputTokens: 200_000, usdPerUnit: usd }];
-  const input = { usdPerUnit: "0.000003", tiers: tiers("0.000006") };
-  const five = { usdPerUnit: "0.00000375", tiers: [] };
-  const hour = { usdPerUnit: "0.000006", tiers: tiers("0.000012") };
-  const rates = { input, cache_write_5m: five };
-  expect(withHourWrites({ entry: "e", rates })).toEqual({
-    entry: "e",
-    rates: { ...rates, cache_write_1h: hour },
-  });
-  const told = { entry: "e", rates: { ...rates, cache_write_1h: five } };
+  const rates = { input: usd("0.000003", "0.000006"), cache_write_5m: usd("0.00000375") };
+  const hour = withHourWrites({ entry: "e", rates }).rates.cache_write_1h;
+  expect(hour).toEqual(usd("0.000006", "0.000012"));
+  const told = { entry: "e", rates: { ...rates, cache_write_1h: usd("0.00000375") } };
   expect(withHourWrites(told)).toBe(told);
-  expect(withHourWrites({ entry: "e", rates: { input } })).toEqual({ entry: "e", rates: { input } });
+  expect(withHourWrites({ entry: "e", rates: { input: rates.input } }).rates.cache_write_1h).toBeUndefined();
 });
 
 test("hour-long cache writes have a rate for the Anthropic models", () => {
   const rates = list.priceOf("anthropic", "anthropic", "claude-sonnet-4-5", NOON)?.rates;
-  expect(rates?.cache_write_1h).toEqual({
-    usdPerUnit: "0.000006",
-    tiers: [{ aboveInputTokens: 200_000, usdPerUnit: "0.000012" }],
-  });
+  expect(rates?.cache_write_1h).toEqual(usd("0.000006", "0.000012"));
 });
 
 test("a model whose list price is put on what nobody counts has no price", () => {

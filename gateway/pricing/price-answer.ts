@@ -1,0 +1,30 @@
+import type { Usage } from "#shared/usage.ts";
+import type { Provider } from "../directory.ts";
+import { type Priced, UNPRICED } from "../reading.ts";
+import { priceCall } from "./price.ts";
+import type { PriceBook } from "./price-book.ts";
+
+/** Service tiers that providers charge by another list than the one that we have (OpenAI's and Anthropic's names). */
+const PRICED_APART = new Set(["batch", "fast", "flex", "priority", "scale"]);
+
+/** An answer to be priced: who gave it, by which model and tier, when, and what it used. */
+export type Answered = {
+  provider: Pick<Provider, "kind" | "name">;
+  model: string;
+  /** The provider's own name for what answered. */
+  responseModel: string | null;
+  serviceTier: string | null;
+  usage: Usage;
+  at: Date;
+};
+
+/**
+ * What an answer cost, by the model that was asked for; the provider's own name for it helps only where that one has no
+ * price. A tier whose price nobody knows leaves the answer unpriced, never at a wrong price.
+ */
+export function priceAnswer(book: PriceBook, answered: Answered): Priced {
+  const { provider, model, responseModel, serviceTier, usage, at } = answered;
+  if (serviceTier !== null && PRICED_APART.has(serviceTier)) return UNPRICED;
+  const priceOf = (name: string) => book.priceOf(provider.kind, provider.name, name, at.getTime());
+  return priceCall(priceOf(model) ?? (responseModel === null ? null : priceOf(responseModel)), usage);
+}
