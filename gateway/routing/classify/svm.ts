@@ -1,7 +1,13 @@
 import { seededRandom, shuffle } from "./random.ts";
 
 /** Sparse rows end to end: row `r` is `ids` and `values` from `starts[r]` to `starts[r + 1]`. */
-export type Rows = { starts: Int32Array; ids: Int32Array; values: Float32Array; count: number; width: number };
+export type Rows = {
+  starts: Int32Array;
+  ids: Int32Array;
+  values: Float32Array;
+  count: number;
+  width: number;
+};
 
 /** A one-vs-rest problem. `labels[r]` is the class of row r; `rowWeights[r]` scales what an error on it costs. */
 export type Problem = {
@@ -120,14 +126,22 @@ function binaryOf(problem: Problem, lengths: Float64Array, target: number): Bina
     curvature[row] = (lengths[row] ?? 0) + 1 / (2 * cost);
   }
   const width = rows.width + 1;
-  return { rows, sign, softness, curvature, weights: new Float64Array(width), alpha: new Float64Array(rows.count) };
+  return {
+    rows,
+    sign,
+    softness,
+    curvature,
+    weights: new Float64Array(width),
+    alpha: new Float64Array(rows.count),
+  };
 }
 
 function squaredLengths(rows: Rows): Float64Array {
   const lengths = new Float64Array(rows.count);
   for (let row = 0; row < rows.count; row++) {
     let sum = 1;
-    for (let at = rows.starts[row] ?? 0; at < (rows.starts[row + 1] ?? 0); at++) sum += (rows.values[at] ?? 0) ** 2;
+    for (let at = rows.starts[row] ?? 0; at < (rows.starts[row + 1] ?? 0); at++)
+      sum += (rows.values[at] ?? 0) ** 2;
     lengths[row] = sum;
   }
   return lengths;
@@ -168,7 +182,8 @@ export function trainOneVsRest(problem: Problem): LinearModel {
     descend(binary, everyone, PASSES_MAX, seededRandom(SEED));
     for (let id = 0; id <= rows.width; id++) weights[id * classes + target] = binary.weights[id] ?? 0;
     for (const [fold, members] of folds.entries()) {
-      for (const [row, score] of holdOut(binary, problem, fold, members)) held[row * classes + target] = score;
+      for (const [row, score] of holdOut(binary, problem, fold, members))
+        held[row * classes + target] = score;
     }
   }
   return { weights, held };

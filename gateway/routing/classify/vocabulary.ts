@@ -77,7 +77,9 @@ export function vectorOf(features: Features, vocabulary: Vocabulary, blockWeight
     source[size] = at;
     size++;
   }
-  const scale = squares.map((square, block) => (square > 0 ? (blockWeights[block] ?? 0) / Math.sqrt(square) : 0));
+  const scale = squares.map((square, block) =>
+    square > 0 ? (blockWeights[block] ?? 0) / Math.sqrt(square) : 0,
+  );
   for (let at = 0; at < size; at++) {
     const block = features.block[source[at] as number] as number;
     values[at] = (values[at] as number) * (scale[block] as number);

@@ -1,0 +1,111 @@
+import { probabilityOf } from "./calibrate.ts";
+import { explain, type Why } from "./explain.ts";
+import { type Features, featuresOf } from "./features.ts";
+import { LEXICON } from "./lexicon.ts";
+import type { Model } from "./model.ts";
+import { extended, scoresOf } from "./rows.ts";
+import { decide } from "./score.ts";
+import { kindScores } from "./starter.ts";
+import { kindColumns, ROUTE_BLOCKS } from "./train.ts";
+import { vectorOf } from "./vocabulary.ts";
+
+/** What the classifier says of a text. `route` is null below the threshold: the caller's default route answers. */
+export type Classification = {
+  route: string | null;
+  /** 0 to 1: the estimated chance that `candidates[0]` is right. */
+  confidence: number;
+  reason: string;
+  /** Words and cues of the text that spoke for the first candidate, strongest first. */
+  matched: string[];
+  /** Allowed routes with their decision values, best first. */
+  candidates: { route: string; score: number }[];
+  why: Why;
+};
+
+export type Scored = {
+  features: Features;
+  vector: { ids: Int32Array; values: Float32Array };
+  source: Int32Array;
+  scores: Float64Array;
+};
+
+const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
+
+/** Features and decision values of a text. `named` keeps what each feature stands for. */
+export function scoreText(model: Model, text: string, named: boolean): Scored {
+  const features = featuresOf(text, LEXICON, named);
+  const columns = vectorOf(features, model.vocabulary, ROUTE_BLOCKS);
+  const kinds = kindColumns(kindScores(model.starter, features));
+  const vector = extended(columns, model.vocabulary.width, kinds);
+  const width = model.vocabulary.width + kinds.length;
+  return {
+    features,
+    vector,
+    source: columns.source,
+    scores: scoresOf(vector, model.weights, width, model.classes.length),
+  };
+}
+
+export type Verdict = { route: string | null; confidence: number };
+
+/** The short way for `auto`: the route and the confidence, without the explanation. */
+export function routeOf(model: Model, text: string, allowed: ReadonlySet<string> | null): Verdict {
+  const { scores } = scoreText(model, text, false);
+  const { best, score } = decide(scores, model.classes, allowed);
+  const confidence = best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, score));
+  return { route: score >= model.threshold ? (model.classes[best]?.name ?? null) : null, confidence };
+}
+
+function reasonOf(
+  model: Model,
+  best: string | undefined,
+  why: Why,
+  certain: boolean,
+  confidence: number,
+): string {
+  if (best === undefined) return "no route may be chosen";
+  const lead = why.runnerUp === null ? "the only route" : `${why.margin.toFixed(2)} ahead of ${why.runnerUp}`;
+  if (certain) return `classified as ${best}: ${lead}`;
+  const like = why.hidden === null ? "" : `; it looks like ${why.hidden}, which no route takes`;
+  const threshold = probabilityOf(model.sigmoid, model.threshold).toFixed(2);
+  return `confidence ${confidence.toFixed(2)} for ${best} is below ${threshold}${like}`;
+}
+
+/**
+ * Classifies a text among the allowed routes (null: all) and says why. Deterministic; keeps nothing. The same
+ * decision as `routeOf`.
+ */
+export function classify(model: Model, text: string, allowed: ReadonlySet<string> | null): Classification {
+  const scored = scoreText(model, text, true);
+  const { scores } = scored;
+  const decision = decide(scores, model.classes, allowed);
+  const confidence = decision.best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, decision.score));
+  const certain = decision.best >= 0 && decision.score >= model.threshold;
+  const why = explain(model, scored, decision);
+  const best = model.classes[decision.best]?.name;
+  const candidates = model.classes
+    .map(({ kind, name }, index) => ({ kind, route: name, score: rounded(scores[index] ?? 0) }))
+    .filter(({ kind, route }) => kind === "route" && (allowed === null || allowed.has(route)))
+    .sort((a, b) => b.score - a.score || (a.route < b.route ? -1 : 1))
+    .map(({ route, score }) => ({ route, score }));
+  return {
+    route: certain ? (best ?? null) : null,
+    confidence,
+    reason: reasonOf(model, best, why, certain, confidence),
+    matched: matchedOf(why),
+    candidates,
+    why,
+  };
+}
+
+const MATCHED_MAX = 8;
+function matchedOf({ concepts, terms }: Why): string[] {
+  const found = [
+    ...concepts.map(({ matched, weight }) => ({ text: matched, weight })),
+    ...terms.map(({ term, weight }) => ({ text: term, weight })),
+  ];
+  const positive = found
+    .filter(({ text, weight }) => weight > 0 && text !== "")
+    .sort((a, b) => b.weight - a.weight);
+  return [...new Set(positive.map(({ text }) => text))].slice(0, MATCHED_MAX);
+}

@@ -1,0 +1,140 @@
+import { type Features, featuresOf } from "./features.ts";
+import { homeOf, KINDS, type Kind } from "./kinds.ts";
+import { LEXICON } from "./lexicon.ts";
+import type { ClassName, RouteInput, TrainInput } from "./model.ts";
+import { SEEDS } from "./seeds.ts";
+import { heldKindScores, kindScores, type Starter } from "./starter.ts";
+
+/** One text to train on. `real` ones are the administrator's examples: accuracy and threshold are measured on them. */
+export type Sample = {
+  features: Features;
+  kinds: ArrayLike<number>;
+  label: number;
+  weight: number;
+  source: "example" | "builtin" | "hint";
+  id: string;
+};
+export type Material = { classes: ClassName[]; samples: Sample[] };
+
+/** Descriptions are split here, so that each task in a list of tasks is an example of its own. */
+const DESCRIPTION_PARTS = /[;:,.、，。；：]|\s(?:or|and|oder|und|ou|et|y|e|и)\s/u;
+const PART_MIN_CHARACTERS = 4;
+
+export const TUNING = {
+  partWeight: 0.5,
+  /** Built-in examples beside an administrator's own. */
+  builtinBesideOwn: 0.5,
+  adopted: 0.5,
+  hidden: 0.3,
+  hiddenMax: 60,
+  /** A kind is a route's own where this share of the route's texts looks like it. */
+  coveredShare: 0.2,
+  adoptShare: 0.35,
+  /** Where this few of a template's own examples look like its kinds, the name is a coincidence. */
+  namesakeShare: 0.2,
+  namesakeExamplesMin: 5,
+};
+
+const topKind = (scores: ArrayLike<number>): number => {
+  let best = 0;
+  for (let kind = 1; kind < scores.length; kind++) if ((scores[kind] ?? 0) > (scores[best] ?? 0)) best = kind;
+  return best;
+};
+
+function textsOf(
+  route: RouteInput,
+): { text: string; weight: number; source: Sample["source"]; id: string }[] {
+  const description = route.description.trim();
+  const parts = description
+    .split(DESCRIPTION_PARTS)
+    .map((part) => part.trim())
+    .filter((part) => part.length >= PART_MIN_CHARACTERS && part !== description);
+  return [
+    ...route.examples.map((text, at) => ({
+      text,
+      weight: 1,
+      source: "example" as const,
+      id: `examples/${at}`,
+    })),
+    ...(description ? [{ text: description, weight: 1, source: "hint" as const, id: "description" }] : []),
+    ...parts.map((text) => ({ text, weight: TUNING.partWeight, source: "hint" as const, id: "description" })),
+    ...route.keywords.map((text) => ({ text, weight: 1, source: "hint" as const, id: "keywords" })),
+  ];
+}
+
+/** A route's own texts, and how they spread over the kinds of task. */
+function ownSamples(
+  starter: Starter,
+  routes: readonly RouteInput[],
+): { samples: Sample[]; shares: Float64Array[] } {
+  const shares = routes.map(() => new Float64Array(KINDS.length));
+  const samples = routes.flatMap((route, label) =>
+    textsOf(route).map(({ text, ...rest }) => {
+      const features = featuresOf(text, LEXICON);
+      return { ...rest, label, features, kinds: kindScores(starter, features) };
+    }),
+  );
+  const totals = new Float64Array(routes.length);
+  for (const { label, kinds, weight } of samples) {
+    const share = shares[label];
+    const top = topKind(kinds);
+    if (share) share[top] = (share[top] ?? 0) + weight;
+    totals[label] = (totals[label] ?? 0) + weight;
+  }
+  for (const [label, share] of shares.entries()) {
+    for (let kind = 0; kind < share.length; kind++) share[kind] = (share[kind] ?? 0) / (totals[label] || 1);
+  }
+  return { samples, shares };
+}
+
+type Owner = { route: number; weight: number } | "covered" | null;
+
+/** Who takes a kind's built-in examples: the template of that name, else a route whose own texts are of that kind. */
+function ownerOf(kind: Kind, routes: readonly RouteInput[], shares: readonly Float64Array[]): Owner {
+  const column = KINDS.indexOf(kind);
+  const shareOf = (route: number) => shares[route]?.[column] ?? 0;
+  const home = homeOf(kind, new Set(routes.map(({ name }) => name)));
+  const named = routes.findIndex(({ name }) => name === home);
+  const route = routes[named];
+  if (route) {
+    const own = route.examples.length;
+    const namesake = KINDS.some(
+      (each, at) => homeOf(each, new Set([route.name])) && (shares[named]?.[at] ?? 0) > 0,
+    );
+    if (own < TUNING.namesakeExamplesMin || namesake) {
+      return { route: named, weight: own > 0 ? TUNING.builtinBesideOwn : 1 };
+    }
+  }
+  let best = 0;
+  for (let each = 1; each < routes.length; each++) if (shareOf(each) > shareOf(best)) best = each;
+  if (shareOf(best) >= TUNING.adoptShare) return { route: best, weight: TUNING.adopted };
+  return shareOf(best) >= TUNING.coveredShare ? "covered" : null;
+}
+
+/** Evenly spread `count` of the list's entries. */
+function spread<T>(list: readonly T[], count: number): T[] {
+  if (list.length <= count) return [...list];
+  return Array.from({ length: count }, (_, at) => list[Math.floor((at * list.length) / count)] as T);
+}
+
+/**
+ * Gathers what a model is trained on: each route's own texts, the built-in examples of the kinds it takes, and the
+ * kinds that no route takes as hidden classes, which recognise what the routes were not made for.
+ */
+export function gatherMaterial(starter: Starter, input: TrainInput): Material {
+  const { samples, shares } = ownSamples(starter, input.routes);
+  const classes: ClassName[] = input.routes.map(({ name }) => ({ kind: "route", name }));
+  for (const kind of KINDS) {
+    const owner = ownerOf(kind, input.routes, shares);
+    if (owner === "covered") continue;
+    const seeds = SEEDS.map((seed, at) => ({ seed, at })).filter(({ seed }) => seed.kind === kind);
+    const label = owner ? owner.route : classes.push({ kind: "hidden", name: kind }) - 1;
+    const weight = owner ? owner.weight : TUNING.hidden;
+    for (const { seed, at } of owner ? seeds : spread(seeds, TUNING.hiddenMax)) {
+      const features = featuresOf(seed.text, LEXICON);
+      const kinds = heldKindScores(starter, at);
+      samples.push({ features, kinds, label, weight, source: "builtin", id: seed.id });
+    }
+  }
+  return { classes, samples };
+}

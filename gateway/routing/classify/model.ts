@@ -1,0 +1,50 @@
+import type { Sigmoid } from "./calibrate.ts";
+import type { Kind } from "./kinds.ts";
+import type { Starter } from "./starter.ts";
+import type { Rows } from "./svm.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** Raised whenever the features, the cues or the built-in examples change: a stored model of another number is retrained. */
+export const MODEL_FORMAT = 1;
+
+/** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
+export type RouteInput = {
+  name: string;
+  description: string;
+  examples: readonly string[];
+  keywords: readonly string[];
+};
+
+/** How many of 100 fitting prompts may fall to the default route so that foreign ones do. */
+export const STRICTNESSES = [0.02, 0.05, 0.1] as const;
+export type Strictness = (typeof STRICTNESSES)[number];
+
+export type TrainInput = { routes: readonly RouteInput[]; strictness: Strictness };
+
+/** A class of the model: a route, or a kind of task that no route takes (hidden: it can only reject). */
+export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name: Kind };
+
+/** What training found out, for the administrator who saved the routes. */
+export type TrainReport = {
+  /** Share of the examples that a model which did not see them gets right; null under 8 examples a route. */
+  accuracy: number | null;
+  examples: number;
+  /** Routes confused with each other, most often first. */
+  confused: { route: string; with: string; count: number }[];
+  /** Examples that look like another route's. */
+  misfits: { route: string; exampleId: string; looksLike: string }[];
+};
+
+export type Model = {
+  format: number;
+  starter: Starter;
+  vocabulary: Vocabulary;
+  classes: readonly ClassName[];
+  /** `weights[column * classes + class]`; after the vocabulary's columns come the kinds of task, then the bias. */
+  weights: Float32Array;
+  threshold: number;
+  sigmoid: Sigmoid;
+  /** Examples to point at: their vectors, classes and ids. */
+  nearest: { rows: Rows; classOf: Int32Array; ids: readonly string[] };
+  report: TrainReport;
+};

@@ -1,0 +1,59 @@
+import type { Rows } from "./svm.ts";
+
+type SparseVector = { ids: Int32Array; values: Float32Array };
+
+/** Lays vectors end to end. `width` is the number of columns. */
+export function rowsOf(vectors: readonly SparseVector[], width: number): Rows {
+  const starts = new Int32Array(vectors.length + 1);
+  for (const [row, vector] of vectors.entries()) starts[row + 1] = (starts[row] ?? 0) + vector.ids.length;
+  const total = starts[vectors.length] ?? 0;
+  const rows = {
+    starts,
+    ids: new Int32Array(total),
+    values: new Float32Array(total),
+    count: vectors.length,
+    width,
+  };
+  for (const [row, vector] of vectors.entries()) {
+    rows.ids.set(vector.ids, starts[row] ?? 0);
+    rows.values.set(vector.values, starts[row] ?? 0);
+  }
+  return rows;
+}
+
+/** A vector with further columns behind its own, numbered from `offset`; zeros are left out. */
+export function extended(vector: SparseVector, offset: number, more: ArrayLike<number>): SparseVector {
+  const columns = Array.from(more, (value, index) => [offset + index, value] as const).filter(
+    ([, value]) => value !== 0,
+  );
+  const ids = new Int32Array(vector.ids.length + columns.length);
+  const values = new Float32Array(ids.length);
+  ids.set(vector.ids);
+  values.set(vector.values);
+  for (const [index, [column, value]] of columns.entries()) {
+    ids[vector.ids.length + index] = column;
+    values[vector.ids.length + index] = value;
+  }
+  return { ids, values };
+}
+
+/** One decision value per class: the bias row of the weights plus the vector's share. */
+export function scoresOf(
+  vector: SparseVector,
+  weights: Float32Array,
+  width: number,
+  classes: number,
+): Float64Array {
+  const scores = new Float64Array(classes);
+  for (let target = 0; target < classes; target++)
+    scores[target] = weights[width * classes + target] as number;
+  const { ids, values } = vector;
+  for (let at = 0; at < ids.length; at++) {
+    const value = values[at] as number;
+    const base = (ids[at] as number) * classes;
+    for (let target = 0; target < classes; target++) {
+      scores[target] = (scores[target] as number) + value * (weights[base + target] as number);
+    }
+  }
+  return scores;
+}
