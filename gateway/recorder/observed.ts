@@ -10,23 +10,20 @@ const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
  * or this program closes. No label comes from a client.
  */
 export function observed(recorder: Recorder, registry: Registry): Recorder {
-  const names = ["surface", "state", "channel", "provider"] as const;
-  const calls = new Counter({
+  const calls = tally(registry, {
     name: "tallygate_calls_total",
     help: "Recorded calls.",
-    labelNames: names,
-    registers: [registry],
+    labelNames: ["surface", "state", "channel", "provider"],
   });
-  const tokens = new Counter({
+  const tokens = tally(registry, {
     name: "tallygate_tokens_total",
     help: "Tokens of recorded calls.",
     labelNames: ["surface", "kind"],
-    registers: [registry],
   });
-  const unpriced = new Counter({
+  const unpriced = tally(registry, {
     name: "tallygate_unpriced_calls_total",
     help: "Recorded calls whose cost is unknown.",
-    registers: [registry],
+    labelNames: [],
   });
   const latency = new Histogram({
     name: "tallygate_call_seconds",
@@ -37,17 +34,13 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
   });
   backlogGauges(recorder, registry);
 
-  const callsOf = remembered((...labels) => calls.labels(...labels));
-  const tokensOf = remembered((...labels) => tokens.labels(...labels));
-  const latencyOf = remembered((...labels) => latency.labels(...labels));
-
   const count = (row: RequestRow) => {
     const { surface, state, channel } = row;
-    callsOf(surface, state, channel, row.provider ?? "none").inc();
-    if (row.inputTokens) tokensOf(surface, "input").inc(row.inputTokens);
-    if (row.outputTokens) tokensOf(surface, "output").inc(row.outputTokens);
-    if (row.unpriced) unpriced.inc();
-    if (row.latencyMs != null) latencyOf(surface).observe(row.latencyMs / 1000);
+    calls(1, surface, state, channel, row.provider ?? "none");
+    if (row.inputTokens) tokens(row.inputTokens, surface, "input");
+    if (row.outputTokens) tokens(row.outputTokens, surface, "output");
+    if (row.unpriced) unpriced(1);
+    if (row.latencyMs != null) latency.observe({ surface }, row.latencyMs / 1000);
   };
   return {
     ...recorder,
@@ -58,14 +51,24 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
   };
 }
 
-/** The child of a metric for its labels, found without hashing them anew at every call. */
-function remembered<Child>(make: (...labels: string[]) => Child): (...labels: string[]) => Child {
-  const children = new Map<string, Child>();
-  return (...labels) => {
+type Tally = (by: number, ...labels: string[]) => void;
+
+/** A counter that adds up plain numbers on the way of a call, and turns them into metrics only when it is asked. */
+function tally(registry: Registry, facts: { name: string; help: string; labelNames: string[] }): Tally {
+  const sums = new Map<string, { labels: string[]; sum: number }>();
+  new Counter({
+    ...facts,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, sum } of sums.values()) this.labels(...labels).inc(sum);
+    },
+  });
+  return (by, ...labels) => {
     const name = labels.join(" ");
-    const known = children.get(name) ?? make(...labels);
-    children.set(name, known);
-    return known;
+    const known = sums.get(name);
+    if (known) known.sum += by;
+    else sums.set(name, { labels, sum: by });
   };
 }
 
