@@ -55,7 +55,7 @@ export function parsePasswd(text: string): Account[] {
 }
 
 function makeUser(): Account | undefined {
-  const useradd = Bun.which("useradd");
+  const useradd = Bun.which("useradd", { PATH: "/usr/sbin:/sbin:/usr/bin:/bin" });
   if (useradd === null) return undefined;
   Bun.spawnSync([useradd, "--system", "--no-create-home", "--user-group", "tallygate"], {
     stdio: ["ignore", "ignore", "ignore"],
