@@ -1,13 +1,8 @@
 import { probabilityOf } from "./calibrate.ts";
 import { explain, type Why } from "./explain.ts";
-import { type Features, featuresOf } from "./features.ts";
-import { LEXICON } from "./lexicon.ts";
 import type { Model } from "./model.ts";
-import { extended, scoresOf } from "./rows.ts";
 import { decide } from "./score.ts";
-import { kindScores } from "./starter.ts";
-import { kindColumns, ROUTE_BLOCKS } from "./train.ts";
-import { vectorOf } from "./vocabulary.ts";
+import { scoreText } from "./scored.ts";
 
 /** What the classifier says of a text. `route` is null below the threshold: the caller's default route answers. */
 export type Classification = {
@@ -22,29 +17,7 @@ export type Classification = {
   why: Why;
 };
 
-export type Scored = {
-  features: Features;
-  vector: { ids: Int32Array; values: Float32Array };
-  source: Int32Array;
-  scores: Float64Array;
-};
-
 const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
-
-/** Features and decision values of a text. `named` keeps what each feature stands for. */
-export function scoreText(model: Model, text: string, named: boolean): Scored {
-  const features = featuresOf(text, LEXICON, named);
-  const columns = vectorOf(features, model.vocabulary, ROUTE_BLOCKS);
-  const kinds = kindColumns(kindScores(model.starter, features));
-  const vector = extended(columns, model.vocabulary.width, kinds);
-  const width = model.vocabulary.width + kinds.length;
-  return {
-    features,
-    vector,
-    source: columns.source,
-    scores: scoresOf(vector, model.weights, width, model.classes.length),
-  };
-}
 
 export type Verdict = { route: string | null; confidence: number };
 

@@ -2,8 +2,7 @@ import { CHARACTER_CLASS, GAP, LETTER, UNSPACED } from "./characters.ts";
 
 /**
  * Cues of tasks: for each concept, stems in about a dozen languages. A stem matches where a word begins ("summar"
- * matches "summarise"); a trailing `$` asks for a whole word; blanks stand for any gap; in unspaced scripts a stem
- * matches anywhere.
+ * matches "summarise"); a trailing `$` asks for a whole word; in unspaced scripts a stem matches anywhere.
  */
 export type CueTable = Readonly<Record<string, readonly string[]>>;
 
@@ -12,8 +11,6 @@ type Node = { next: Map<number, Node>; concepts: string[]; whole: string[] };
 export type Lexicon = { root: Node };
 export type Cue = { concept: string; matched: string };
 
-const BLANK = 0x20;
-/** Conjunctions worth more than their parts: a verb of one kind next to an object of another. */
 const EARLY_CHARACTERS = 60;
 
 const emptyNode = (): Node => ({ next: new Map(), concepts: [], whole: [] });
@@ -44,21 +41,16 @@ export function compileLexicon(tables: readonly CueTable[]): Lexicon {
 
 const classAt = (text: string, at: number) => CHARACTER_CLASS[text.charCodeAt(at)] ?? GAP;
 
+/** Follows the trie from a word's start, telling every stem that ends on the way. */
 function walk(root: Node, text: string, start: number, found: (concept: string, end: number) => void): void {
-  let node: Node | undefined = root;
-  for (let at = start; at < text.length && node; ) {
-    const code = text.charCodeAt(at);
-    const kind = CHARACTER_CLASS[code] ?? GAP;
-    node = node.next.get(kind === GAP ? (node.next.has(code) ? code : BLANK) : code);
-    if (!node) return;
-    at++;
-    // A run of blanks and punctuation stands for the one blank of a stem.
-    if (kind === GAP)
-      while (at < text.length && classAt(text, at) === GAP && !node.next.has(text.charCodeAt(at))) at++;
-    for (const concept of node.concepts) found(concept, at);
-    if (node.whole.length > 0 && (at >= text.length || classAt(text, at) !== LETTER)) {
-      for (const concept of node.whole) found(concept, at);
+  let node = root.next.get(text.charCodeAt(start));
+  for (let end = start + 1; node; end++) {
+    for (const concept of node.concepts) found(concept, end);
+    if (node.whole.length > 0 && (end >= text.length || classAt(text, end) !== LETTER)) {
+      for (const concept of node.whole) found(concept, end);
     }
+    if (end >= text.length) return;
+    node = node.next.get(text.charCodeAt(end));
   }
 }
 
@@ -81,10 +73,11 @@ function scan(
  * The cues of a text: every concept seen in the instruction zone, `first:` for the earliest, `early:` within its first
  * 60 characters, and pairs (`translate+language`) of concepts in it.
  */
-export function matchCues(lexicon: Lexicon, zone: string, _full: string): Cue[] {
+export function matchCues(lexicon: Lexicon, zone: string): Cue[] {
+  const line = zone.replace(/\s+/g, " ");
   const seen = new Map<string, { matched: string; start: number }>();
-  scan(lexicon, zone, (concept, start, end) => {
-    if (!seen.has(concept)) seen.set(concept, { matched: zone.slice(start, end), start });
+  scan(lexicon, line, (concept, start, end) => {
+    if (!seen.has(concept)) seen.set(concept, { matched: line.slice(start, end), start });
   });
   const found = [...seen].map(([concept, at]) => ({ concept, ...at }));
   const cues: Cue[] = [];

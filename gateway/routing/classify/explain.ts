@@ -1,7 +1,9 @@
-import type { Scored } from "./classify.ts";
+import type { Label } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import type { Model } from "./model.ts";
 import type { Decision } from "./score.ts";
+import type { Scored } from "./scored.ts";
+import type { Rows } from "./svm.ts";
 
 /**
  * Why a text went where it went. `terms`, `concepts`, `other` and `bias` are exact shares of the margin between the
@@ -25,21 +27,26 @@ export type Why = {
 const SHOWN_MAX = 8;
 const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 
-type Share = { text: string; concept: string | null; weight: number };
+type Share = Label & { weight: number };
+
+function labelOf(model: Model, { features, vector, source }: Scored, at: number): Label | undefined {
+  const kind = (vector.ids[at] ?? 0) - model.vocabulary.width;
+  if (kind >= 0) return { text: "", concept: `kind:${KINDS[kind] ?? ""}` };
+  return features.labels?.[source[at] ?? 0];
+}
 
 /** Each feature's share of the margin, gathered by what it stands for: pieces of a word count for the word. */
-function sharesOf(model: Model, { features, vector, source }: Scored, { best, second }: Decision): Share[] {
+function sharesOf(model: Model, scored: Scored, { best, second }: Decision): Share[] {
   const count = model.classes.length;
+  const { ids, values } = scored.vector;
+  const weightOf = (id: number, index: number) => (index < 0 ? 0 : (model.weights[id * count + index] ?? 0));
   const shares = new Map<string, Share>();
-  for (let at = 0; at < vector.ids.length; at++) {
-    const id = vector.ids[at] ?? 0;
-    const rival = second < 0 ? 0 : (model.weights[id * count + second] ?? 0);
-    const weight = (vector.values[at] ?? 0) * ((model.weights[id * count + best] ?? 0) - rival);
-    const kind = id - model.vocabulary.width;
-    const label =
-      kind >= 0 ? { text: "", concept: `kind:${KINDS[kind] ?? ""}` } : features.labels?.[source[at] ?? 0];
+  for (let at = 0; at < ids.length; at++) {
+    const id = ids[at] ?? 0;
+    const weight = (values[at] ?? 0) * (weightOf(id, best) - weightOf(id, second));
+    const label = labelOf(model, scored, at);
     if (!label) continue;
-    const key = label.concept === null ? label.text : `${label.concept}\0${label.text}`;
+    const key = `${label.concept ?? ""}\0${label.text}`;
     const share = shares.get(key);
     if (share) share.weight += weight;
     else shares.set(key, { ...label, weight });
@@ -58,27 +65,28 @@ function scratchOf(model: Model): Float32Array {
   return made;
 }
 
+/** Cosine of one example with the query, which stands in `dense` and has length √`square`. */
+function cosineOf({ starts, ids, values }: Rows, row: number, dense: Float32Array, square: number): number {
+  let product = 0;
+  let length = 0;
+  for (let at = starts[row] as number; at < (starts[row + 1] as number); at++) {
+    const value = values[at] as number;
+    product += value * (dense[ids[at] as number] as number);
+    length += value * value;
+  }
+  return product / Math.sqrt(length * square || 1);
+}
+
 function nearestOf(model: Model, { vector }: Scored, { best, second }: Decision): Why["nearest"] {
   const dense = scratchOf(model);
-  let square = 0;
-  for (let at = 0; at < vector.ids.length; at++) {
-    const value = vector.values[at] ?? 0;
-    dense[vector.ids[at] ?? 0] = value;
-    square += value * value;
-  }
+  for (let at = 0; at < vector.ids.length; at++)
+    dense[vector.ids[at] as number] = vector.values[at] as number;
+  const square = vector.values.reduce((sum, value) => sum + value * value, 0);
   const { rows, classOf, ids } = model.nearest;
-  let top = -1;
-  let similarity = 0;
+  let [top, similarity] = [-1, 0];
   for (let row = 0; row < rows.count; row++) {
     if (classOf[row] !== best && classOf[row] !== second) continue;
-    let product = 0;
-    let length = 0;
-    for (let at = rows.starts[row] as number; at < (rows.starts[row + 1] as number); at++) {
-      const value = rows.values[at] as number;
-      product += value * (dense[rows.ids[at] as number] as number);
-      length += value * value;
-    }
-    const cosine = product / Math.sqrt(length * square || 1);
+    const cosine = cosineOf(rows, row, dense, square);
     if (cosine > similarity) [top, similarity] = [row, cosine];
   }
   for (const id of vector.ids) dense[id] = 0;
@@ -90,14 +98,14 @@ function nearestOf(model: Model, { vector }: Scored, { best, second }: Decision)
 /** Explains a decision by exact shares of its margin and by the nearest example. */
 export function explain(model: Model, scored: Scored, decision: Decision): Why {
   const { best, second, hidden } = decision;
-  const valueOf = (index: number) => (index < 0 ? 0 : (scored.scores[index] ?? 0));
-  const margin = rounded(valueOf(best) - valueOf(second));
+  const worthOf = (index: number) => (index < 0 ? 0 : (scored.scores[index] ?? 0));
+  const margin = rounded(worthOf(best) - worthOf(second));
   const nothing = { terms: [], concepts: [], other: 0, bias: 0, nearest: null };
   const facts = {
     runnerUp: model.classes[second]?.name ?? null,
     margin,
     threshold: rounded(model.threshold),
-    hidden: hidden >= 0 && valueOf(hidden) > valueOf(best) ? (model.classes[hidden]?.name ?? null) : null,
+    hidden: hidden >= 0 && worthOf(hidden) > worthOf(best) ? (model.classes[hidden]?.name ?? null) : null,
   };
   if (best < 0) return { ...nothing, ...facts };
   const shares = sharesOf(model, scored, decision);

@@ -123,7 +123,7 @@ export function featuresOf(text: string, lexicon: Lexicon, explain = false): Fea
   for (const mark of marksOf(raw)) {
     add(BLOCKS.marks, hashSpan(FAMILY.mark, mark, 0, mark.length), () => ({ text: mark, concept: "shape" }));
   }
-  for (const cue of matchCues(lexicon, zone, full)) {
+  for (const cue of matchCues(lexicon, zone)) {
     const { concept } = cue;
     add(BLOCKS.cues, hashSpan(FAMILY.cue, concept, 0, concept.length), () => ({
       text: cue.matched,

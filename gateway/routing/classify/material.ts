@@ -1,3 +1,4 @@
+import { TEMPLATES } from "../templates.ts";
 import { type Features, featuresOf } from "./features.ts";
 import { homeOf, KINDS, type Kind } from "./kinds.ts";
 import { LEXICON } from "./lexicon.ts";
@@ -89,27 +90,34 @@ function ownSamples(
 
 type Owner = { route: number; weight: number } | "covered" | null;
 
+/** The route whose own texts look most like a kind, if enough of them do. */
+function likest(column: number, shares: readonly Float64Array[]): Owner {
+  let best = 0;
+  for (let each = 1; each < shares.length; each++) {
+    if ((shares[each]?.[column] ?? 0) > (shares[best]?.[column] ?? 0)) best = each;
+  }
+  const share = shares[best]?.[column] ?? 0;
+  if (share >= TUNING.adoptShare) return { route: best, weight: TUNING.adopted };
+  return share >= TUNING.coveredShare ? "covered" : null;
+}
+
 /** Who takes a kind's built-in examples: the template of that name, else a route whose own texts are of that kind. */
 function ownerOf(kind: Kind, routes: readonly RouteInput[], shares: readonly Float64Array[]): Owner {
   const column = KINDS.indexOf(kind);
-  const shareOf = (route: number) => shares[route]?.[column] ?? 0;
   const home = homeOf(kind, new Set(routes.map(({ name }) => name)));
   const named = routes.findIndex(({ name }) => name === home);
   const route = routes[named];
-  if (route) {
-    const own = route.examples.length;
-    const namesake = KINDS.some(
-      (each, at) => homeOf(each, new Set([route.name])) && (shares[named]?.[at] ?? 0) > 0,
-    );
-    if (own < TUNING.namesakeExamplesMin || namesake) {
-      return { route: named, weight: own > 0 ? TUNING.builtinBesideOwn : 1 };
-    }
-  }
-  let best = 0;
-  for (let each = 1; each < routes.length; each++) if (shareOf(each) > shareOf(best)) best = each;
-  if (shareOf(best) >= TUNING.adoptShare) return { route: best, weight: TUNING.adopted };
-  return shareOf(best) >= TUNING.coveredShare ? "covered" : null;
+  if (!route) return likest(column, shares);
+  const own = route.examples.length;
+  if (own < TUNING.namesakeExamplesMin)
+    return { route: named, weight: own > 0 ? TUNING.builtinBesideOwn : 1 };
+  // With examples of its own, a template takes its first kind only, and only if they bear its name out.
+  const share = shares[named]?.[column] ?? 0;
+  const isFirst = homeOf(kind, new Set(TEMPLATE_NAMES)) === home;
+  if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: TUNING.builtinBesideOwn };
+  return likest(column, shares);
 }
+const TEMPLATE_NAMES = Object.keys(TEMPLATES);
 
 /** Evenly spread `count` of the list's entries. */
 function spread<T>(list: readonly T[], count: number): T[] {

@@ -3,6 +3,7 @@ import { KINDS } from "./kinds.ts";
 import { LEXICON } from "./lexicon.ts";
 import { rowsOf, scoresOf } from "./rows.ts";
 import { SEEDS } from "./seeds.ts";
+import { roundedToHalf } from "./serialise.ts";
 import { trainOneVsRest } from "./svm.ts";
 import { type BlockWeights, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
 
@@ -34,7 +35,7 @@ export function trainStarter(): Starter {
     folds: FOLDS,
     cost: 1,
   });
-  return { vocabulary, weights, held };
+  return { vocabulary, weights: roundedToHalf(weights), held };
 }
 
 /** One score per kind of task, for the features of a text. */

@@ -60,8 +60,6 @@ function addRow(rows: Rows, row: number, scale: number, weights: Float64Array): 
   weights[rows.width] = (weights[rows.width] ?? 0) + scale;
 }
 
-type Bounds = { high: number; low: number };
-
 /** One coordinate's step. Returns its projected gradient, or null where the row may be left out for now. */
 function step(problem: Binary, row: number, ceiling: number): number | null {
   const sign = problem.sign[row] as number;
@@ -78,34 +76,46 @@ function step(problem: Binary, row: number, ceiling: number): number | null {
   return projected;
 }
 
+/** The rows in play, in visiting order: the first `active` of `order`. Rows past them are left out for now. */
+type Round = { order: Int32Array; active: number; ceiling: number };
+
+/** Visits every active row once. Returns the highest and lowest projected gradient: their distance is the error left. */
+function visit(problem: Binary, round: Round): { high: number; low: number } {
+  let [high, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let at = 0; at < round.active; ) {
+    const row = round.order[at] as number;
+    const projected = step(problem, row, round.ceiling);
+    if (projected === null) {
+      round.active--;
+      round.order[at] = round.order[round.active] as number;
+      round.order[round.active] = row;
+      continue;
+    }
+    high = Math.max(high, projected);
+    low = Math.min(low, projected);
+    at++;
+  }
+  return { high, low };
+}
+
 /**
  * Dual coordinate descent for the L2-loss linear SVM with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan,
  * ICML 2008), from whatever `alpha` and `weights` the problem already has.
  */
 function descend(problem: Binary, members: Int32Array, passesMax: number, random: () => number): void {
-  const order = Int32Array.from(members);
-  let active = order.length;
-  let ceiling = Number.POSITIVE_INFINITY;
+  const round: Round = {
+    order: Int32Array.from(members),
+    active: members.length,
+    ceiling: Number.POSITIVE_INFINITY,
+  };
   for (let pass = 0; pass < passesMax; pass++) {
-    shuffle(order, active, random);
-    const bounds: Bounds = { high: Number.NEGATIVE_INFINITY, low: Number.POSITIVE_INFINITY };
-    for (let at = 0; at < active; ) {
-      const row = order[at] as number;
-      const projected = step(problem, row, ceiling);
-      if (projected === null) {
-        active--;
-        order[at] = order[active] as number;
-        order[active] = row;
-        continue;
-      }
-      if (projected > bounds.high) bounds.high = projected;
-      if (projected < bounds.low) bounds.low = projected;
-      at++;
-    }
-    const settled = bounds.high - bounds.low <= TOLERANCE;
-    if (settled && active === order.length) return;
-    if (settled) active = order.length;
-    ceiling = settled || bounds.high <= 0 ? Number.POSITIVE_INFINITY : bounds.high;
+    shuffle(round.order, round.active, random);
+    const { high, low } = visit(problem, round);
+    const settled = high - low <= TOLERANCE;
+    if (settled && round.active === members.length) return;
+    // Settled on the active rows alone: one more round over all of them decides.
+    if (settled) round.active = members.length;
+    round.ceiling = settled || high <= 0 ? Number.POSITIVE_INFINITY : high;
   }
 }
 

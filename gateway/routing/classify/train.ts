@@ -5,11 +5,12 @@ import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
 import { extended, rowsOf } from "./rows.ts";
 import { decide } from "./score.ts";
+import { kindColumns, ROUTE_BLOCKS } from "./scored.ts";
+import { roundedToHalf } from "./serialise.ts";
 import { type Starter, trainStarter } from "./starter.ts";
 import { type Rows, trainOneVsRest } from "./svm.ts";
-import { type BlockWeights, learnVocabulary, vectorOf } from "./vocabulary.ts";
+import { learnVocabulary, vectorOf } from "./vocabulary.ts";
 
-export const ROUTE_BLOCKS: BlockWeights = [1, 0.5, 0.3, 0.7, 1];
 const FOLDS = 5;
 /** Below this many measured texts the threshold is a fixed one. */
 const TRIALS_MIN = 10;
@@ -17,15 +18,6 @@ export const THRESHOLD_ASSUMED = -0.8;
 /** Above this many texts, features that one text alone has are dropped: they only cost memory. */
 const SINGLES_KEPT_UP_TO = 1200;
 const NEAREST_PER_CLASS_MAX = 60;
-
-/** The kinds' scores as columns: how far each is from the average, at a weight of their own. */
-export function kindColumns(kinds: ArrayLike<number>): Float32Array {
-  const columns = Float32Array.from(kinds);
-  let square = 0;
-  for (const value of columns) square += value * value;
-  const scale = square > 0 ? ROUTE_BLOCKS[4] / Math.sqrt(square) : 0;
-  return columns.map((value) => value * scale);
-}
 
 /** Folds by turns within each class; texts that only describe a route are never held out. */
 function foldsOf(samples: readonly Sample[]): Int8Array {
@@ -108,7 +100,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     starter,
     vocabulary,
     classes,
-    weights,
+    weights: roundedToHalf(weights),
     threshold: measured
       ? quantile(
           trials.map(({ score }) => score),

@@ -8,13 +8,18 @@ const ALL = 10_000;
 function intentModel(lines: readonly Labelled[], examples: number, seed: number, described: boolean) {
   const drawn = draw(lines, examples, seededRandom(seed));
   return train(
-    [...drawn].map(([name, texts]) => route(name, { description: described ? name.replaceAll("_", " ") : "", examples: texts })),
+    [...drawn].map(([name, texts]) =>
+      route(name, { description: described ? name.replaceAll("_", " ") : "", examples: texts }),
+    ),
   );
 }
 
 /** CLINC150: 150 narrow intents, with real out-of-scope questions. */
 export async function clincPart(directory: string, draws: number): Promise<void> {
-  const bars = { full: { acc: 0.94, auroc: 0.955, recall: 0.82 }, small: { acc: 0.925, auroc: 0.95, recall: 0 } };
+  const bars = {
+    full: { acc: 0.94, auroc: 0.955, recall: 0.82 },
+    small: { acc: 0.925, auroc: 0.95, recall: 0 },
+  };
   for (const [size, bar] of Object.entries(bars)) {
     const data = await readClinc(directory, `clinc_data_${size}.json`);
     const model = intentModel(data.train, ALL, 1, false);
@@ -22,7 +27,10 @@ export async function clincPart(directory: string, draws: number): Promise<void>
     const threshold = outcomes(model, data.val).map(({ score }) => score);
     const foreign = outcomes(model, data.oos_test).map(({ score }) => score);
     const right = accuracy(found);
-    const auroc = areaUnderCurve(found.map(({ score }) => score), foreign);
+    const auroc = areaUnderCurve(
+      found.map(({ score }) => score),
+      foreign,
+    );
     const recall = recallAt(0.05, threshold, foreign);
     report({
       what: `CLINC150 ${size}: accuracy / AUROC / recall @5 %`,
@@ -32,7 +40,11 @@ export async function clincPart(directory: string, draws: number): Promise<void>
     });
   }
   const data = await readClinc(directory, "clinc_data_full.json");
-  const few = mean(Array.from({ length: draws }, (_, run) => accuracy(outcomes(intentModel(data.train, 10, run, true), data.test))));
+  const few = mean(
+    Array.from({ length: draws }, (_, run) =>
+      accuracy(outcomes(intentModel(data.train, 10, run, true), data.test)),
+    ),
+  );
   report({ what: "CLINC150, 10 examples + name", ours: percent(few), bar: "≥ 86.0", met: few >= 0.86 });
 }
 
@@ -40,7 +52,9 @@ export async function clincPart(directory: string, draws: number): Promise<void>
 export async function bankingPart(directory: string, draws: number): Promise<void> {
   const training = await readCsv(directory, "banking_train.csv");
   const test = await readCsv(directory, "banking_test.csv");
-  const few = mean(Array.from({ length: draws }, (_, run) => accuracy(outcomes(intentModel(training, 10, run, true), test))));
+  const few = mean(
+    Array.from({ length: draws }, (_, run) => accuracy(outcomes(intentModel(training, 10, run, true), test))),
+  );
   report({ what: "BANKING77, 10 examples + name", ours: percent(few), bar: "≥ 79.0", met: few >= 0.79 });
   const full = accuracy(outcomes(intentModel(training, ALL, 1, true), test));
   report({ what: "BANKING77, all", ours: percent(full), bar: "≥ 92.5", met: full >= 0.925 });

@@ -1,6 +1,6 @@
-import { decide } from "#gateway/routing/classify/score.ts";
-import { scoreText } from "#gateway/routing/classify/classify.ts";
 import type { Model, RouteInput } from "#gateway/routing/classify/model.ts";
+import { decide } from "#gateway/routing/classify/score.ts";
+import { scoreText } from "#gateway/routing/classify/scored.ts";
 import { type Starter, trainStarter } from "#gateway/routing/classify/starter.ts";
 import { trainModel } from "#gateway/routing/classify/train.ts";
 import type { Labelled } from "./data.ts";
@@ -45,7 +45,10 @@ export function macroRecall(found: readonly Outcome[]): number {
 
 /** The chance that an in-scope text scores above a foreign one (area under the ROC curve). */
 export function areaUnderCurve(inside: readonly number[], outside: readonly number[]): number {
-  const all = [...inside.map((score) => ({ score, inside: true })), ...outside.map((score) => ({ score, inside: false }))];
+  const all = [
+    ...inside.map((score) => ({ score, inside: true })),
+    ...outside.map((score) => ({ score, inside: false })),
+  ];
   all.sort((a, b) => a.score - b.score);
   let foreign = 0;
   let area = 0;

@@ -10,7 +10,10 @@ const INSIDE = 6;
 export async function scopePart(directory: string, draws: number): Promise<void> {
   const training = await readLines(directory, "tasktype10_train.jsonl");
   const test = await readLines(directory, "tasktype10_test.jsonl");
-  const descriptions = (await Bun.file(join(directory, "tt_descriptions.json")).json()) as Record<string, string>;
+  const descriptions = (await Bun.file(join(directory, "tt_descriptions.json")).json()) as Record<
+    string,
+    string
+  >;
   for (const examples of [5, 10, 50]) {
     const results = Array.from({ length: draws }, (_, run) => {
       const random = seededRandom(2000 + run);
@@ -19,9 +22,19 @@ export async function scopePart(directory: string, draws: number): Promise<void>
         .sort((a, b) => a.at - b.at);
       const inside = new Set(order.slice(0, INSIDE).map(({ name }) => name));
       const drawn = draw(training, examples, random);
-      const model = train([...inside].map((name) => route(name, { description: descriptions[name] ?? "", examples: drawn.get(name) ?? [] })));
-      const found = outcomes(model, test.filter(({ label }) => inside.has(label)));
-      const foreign = outcomes(model, test.filter(({ label }) => !inside.has(label))).map(({ score }) => score);
+      const model = train(
+        [...inside].map((name) =>
+          route(name, { description: descriptions[name] ?? "", examples: drawn.get(name) ?? [] }),
+        ),
+      );
+      const found = outcomes(
+        model,
+        test.filter(({ label }) => inside.has(label)),
+      );
+      const foreign = outcomes(
+        model,
+        test.filter(({ label }) => !inside.has(label)),
+      ).map(({ score }) => score);
       const scores = found.map(({ score }) => score);
       const kept = found.filter(({ score }) => score >= model.threshold);
       return {

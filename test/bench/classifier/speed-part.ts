@@ -19,7 +19,11 @@ function percentiles(run: (at: number) => void): { p50: number; p99: number } {
   return { p50: times[CALLS / 2] ?? 0, p99: times[Math.floor(CALLS * 0.99)] ?? 0 };
 }
 
-function reportTimes(what: string, times: { p50: number; p99: number }, bar: { p50: number; p99: number }): void {
+function reportTimes(
+  what: string,
+  times: { p50: number; p99: number },
+  bar: { p50: number; p99: number },
+): void {
   report({
     what,
     ours: `${times.p50.toFixed(2)} / ${times.p99.toFixed(2)} ms`,
@@ -45,7 +49,12 @@ export async function speedPart(directory: string): Promise<void> {
   const from = performance.now();
   const model = trainModel({ routes, strictness: 0.05 }, starter);
   const seconds = (performance.now() - from) / 1000;
-  report({ what: "train + cross-validate 20 × 50", ours: `${seconds.toFixed(2)} s`, bar: "≤ 1.5 s", met: seconds <= 1.5 });
+  report({
+    what: "train + cross-validate 20 × 50",
+    ours: `${seconds.toFixed(2)} s`,
+    bar: "≤ 1.5 s",
+    met: seconds <= 1.5,
+  });
 
   const prompts = training.map(({ text }) => text);
   const sized = (length: number) =>
@@ -56,10 +65,27 @@ export async function speedPart(directory: string): Promise<void> {
   const short = sized(100);
   const long = sized(4000);
   const pick = (texts: string[], at: number) => texts[at % texts.length] ?? "";
-  reportTimes("score, 100 characters", percentiles((at) => routeOf(model, pick(short, at), null)), { p50: 0.15, p99: 0.5 });
-  reportTimes("score, 4,000 characters", percentiles((at) => routeOf(model, pick(long, at), null)), { p50: 0.4, p99: 1 });
-  reportTimes("with explanation, 4,000 characters", percentiles((at) => classify(model, pick(long, at), null)), { p50: 0.8, p99: 2 });
+  reportTimes(
+    "score, 100 characters",
+    percentiles((at) => routeOf(model, pick(short, at), null)),
+    { p50: 0.15, p99: 0.5 },
+  );
+  reportTimes(
+    "score, 4,000 characters",
+    percentiles((at) => routeOf(model, pick(long, at), null)),
+    { p50: 0.4, p99: 1 },
+  );
+  reportTimes(
+    "with explanation, 4,000 characters",
+    percentiles((at) => classify(model, pick(long, at), null)),
+    { p50: 0.8, p99: 2 },
+  );
   Bun.gc(true);
   const added = (process.memoryUsage().rss - before) / 2 ** 20;
-  report({ what: "RSS grown while training and scoring in-process", ours: `${added.toFixed(0)} MB`, bar: "≤ 80 MB", met: added <= 80 });
+  report({
+    what: "RSS grown while training and scoring in-process",
+    ours: `${added.toFixed(0)} MB`,
+    bar: "≤ 80 MB",
+    met: added <= 80,
+  });
 }

@@ -18,8 +18,18 @@ export async function starterPart(directory: string): Promise<void> {
     rejected += found.filter(({ score }) => score < model.threshold).length;
     total += found.length;
     const bar = set === "autoj_en" ? 0.86 : 0.75;
-    report({ what: `starter, ${set} (${found.length})`, ours: percent(share), bar: `≥ ${percent(bar)}`, met: share >= bar });
+    report({
+      what: `starter, ${set} (${found.length})`,
+      ours: percent(share),
+      bar: `≥ ${percent(bar)}`,
+      met: share >= bar,
+    });
   }
-  report({ what: "starter, mean of 7 sets", ours: percent(mean(shares)), bar: "≥ 84.0", met: mean(shares) >= 0.84 });
+  report({
+    what: "starter, mean of 7 sets",
+    ours: percent(mean(shares)),
+    bar: "≥ 84.0",
+    met: mean(shares) >= 0.84,
+  });
   report({ what: "starter, under the threshold", ours: percent(rejected / total), bar: "", met: null });
 }

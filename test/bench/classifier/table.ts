@@ -11,7 +11,8 @@ export function report(row: Row): void {
 }
 
 export const percent = (share: number) => (100 * share).toFixed(1);
-export const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** How many rows with a bar met it. */
 export function summary(): string {

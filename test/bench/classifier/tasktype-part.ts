@@ -29,7 +29,10 @@ export function withTypos(text: string, random: () => number): string {
  */
 export async function tasktypePart(directory: string, draws: number, own: boolean): Promise<void> {
   const training = await readLines(directory, "tasktype10_train.jsonl");
-  const descriptions = (await Bun.file(join(directory, "tt_descriptions.json")).json()) as Record<string, string>;
+  const descriptions = (await Bun.file(join(directory, "tt_descriptions.json")).json()) as Record<
+    string,
+    string
+  >;
   const names = Object.keys(descriptions);
   const nameOf = (label: string) => (own ? `route-${names.indexOf(label)}` : label);
   const renamed = (lines: Labelled[]) => lines.map(({ text, label }) => ({ text, label: nameOf(label) }));
@@ -43,7 +46,12 @@ export async function tasktypePart(directory: string, draws: number, own: boolea
     const results = Array.from({ length: runs }, (_, run) => {
       const examples = draw(training, bar.examples, seededRandom(1000 + run));
       const model = train(
-        names.map((label) => route(nameOf(label), { description: descriptions[label] ?? "", examples: examples.get(label) ?? [] })),
+        names.map((label) =>
+          route(nameOf(label), {
+            description: descriptions[label] ?? "",
+            examples: examples.get(label) ?? [],
+          }),
+        ),
       );
       const found = outcomes(model, test);
       const typos = bar.examples === 50 ? accuracy(outcomes(model, mangled)) : null;
@@ -57,7 +65,10 @@ export async function tasktypePart(directory: string, draws: number, own: boolea
     });
     const right = mean(results.map((result) => result.accuracy));
     const recall = mean(results.map((result) => result.recall));
-    const target = bar.recall === null ? `≥ ${percent(bar.accuracy)}` : `≥ ${percent(bar.accuracy)} / ${percent(bar.recall)}`;
+    const target =
+      bar.recall === null
+        ? `≥ ${percent(bar.accuracy)}`
+        : `≥ ${percent(bar.accuracy)} / ${percent(bar.recall)}`;
     report({
       what: `tasktype10 ${bar.examples === 1000 ? "all" : bar.examples} + description, ${kind}`,
       ours: `${percent(right)} / ${percent(recall)}`,
@@ -66,13 +77,28 @@ export async function tasktypePart(directory: string, draws: number, own: boolea
     });
     if (bar.examples === 50) {
       const zh = mean(results.map((result) => result.chinese));
-      report({ what: `tasktype10 zh, English examples (50), ${kind}`, ours: percent(zh), bar: `≥ ${percent(ZH_BAR)}`, met: zh >= ZH_BAR });
+      report({
+        what: `tasktype10 zh, English examples (50), ${kind}`,
+        ours: percent(zh),
+        bar: `≥ ${percent(ZH_BAR)}`,
+        met: zh >= ZH_BAR,
+      });
       const loss = right - mean(results.map(({ typos }) => typos ?? 0));
-      report({ what: `typos in 15 % of words, ${kind}`, ours: `−${percent(loss)}`, bar: "≤ 3 points", met: loss <= 0.03 });
+      report({
+        what: `typos in 15 % of words, ${kind}`,
+        ours: `−${percent(loss)}`,
+        bar: "≤ 3 points",
+        met: loss <= 0.03,
+      });
     }
     if (bar.examples >= 10) {
       const gap = Math.abs(right - mean(results.map(({ estimate }) => estimate ?? 0)));
-      report({ what: `  cross-validated estimate off by, ${kind}`, ours: percent(gap), bar: "≤ 5 points", met: gap <= 0.05 });
+      report({
+        what: `  cross-validated estimate off by, ${kind}`,
+        ours: percent(gap),
+        bar: "≤ 5 points",
+        met: gap <= 0.05,
+      });
     }
   }
 }

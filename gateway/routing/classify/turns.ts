@@ -1,0 +1,49 @@
+/** A turn this short ("continue", "yes please") is read together with the user's turn before it. */
+const ALONE_MIN_CHARACTERS = 20;
+
+type Json = { readonly [name: string]: unknown };
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Text parts of a message's content; images, audio, tool calls and tool results carry none. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .filter(isObject)
+    .filter(({ type, text }) => typeof text === "string" && (type === "text" || type === "input_text"))
+    .map(({ text }) => String(text))
+    .join("\n");
+}
+
+const isUserTurn = (item: unknown): item is Json =>
+  isObject(item) && item["role"] === "user" && (item["type"] === undefined || item["type"] === "message");
+
+function textsOf(items: unknown): string[] {
+  if (typeof items === "string") return [items];
+  if (!Array.isArray(items)) return [];
+  return items
+    .filter(isUserTurn)
+    .map(({ content }) => textOf(content).trim())
+    .filter((text) => text !== "");
+}
+
+/**
+ * Texts of the user's turns in a body of chat completions or messages (`messages`), responses (`input`: a text or a
+ * list of items) or `/v1/classify` (either), oldest first. System text is not among them. Anything malformed is no turn.
+ */
+export function turnsOf(body: unknown): string[] {
+  if (!isObject(body)) return [];
+  return textsOf(body["messages"] ?? body["input"]);
+}
+
+/**
+ * The text that is classified: the last user turn, with the one before it where that is under 20 characters. Null
+ * where the user wrote no text.
+ */
+export function textToClassify(turns: readonly string[]): string | null {
+  const last = turns.at(-1);
+  if (last === undefined) return null;
+  const before = turns.at(-2);
+  return last.length < ALONE_MIN_CHARACTERS && before !== undefined ? `${before}\n${last}` : last;
+}
