@@ -1,0 +1,136 @@
+import { toldError } from "../error-shapes.ts";
+import { isJson, type Json } from "../exact-json.ts";
+import type { OpenBlock, Step, StopReason } from "../reply.ts";
+import { objectMember, objectsIn, type StepReader, textIn } from "../told.ts";
+import { type Lanes, lanes } from "./lanes.ts";
+
+/** The steps of a whole chat completion; none when it holds no choice. */
+export function chatAnswerSteps(answer: Json, stop: readonly string[]): Step[] {
+  const reader = chatStream(stop);
+  const choice = objectsIn(answer, "choices")[0];
+  const message = objectMember(choice ?? null, "message");
+  if (!choice || !message) return [];
+  const calls = objectsIn(message, "tool_calls").map((call, index) => ({ ...call, index }));
+  const delta = { ...message, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const finish_reason = choice["finish_reason"] ?? "stop";
+  return [
+    ...reader.event({ ...answer, choices: [{ ...choice, index: 0, delta, finish_reason }] }),
+    ...reader.event("[DONE]"),
+  ];
+}
+
+/** What a stream has told so far. */
+type Seen = {
+  blocks: Lanes;
+  id: string | null;
+  calls: number;
+  refused: string;
+  finish: Extract<Step, { kind: "stop" }> | null;
+  failed: boolean;
+};
+
+/** Reads a stream of chat chunks. Only the first choice is read: nobody asks for more through another format. */
+export function chatStream(stop: readonly string[]): StepReader {
+  const seen: Seen = { blocks: lanes(), id: null, calls: 0, refused: "", finish: null, failed: false };
+
+  const ending = (): Step[] => {
+    if (!seen.finish || seen.failed) return [];
+    const steps: Step[] = [...seen.blocks.finish(), seen.finish, { kind: "end" }];
+    seen.finish = null;
+    return steps;
+  };
+
+  return {
+    event(data) {
+      if (data === "[DONE]") return ending();
+      if (isJson(data["error"])) {
+        seen.failed = true;
+        return [{ kind: "error", error: toldError(data) }];
+      }
+      const choice = objectsIn(data, "choices").find(({ index }) => index === 0 || index === undefined);
+      if (!choice) return [];
+      const steps = [...start(seen, data), ...deltaSteps(seen, objectMember(choice, "delta"))];
+      const reason = textIn(choice, "finish_reason");
+      if (reason !== null) seen.finish = stopOf(seen, { reason, matched: choice["stop_reason"], stop });
+      return steps;
+    },
+    // Some providers end without `[DONE]`: an answer that told why it stopped is whole.
+    rest: ending,
+  };
+}
+
+function start(seen: Seen, chunk: Json): Step[] {
+  if (seen.id !== null) return [];
+  seen.id = textIn(chunk, "id") ?? "";
+  return [{ kind: "start", id: seen.id, model: textIn(chunk, "model") ?? "" }];
+}
+
+function deltaSteps(seen: Seen, delta: Json | null): Step[] {
+  const text = (kind: "text" | "thinking" | "refusal", said: string | null): Step[] =>
+    said ? seen.blocks.add(kind, () => ({ kind }), said) : [];
+  const refusal = textIn(delta, "refusal");
+  seen.refused += refusal ?? "";
+  return [
+    ...text("thinking", textIn(delta, "reasoning_content") ?? textIn(delta, "reasoning")),
+    ...text("text", contentText(delta?.["content"])),
+    ...text("refusal", refusal),
+    ...objectsIn(delta, "tool_calls").flatMap((call, at) => callSteps(seen, call, at)),
+  ];
+}
+
+function callSteps(seen: Seen, call: Json, at: number): Step[] {
+  const index = typeof call["index"] === "number" ? call["index"] : at;
+  const called = objectMember(call, "function");
+  const open = (): OpenBlock => {
+    seen.calls += 1;
+    // Some providers give no id; the result must still find its call.
+    const id = textIn(call, "id") || `call_${seen.id}_${seen.calls}`;
+    return { kind: "call", id, name: textIn(called, "name") ?? "" };
+  };
+  return seen.blocks.add(`call ${index}`, open, argumentsOf(called));
+}
+
+/** Text, also where a provider tells it in parts. */
+function contentText(content: unknown): string | null {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return null;
+  return content.map((part) => (isJson(part) ? (textIn(part, "text") ?? "") : "")).join("");
+}
+
+/** JSON text; some providers tell the object itself. */
+function argumentsOf(called: Json | null): string {
+  const told = called?.["arguments"];
+  if (typeof told === "string") return told;
+  return isJson(told) ? JSON.stringify(told) : "";
+}
+
+type Finish = { reason: string; matched: unknown; stop: readonly string[] };
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  length: "max_tokens",
+  content_filter: "refusal",
+  tool_calls: "tool_use",
+  function_call: "tool_use",
+};
+
+/** Which stop sequence it was, only some providers tell (vLLM: `stop_reason` beside the reason). */
+function stopOf(
+  { refused, calls }: Seen,
+  { reason, matched, stop }: Finish,
+): Extract<Step, { kind: "stop" }> {
+  const sequence = typeof matched === "string" && stop.includes(matched) ? matched : null;
+  const told = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
+  return {
+    kind: "stop",
+    reason: told ?? unsaidReason(refused, calls, sequence),
+    sequence: told ? null : sequence,
+    explanation: refused === "" ? null : refused,
+  };
+}
+
+/** What `stop` and providers' own words leave open. */
+function unsaidReason(refused: string, calls: number, sequence: string | null): StopReason {
+  if (refused !== "") return "refusal";
+  if (calls > 0) return "tool_use";
+  return sequence === null ? "end_turn" : "stop_sequence";
+}

@@ -1,0 +1,62 @@
+import { chatCounts } from "../counts.ts";
+import type { Block, Reply, StopReason } from "../reply.ts";
+import type { Writing } from "../writing.ts";
+
+export const FINISH = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+} as const satisfies Record<StopReason, string>;
+
+/** A whole answer as a chat completion. */
+export function writeChatAnswer(reply: Reply, { createdSeconds, usage }: Writing): object {
+  const counts = chatCounts(usage());
+  return {
+    id: reply.id,
+    object: "chat.completion",
+    created: createdSeconds,
+    model: reply.model,
+    choices: [
+      {
+        index: 0,
+        message: messageOf(reply),
+        logprobs: null,
+        finish_reason: FINISH[reply.stop?.reason ?? "end_turn"],
+      },
+    ],
+    ...(counts ? { usage: counts } : {}),
+  };
+}
+
+function messageOf({ blocks, stop }: Reply): object {
+  const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+  const calls = blocks.flatMap((block) => (block.kind === "call" ? [callOf(block)] : []));
+  const thoughts = blocks.flatMap((block) => (block.kind === "thinking" ? [block.text] : []));
+  const details = blocks.flatMap(detailOf);
+  return {
+    role: "assistant",
+    content: texts.length === 0 ? null : texts.join(""),
+    refusal: stop?.explanation ?? null,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(thoughts.length > 0 ? { reasoning_content: thoughts.join("\n\n") } : {}),
+    ...(details.length > 0 ? { reasoning_details: details } : {}),
+  };
+}
+
+const callOf = ({ id, name, text }: Extract<Block, { kind: "call" }>) => ({
+  id,
+  type: "function",
+  function: { name, arguments: text === "" ? "{}" : text },
+});
+
+/** A reasoning block as a client may send it back: with its signature, without which its vendor does not take it. */
+export function detailOf(block: Block, index: number): object[] {
+  if (block.kind === "redacted") {
+    return [{ type: "reasoning.encrypted", data: block.data, format: "anthropic-claude-v1", index }];
+  }
+  if (block.kind !== "thinking" || block.signature === null) return [];
+  const { text, signature } = block;
+  return [{ type: "reasoning.text", text, signature, format: "anthropic-claude-v1", index }];
+}

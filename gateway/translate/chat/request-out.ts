@@ -1,0 +1,182 @@
+import { inexpressible } from "../members.ts";
+import type { Effort, OutputFormat, Part, PartOf, Prompt, Tool, ToolChoice, Turn } from "../prompt.ts";
+import { urlOfSource } from "../sources.ts";
+
+/** What the writer must know of the provider. */
+export type ChatDialect = {
+  /** The member that bounds the output: OpenAI's reasoning models refuse the older one, others know no other. */
+  outputLimitMember: "max_tokens" | "max_completion_tokens";
+  /** Whether `stream_options.include_usage` may be sent. */
+  asksForStreamUsage: boolean;
+};
+
+/** The prompt as a chat completion request. @throws GatewayError invalid_request for what the format has no place for. */
+export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDialect): object {
+  const last = prompt.turns.at(-1);
+  if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
+  return {
+    model,
+    messages: prompt.turns.flatMap(messagesOf),
+    ...limits(prompt, dialect),
+    ...toolMembers(prompt),
+    ...Object.fromEntries([...prompt.extras].map(([name, { value }]) => [name, value])),
+    ...(prompt.streamed ? { stream: true } : {}),
+    ...(prompt.streamed && dialect.asksForStreamUsage ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function limits(prompt: Prompt, { outputLimitMember }: ChatDialect): object {
+  const { maxTokens, temperature, topP, stop, user, output } = prompt;
+  if (maxTokens && maxTokens.value < 1) throw inexpressible(maxTokens.at, "it must be 1 or more");
+  const effort = effortOf(prompt);
+  return {
+    ...(maxTokens ? { [outputLimitMember]: maxTokens.value } : {}),
+    ...(temperature ? { temperature: temperature.value } : {}),
+    ...(topP ? { top_p: topP.value } : {}),
+    ...(stop.length > 0 ? { stop } : {}),
+    ...(effort ? { reasoning_effort: effort } : {}),
+    ...(output ? { response_format: responseFormat(output) } : {}),
+    ...(user === null ? {} : { user }),
+  };
+}
+
+function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): object {
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map(toolOf),
+    ...(choice ? { tool_choice: toolChoice(choice.value) } : {}),
+    ...(parallelTools ? { parallel_tool_calls: parallelTools.value } : {}),
+  };
+}
+
+/** A turn's messages: results of tools first, each its own message, as the format wants them after the calls. */
+function messagesOf({ role, parts }: Turn): object[] {
+  if (role === "system") return [{ role, content: systemText(parts) }];
+  if (role === "assistant") return [assistantMessage(parts)];
+  const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");
+  const rest = [
+    ...results.flatMap(({ parts: inner }) => inner.filter(({ kind }) => kind !== "text")),
+    ...parts.filter(({ kind }) => kind !== "result"),
+  ];
+  return [
+    ...results.map(toolMessage),
+    ...(rest.length > 0 || results.length === 0 ? [{ role, content: contentOf(rest) }] : []),
+  ];
+}
+
+const textsOf = (parts: readonly Part[]): string[] =>
+  parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+
+function systemText(parts: readonly Part[]): string {
+  const other = parts.find(({ kind }) => kind !== "text");
+  if (other) throw inexpressible(other.at);
+  return textsOf(parts).join("\n\n");
+}
+
+/** Reasoning of earlier turns was signed for its own vendor and says nothing to another. */
+function assistantMessage(parts: readonly Part[]): object {
+  const calls: PartOf<"call">[] = [];
+  for (const part of parts) {
+    if (part.kind === "call") calls.push(part);
+    else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
+      throw inexpressible(part.at);
+    }
+  }
+  const text = textsOf(parts).join("");
+  if (text === "" && calls.length === 0) return { role: "assistant", content: "" };
+  return {
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...(calls.length > 0 ? { tool_calls: calls.map(callOf) } : {}),
+  };
+}
+
+const callOf = ({ id, name, input }: PartOf<"call">) => ({
+  id,
+  type: "function",
+  function: { name, arguments: input === "" ? "{}" : input },
+});
+
+/** Says in words what the format has no member for: that the tool failed, and that its images come after it. */
+function toolMessage({ callId, parts, failed }: PartOf<"result">): object {
+  const text = textsOf(parts).join("\n");
+  const elsewhere = parts.some(({ kind }) => kind !== "text");
+  const said = text === "" && elsewhere ? "The result is in the next message." : text;
+  const content = failed && !/^error\b/i.test(said) ? `Error: ${said}` : said;
+  return { role: "tool", tool_call_id: callId, content };
+}
+
+function contentOf(parts: readonly Part[]): string | object[] {
+  const [only] = parts;
+  if (parts.length === 0) return "";
+  if (parts.length === 1 && only?.kind === "text") return only.text;
+  return parts.map(contentPart);
+}
+
+function contentPart(part: Part): object {
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: { url: urlOfSource(part.source, part.at) } };
+    case "document":
+      return documentPart(part);
+    case "thinking":
+    case "redacted":
+    case "call":
+    case "result":
+      throw inexpressible(part.at);
+  }
+}
+
+function documentPart({ source, title, at }: PartOf<"document">): object {
+  if (source.kind === "text") {
+    return { type: "text", text: title === null ? source.text : `${title}\n\n${source.text}` };
+  }
+  if (source.kind === "url") throw inexpressible(at, "a document must be in the request itself");
+  return {
+    type: "file",
+    file: { filename: title ?? "document.pdf", file_data: urlOfSource(source, at) },
+  };
+}
+
+const toolOf = ({ name, description, schema, strict }: Tool) => ({
+  type: "function",
+  function: {
+    name,
+    ...(description === null ? {} : { description }),
+    parameters: schema ?? { type: "object", properties: {} },
+    ...(strict === null ? {} : { strict }),
+  },
+});
+
+function toolChoice(choice: ToolChoice): string | object {
+  if (choice.kind === "tool") return { type: "function", function: { name: choice.name } };
+  return choice.kind === "any" ? "required" : choice.kind;
+}
+
+function responseFormat(output: OutputFormat): object {
+  if (output.kind === "json") return { type: "json_object" };
+  const { name, description, schema, strict } = output;
+  return {
+    type: "json_schema",
+    json_schema: {
+      name,
+      ...(description === null ? {} : { description }),
+      schema,
+      ...(strict === null ? {} : { strict }),
+    },
+  };
+}
+
+/** Up to so many tokens of reasoning are that effort; more is `high`. */
+const BUDGETS: readonly [tokensMax: number, effort: Effort][] = [
+  [4_096, "low"],
+  [16_384, "medium"],
+];
+
+function effortOf({ reasoning: { effort, budgetTokens } }: Prompt): Effort | null {
+  if (effort) return effort.value;
+  if (!budgetTokens) return null;
+  return BUDGETS.find(([tokensMax]) => budgetTokens.value <= tokensMax)?.[1] ?? "high";
+}

@@ -1,0 +1,86 @@
+import { chatCounts } from "../counts.ts";
+import { streamError } from "../error-shapes.ts";
+import { addStep, type Block, emptyReply, type Reply, type Step } from "../reply.ts";
+import { dataEvent, type StepWriter, type Writing } from "../writing.ts";
+import { detailOf, FINISH } from "./answer-out.ts";
+
+/** Makes the text of a chunk. */
+type Chunk = (delta: object, finishReason?: string | null) => string;
+
+/** Writes an answer as a stream of chat chunks, in the order in which OpenAI sends them. */
+export function chatWriter({ asked, createdSeconds, usage }: Writing): StepWriter {
+  const reply = emptyReply();
+  const envelope = (choices: object[]) => ({
+    id: reply.id,
+    object: "chat.completion.chunk",
+    created: createdSeconds,
+    model: reply.model,
+    choices,
+  });
+  const chunk: Chunk = (delta, finish_reason = null) =>
+    dataEvent({
+      ...envelope([{ index: 0, delta, logprobs: null, finish_reason }]),
+      ...(asked.usageChunk ? { usage: null } : {}),
+    });
+  const usageChunk = () => {
+    const counts = asked.usageChunk ? chatCounts(usage()) : null;
+    return counts ? dataEvent({ ...envelope([]), usage: counts }) : "";
+  };
+
+  return (step) => {
+    addStep(reply, step);
+    switch (step.kind) {
+      case "start":
+        return chunk({ role: "assistant", content: "", refusal: null });
+      case "stop":
+        return stopChunks(reply, step, chunk);
+      case "end":
+        return `${usageChunk()}data: [DONE]\n\n`;
+      case "error":
+        return dataEvent(streamError("chat", step.error));
+      default:
+        return blockChunk(reply, step, chunk);
+    }
+  };
+}
+
+type BlockStep = Extract<Step, { kind: "open" | "more" | "sign" | "close" }>;
+
+function blockChunk({ blocks }: Reply, step: BlockStep, chunk: Chunk): string {
+  const block = blocks.at(-1);
+  const index = blocks.filter(({ kind }) => kind === "call").length - 1;
+  const call = (members: object) => chunk({ tool_calls: [{ index, ...members }] });
+  switch (step.kind) {
+    case "open": {
+      if (step.block.kind !== "call") return "";
+      const { id, name } = step.block;
+      return call({ id, type: "function", function: { name, arguments: "" } });
+    }
+    case "more":
+      return block?.kind === "call"
+        ? call({ function: { arguments: step.text } })
+        : chunk({ [memberOf(block)]: step.text });
+    case "sign":
+      return "";
+    case "close": {
+      if (block?.kind === "call") return block.text === "" ? call({ function: { arguments: "{}" } }) : "";
+      const details = block ? detailOf(block, blocks.length - 1) : [];
+      return details.length > 0 ? chunk({ reasoning_details: details }) : "";
+    }
+  }
+}
+
+/** `reasoning_content` is DeepSeek's name, which most clients that show reasoning know. */
+function memberOf(block: Block | undefined): string {
+  if (block?.kind === "refusal") return "refusal";
+  return block?.kind === "thinking" ? "reasoning_content" : "content";
+}
+
+function stopChunks(
+  { blocks }: Reply,
+  { reason, explanation }: Extract<Step, { kind: "stop" }>,
+  chunk: Chunk,
+): string {
+  const said = blocks.some(({ kind }) => kind === "refusal");
+  return (explanation && !said ? chunk({ refusal: explanation }) : "") + chunk({}, FINISH[reason]);
+}

@@ -1,0 +1,88 @@
+import { isJson, type Json } from "./exact-json.ts";
+import type { ToldError } from "./reply.ts";
+import { textIn } from "./told.ts";
+
+/** Anthropic's name and OpenAI's type and code for the same fault, by HTTP status. */
+type Fault = { status: number; anthropic: string; openai: string; code: string | null };
+
+const FAULTS: readonly Fault[] = [
+  { status: 400, anthropic: "invalid_request_error", openai: "invalid_request_error", code: null },
+  { status: 401, anthropic: "authentication_error", openai: "authentication_error", code: "invalid_api_key" },
+  { status: 402, anthropic: "billing_error", openai: "insufficient_quota", code: "insufficient_quota" },
+  { status: 403, anthropic: "permission_error", openai: "permission_error", code: null },
+  { status: 404, anthropic: "not_found_error", openai: "invalid_request_error", code: "model_not_found" },
+  { status: 413, anthropic: "request_too_large", openai: "invalid_request_error", code: "request_too_large" },
+  { status: 429, anthropic: "rate_limit_error", openai: "rate_limit_error", code: "rate_limit_exceeded" },
+  { status: 504, anthropic: "timeout_error", openai: "server_error", code: "timeout" },
+  { status: 529, anthropic: "overloaded_error", openai: "server_error", code: "overloaded" },
+  { status: 500, anthropic: "api_error", openai: "server_error", code: "server_error" },
+];
+
+const SERVER_FAULT: Fault = {
+  status: 500,
+  anthropic: "api_error",
+  openai: "server_error",
+  code: "server_error",
+};
+const CLIENT_FAULT: Fault = {
+  status: 400,
+  anthropic: "invalid_request_error",
+  openai: "invalid_request_error",
+  code: null,
+};
+
+const byStatus = (status: number): Fault =>
+  FAULTS.find((fault) => fault.status === status) ?? (status >= 500 ? SERVER_FAULT : CLIENT_FAULT);
+
+/** By what the provider calls it, in either vocabulary: inside a stream there is no status. */
+const byName = (type: string): Fault =>
+  FAULTS.find(({ anthropic, openai, code }) => [anthropic, code, openai].includes(type)) ?? SERVER_FAULT;
+
+/** The error that a provider's body or event tells. OpenAI's code says more than its type. */
+export function toldError(body: Json | null): ToldError {
+  const error = body?.["error"];
+  if (typeof error === "string") return { type: "api_error", message: error };
+  const told = isJson(error) ? error : body;
+  const code = textIn(told, "code");
+  const known = code !== null && FAULTS.some((fault) => fault.code === code);
+  return {
+    type: known ? code : (textIn(told, "type") ?? "api_error"),
+    message: textIn(told, "message") ?? "The provider reported an error.",
+  };
+}
+
+/** The formats that clients speak here. */
+export type ClientWire = "chat" | "messages" | "responses";
+
+/** The error as each format shapes it in a body. */
+const SHAPES: Readonly<
+  Record<ClientWire, (fault: Fault, message: string, requestId: string | null) => object>
+> = {
+  chat: openAiShape,
+  responses: openAiShape,
+  messages: ({ anthropic }, message, requestId) => ({
+    type: "error",
+    error: { type: anthropic, message },
+    ...(requestId === null ? {} : { request_id: requestId }),
+  }),
+};
+
+function openAiShape({ openai, code }: Fault, message: string): object {
+  return { error: { message, type: openai, param: null, code } };
+}
+
+/** A provider's refusal as the client's format shapes it: its status decides what it is called, its sentence stays. */
+export function errorAnswer(
+  wire: ClientWire,
+  it: { status: number; body: Json | null; requestId: string | null },
+): object {
+  const { message } = toldError(it.body);
+  return SHAPES[wire](byStatus(it.status), message, it.requestId);
+}
+
+/** An error inside a stream, as the client's format shapes it. */
+export const streamError = (wire: ClientWire, { type, message }: ToldError): object =>
+  SHAPES[wire](byName(type), message, null);
+
+/** OpenAI's word for an error inside a stream. */
+export const errorCode = ({ type }: ToldError): string => byName(type).code ?? byName(type).openai;

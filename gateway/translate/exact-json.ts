@@ -1,0 +1,55 @@
+/** A JSON object as it was read. */
+export type Json = { readonly [member: string]: unknown };
+
+/** TypeScript's library does not know these yet (proposal "JSON.parse source text access"). */
+type ExactParse = (
+  text: string,
+  reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+) => unknown;
+const json: object = JSON;
+const exactParse: ExactParse = Reflect.get(json, "parse");
+const rawJson: (source: string) => unknown = Reflect.get(json, "rawJSON");
+
+/** Something that may be a number which a double does not hold: 16 digits or more, or an exponent. */
+const SUSPECT = /\d{16}|\d[eE]/;
+
+/**
+ * The value that the text writes. A number that a double would change (`12345678901234567890`, `1e400`) becomes raw
+ * JSON, which `JSON.stringify` writes as it came, so tool arguments survive translation to the digit.
+ * @throws SyntaxError
+ */
+export function parseExactly(text: string): unknown {
+  if (!SUSPECT.test(text)) return JSON.parse(text);
+  return exactParse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined && isChanged(value, source) ? rawJson(source) : value,
+  );
+}
+
+/** Whether the double is another number than its source says. `1.0` and `1` are the same one. */
+function isChanged(value: number, source: string): boolean {
+  if (JSON.stringify(value) === source || Number.isSafeInteger(value)) return false;
+  return Number.isInteger(value) || !Number.isFinite(value) || source.replace(/\D/g, "").length > 15;
+}
+
+export const isJson = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
+
+/** Raw JSON is a frozen object without a prototype and with this one member. */
+const isRaw = (value: object): boolean => Object.getPrototypeOf(value) === null && "rawJSON" in value;
+
+/** The object that the text writes, or null when it is no JSON object. */
+export function objectIn(text: string): Json | null {
+  try {
+    const value = parseExactly(text);
+    return isJson(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+export const objectInBytes = (bytes: Uint8Array): Json | null => objectIn(decoder.decode(bytes));
+
+export const jsonBytes = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));

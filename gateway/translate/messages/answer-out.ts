@@ -1,0 +1,136 @@
+import { messagesCounts } from "../counts.ts";
+import { streamError } from "../error-shapes.ts";
+import type { Asked } from "../prompt.ts";
+import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type Step } from "../reply.ts";
+import { namedEvent, type StepWriter, type Writing } from "../writing.ts";
+import { argumentsObject } from "./content-out.ts";
+
+/** A whole answer as a message. */
+export const writeMessage = (reply: Reply, { usage, asked }: Writing): object => ({
+  ...envelope(reply),
+  content: reply.blocks.filter((block) => isShown(block.kind, asked)).map(contentBlock),
+  ...stopMembers(reply.stop),
+  usage: { ...messagesCounts(usage()), ...UNTOLD },
+});
+
+const envelope = ({ id, model }: Reply) => ({
+  id,
+  type: "message",
+  role: "assistant",
+  model,
+  container: null,
+  diagnostics: null,
+});
+
+/** Members of usage that only the vendor itself could tell. */
+const UNTOLD = { cache_creation: null, inference_geo: null, service_tier: null, speed: null };
+
+type Stop = Extract<Step, { kind: "stop" }>;
+
+const stopMembers = (stop: Stop | null) => ({
+  stop_reason: stop?.reason ?? null,
+  stop_sequence: stop?.sequence ?? null,
+  stop_details:
+    stop?.reason === "refusal" ? { type: "refusal", category: null, explanation: stop.explanation } : null,
+});
+
+/** Reasoning goes only to a client that asked for it: others take the first block for the answer. */
+const isShown = (kind: Block["kind"], asked: Asked): boolean =>
+  asked.thinking || (kind !== "thinking" && kind !== "redacted");
+
+function contentBlock(block: Block): object {
+  switch (block.kind) {
+    case "text":
+    case "refusal":
+      return { type: "text", text: block.text, citations: null };
+    case "thinking":
+      return { type: "thinking", thinking: block.text, signature: block.signature ?? "" };
+    case "redacted":
+      return { type: "redacted_thinking", data: block.data };
+    case "call":
+      return toolUse(block, argumentsObject(block.text));
+  }
+}
+
+const toolUse = ({ id, name }: { id: string; name: string }, input: object) => ({
+  type: "tool_use",
+  id,
+  name,
+  input,
+  caller: { type: "direct" },
+});
+
+function openedBlock(block: OpenBlock): object {
+  if (block.kind === "call") return toolUse(block, {});
+  if (block.kind === "redacted") return { type: "redacted_thinking", data: block.data };
+  if (block.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
+  return { type: "text", text: "", citations: null };
+}
+
+const DELTAS = {
+  text: (text: string) => ({ type: "text_delta", text }),
+  refusal: (text: string) => ({ type: "text_delta", text }),
+  thinking: (thinking: string) => ({ type: "thinking_delta", thinking }),
+  call: (partial_json: string) => ({ type: "input_json_delta", partial_json }),
+} as const;
+
+/** Writes an answer as a stream of message events, in the order in which Anthropic sends them. */
+export function messageWriter({ asked, usage }: Writing): StepWriter {
+  const reply = emptyReply();
+  let index = -1;
+  let stop: Stop | null = null;
+
+  const event = (type: string, members: object) => namedEvent({ type, ...members });
+  const delta = (told: object) => event("content_block_delta", { index, delta: told });
+
+  const start = () =>
+    event("message_start", {
+      message: {
+        ...envelope(reply),
+        content: [],
+        ...stopMembers(null),
+        // Chat providers tell their counts at the end: `message_delta` brings them all.
+        usage: { ...messagesCounts(usage()), ...UNTOLD },
+      },
+    });
+
+  const inBlock = (step: Step, kind: Block["kind"]): string => {
+    switch (step.kind) {
+      case "open":
+        index += 1;
+        return event("content_block_start", { index, content_block: openedBlock(step.block) });
+      case "more":
+        return kind === "redacted" ? "" : delta(DELTAS[kind](step.text));
+      case "sign":
+        return delta({ type: "signature_delta", signature: step.signature });
+      case "close":
+        return event("content_block_stop", { index });
+      default:
+        return "";
+    }
+  };
+
+  return (step) => {
+    addStep(reply, step);
+    const kind = reply.blocks.at(-1)?.kind;
+    switch (step.kind) {
+      case "start":
+        return start();
+      case "stop":
+        // The counts may still come: it is told with the end.
+        stop = step;
+        return "";
+      case "end":
+        return (
+          event("message_delta", {
+            delta: { ...stopMembers(stop), container: null },
+            usage: messagesCounts(usage()),
+          }) + event("message_stop", {})
+        );
+      case "error":
+        return `event: error\ndata: ${JSON.stringify(streamError("messages", step.error))}\n\n`;
+      default:
+        return kind && isShown(kind, asked) ? inBlock(step, kind) : "";
+    }
+  };
+}

@@ -1,0 +1,23 @@
+/** What a request in the messages format needs to know of a model, and no answer of the vendor tells. */
+export type ClaudeFacts = {
+  /** Most tokens that one answer may have. */
+  outputTokensMax: number;
+  /** Reasons by a budget of tokens; newer ones by an effort. */
+  budgeted: boolean;
+};
+
+/** By the beginning of the name; the first that fits counts. Source: the vendor's model overview. */
+const MODELS: readonly [name: RegExp, facts: ClaudeFacts][] = [
+  [/^claude-3-(haiku|opus|sonnet)\b/, { outputTokensMax: 4_096, budgeted: true }],
+  [/^claude-3-5-/, { outputTokensMax: 8_192, budgeted: true }],
+  [/^claude-3-7-/, { outputTokensMax: 64_000, budgeted: true }],
+  [/^claude-opus-4(-[01])?(-20\d{6})?$/, { outputTokensMax: 32_000, budgeted: true }],
+  [/^claude-(sonnet|haiku|opus)-4(-[05])?(-20\d{6})?$/, { outputTokensMax: 64_000, budgeted: true }],
+  [/^claude-/, { outputTokensMax: 64_000, budgeted: false }],
+];
+
+/** Any model that speaks the format takes that much. */
+const ANY: ClaudeFacts = { outputTokensMax: 8_192, budgeted: true };
+
+export const claudeFacts = (model: string): ClaudeFacts =>
+  MODELS.find(([name]) => name.test(model))?.[1] ?? ANY;

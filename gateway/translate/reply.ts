@@ -1,0 +1,120 @@
+/** Why a model stopped, in the words of the messages format, which has the most. */
+export type StopReason = "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
+
+/**
+ * One step of an answer, in no format. Blocks come one after the other, as the messages and responses formats want
+ * them: what belongs to a block follows it until `close`. A whole answer is its steps, too.
+ */
+export type Step =
+  | { kind: "start"; id: string; model: string }
+  | { kind: "open"; block: OpenBlock }
+  /** More of the open block: its text, its reasoning or its arguments. */
+  | { kind: "more"; text: string }
+  /** The open reasoning block's signature. */
+  | { kind: "sign"; signature: string }
+  | { kind: "close" }
+  | { kind: "stop"; reason: StopReason; sequence: string | null; explanation: string | null }
+  /** The provider said that the answer is whole. */
+  | { kind: "end" }
+  | { kind: "error"; error: ToldError };
+
+export type OpenBlock =
+  | { kind: "text" | "thinking" | "refusal" }
+  | { kind: "redacted"; data: string }
+  | { kind: "call"; id: string; name: string };
+
+/** An error of the provider's, in words of no format: `type` is one of `error-shapes.ts`. */
+export type ToldError = { type: string; message: string };
+
+/** A block with all that came for it. */
+export type Block =
+  | { kind: "text" | "refusal"; text: string }
+  | { kind: "thinking"; text: string; signature: string | null }
+  | { kind: "redacted"; data: string }
+  | { kind: "call"; id: string; name: string; text: string };
+
+/** An answer so far. */
+export type Reply = {
+  id: string;
+  model: string;
+  blocks: Block[];
+  /** Whether the last of `blocks` may still grow. */
+  open: boolean;
+  stop: Extract<Step, { kind: "stop" }> | null;
+  ended: boolean;
+  error: ToldError | null;
+};
+
+export const emptyReply = (): Reply => ({
+  id: "",
+  model: "",
+  blocks: [],
+  open: false,
+  stop: null,
+  ended: false,
+  error: null,
+});
+
+/** Adds a step to the answer so far. */
+export function addStep(reply: Reply, step: Step): void {
+  switch (step.kind) {
+    case "start":
+      reply.id = step.id;
+      reply.model = step.model;
+      return;
+    case "open":
+      reply.blocks.push(blockOf(step.block));
+      reply.open = true;
+      return;
+    case "more":
+    case "sign":
+      grow(reply.blocks.at(-1), step);
+      return;
+    case "close":
+      reply.open = false;
+      return;
+    case "stop":
+      reply.stop = step;
+      return;
+    case "end":
+      reply.ended = true;
+      return;
+    case "error":
+      reply.error = step.error;
+      return;
+  }
+}
+
+function blockOf(open: OpenBlock): Block {
+  if (open.kind === "call") return { ...open, text: "" };
+  if (open.kind === "redacted") return open;
+  if (open.kind === "thinking") return { kind: "thinking", text: "", signature: null };
+  return { kind: open.kind, text: "" };
+}
+
+function grow(block: Block | undefined, step: Extract<Step, { kind: "more" | "sign" }>): void {
+  if (!block || block.kind === "redacted") return;
+  if (step.kind === "more") block.text += step.text;
+  else if (block.kind === "thinking") block.signature = step.signature;
+}
+
+export function replyOf(steps: readonly Step[]): Reply {
+  const reply = emptyReply();
+  for (const step of steps) addStep(reply, step);
+  return reply;
+}
+
+/** The steps of a block that is whole. */
+export function stepsOf(block: Block): Step[] {
+  if (block.kind === "redacted") return [{ kind: "open", block }, { kind: "close" }];
+  const opened: OpenBlock =
+    block.kind === "call" ? { kind: "call", id: block.id, name: block.name } : { kind: block.kind };
+  return [
+    { kind: "open", block: opened },
+    ...(block.text === "" ? [] : [{ kind: "more", text: block.text } as const]),
+    ...(block.kind === "thinking" && block.signature !== null
+      ? [{ kind: "sign", signature: block.signature } as const]
+      : []),
+    { kind: "close" },
+  ];
+}

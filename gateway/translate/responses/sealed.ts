@@ -1,0 +1,33 @@
+import { objectIn } from "../exact-json.ts";
+import type { Block } from "../reply.ts";
+import { textIn } from "../told.ts";
+
+/** Marks what this gateway packed, among what others put into `encrypted_content`. */
+const SEAL = "tallygate.1.";
+
+/**
+ * A reasoning block of the messages format as the responses format lets a client carry it: opaque, in
+ * `encrypted_content`. It is packed, not encrypted: its own vendor's signature is what protects it. Null for a block
+ * without a signature, which its vendor would not take back.
+ */
+export function seal(block: Block): string | null {
+  const told =
+    block.kind === "redacted"
+      ? { data: block.data }
+      : block.kind === "thinking" && block.signature !== null
+        ? { text: block.text, signature: block.signature }
+        : null;
+  return told && SEAL + Buffer.from(JSON.stringify(told)).toString("base64url");
+}
+
+type Unsealed = { kind: "thinking"; text: string; signature: string } | { kind: "redacted"; data: string };
+
+/** What `seal` packed; nothing for what another packed. */
+export function openSealed(text: string): Unsealed[] {
+  if (!text.startsWith(SEAL)) return [];
+  const told = objectIn(Buffer.from(text.slice(SEAL.length), "base64url").toString());
+  const data = textIn(told, "data");
+  if (data !== null) return [{ kind: "redacted", data }];
+  const signature = textIn(told, "signature");
+  return signature === null ? [] : [{ kind: "thinking", text: textIn(told, "text") ?? "", signature }];
+}

@@ -1,0 +1,130 @@
+import { addStep, type Block, emptyReply, type Reply, type Step } from "../reply.ts";
+import { namedEvent, type StepWriter, type Writing } from "../writing.ts";
+import { contentPart, isItem, itemId, itemOf, responseObject, shownBlocks, statusOf } from "./answer-out.ts";
+
+/** Makes the text of an event; numbers them as they go. */
+type Emit = (type: string, members: object) => string;
+
+/** The item under way. */
+type Item = { block: Block; output_index: number; id: string };
+
+/** Writes an answer as a stream of response events, in the order in which OpenAI sends them. */
+export function responseWriter(writing: Writing): StepWriter {
+  const reply = emptyReply();
+  let sequence_number = 0;
+  const emit: Emit = (type, members) => namedEvent({ type, sequence_number: sequence_number++, ...members });
+  const whole = (type: string, status: Parameters<typeof responseObject>[2]) =>
+    emit(type, { response: responseObject(reply, writing, status) });
+
+  return (step) => {
+    addStep(reply, step);
+    switch (step.kind) {
+      case "start":
+        return whole("response.created", "in_progress") + whole("response.in_progress", "in_progress");
+      case "stop":
+        return "";
+      case "end":
+      case "error": {
+        const status = statusOf(reply);
+        return whole(`response.${status}`, status);
+      }
+      default: {
+        const item = itemUnderWay(reply, writing);
+        return item ? itemEvents(step, item, { emit, writing }) : "";
+      }
+    }
+  };
+}
+
+function itemUnderWay(reply: Reply, { asked }: Writing): Item | null {
+  const block = reply.blocks.at(-1);
+  if (!block || !isItem(block.kind, asked)) return null;
+  const output_index = shownBlocks(reply, asked).length - 1;
+  return { block, output_index, id: itemId(reply, block.kind, output_index) };
+}
+
+type BlockStep = Extract<Step, { kind: "open" | "more" | "sign" | "close" }>;
+type Context = { emit: Emit; writing: Writing };
+
+function itemEvents(step: BlockStep, item: Item, context: Context): string {
+  const { emit, writing } = context;
+  const { block, output_index, id } = item;
+  const told = (status: "in_progress" | "completed") => ({
+    output_index,
+    item: itemOf(block, { id, asked: writing.asked, status }),
+  });
+  switch (step.kind) {
+    case "open":
+      return emit("response.output_item.added", told("in_progress")) + partOpened(item, context);
+    case "more":
+      return delta(item, step.text, context);
+    case "sign":
+      return "";
+    case "close":
+      return partClosed(item, context) + emit("response.output_item.done", told("completed"));
+  }
+}
+
+const place = ({ id, output_index }: Item) => ({ item_id: id, output_index });
+
+function partOpened(item: Item, { emit, writing }: Context): string {
+  const { block } = item;
+  if (block.kind === "text" || block.kind === "refusal") {
+    const part = contentPart({ ...block, text: "" });
+    return emit("response.content_part.added", { ...place(item), content_index: 0, part });
+  }
+  if (block.kind !== "thinking" || !writing.asked.thinking) return "";
+  const part = { type: "summary_text", text: "" };
+  return emit("response.reasoning_summary_part.added", { ...place(item), summary_index: 0, part });
+}
+
+function delta(item: Item, text: string, { emit, writing }: Context): string {
+  const at = { ...place(item), delta: text };
+  switch (item.block.kind) {
+    case "text":
+      return emit("response.output_text.delta", { ...at, content_index: 0, logprobs: [] });
+    case "refusal":
+      return emit("response.refusal.delta", { ...at, content_index: 0 });
+    case "call":
+      return emit("response.function_call_arguments.delta", at);
+    case "thinking":
+      return writing.asked.thinking
+        ? emit("response.reasoning_summary_text.delta", { ...at, summary_index: 0 })
+        : "";
+    case "redacted":
+      return "";
+  }
+}
+
+function partClosed(item: Item, { emit, writing }: Context): string {
+  const { block } = item;
+  const at = place(item);
+  switch (block.kind) {
+    case "text":
+    case "refusal": {
+      const done =
+        block.kind === "text"
+          ? emit("response.output_text.done", { ...at, content_index: 0, text: block.text, logprobs: [] })
+          : emit("response.refusal.done", { ...at, content_index: 0, refusal: block.text });
+      const part = contentPart(block);
+      return done + emit("response.content_part.done", { ...at, content_index: 0, part });
+    }
+    case "call":
+      return emit("response.function_call_arguments.done", {
+        ...at,
+        name: block.name,
+        arguments: block.text || "{}",
+      });
+    case "thinking": {
+      if (!writing.asked.thinking) return "";
+      const told = { ...at, summary_index: 0 };
+      const part = { type: "summary_text", text: block.text };
+      return (
+        emit("response.reasoning_summary_text.done", { ...told, text: block.text }) +
+        emit("response.reasoning_summary_part.done", { ...told, part })
+      );
+    }
+    case "redacted":
+      return "";
+  }
+}

@@ -1,0 +1,25 @@
+import { inexpressible, malformed } from "./members.ts";
+import type { Source } from "./prompt.ts";
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*),/i;
+
+/**
+ * A `data:` URL's bytes, or the address that it is.
+ * @throws GatewayError invalid_request when it is a `data:` URL that is not base64, or no address of the web.
+ */
+export function sourceOfUrl(url: string, at: string): Source {
+  const head = DATA_URL.exec(url.slice(0, 200));
+  if (head) {
+    const [whole, mediaType = "", parameters = ""] = head;
+    if (!/;base64$/i.test(parameters)) throw malformed(at, "a data URL in base64");
+    return { kind: "data", mediaType: mediaType.toLowerCase(), data: url.slice(whole.length) };
+  }
+  if (!/^https?:\/\//i.test(url)) throw malformed(at, "an http(s) or data URL");
+  return { kind: "url", url };
+}
+
+export function urlOfSource(source: Source, at: string): string {
+  if (source.kind === "url") return source.url;
+  if (source.kind === "data") return `data:${source.mediaType};base64,${source.data}`;
+  throw inexpressible(at);
+}

@@ -1,0 +1,132 @@
+import type { Usage } from "#shared/usage.ts";
+import { GatewayError } from "../errors.ts";
+import { chatAnswerSteps, chatStream } from "./chat/answer-in.ts";
+import { writeChatAnswer } from "./chat/answer-out.ts";
+import { readChatRequest } from "./chat/request-in.ts";
+import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
+import { chatWriter } from "./chat/stream-out.ts";
+import { type ClientWire, errorAnswer } from "./error-shapes.ts";
+import { type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
+import { messageSteps, messageStream } from "./messages/answer-in.ts";
+import { messageWriter, writeMessage } from "./messages/answer-out.ts";
+import { readMessagesRequest } from "./messages/request-in.ts";
+import { writeMessagesRequest } from "./messages/request-out.ts";
+import type { Asked, Prompt } from "./prompt.ts";
+import { type Reply, replyOf, type Step } from "./reply.ts";
+import { writeResponse } from "./responses/answer-out.ts";
+import { readResponsesRequest } from "./responses/request-in.ts";
+import { responseWriter } from "./responses/stream-out.ts";
+import type { StepReader } from "./told.ts";
+import type { StepWriter, Writing } from "./writing.ts";
+
+export type ProviderWire = "chat" | "messages";
+
+/** What a client's format can do: read its requests, and write answers to them. */
+type ClientFormat = {
+  read(body: Json): { prompt: Prompt; asked: Asked };
+  whole(reply: Reply, writing: Writing): object;
+  stream(writing: Writing): StepWriter;
+};
+
+const CLIENT_FORMATS: Readonly<Record<ClientWire, ClientFormat>> = {
+  chat: { read: readChatRequest, whole: writeChatAnswer, stream: chatWriter },
+  messages: { read: readMessagesRequest, whole: writeMessage, stream: messageWriter },
+  responses: { read: readResponsesRequest, whole: writeResponse, stream: responseWriter },
+};
+
+/** What a provider's format can do: write requests, and read answers. */
+type ProviderFormat = {
+  write(prompt: Prompt, model: string, dialect: ChatDialect): object;
+  whole(answer: Json, stop: readonly string[]): Step[];
+  stream(stop: readonly string[]): StepReader;
+};
+
+const PROVIDER_FORMATS: Readonly<Record<ProviderWire, ProviderFormat>> = {
+  chat: { write: writeChatRequest, whole: chatAnswerSteps, stream: chatStream },
+  messages: { write: writeMessagesRequest, whole: messageSteps, stream: messageStream },
+};
+
+export type Pair = { from: ClientWire; to: ProviderWire };
+
+export type Translated = {
+  /** The request in the provider's format. */
+  body: Uint8Array;
+  /** A whole answer in the client's format; null when it is no answer of the provider's format. */
+  answer(bytes: Uint8Array, usage: Usage): Uint8Array | null;
+  /** A refusal of the provider's, in the client's shape. */
+  refusal(bytes: Uint8Array, told: { status: number; requestId: string | null }): Uint8Array;
+  /** A translator of one stream. `usage` tells what has been counted so far. */
+  stream(usage: () => Usage): StreamTranslator;
+};
+
+/** `event` takes the data of one event and gives the text of those it becomes; `end` what is left when no more comes. */
+export type StreamTranslator = { event(data: Uint8Array): string; end(): string };
+
+export type Terms = {
+  pair: Pair;
+  /** The model to ask the provider for. */
+  model: string;
+  dialect: ChatDialect;
+  createdSeconds: number;
+  /** Names an answer whose provider gives it no id. */
+  callId: string;
+};
+
+/**
+ * A call in the format of its client as one in the format of its provider, and the way back.
+ * @throws GatewayError invalid_request naming the member that the provider's format has no place for.
+ */
+export function translate(
+  bytes: Uint8Array,
+  { pair, model, dialect, createdSeconds, callId }: Terms,
+): Translated {
+  const client = CLIENT_FORMATS[pair.from];
+  const provider = PROVIDER_FORMATS[pair.to];
+  const request = objectInBytes(bytes);
+  if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
+  const { prompt, asked } = client.read(request);
+  const named = (step: Step): Step =>
+    step.kind === "start" && step.id === "" ? { ...step, id: callId } : step;
+
+  return {
+    body: jsonBytes(provider.write(prompt, model, dialect)),
+    answer(answer, usage) {
+      const told = objectInBytes(answer);
+      const reply = told && replyOf(provider.whole(told, asked.stop).map(named));
+      if (!reply?.stop) return null;
+      return jsonBytes(client.whole(reply, { asked, createdSeconds, usage: () => usage }));
+    },
+    refusal: (body, { status, requestId }) =>
+      jsonBytes(errorAnswer(pair.from, { status, body: objectInBytes(body), requestId })),
+    stream: (usage) =>
+      streamTranslator(provider.stream(asked.stop), client.stream({ asked, createdSeconds, usage }), named),
+  };
+}
+
+const decoder = new TextDecoder();
+
+function streamTranslator(
+  reader: StepReader,
+  write: StepWriter,
+  named: (step: Step) => Step,
+): StreamTranslator {
+  let failed = false;
+  const written = (steps: readonly Step[]): string => {
+    let text = "";
+    for (const step of steps) {
+      // Nothing comes after an error.
+      if (failed) break;
+      failed = step.kind === "error";
+      text += write(named(step));
+    }
+    return text;
+  };
+  return {
+    event(data) {
+      if (decoder.decode(data).trim() === "[DONE]") return written(reader.event("[DONE]"));
+      const told = objectInBytes(data);
+      return told ? written(reader.event(told)) : "";
+    },
+    end: () => written(reader.rest()),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Usage } from "#shared/usage.ts";
+import type { Asked } from "./prompt.ts";
+import type { Step } from "./reply.ts";
+
+/** What a writer of answers needs besides the answer. */
+export type Writing = {
+  asked: Asked;
+  /** Seconds since 1970, for formats that tell when an answer was made. */
+  createdSeconds: number;
+  /** What the provider has told of the counts so far, in the normal form. */
+  usage(): Usage;
+};
+
+/** Writes one stream: the text of the events that a step makes. */
+export type StepWriter = (step: Step) => string;
+
+export const dataEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+
+export const namedEvent = (data: { type: string; [member: string]: unknown }): string => `event: ${data.type}\n${dataEvent(data)}`;
