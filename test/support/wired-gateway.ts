@@ -3,6 +3,7 @@ import { connect } from "#drizzle/database.ts";
 import type { requests } from "#drizzle/schema/records.ts";
 import { scratch } from "./embedded.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { testDatabase } from "./postgres.ts";
 import { until } from "./recorder-kit.ts";
 
 /** What the gateway presents to providers of both vendors' kinds. */
@@ -55,7 +56,8 @@ export async function wiredGateway(
 ): Promise<WiredGateway> {
   const place = scratch();
   const dataDir = `${place.path}/gateway`;
-  const gateway = await startGateway({ dataDir, env });
+  const database = await testDatabase();
+  const gateway = await startGateway({ dataDir, databaseUrl: database.url, env });
   await provide(gateway, upstream);
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "suite" });
   const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 10_000 });
@@ -75,6 +77,7 @@ export async function wiredGateway(
     close: async () => {
       await sql.end();
       await gateway.stop();
+      await database.close();
       place.remove();
     },
   };
