@@ -92,6 +92,7 @@ function parseAnswer(bytes: Buffer, ended: boolean): RawAnswer {
   }
   const rest = bytes.subarray(headEnd + BLANK_LINE.length);
   const status = Number(first.split(" ")[1] ?? 0);
+  if (status === 204) return { status, headers, body: Buffer.alloc(0), whole: true };
   return { status, headers, ...bodyOf(rest, headers, ended) };
 }
 
