@@ -19,6 +19,12 @@ if (words.length > 0) {
   process.exit(asksForHelp ? 0 : 1);
 }
 
+// Before 1.4 Bun sent a POST again when its connection broke, and a call could be billed twice.
+if (!Bun.semver.satisfies(Bun.version, ">=1.4.0")) {
+  say(`Bun ${Bun.version} is too old; 1.4 or later is needed, e.g. npx -y bun@1.4.5 run start`);
+  process.exit(1);
+}
+
 const config = settingsOrExit(readLauncherConfig, 1);
 const requests = stopRequests();
 try {

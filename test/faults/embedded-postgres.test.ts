@@ -12,9 +12,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { asAccount, chooseAccount } from "#drizzle/embedded/account.ts";
+import { urlOf } from "#drizzle/embedded/address.ts";
+import { findBinaries } from "#drizzle/embedded/binaries.ts";
+import { choosePlace, passwordOf } from "#drizzle/embedded/place.ts";
+import { adopt, launch, stopServer } from "#drizzle/embedded/server.ts";
 import { type Embedded, startEmbedded } from "#drizzle/embedded/supervisor.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, askUntilAnswered, keptLog, scratch, start } from "#test/support/embedded.ts";
+import { freePort } from "#test/support/ports.ts";
 
 const ROOT = process.getuid?.() === 0;
 const LINUX = process.platform === "linux";
@@ -266,6 +271,19 @@ describe("addresses", () => {
     expect(await ask(embedded.url, "select answer from kept")).toBe(42);
     await embedded.stop();
     expect(existsSync(directory)).toBe(false);
+  });
+
+  test("where there are no sockets, a port of loopback serves, to be found again there", async () => {
+    const place = choosePlace(copyOfPrepared());
+    const binaries = findBinaries({ account: place.account, copyRoot: space.path, major: null });
+    const progress = () => undefined;
+    const spec = { place, binaries, password: passwordOf(place), clock: systemClock, progress };
+    const address = { kind: "tcp", port: freePort() } as const;
+    const server = await launch(spec, address);
+    expect(await ask(urlOf(address, spec.password, "tallygate"), "select answer from kept")).toBe(42);
+    expect(await adopt(spec)).toMatchObject({ pid: server.pid, address });
+    await stopServer(server);
+    expect(await adopt(spec)).toBeNull();
   });
 });
 
