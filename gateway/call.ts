@@ -76,8 +76,11 @@ export type Call = {
 export const ROUTE_SOURCES = ["hint", "model", "classifier", "fixed", "direct", "default"] as const;
 export type RouteSource = (typeof ROUTE_SOURCES)[number];
 
-/** A provider and the model to ask it for. */
-export type Target = { provider: Provider; model: string };
+/**
+ * A provider, the model to ask it for, and the format to ask in: the surface's own where the provider speaks it, else
+ * the one that the call is translated into.
+ */
+export type Target = { provider: Provider; model: string; wire: WireName };
 
 /** Where a call goes. `route` is null for a concrete model that no route pairs with its provider. */
 export type Choice = {

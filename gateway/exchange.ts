@@ -19,6 +19,7 @@ import { relayAnswer } from "./upstream/answer.ts";
 import type { DrainPool } from "./upstream/drain.ts";
 import { type Attempt, forward, type UpstreamDeps } from "./upstream/forward.ts";
 import type { Ending } from "./upstream/relay.ts";
+import { requestIdOf, translatedWire } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps & {
   clock: Clock;
@@ -32,7 +33,6 @@ export type ExchangeDeps = UpstreamDeps & {
 
 /** One client call, from key to record. Read it top to bottom: that is the order in which things happen. */
 export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response> {
-  const wire = WIRES[SURFACES[call.surface].wire];
   const labels = readLabels(call.headers, call.body);
 
   // Route
@@ -40,6 +40,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const chosen = chooseRoute(deps.directory.current(), call, {
     knowsModel: (provider, model) => prices.knows(provider.kind, model),
     speaks: (provider, wire) => wireFor(provider.kind, wire) === wire,
+    translated: translatedWire,
     classify: null,
   });
   requireScope(call.key, chosen);
@@ -56,13 +57,14 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   if (attempt.kind === "failed") {
     await settle(failedFacts(attempt));
     deps.log.warn({ requestId: call.id, type: attempt.type, ...errorFields(attempt.cause) }, "no answer");
-    throw new GatewayError(attempt.type);
+    throw refusalOf(attempt);
   }
 
   // Stream, meter, record
   let ttftMs: number | null = null;
   const answer = await relayAnswer(deps, {
-    wire,
+    wire: WIRES[attempt.target.wire],
+    surface: call.surface,
     attempt,
     signal: call.signal,
     withholdUsage: attempt.usageAsked && choice.route?.usageChunk !== "pass",
@@ -80,17 +82,23 @@ const sinceAdmission = (deps: { clock: Clock }, call: Call) =>
   deps.clock.monotonicMs() - call.admittedMonotonicMs;
 
 function laneOf(call: Call, choice: Choice): Choice {
+  // A translated call goes to another vendor than the one that its caller's credential is for.
+  const native = choice.targets.every(({ wire }) => wire === SURFACES[call.surface].wire);
   const open = subscriptionLane(call.foreignCredential, choice, (target) =>
     vendorHostsOf(target.provider.kind),
   );
-  return open ? { ...choice, channel: "subscription" } : choice;
+  return native && open ? { ...choice, channel: "subscription" } : choice;
 }
+
+/** What a translation has no place for is told by name; of any other failure only its type. */
+const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): GatewayError =>
+  cause instanceof GatewayError && type === "invalid_request" ? cause : new GatewayError(type);
 
 function failedFacts(attempt: Extract<Attempt, { kind: "failed" }>): Omit<Facts, "latencyMs"> {
   const { type, target, attempts } = attempt;
-  const neverSent = type === "upstream_unreachable" || type === "provider_unconfigured";
+  const refused = type === "provider_unconfigured" || type === "invalid_request";
   return {
-    state: type === "provider_unconfigured" ? "denied" : "upstream_error",
+    state: refused ? "denied" : "upstream_error",
     status: ERRORS[type].status,
     errorType: type,
     target,
@@ -98,7 +106,7 @@ function failedFacts(attempt: Extract<Attempt, { kind: "failed" }>): Omit<Facts,
     providerRequestId: null,
     reading: null,
     // A reset or a silence leaves open whether the provider billed the call.
-    priced: neverSent ? FREE : UNPRICED,
+    priced: refused || type === "upstream_unreachable" ? FREE : UNPRICED,
     ttftMs: null,
   };
 }
@@ -116,7 +124,7 @@ function answeredFacts(
     errorType: answer.ok ? null : `upstream_${answer.status}`,
     target,
     attempts,
-    providerRequestId: answer.headers.get("x-request-id") ?? answer.headers.get("request-id"),
+    providerRequestId: requestIdOf(answer.headers),
     reading,
     priced: answer.ok ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
     ttftMs,

@@ -20,6 +20,8 @@ export type ProviderFacts = {
   vendorHosts: readonly string[];
   /** Whether it takes `stream_options.include_usage`; some refuse the member, some tell usage unasked. */
   asksForStreamUsage: boolean;
+  /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
+  outputLimitMember: "max_tokens" | "max_completion_tokens";
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
   reasoningOutsideCompletion: boolean;
   /** Its ids in the built-in price list. */
@@ -39,6 +41,7 @@ const OPENAI_LIKE = {
   envKey: null,
   vendorHosts: [],
   asksForStreamUsage: true,
+  outputLimitMember: "max_tokens",
   reasoningOutsideCompletion: false,
   priceIds: [],
 } as const satisfies ProviderFacts;
@@ -55,6 +58,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.openai.com/v1",
     envKey: "OPENAI_API_KEY",
+    outputLimitMember: "max_completion_tokens",
     vendorHosts: ["api.openai.com"],
     priceIds: ["openai"],
   },
@@ -66,7 +70,13 @@ export const PROVIDERS = {
     priceIds: ["anthropic"],
   },
   // `https://{resource}.openai.azure.com`; its v1 API takes the deployment's name as `model`.
-  azure: { ...OPENAI_LIKE, rootPath: "/openai/v1", auth: "api-key", priceIds: ["azure"] },
+  azure: {
+    ...OPENAI_LIKE,
+    rootPath: "/openai/v1",
+    auth: "api-key",
+    outputLimitMember: "max_completion_tokens",
+    priceIds: ["azure"],
+  },
   gemini: {
     ...OPENAI_LIKE,
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",

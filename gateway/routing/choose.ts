@@ -3,8 +3,8 @@ import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type Destination, directDestination } from "./direct.ts";
 import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
-import { nativeTargets } from "./native.ts";
 import { usableRoutes } from "./scope.ts";
+import { spokenTargets } from "./spoken.ts";
 import { routeTargets, servingRoute, servingRoutes } from "./targets.ts";
 
 /** The `model` that leaves the choice of the route to the gateway. */
@@ -18,7 +18,7 @@ const DIRECT = "(direct)";
  * wins over a model of the same name.
  * @throws GatewayError unknown_route for a hint that names nothing or does not serve the surface; model_not_found;
  * provider_unconfigured when none of the route's providers exists; invalid_request when the provider speaks another
- * format than the surface.
+ * format than the surface and the call cannot be translated.
  */
 export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Choice {
   const { route, targets, source } = destination(directory, call, knowledge);
@@ -26,7 +26,7 @@ export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: R
     route,
     routeName: route?.name ?? DIRECT,
     source,
-    targets: nativeTargets(call.surface, targets, knowledge),
+    targets: spokenTargets(call.surface, targets, knowledge),
     channel: "api",
   };
 }

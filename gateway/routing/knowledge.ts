@@ -1,4 +1,4 @@
-import type { Call, WireName } from "../call.ts";
+import type { Call, SurfaceName, WireName } from "../call.ts";
 import type { Provider, Route } from "../directory.ts";
 
 /** What routing reads of a call. */
@@ -10,6 +10,8 @@ export type RoutingKnowledge = {
   knowsModel(provider: Provider, model: string): boolean;
   /** Whether the provider takes that format as it is; some take several. */
   speaks(provider: Provider, wire: WireName): boolean;
+  /** The format of the provider's that a call of the surface can be translated into; null where there is none. */
+  translated(provider: Provider, surface: SurfaceName): WireName | null;
   /** Chooses for `auto`; null where nothing classifies, then the default route answers. */
   classify: Classify | null;
 };

@@ -2,7 +2,9 @@ import { SURFACES, type SurfaceName, type Target } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 
-export type Targets = readonly [Target, ...Target[]];
+/** A target before it is settled in which format it is called. */
+export type Candidate = Pick<Target, "provider" | "model">;
+export type Targets = readonly [Candidate, ...Candidate[]];
 
 const byName = (a: Route, b: Route): number => (a.name < b.name ? -1 : 1);
 
@@ -20,7 +22,7 @@ const serves = (route: Route, surface: SurfaceName): boolean =>
   route.enabled && route.surface === SURFACES[surface].routeSurface;
 
 /** The route's own target, then its fallbacks, as far as their providers exist. */
-export const knownTargets = (directory: Directory, route: Route): Target[] =>
+export const knownTargets = (directory: Directory, route: Route): Candidate[] =>
   [route, ...route.fallbacks].flatMap(({ provider: name, model }) => {
     const provider = directory.providers.get(name);
     return provider ? [{ provider, model }] : [];
@@ -30,7 +32,7 @@ export const knownTargets = (directory: Directory, route: Route): Target[] =>
  * Those whose provider is switched on. When none is, the first alone: a call that resolved is one that is recorded, so
  * it is the sender who refuses it.
  */
-export function switchedOn(targets: readonly Target[]): Target[] {
+export function switchedOn(targets: readonly Candidate[]): Candidate[] {
   const on = targets.filter(({ provider }) => provider.enabled);
   return on.length > 0 ? on : targets.slice(0, 1);
 }

@@ -52,4 +52,4 @@ const encoder = new TextEncoder();
 
 export const objectInBytes = (bytes: Uint8Array): Json | null => objectIn(decoder.decode(bytes));
 
-export const jsonBytes = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
+export const jsonBytes = (value: unknown): Uint8Array<ArrayBuffer> => encoder.encode(JSON.stringify(value));

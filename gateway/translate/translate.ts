@@ -50,11 +50,11 @@ export type Pair = { from: ClientWire; to: ProviderWire };
 
 export type Translated = {
   /** The request in the provider's format. */
-  body: Uint8Array;
+  body: Uint8Array<ArrayBuffer>;
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
-  answer(bytes: Uint8Array, usage: Usage): Uint8Array | null;
+  answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;
   /** A refusal of the provider's, in the client's shape. */
-  refusal(bytes: Uint8Array, told: { status: number; requestId: string | null }): Uint8Array;
+  refusal(bytes: Uint8Array, told: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;
   /** A translator of one stream. `usage` tells what has been counted so far. */
   stream(usage: () => Usage): StreamTranslator;
 };

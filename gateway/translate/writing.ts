@@ -16,4 +16,5 @@ export type StepWriter = (step: Step) => string;
 
 export const dataEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 
-export const namedEvent = (data: { type: string; [member: string]: unknown }): string => `event: ${data.type}\n${dataEvent(data)}`;
+export const namedEvent = (data: { type: string; [member: string]: unknown }): string =>
+  `event: ${data.type}\n${dataEvent(data)}`;

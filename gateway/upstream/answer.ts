@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { SurfaceName } from "../call.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { compressedMeter, decodedCopy } from "../metering/compressed.ts";
 import { type Meter, streamMeter } from "../metering/meter.ts";
@@ -8,12 +9,15 @@ import type { Reading } from "../reading.ts";
 import type { DrainPool } from "./drain.ts";
 import type { Attempt } from "./forward.ts";
 import { type Ending, relayStream } from "./relay.ts";
+import { requestIdOf, type Translation, translatedAnswerHeaders, translatingMeter } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 export type AnswerDeps = { clock: Clock; watchdog: Watchdog; drains: DrainPool };
 
 export type AnswerStory = {
+  /** What the provider answers in. */
   wire: Wire;
+  surface: SurfaceName;
   attempt: Extract<Attempt, { kind: "answer" }>;
   /** The client's own signal: aborted when it left. */
   signal: AbortSignal;
@@ -24,7 +28,8 @@ export type AnswerStory = {
 };
 
 /**
- * The provider's answer as the client gets it: its status, its bytes, the headers of the allow-list. A stream is
+ * The provider's answer as the client gets it: its status, its bytes, the headers of the allow-list; where the call was
+ * translated, the answer in the client's own format instead of the bytes. A stream is
  * passed on as it comes; anything else is read first, because its record must be safe before its last byte leaves.
  * Null when the provider broke off before a whole answer was there.
  */
@@ -37,8 +42,9 @@ export async function relayAnswer(deps: AnswerDeps, story: AnswerStory): Promise
 }
 
 function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
-  const { answer, abort } = story.attempt;
+  const { answer, abort, translation } = story.attempt;
   const headers = clientHeaders(answer.headers);
+  if (translation) translatedAnswerHeaders(headers, story.surface, "text/event-stream; charset=utf-8");
   const framed = answer.headers.has("content-length") || answer.headers.has("transfer-encoding");
   headers.delete("content-length");
   const relayed = relayStream({
@@ -56,23 +62,43 @@ function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uin
 }
 
 function meterOf(story: AnswerStory, encoding: string | null): Meter {
-  const facts = PROVIDERS[story.attempt.target.provider.kind];
+  const { target, translation } = story.attempt;
+  const facts = PROVIDERS[target.provider.kind];
+  if (translation) {
+    return translatingMeter(streamMeter(story.wire, facts, { withholdUsage: false }), translation);
+  }
   const compressed = encoding !== null && encoding !== "identity";
   const meter = streamMeter(story.wire, facts, { withholdUsage: story.withholdUsage && !compressed });
   return compressed ? compressedMeter(meter, encoding) : meter;
 }
 
 async function whole(story: AnswerStory, answer: Response): Promise<Response | null> {
-  const facts = PROVIDERS[story.attempt.target.provider.kind];
+  const { target, translation } = story.attempt;
   const bytes = await answer.bytes().catch(() => null);
-  const plain = bytes && decodedCopy(bytes, answer.headers.get("content-encoding"));
-  const reading = story.wire.readAnswer(plain ?? new Uint8Array(), facts);
-  if (!bytes) {
+  const encoding = translation ? null : answer.headers.get("content-encoding");
+  const plain = bytes && decodedCopy(bytes, encoding);
+  const reading = story.wire.readAnswer(plain ?? new Uint8Array(), PROVIDERS[target.provider.kind]);
+  const passed = bytes && (translation ? translatedBody(translation, answer, { bytes, reading }) : bytes);
+  if (!passed) {
     await story.settle("upstream_broken", reading);
     return null;
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
   const headers = clientHeaders(answer.headers);
   headers.delete("content-length");
-  return new Response(bytes.byteLength > 0 ? bytes : null, { status: answer.status, headers });
+  if (translation) translatedAnswerHeaders(headers, story.surface, "application/json");
+  return new Response(passed.byteLength > 0 ? passed : null, { status: answer.status, headers });
+}
+
+type Told = { bytes: Uint8Array; reading: Reading };
+
+/** Null when a success is no answer of the provider's format. */
+function translatedBody(
+  translation: Translation,
+  answer: Response,
+  { bytes, reading }: Told,
+): Uint8Array<ArrayBuffer> | null {
+  return answer.ok
+    ? translation.answer(bytes, reading.usage)
+    : translation.refusal(bytes, { status: answer.status, requestId: requestIdOf(answer.headers) });
 }

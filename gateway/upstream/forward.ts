@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Call, Choice, Target } from "../call.ts";
+import type { Call, Choice, Target, WireName } from "../call.ts";
 import { SURFACES } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
 import { upstreamHeaders } from "../http/headers.ts";
@@ -7,6 +7,7 @@ import { asksForUsage, splice } from "../http/splice.ts";
 import { credentialHeader, PROVIDERS, upstreamUrl } from "../providers/catalog.ts";
 import { failureOf } from "./failures.ts";
 import type { Send } from "./send.ts";
+import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Silence allowed before the first byte of an answer: long thinking is legitimate, hanging for ever is not. */
@@ -29,6 +30,8 @@ export type Attempt =
       attempts: number;
       /** The gateway itself asked for the usage chunk: the client did not. */
       usageAsked: boolean;
+      /** The way back, where the call was put into another format; null where its bytes went as they came. */
+      translation: Translation | null;
       abort(): void;
     }
   | { kind: "failed"; type: ErrorType; target: Target; attempts: number; cause: unknown };
@@ -67,19 +70,22 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
   const usageAsked = asksUpstreamForUsage(call, it.target);
   deps.watchdog.watch(watched);
   try {
+    const translation = translationOf(call, it.target, deps.clock);
+    const surface = translation?.surface ?? call.surface;
     const answer = await deps.send({
       target: it.target,
-      surface: call.surface,
-      url: upstreamUrl(it.target.provider, call.surface),
+      surface,
+      url: upstreamUrl(it.target.provider, surface),
       headers: headersFor(call, choice, it.target),
-      body: splice(call.body, { model: it.target.model, askForUsage: usageAsked }),
+      body: translation?.body ?? splice(call.body, { model: it.target.model, askForUsage: usageAsked }),
       signal: leaveSignal(call, choice, deadline.signal),
+      decode: translation !== null,
     });
     if (answer.status >= 300 && answer.status < 400) {
       await answer.body?.cancel();
       return { kind: "failed", type: "upstream_unreachable", ...it, cause: null };
     }
-    return { kind: "answer", answer, ...it, usageAsked, abort };
+    return { kind: "answer", answer, ...it, usageAsked, translation, abort };
   } catch (cause) {
     const type = deadline.signal.aborted ? "upstream_timeout" : failureOf(cause);
     return { kind: "failed", type, ...it, cause };
@@ -98,13 +104,18 @@ function isConfigured({ provider }: Target, choice: Choice): boolean {
   return provider.enabled && (provider.credential !== null || !needsCredential);
 }
 
-function asksUpstreamForUsage(call: Call, { provider }: Target): boolean {
-  if (!call.streamed || SURFACES[call.surface].wire !== "chat") return false;
+/** A translated call is written to ask, and its usage chunk never reaches the client as it came. */
+function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
+  if (!call.streamed || wire !== "chat" || !isNative(call, wire)) return false;
   return PROVIDERS[provider.kind].asksForStreamUsage && !asksForUsage(call.body);
 }
 
-function headersFor(call: Call, choice: Choice, { provider }: Target): Headers {
-  const headers = upstreamHeaders(call.headers, SURFACES[call.surface].wire);
+const isNative = ({ surface }: Call, wire: WireName): boolean => SURFACES[surface].wire === wire;
+
+function headersFor(call: Call, choice: Choice, { provider, wire }: Target): Headers {
+  const headers = isNative(call, wire)
+    ? upstreamHeaders(call.headers, wire)
+    : translatedHeaders(call.headers, wire);
   for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value);
   if (choice.channel === "subscription" && call.foreignCredential) {
     headers.set(call.foreignCredential.header, call.foreignCredential.value);

@@ -10,6 +10,8 @@ export type Sending = {
   headers: Headers;
   body: Uint8Array;
   signal: AbortSignal;
+  /** Decode a compressed answer: for those that the client does not get as they were sent. */
+  decode?: boolean;
 };
 
 /** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
@@ -17,12 +19,12 @@ export type Send = (sending: Sending) => Promise<Response>;
 
 /**
  * The one place that talks to providers. It follows no redirect, because one would carry the prompt and the credential
- * to another origin; decodes nothing, because the client gets the bytes as they were sent; and has no time limit of
+ * to another origin; decodes nothing unasked, because the client gets the bytes as they were sent; and has no time limit of
  * Bun's, which cuts a silence of 360 s: deadlines come by `signal`. The built-in provider answers in process.
  */
 export const sender =
   (guard: Pick<AddressGuard, "assertReachable">): Send =>
-  async ({ target, surface, url, headers, body, signal }) => {
+  async ({ target, surface, url, headers, body, signal, decode = false }) => {
     const { kind, allowPrivateNetwork } = target.provider;
     if (kind === "echo") return echoFetch({ surface, bytes: body });
     await guard.assertReachable(url, allowPrivateNetwork);
@@ -32,7 +34,7 @@ export const sender =
       body,
       signal,
       redirect: "manual",
-      decompress: false,
+      decompress: decode,
       timeout: false,
     };
     return await fetch(url, init as BunFetchRequestInit);

@@ -216,31 +216,46 @@ describe("providers that cannot answer", () => {
 });
 
 describe("the format of the provider", () => {
-  const providers = [provider("p"), provider("m")];
+  const providers = [provider("p"), provider("m"), provider("only")];
   const world = directory({
     providers,
     routes: [
       route("chat", { fallbacks: [{ provider: "m", model: "claude" }] }),
       route("claude", { provider: "m", model: "claude" }),
+      route("only", { provider: "only", model: "x" }),
+      route("mixed", { provider: "m", model: "claude", fallbacks: [{ provider: "only", model: "x" }] }),
     ],
   });
+  const wires = (facts: Parameters<typeof call>[0]) =>
+    chooseRoute(world, call(facts), knowledge()).targets.map(({ model, wire }) => `${model} in ${wire}`);
 
-  test("a route whose provider speaks another format than the surface is refused and told so", () => {
-    expect(refusal({ model: "claude" }, world)).toBe("invalid_request");
-    expect(refusal({ model: "chat", surface: "messages" }, world)).toBe("invalid_request");
-    expect(() => chooseRoute(world, call({ model: "claude" }), knowledge())).toThrow(
-      "speaks another format than /v1/chat/completions",
+  test("a provider that speaks the surface's format is called in it, another in its own", () => {
+    expect(wires({ model: "chat" })).toEqual(["chat-model in chat", "claude in messages"]);
+    expect(wires({ model: "chat", surface: "messages" })).toEqual([
+      "chat-model in chat",
+      "claude in messages",
+    ]);
+    expect(wires({ model: "claude", surface: "messages" })).toEqual(["claude in messages"]);
+  });
+
+  test("a provider that speaks both formats is called in the surface's, so nothing is translated", () => {
+    const both = directory({ providers: [provider("both")], routes: [route("r", { provider: "both" })] });
+    for (const [surface, wire] of [
+      ["chat.completions", "chat"],
+      ["messages", "messages"],
+    ] as const) {
+      expect(chooseRoute(both, call({ model: "r", surface }), knowledge()).targets).toMatchObject([{ wire }]);
+    }
+  });
+
+  test("a call that cannot be translated for the route's provider is refused and told so", () => {
+    expect(refusal({ model: "only", surface: "messages" }, world)).toBe("invalid_request");
+    expect(() => chooseRoute(world, call({ model: "only", surface: "messages" }), knowledge())).toThrow(
+      "speaks another format than /v1/messages",
     );
   });
 
-  test("a provider that speaks both formats answers on both surfaces", () => {
-    const both = directory({ providers: [provider("both")], routes: [route("r", { provider: "both" })] });
-    expect(chosen({ model: "r" }, both).to).toEqual(["both:r-model"]);
-    expect(chosen({ model: "r", surface: "messages" }, both).to).toEqual(["both:r-model"]);
-  });
-
-  test("a fallback of another format is left out, because the bytes are not its own", () => {
-    expect(chosen({ model: "chat" }, world).to).toEqual(["p:chat-model"]);
-    expect(chosen({ model: "claude", surface: "messages" }, world).to).toEqual(["m:claude"]);
+  test("a fallback that the call cannot be translated for is left out", () => {
+    expect(wires({ model: "mixed", surface: "messages" })).toEqual(["claude in messages"]);
   });
 });

@@ -67,12 +67,16 @@ export const call = (facts: Partial<RoutedCall> & { hint?: string } = {}): Route
   ...facts,
 });
 
-/** Knows what `provider:model` lists; a provider whose name begins with `m` speaks messages, `both` both, others chat. */
+/**
+ * Knows what `provider:model` lists; a provider whose name begins with `m` speaks messages, `both` both, others chat.
+ * Calls are translated for all but those whose name begins with `only`.
+ */
 export const knowledge = (
   known: string[] = [],
   classify: RoutingKnowledge["classify"] = null,
 ): RoutingKnowledge => ({
   knowsModel: ({ name }, model) => known.includes(`${name}:${model}`),
   speaks: ({ name }, wire) => name === "both" || (wire === "messages") === name.startsWith("m"),
+  translated: ({ name }) => (name.startsWith("only") ? null : name.startsWith("m") ? "messages" : "chat"),
   classify,
 });

@@ -1,0 +1,115 @@
+import type { Clock } from "#shared/clock.ts";
+import { type Call, SURFACES, type SurfaceName, type Target, type WireName } from "../call.ts";
+import type { Provider } from "../directory.ts";
+import { upstreamHeaders } from "../http/headers.ts";
+import type { Meter } from "../metering/meter.ts";
+import { sseSplitter } from "../metering/sse.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
+import { WIRES } from "../providers/wires.ts";
+import { type Pair, type Translated, translate } from "../translate/translate.ts";
+
+/** The surfaces whose calls can be put into another format, and what each speaks. */
+const CLIENTS: Readonly<Partial<Record<string, Pair["from"]>>> = {
+  "chat.completions": "chat",
+  messages: "messages",
+  responses: "responses",
+};
+
+/** Where a call of each format goes at a provider. */
+const PROVIDER_SURFACES = {
+  chat: "chat.completions",
+  messages: "messages",
+} as const satisfies Record<Pair["to"], SurfaceName>;
+
+const isProviderWire = (wire: string): wire is Pair["to"] => Object.hasOwn(PROVIDER_SURFACES, wire);
+
+/** The provider's own format, where a call of the surface can be translated into it. */
+export function translatedWire({ kind }: Pick<Provider, "kind">, surface: SurfaceName): WireName | null {
+  const { wire } = PROVIDERS[kind];
+  return CLIENTS[surface] !== undefined && CLIENTS[surface] !== wire && isProviderWire(wire) ? wire : null;
+}
+
+/** A translated call: which of the provider's surfaces it goes to, its body, and the way back. */
+export type Translation = Translated & { surface: SurfaceName };
+
+/**
+ * The call in the target's format; null where that is the surface's own, which is never translated.
+ * @throws GatewayError invalid_request naming the member that the format has no place for.
+ */
+export function translationOf(
+  call: Call,
+  { provider, model, wire }: Target,
+  clock: Clock,
+): Translation | null {
+  const from = CLIENTS[call.surface];
+  if (wire === SURFACES[call.surface].wire || from === undefined || !isProviderWire(wire)) return null;
+  const translated = translate(call.body.bytes, {
+    pair: { from, to: wire },
+    model,
+    dialect: PROVIDERS[provider.kind],
+    createdSeconds: Math.floor(clock.now().getTime() / 1000),
+    callId: call.id,
+  });
+  return { ...translated, surface: PROVIDER_SURFACES[wire] };
+}
+
+/** Client headers that say nothing of a format. The version that a translated body is written for is the default. */
+const NEUTRAL_HEADERS = ["accept", "idempotency-key", "user-agent"] as const;
+
+/** The headers of a translated call: what the client said to a vendor of its own format is not for this one. */
+export function translatedHeaders(from: Headers, wire: WireName): Headers {
+  const neutral = new Headers({ "content-type": "application/json" });
+  for (const name of NEUTRAL_HEADERS) {
+    const value = from.get(name);
+    if (value !== null) neutral.set(name, value);
+  }
+  return upstreamHeaders(neutral, wire);
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * A meter that reads the provider's bytes as they come and gives the client's, translated. The counts that the client
+ * is told are those that were metered.
+ */
+export function translatingMeter(meter: Meter, translation: Translation): Meter {
+  const splitter = sseSplitter();
+  const translator = translation.stream(() => meter.reading(false).usage);
+  const bytesOf = (text: string) => (text === "" ? null : encoder.encode(text));
+  return {
+    ...meter,
+    watch(chunk) {
+      meter.watch(chunk);
+      return bytesOf(
+        splitter
+          .push(chunk)
+          .map(({ data }) => translator.event(data))
+          .join(""),
+      );
+    },
+    rest() {
+      meter.rest();
+      const last = splitter.end();
+      return bytesOf((last ? translator.event(last.data) : "") + translator.end());
+    },
+  };
+}
+
+/** The headers of an answer that was translated: its own format and framing, and the provider's id of the call. */
+export function translatedAnswerHeaders(
+  headers: Headers,
+  surface: SurfaceName,
+  contentType: string,
+): Headers {
+  const { requestIdHeader } = WIRES[SURFACES[surface].wire];
+  const id = requestIdOf(headers);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  headers.set("content-type", contentType);
+  if (id !== null) headers.set(requestIdHeader, id);
+  return headers;
+}
+
+/** The provider's own id of a call, under either vendor's name for it. */
+export const requestIdOf = (headers: Headers): string | null =>
+  headers.get("x-request-id") ?? headers.get("request-id");
