@@ -23,14 +23,18 @@ const PART_MIN_CHARACTERS = 4;
 
 export const TUNING = {
   partWeight: 0.5,
-  /** Built-in examples beside an administrator's own. */
-  builtinBesideOwn: 0.5,
+  /** Built-in examples beside an administrator's own weigh less the more there are of those. */
+  besideOwnMax: 0.5,
+  besideOwnMin: 0.02,
+  besideOwnExamples: 4,
   adopted: 0.5,
-  hidden: 0.3,
-  hiddenMax: 60,
+  hidden: 1,
+  hiddenMax: 120,
   /** A kind is a route's own where this share of the route's texts looks like it. */
-  coveredShare: 0.2,
-  adoptShare: 0.35,
+  coveredShare: 0.35,
+  adoptShare: 0.5,
+  /** The same where no other kind is seen more in that route. */
+  adoptShareTop: 0.3,
   /** Where this few of a template's own examples look like its kinds, the name is a coincidence. */
   namesakeShare: 0.2,
   namesakeExamplesMin: 5,
@@ -97,9 +101,17 @@ function likest(column: number, shares: readonly Float64Array[]): Owner {
     if ((shares[each]?.[column] ?? 0) > (shares[best]?.[column] ?? 0)) best = each;
   }
   const share = shares[best]?.[column] ?? 0;
-  if (share >= TUNING.adoptShare) return { route: best, weight: TUNING.adopted };
+  const isTop = share >= Math.max(...(shares[best] ?? []));
+  if (share >= (isTop ? TUNING.adoptShareTop : TUNING.adoptShare))
+    return { route: best, weight: TUNING.adopted };
   return share >= TUNING.coveredShare ? "covered" : null;
 }
+
+/** The weight of built-in examples beside `own` examples of the administrator's. */
+const besideOwn = (own: number) =>
+  own === 0
+    ? 1
+    : Math.min(Math.max(TUNING.besideOwnExamples / own, TUNING.besideOwnMin), TUNING.besideOwnMax);
 
 /** Who takes a kind's built-in examples: the template of that name, else a route whose own texts are of that kind. */
 function ownerOf(kind: Kind, routes: readonly RouteInput[], shares: readonly Float64Array[]): Owner {
@@ -109,12 +121,11 @@ function ownerOf(kind: Kind, routes: readonly RouteInput[], shares: readonly Flo
   const route = routes[named];
   if (!route) return likest(column, shares);
   const own = route.examples.length;
-  if (own < TUNING.namesakeExamplesMin)
-    return { route: named, weight: own > 0 ? TUNING.builtinBesideOwn : 1 };
+  if (own < TUNING.namesakeExamplesMin) return { route: named, weight: besideOwn(own) };
   // With examples of its own, a template takes its first kind only, and only if they bear its name out.
   const share = shares[named]?.[column] ?? 0;
   const isFirst = homeOf(kind, new Set(TEMPLATE_NAMES)) === home;
-  if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: TUNING.builtinBesideOwn };
+  if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: besideOwn(own) };
   return likest(column, shares);
 }
 const TEMPLATE_NAMES = Object.keys(TEMPLATES);

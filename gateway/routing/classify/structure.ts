@@ -24,7 +24,15 @@ export const MARKS = {
 export type Mark = keyof typeof MARKS;
 const ROWS = Object.entries(MARKS) as [Mark, RegExp][];
 
+/** Marks are looked for in this much of a text's beginning and end: they cost more a character than words do. */
+const HEAD_CHARACTERS = 700;
+const TAIL_CHARACTERS = 300;
+
 /** The marks that a clipped text bears, in the table's order. */
-export function marksOf(raw: string): Mark[] {
+export function marksOf(clipped: string): Mark[] {
+  const raw =
+    clipped.length <= HEAD_CHARACTERS + TAIL_CHARACTERS
+      ? clipped
+      : `${clipped.slice(0, HEAD_CHARACTERS)}\n${clipped.slice(-TAIL_CHARACTERS)}`;
   return ROWS.filter(([, pattern]) => pattern.test(raw)).map(([mark]) => mark);
 }

@@ -47,6 +47,17 @@ function trialsOf(
   return real.length >= TRIALS_MIN ? real : trialsIn("builtin");
 }
 
+/** Built-in texts that no route takes, as trials that every route fails: confidence must know foreign texts too. */
+function foreignTrials({ classes, samples }: Material, held: Float32Array, count: number): Trial[] {
+  const foreign = samples.flatMap(({ label }, row) => (classes[label]?.kind === "hidden" ? [row] : []));
+  const step = Math.max(foreign.length / Math.max(count, 1), 1);
+  return Array.from({ length: Math.min(count, foreign.length) }, (_, at) => {
+    const row = foreign[Math.floor(at * step)] ?? 0;
+    const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
+    return { score: decide(scores, classes, null).score, correct: false };
+  });
+}
+
 function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"] {
   const taken = new Map<number, number>();
   const picked: number[] = [];
@@ -107,7 +118,9 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
           input.strictness,
         )
       : THRESHOLD_ASSUMED,
-    sigmoid: measured ? fitSigmoid(trials) : SIGMOID_ASSUMED,
+    sigmoid: measured
+      ? fitSigmoid([...trials, ...foreignTrials(material, held, trials.length)])
+      : SIGMOID_ASSUMED,
     nearest: nearestOf(material, rows),
     report: reportOf(material, trials),
   };
