@@ -10,6 +10,7 @@ import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
 import type { SurfaceDeps } from "./surfaces/model-surface.ts";
 import { models } from "./surfaces/models.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
+import { responses } from "./surfaces/responses.ts";
 
 export type AppDeps = SurfaceDeps &
   HealthDeps &
@@ -63,5 +64,6 @@ export const app = (deps: AppDeps) =>
     .use(models(deps))
     .use(chatCompletions(deps))
     .use(messages(deps))
+    .use(responses(deps))
     .use(reports(deps))
     .use(admin(deps));

@@ -3,7 +3,7 @@ import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { SessionId } from "#shared/labels.ts";
 import type { ClientKey, Provider, Route } from "./directory.ts";
 
-export const WIRE_NAMES = ["chat", "messages"] as const;
+export const WIRE_NAMES = ["chat", "messages", "responses"] as const;
 /** The format that bodies, streams and errors are written in. */
 export type WireName = (typeof WIRE_NAMES)[number];
 
@@ -23,6 +23,12 @@ export const SURFACES = {
     wire: "messages",
     routeSurface: "chat",
     upstreamPath: "/v1/messages",
+  },
+  responses: {
+    path: "/v1/responses",
+    wire: "responses",
+    routeSurface: "chat",
+    upstreamPath: "/responses",
   },
 } as const satisfies Record<string, SurfaceFacts>;
 

@@ -39,7 +39,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const prices = deps.prices();
   const chosen = chooseRoute(deps.directory.current(), call, {
     knowsModel: (provider, model) => prices.knows(provider.kind, model),
-    speaks: (provider, wire) => wireFor(provider.kind, wire) === wire,
+    speaks: (provider, wire) => wireFor(provider, wire) === wire,
     translated: translatedWire,
     classify: null,
   });

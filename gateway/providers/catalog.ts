@@ -35,7 +35,7 @@ export type ProviderFacts = {
 /** What most providers that copy OpenAI's chat wire have in common. */
 const OPENAI_LIKE = {
   wire: "chat",
-  otherWires: [],
+  otherWires: ["responses"],
   baseUrl: null,
   auth: "bearer",
   envKey: null,
@@ -49,6 +49,7 @@ const OPENAI_LIKE = {
 const ANTHROPIC_LIKE = {
   ...OPENAI_LIKE,
   wire: "messages",
+  otherWires: [],
   auth: "x-api-key",
 } as const satisfies ProviderFacts;
 
@@ -182,7 +183,7 @@ export const PROVIDERS = {
   // Answers in process (echo.ts). `.invalid` is never resolved (RFC 2606).
   echo: {
     ...OPENAI_LIKE,
-    otherWires: ["messages"],
+    otherWires: ["messages", ...OPENAI_LIKE.otherWires],
     baseUrl: "http://echo.invalid/v1",
     auth: "none",
     prices: { echo: { input: "1", output: "2" } },
@@ -193,9 +194,13 @@ export type ProviderKind = keyof typeof PROVIDERS;
 
 export const isProviderKind = (name: string): name is ProviderKind => Object.hasOwn(PROVIDERS, name);
 
-/** The wire that a provider of that kind answers a call of wire `asked` on: that one where it speaks it, else its own. */
-export function wireFor(kind: ProviderKind, asked: WireName): WireName {
+/** The wire that a provider answers a call of wire `asked` on: that one where it speaks it, else its kind's own. */
+export function wireFor(
+  { kind, responses }: Pick<Provider, "kind" | "responses">,
+  asked: WireName,
+): WireName {
   const { wire, otherWires }: ProviderFacts = PROVIDERS[kind];
+  if (asked === "responses" && !responses) return wire;
   return otherWires.includes(asked) ? asked : wire;
 }
 

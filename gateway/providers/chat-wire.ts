@@ -1,22 +1,20 @@
-import { NO_USAGE } from "#shared/usage.ts";
-import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
+import { openaiError } from "./openai-error.ts";
+import { readingOf } from "./reading-of.ts";
 import { holds, indexIn, listOf, nameOf, objectOf, type Told, toldIn } from "./told.ts";
 import type { Wire } from "./wires.ts";
 
 /** OpenAI's chat completions, and what others made of them. */
 export const CHAT_WIRE: Wire = {
+  ...openaiError,
   readAnswer(bytes, facts) {
     const told = toldIn(bytes) ?? {};
-    return readingOf({ told, usage: usageIn(told), final: true }, facts);
+    return chatReading({ told, usage: usageIn(told), final: true }, facts);
   },
   openStream: chatStream,
   mayBeUsageOnly,
-  errorBody: (type, message) =>
-    JSON.stringify({ error: { message, type: ERRORS[type].openai, param: null, code: type } }),
-  requestIdHeader: "x-request-id",
 };
 
 function chatStream(facts: ProviderFacts): StreamReader {
@@ -62,20 +60,20 @@ function chatStream(facts: ProviderFacts): StreamReader {
       return errorSeen;
     },
     reading: (complete) =>
-      readingOf({ told: { model, service_tier: tier }, usage, final: complete || final }, facts),
+      chatReading({ told: { model, service_tier: tier }, usage, final: complete || final }, facts),
   };
 }
 
-function readingOf(seen: { told: Told; usage: Told | null; final: boolean }, facts: ProviderFacts): Reading {
-  const usage = seen.usage ? chatUsage(seen.usage, facts) : NO_USAGE;
-  const nothing = usage.uncachedInputTokens === null && usage.outputTokens === null;
-  return {
-    usage: nothing ? NO_USAGE : usage,
-    usageSource: nothing ? "none" : seen.final ? "provider" : "partial",
-    responseModel: nameOf(seen.told["model"]),
-    serviceTier: nameOf(seen.told["service_tier"]),
-  };
-}
+const chatReading = (
+  { told, usage, final }: { told: Told; usage: Told | null; final: boolean },
+  facts: ProviderFacts,
+): Reading =>
+  readingOf({
+    usage: usage && chatUsage(usage, facts),
+    model: nameOf(told["model"]),
+    tier: nameOf(told["service_tier"]),
+    final,
+  });
 
 const decoder = new TextDecoder();
 const isDone = (data: Uint8Array): boolean =>

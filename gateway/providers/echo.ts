@@ -1,25 +1,43 @@
 import type { SurfaceName } from "../call.ts";
 import { echoChat, refuseChat } from "./echo-chat.ts";
 import { echoMessages, refuseMessages } from "./echo-messages.ts";
+import { echoResponses } from "./echo-responses.ts";
 import { type Told, toldIn } from "./told.ts";
 
 /** How the built-in provider answers a surface, and how it refuses a body that it cannot read. */
-type Echo = { answer(body: Told, id: string): Response; refuse(message: string, id: string): Response };
+type Echo = {
+  /** The member without which there is nothing to answer, and what it must be. */
+  needs: { member: string; kind: "list" | "text" | "text or list" };
+  answer(body: Told, id: string): Response;
+  refuse(message: string, id: string): Response;
+};
 
 const ECHOES = {
-  "chat.completions": { answer: echoChat, refuse: refuseChat },
-  messages: { answer: echoMessages, refuse: refuseMessages },
+  "chat.completions": {
+    needs: { member: "messages", kind: "list" },
+    answer: echoChat,
+    refuse: refuseChat,
+  },
+  messages: { needs: { member: "messages", kind: "list" }, answer: echoMessages, refuse: refuseMessages },
+  responses: { needs: { member: "input", kind: "text or list" }, answer: echoResponses, refuse: refuseChat },
 } as const satisfies Record<SurfaceName, Echo>;
 
+const isA = {
+  list: (value: unknown) => Array.isArray(value),
+  text: (value: unknown) => typeof value === "string",
+  "text or list": (value: unknown) => typeof value === "string" || Array.isArray(value),
+} as const satisfies Record<Echo["needs"]["kind"], (value: unknown) => boolean>;
+
 /**
- * The built-in provider's answer: the text of the last user message, plain or streamed, exactly as the vendor whose
- * wire it is would frame it. The same bytes always get the same answer; it has no clock, so `created` is 0.
+ * The built-in provider's answer, plain or streamed, exactly as the vendor whose wire it is would frame it: on the
+ * surfaces of conversations the text of the last user message. The same bytes always get the same answer; it has no clock, so `created` is 0.
  */
 export function echoFetch(request: { surface: SurfaceName; bytes: Uint8Array }): Response {
   const echo: Echo = ECHOES[request.surface];
   const id = Bun.hash(request.bytes).toString(16).padStart(16, "0");
   const body = toldIn(request.bytes);
   if (!body) return echo.refuse("The body is not a JSON object.", id);
-  if (!Array.isArray(body["messages"])) return echo.refuse("messages: an array is required.", id);
+  const { member, kind } = echo.needs;
+  if (!isA[kind](body[member])) return echo.refuse(`${member}: a ${kind} is required.`, id);
   return echo.answer(body, id);
 }

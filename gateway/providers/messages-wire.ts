@@ -1,7 +1,7 @@
-import { NO_USAGE } from "#shared/usage.ts";
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
+import { readingOf } from "./reading-of.ts";
 import { holds, nameOf, objectOf, type Told, toldIn } from "./told.ts";
 import type { Wire } from "./wires.ts";
 
@@ -9,7 +9,7 @@ import type { Wire } from "./wires.ts";
 export const MESSAGES_WIRE: Wire = {
   readAnswer(bytes) {
     const told = toldIn(bytes);
-    return readingOf({ usage: objectOf(told?.["usage"]), model: nameOf(told?.["model"]), final: true });
+    return messagesReading({ usage: objectOf(told?.["usage"]), model: nameOf(told?.["model"]), final: true });
   },
   openStream: messagesStream,
   mayBeUsageOnly: () => false,
@@ -76,20 +76,17 @@ function messagesStream(): StreamReader {
       return errorSeen;
     },
     // The output that `message_start` tells is provisional: without a `message_delta` the figure is a part.
-    reading: (complete) => readingOf({ usage, model, final: deltaSeen && (complete || stopped) }),
+    reading: (complete) => messagesReading({ usage, model, final: deltaSeen && (complete || stopped) }),
   };
 }
 
-function readingOf(seen: { usage: Told | null; model: string | null; final: boolean }): Reading {
-  const usage = seen.usage ? messagesUsage(seen.usage) : NO_USAGE;
-  const nothing = usage.uncachedInputTokens === null && usage.outputTokens === null;
-  return {
-    usage: nothing ? NO_USAGE : usage,
-    usageSource: nothing ? "none" : seen.final ? "provider" : "partial",
-    responseModel: seen.model,
-    serviceTier: seen.usage ? messagesTier(seen.usage) : null,
-  };
-}
+const messagesReading = (seen: { usage: Told | null; model: string | null; final: boolean }): Reading =>
+  readingOf({
+    usage: seen.usage && messagesUsage(seen.usage),
+    model: seen.model,
+    tier: seen.usage && messagesTier(seen.usage),
+    final: seen.final,
+  });
 
 /** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */
 const tellsMore = (data: Uint8Array): boolean => holds(data, '"message_') || holds(data, '"error"');

@@ -4,6 +4,7 @@ import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { CHAT_WIRE } from "./chat-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
+import { RESPONSES_WIRE } from "./responses-wire.ts";
 
 /** A wire: how answers tell what they used, and how the gateway's own errors look on it. */
 export type Wire = {
@@ -25,4 +26,5 @@ export type Wire = {
 export const WIRES = {
   chat: CHAT_WIRE,
   messages: MESSAGES_WIRE,
+  responses: RESPONSES_WIRE,
 } as const satisfies Record<WireName, Wire>;

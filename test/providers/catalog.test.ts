@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { WIRE_NAMES, type WireName } from "#gateway/call.ts";
 import type { Provider } from "#gateway/directory.ts";
 import { Secret } from "#gateway/directory.ts";
 import {
@@ -77,9 +78,16 @@ test("a caller's own subscription may be used only at the vendor's own host", ()
   expect(vendorHostsOf("openai-compatible")).toEqual([]);
 });
 
-test("the built-in provider speaks every wire, others their own", () => {
-  expect([wireFor("echo", "chat"), wireFor("echo", "messages")]).toEqual(["chat", "messages"]);
-  expect([wireFor("openai", "messages"), wireFor("anthropic", "chat")]).toEqual(["chat", "messages"]);
+test("a provider answers on the asked wire where it speaks it, else on its kind's own", () => {
+  const on = (kind: ProviderKind, asked: WireName, fields: Partial<Provider> = {}) =>
+    wireFor(provider(kind, fields), asked);
+  expect(WIRE_NAMES.map((wire) => on("echo", wire))).toEqual([...WIRE_NAMES]);
+  expect([on("openai", "messages"), on("anthropic", "chat")]).toEqual(["chat", "messages"]);
+  expect([on("groq", "responses"), on("anthropic", "responses")]).toEqual(["responses", "messages"]);
+});
+
+test("a provider that has no responses of its own is not asked for them", () => {
+  expect(wireFor(provider("openai", { responses: false }), "responses")).toBe("chat");
 });
 
 test("a name out of the prototype is no kind of provider", () => {

@@ -11,8 +11,8 @@ const CASES = dialectCases();
 const prices = priceBook([], PROVIDERS);
 const utf8 = new TextEncoder();
 
-function meterOf({ kind }: DialectCase, withholdUsage = false): Meter {
-  return streamMeter(WIRES[PROVIDERS[kind].wire], PROVIDERS[kind], { withholdUsage });
+function meterOf({ kind, wire }: DialectCase, withholdUsage = false): Meter {
+  return streamMeter(WIRES[wire], PROVIDERS[kind], { withholdUsage });
 }
 
 function play(it: DialectCase, meter: Meter, chunkSize: number): { reading: Reading; passed: Uint8Array } {
@@ -39,8 +39,7 @@ for (const dialect of new Set(CASES.map((it) => it.dialect))) {
   describe(dialect, () => {
     for (const it of cases.filter(({ answer }) => answer !== null)) {
       test(`an answer is counted and priced by hand: ${it.name}`, () => {
-        const wire = WIRES[PROVIDERS[it.kind].wire];
-        expectReading(it, wire.readAnswer(it.answer ?? new Uint8Array(), PROVIDERS[it.kind]));
+        expectReading(it, WIRES[it.wire].readAnswer(it.answer ?? new Uint8Array(), PROVIDERS[it.kind]));
       });
     }
     for (const it of cases.filter(({ stream }) => stream !== null)) {

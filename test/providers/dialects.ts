@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SURFACES, type SurfaceName, type WireName } from "#gateway/call.ts";
 import type { ProviderKind } from "#gateway/providers/catalog.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
@@ -10,6 +11,8 @@ type StreamItem = string | { [member: string]: unknown };
 export type DialectCase = {
   dialect: string;
   kind: ProviderKind;
+  /** What it is written in: the kind's own wire, or that of the surface that the fixture names. */
+  wire: WireName;
   name: string;
   model: string;
   atMs: number;
@@ -45,7 +48,9 @@ export function dialectCases(): DialectCase[] {
 // biome-ignore lint/suspicious/noExplicitAny: fixtures are data; the test reads them as they are.
 function caseOf(fixture: any, one: any, dialect: string): DialectCase {
   const named = one.as === undefined ? {} : { model: one.as };
-  const isChat = PROVIDERS[fixture.kind as ProviderKind].wire === "chat";
+  const { surface, kind } = fixture as { surface?: SurfaceName; kind: ProviderKind };
+  const wire = surface ? SURFACES[surface].wire : PROVIDERS[kind].wire;
+  const isChat = wire === "chat";
   const envelope = isChat ? { ...fixture.envelope, object: "chat.completion.chunk", ...named } : {};
   const answerEnvelope = isChat ? { ...fixture.envelope, object: "chat.completion", ...named } : {};
   const item = (it: StreamItem): string => {
@@ -57,7 +62,8 @@ function caseOf(fixture: any, one: any, dialect: string): DialectCase {
   const answer = isObject ? { ...answerEnvelope, ...one.answer } : one.answer;
   return {
     dialect,
-    kind: fixture.kind,
+    kind,
+    wire,
     name: one.name,
     model: one.model ?? fixture.model,
     atMs: Date.parse(one.at ?? AT),

@@ -1,0 +1,38 @@
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { countOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
+
+/**
+ * The counts of a usage object that says `input_tokens` and `output_tokens`, in the normal form: the input includes
+ * cached tokens, the output reasoning (OpenAI's responses, images and speech).
+ */
+export function responsesUsage(told: Told): Usage {
+  const input = countOf(told["input_tokens"]);
+  const output = countOf(told["output_tokens"]);
+  const details = objectOf(told["input_tokens_details"]);
+  const cacheRead = countOf(details?.["cached_tokens"]);
+  const written = writesOf(details);
+  // Cached counts that exceed the input they are part of cannot be right; the input's own figure stands.
+  const cached = partOf(sumOf(cacheRead, written.short, written.long), input);
+  const reasoning = countOf(objectOf(told["output_tokens_details"])?.["reasoning_tokens"]);
+  return {
+    ...NO_USAGE,
+    uncachedInputTokens: input === null ? null : input - (cached ?? 0),
+    cacheReadTokens: cached === null ? null : cacheRead,
+    cacheWrite5mTokens: cached === null ? null : written.short,
+    cacheWrite1hTokens: cached === null ? null : written.long,
+    outputTokens: output,
+    reasoningTokens: partOf(reasoning, output),
+  };
+}
+
+/**
+ * `cache_write_tokens` is the sum. What was kept for 12 hours stands where other vendors' longer writes do; what the
+ * split does not name was kept for the shorter time, the default.
+ */
+function writesOf(details: Told | null): { short: number | null; long: number | null } {
+  const split = objectOf(details?.["cache_write_tokens_details"]);
+  const total = countOf(details?.["cache_write_tokens"]);
+  const long = countOf(split?.["ttl_12h_tokens"]);
+  const consistent = total !== null && total >= (long ?? 0);
+  return { short: consistent ? total - (long ?? 0) : countOf(split?.["ttl_30m_tokens"]), long };
+}

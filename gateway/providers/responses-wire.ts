@@ -1,0 +1,57 @@
+import { openaiError } from "./openai-error.ts";
+import { readingOf } from "./reading-of.ts";
+import { responsesUsage } from "./responses-usage.ts";
+import type { Told } from "./told.ts";
+import { nameOf, objectOf, toldIn } from "./told.ts";
+import { type Shown, typedStream } from "./typed-stream.ts";
+import type { Wire } from "./wires.ts";
+
+/** OpenAI's responses. A stream tells its usage in its last event; no `[DONE]` need follow. */
+export const RESPONSES_WIRE: Wire = {
+  ...openaiError,
+  readAnswer: (bytes) => readingOf({ ...answerOf(toldIn(bytes)), final: true }),
+  openStream: () => typedStream({ telling: LAST.map((type) => `"${type}"`), take }),
+  mayBeUsageOnly: () => false,
+};
+
+const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
+const isLast = (type: string): boolean => LAST.some((last) => last === type);
+
+function take(shown: Shown, type: string, event: Told): void {
+  shown.content ||= isContent(type, event);
+  const response = objectOf(event["response"]);
+  const { usage, model, tier } = answerOf(response);
+  shown.model = model ?? shown.model;
+  if (!isLast(type)) return;
+  shown.terminal = true;
+  shown.usage = usage ?? shown.usage;
+  // Before its end a response says the tier that was asked for, then the one that served it.
+  shown.tier = tier;
+}
+
+function answerOf(response: Told | null) {
+  const usage = objectOf(response?.["usage"]);
+  return {
+    usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(response?.["output"]) },
+    model: nameOf(response?.["model"]),
+    tier: nameOf(response?.["service_tier"]),
+  };
+}
+
+/** What a search does besides: these are not billed as one. */
+const BROWSING = ["open_page", "find", "find_in_page"];
+
+/** Searches of the web that the provider made for the answer; billed apart, and told nowhere but in its output. */
+function searchesIn(output: unknown): number | null {
+  if (!Array.isArray(output)) return null;
+  const searches = output.map(objectOf).filter((item) => item?.["type"] === "web_search_call");
+  return searches.filter((item) => !BROWSING.some((kind) => kind === objectOf(item?.["action"])?.["type"]))
+    .length;
+}
+
+/** A piece of text, reasoning, audio or a tool's arguments; or the call of a tool, which says something at once. */
+function isContent(type: string, event: Told): boolean {
+  if (type.endsWith(".delta")) return typeof event["delta"] === "string" && event["delta"].length > 0;
+  const item = type === "response.output_item.added" ? objectOf(event["item"]) : null;
+  return typeof item?.["type"] === "string" && item["type"].endsWith("_call");
+}
