@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { freePort } from "#test/support/ports.ts";
+
+const MAIN = join(import.meta.dir, "../demo/main.ts");
+
+async function demo(env: Record<string, string> = {}) {
+  const { PATH = "", HOME = "/" } = process.env;
+  const run = Bun.spawn([process.execPath, "--no-env-file", MAIN], {
+    env: { PATH, HOME, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+  ]);
+  return { stdout, stderr, status: await run.exited };
+}
+
+test("the demo's report is equal to the sum by hand, on a pair of its own where none is named", async () => {
+  // The default port may be in use on the machine that runs this; the demo then says so and goes on.
+  const { stdout, stderr, status } = await demo();
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain("The report and the sum by hand are equal.");
+  expect(stdout).not.toContain("NOT EQUAL");
+});
+
+test("a pair that is named and does not answer is a fault that says what to do", async () => {
+  const { stderr, status } = await demo({ PORT: String(freePort()) });
+  expect(status).toBe(1);
+  expect(stderr).toContain("Start it with the same settings (bun run start)");
+});
+
+test("settings that cannot be used are named", async () => {
+  const { stderr, status } = await demo({ PORT: "http" });
+  expect(status).toBe(1);
+  expect(stderr).toContain("PORT");
+});
