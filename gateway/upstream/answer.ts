@@ -45,11 +45,10 @@ function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uin
   const { answer, abort, translation } = story.attempt;
   const headers = clientHeaders(answer.headers);
   if (translation) translatedAnswerHeaders(headers, story.surface, "text/event-stream; charset=utf-8");
-  const framed = answer.headers.has("content-length") || answer.headers.has("transfer-encoding");
   headers.delete("content-length");
   const relayed = relayStream({
     body,
-    framed,
+    framed: isFramed(answer),
     meter: meterOf(story, answer.headers.get("content-encoding")),
     clock: deps.clock,
     watchdog: deps.watchdog,
@@ -79,7 +78,7 @@ async function whole(story: AnswerStory, answer: Response): Promise<Response | n
   const plain = bytes && decodedCopy(bytes, encoding);
   const reading = story.wire.readAnswer(plain ?? new Uint8Array(), PROVIDERS[target.provider.kind]);
   const passed = bytes && (translation ? translatedBody(translation, answer, { bytes, reading }) : bytes);
-  if (!passed) {
+  if (!passed || isCutShort(answer, plain)) {
     await story.settle("upstream_broken", reading);
     return null;
   }
@@ -102,3 +101,21 @@ function translatedBody(
     ? translation.answer(bytes, reading.usage)
     : translation.refusal(bytes, { status: answer.status, requestId: requestIdOf(answer.headers) });
 }
+
+/** Whether the answer says by itself where it ends. Without that it ends where its connection does, cut short or not. */
+const isFramed = ({ headers }: Response): boolean =>
+  headers.has("content-length") || headers.has("transfer-encoding");
+
+/** JSON without framing, which only its own grammar can tell to be whole. */
+function isCutShort(answer: Response, plain: Uint8Array | null): boolean {
+  if (plain === null || isFramed(answer) || !isJson(answer)) return false;
+  try {
+    JSON.parse(new TextDecoder().decode(plain));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const isJson = ({ headers }: Response): boolean =>
+  /^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get("content-type") ?? "");
