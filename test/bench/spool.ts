@@ -7,7 +7,13 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { testDatabase } from "../support/postgres.ts";
 import { postgresGate } from "../support/postgres-gate.ts";
-import { openRow, ownDirectory, settledRow, testRecorder } from "../support/recorder-kit.ts";
+import {
+  openRow,
+  ownDirectory,
+  removeOwnDirectories,
+  settledRow,
+  testRecorder,
+} from "../support/recorder-kit.ts";
 
 const CALLS = 20_000;
 
@@ -90,4 +96,5 @@ for (const { name, usPerCall, cpuUsPerCall, p50Ms, p99Ms } of [
 console.log(`backlog to Postgres: ${runs.map((run) => run.rowsPerSecond.toFixed(0)).join(", ")} rows/s`);
 await gate.close();
 await database.close();
+removeOwnDirectories();
 process.exit(0);

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { readPidFile } from "#drizzle/embedded/pid-file.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { STATES } from "#drizzle/schema/records.ts";
 import { newId } from "#shared/ids.ts";
 import { scratch, start } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { postmasterOf } from "#test/support/processes.ts";
 import { until } from "#test/support/recorder-kit.ts";
 import {
   type Reply,
@@ -145,7 +145,7 @@ async function killAround(): Promise<void> {
   for (let round = 0; round < GATEWAY_KILLS; round++) {
     await Bun.sleep(300 + Math.random() * 600);
     if (POSTGRES_KILLED_IN.includes(round)) {
-      process.kill(readPidFile(embedded.data)?.pid ?? 0, "SIGKILL");
+      process.kill(await postmasterOf(embedded.data), "SIGKILL");
       await Bun.sleep(100);
     }
     await gateway.kill();

@@ -3,19 +3,26 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { readPidFile } from "#drizzle/embedded/pid-file.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { scratch, start } from "#test/support/embedded.ts";
 import { postgresGate } from "#test/support/postgres-gate.ts";
-import { HAS_PROC, signalFamily } from "#test/support/processes.ts";
-import { openRow, ownDirectory, settledRow, testRecorder, until } from "#test/support/recorder-kit.ts";
+import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
+import {
+  openRow,
+  ownDirectory,
+  removeOwnDirectories,
+  settledRow,
+  testRecorder,
+  until,
+} from "#test/support/recorder-kit.ts";
 
 // The process that records and Postgres are killed and stopped for real. What was promised is compared with what is
 // stored: `open` and `settle` had resolved, so the row must be there, once, and final.
 
 const CHILD = join(import.meta.dir, "../support/recorder-child.ts");
 const place = scratch();
+const children: Bun.Subprocess[] = [];
 let embedded: Embedded;
 let sql: postgres.Sql;
 
@@ -26,28 +33,34 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
   await sql.end();
   await embedded.stop();
   place.remove();
+  removeOwnDirectories();
 });
 
-const postmaster = () => readPidFile(embedded.data)?.pid ?? 0;
 const filesIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith(".db"));
 
 /** Starts a process that records with 20 workers. */
 function startChild(directory: string) {
+  // A file takes every line at once; a pipe may be full, and refuse one.
+  const output = join(ownDirectory(), "output");
   const child = Bun.spawn([process.execPath, CHILD, directory, embedded.url, "20", "10"], {
-    stdout: "pipe",
+    stdout: Bun.file(output),
     stderr: "inherit",
   });
-  const output = new Response(child.stdout).text();
+  children.push(child);
   return {
     alive: () => child.exitCode === null,
     /** Kills it with -9; the ids of calls whose `open`, and whose `settle`, had resolved by then. */
     async kill() {
       child.kill("SIGKILL");
-      const lines = (await output).split("\n").filter((line) => line.length === 38);
-      const idsOf = (kind: string) => lines.filter((line) => line[0] === kind).map((line) => line.slice(2));
+      await child.exited;
+      const lines = (await Bun.file(output).text()).split("\n");
+      for (const line of lines) if (line.startsWith("{")) console.log(line);
+      const idsOf = (kind: string) =>
+        lines.filter((line) => line[0] === kind && line.length === 38).map((line) => line.slice(2));
       return { opened: idsOf("o"), settled: idsOf("s") };
     },
   };
@@ -70,7 +83,7 @@ test("10 x kill -9 of the process and 3 x of Postgres: every promised row is the
   for (let round = 0; round < 10; round++) {
     const child = startChild(directory);
     await Bun.sleep(250 + Math.random() * 300);
-    if (round % 3 === 2) process.kill(postmaster(), "SIGKILL");
+    if (round % 3 === 2) process.kill(await postmasterOf(embedded.data), "SIGKILL");
     const promised = await child.kill();
     opened.push(...promised.opened);
     settled.push(...promised.settled);
@@ -121,7 +134,7 @@ test.if(HAS_PROC)(
     };
     for (let n = 0; n < 20; n++) await call();
     await recorder.flushed(5000);
-    const pid = postmaster();
+    const pid = await postmasterOf(embedded.data);
     signalFamily(pid, "SIGSTOP");
     try {
       const end = performance.now() + 8000;

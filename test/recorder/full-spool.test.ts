@@ -4,7 +4,14 @@ import { connect } from "#drizzle/database.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
-import { openRow, settledRow, type TestRecorder, testRecorder, until } from "#test/support/recorder-kit.ts";
+import {
+  openRow,
+  removeOwnDirectories,
+  settledRow,
+  type TestRecorder,
+  testRecorder,
+  until,
+} from "#test/support/recorder-kit.ts";
 
 let database: TestDatabase;
 let gate: PostgresGate;
@@ -20,6 +27,7 @@ afterAll(async () => {
   await sql.end();
   await gate.close();
   await database.close();
+  removeOwnDirectories();
 });
 
 const BYTES_MAX = 1024 * 1024;

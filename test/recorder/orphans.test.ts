@@ -5,7 +5,13 @@ import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-import { openRow, ownDirectory, settledRow, testRecorder } from "#test/support/recorder-kit.ts";
+import {
+  openRow,
+  ownDirectory,
+  removeOwnDirectories,
+  settledRow,
+  testRecorder,
+} from "#test/support/recorder-kit.ts";
 
 let database: TestDatabase;
 let sql: postgres.Sql;
@@ -18,6 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end();
   await database.close();
+  removeOwnDirectories();
 });
 
 const statesOf = async (ids: string[]) => {

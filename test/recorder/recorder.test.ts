@@ -8,7 +8,13 @@ import { GatewayError } from "#gateway/errors.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
-import { openRow, settledRow, testRecorder, until } from "#test/support/recorder-kit.ts";
+import {
+  openRow,
+  removeOwnDirectories,
+  settledRow,
+  testRecorder,
+  until,
+} from "#test/support/recorder-kit.ts";
 
 let database: TestDatabase;
 let gate: PostgresGate;
@@ -24,6 +30,7 @@ afterAll(async () => {
   await sql.end();
   await gate.close();
   await database.close();
+  removeOwnDirectories();
 });
 
 const stored = (id: string) => sql`select * from requests where id = ${id}`;

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type Entry, openSpoolFile } from "#gateway/recorder/spool-file.ts";
 import { takeLock } from "#gateway/recorder/spool-lock.ts";
-import { ownDirectory } from "#test/support/recorder-kit.ts";
+import { ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
+
+afterAll(removeOwnDirectories);
 
 const openAt = (path: string, create = true) =>
   openSpoolFile({ path, sync: "normal", bytesMax: 1024 ** 3, create });

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { readPidFile } from "#drizzle/embedded/pid-file.ts";
 
 /** Whether this system lists its processes in /proc. */
 export const HAS_PROC = process.platform === "linux";
@@ -37,5 +38,24 @@ export function signalFamily(pid: number, signal: "SIGSTOP" | "SIGCONT" | "SIGKI
     } catch {
       // It ended between the listing and the signal.
     }
+  }
+}
+
+/** The main process of the Postgres that runs in `data`; waits up to 10 s for one that is just being started. */
+export async function postmasterOf(data: string): Promise<number> {
+  for (let tries = 0; tries < 1000; tries++) {
+    const pid = readPidFile(data)?.pid;
+    // A file may be left of one that was killed.
+    if (pid && isAlive(pid)) return pid;
+    await Bun.sleep(10);
+  }
+  throw new Error("no Postgres runs there");
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }

@@ -9,7 +9,7 @@ import { createLog } from "#shared/log.ts";
 import { openRow, settledRow } from "./recorder-kit.ts";
 
 const [directory = "", databaseUrl = "", workers = "1", pauseMs = "0"] = process.argv.slice(2);
-const log = createLog("child", "fatal");
+const log = createLog("child", "error");
 const recorder = await startRecorder({
   directory,
   databaseUrl,

@@ -45,11 +45,17 @@ export const settledRow = (row: RequestRow, overrides: Partial<RequestRow> = {})
 
 export type TestRecorder = Recorder & { log: ReturnType<typeof keptLog>; directory: string };
 
-/** A directory that is removed when the process ends. */
+const own: (() => void)[] = [];
+
+/** A new directory, which `removeOwnDirectories` removes. */
 export function ownDirectory(): string {
   const { path, remove } = scratch();
-  process.on("exit", remove);
+  own.push(remove);
   return path;
+}
+
+export function removeOwnDirectories(): void {
+  for (const remove of own.splice(0)) remove();
 }
 
 /** A recorder on a directory of its own, unless told another, with a log that keeps its lines. */
