@@ -5,7 +5,16 @@ import { textIn } from "./told.ts";
 /** Anthropic's name and OpenAI's type and code for the same fault, by HTTP status. */
 type Fault = { status: number; anthropic: string; openai: string; code: string | null };
 
+const SERVER_FAULT: Fault = {
+  status: 500,
+  anthropic: "api_error",
+  openai: "server_error",
+  code: "server_error",
+};
+
+/** Of several with one name, the first is meant. */
 const FAULTS: readonly Fault[] = [
+  SERVER_FAULT,
   { status: 400, anthropic: "invalid_request_error", openai: "invalid_request_error", code: null },
   { status: 401, anthropic: "authentication_error", openai: "authentication_error", code: "invalid_api_key" },
   { status: 402, anthropic: "billing_error", openai: "insufficient_quota", code: "insufficient_quota" },
@@ -15,15 +24,8 @@ const FAULTS: readonly Fault[] = [
   { status: 429, anthropic: "rate_limit_error", openai: "rate_limit_error", code: "rate_limit_exceeded" },
   { status: 504, anthropic: "timeout_error", openai: "server_error", code: "timeout" },
   { status: 529, anthropic: "overloaded_error", openai: "server_error", code: "overloaded" },
-  { status: 500, anthropic: "api_error", openai: "server_error", code: "server_error" },
 ];
 
-const SERVER_FAULT: Fault = {
-  status: 500,
-  anthropic: "api_error",
-  openai: "server_error",
-  code: "server_error",
-};
 const CLIENT_FAULT: Fault = {
   status: 400,
   anthropic: "invalid_request_error",

@@ -1,3 +1,4 @@
+import { NO_USAGE } from "#shared/usage.ts";
 import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { Asked } from "../prompt.ts";
@@ -89,8 +90,8 @@ export function messageWriter({ asked, usage }: Writing): StepWriter {
         ...envelope(reply),
         content: [],
         ...stopMembers(null),
-        // Chat providers tell their counts at the end: `message_delta` brings them all.
-        usage: { ...messagesCounts(usage()), ...UNTOLD },
+        // The counts come at the end: `message_delta` brings them all.
+        usage: { ...messagesCounts(NO_USAGE), ...UNTOLD },
       },
     });
 
