@@ -33,10 +33,13 @@ const POOL: PoolOptions = {
 
 /** SQLSTATE classes that blame the row: bad data, a broken constraint, a value too large for an index. */
 const DATA_CLASSES = ["22", "23", "54"];
+/** The table has no check of its own: this says that a month was attached meanwhile, and the next try succeeds. */
+const PARTITION_MOVED = "23514";
 
 /** The SQLSTATE, if Postgres refused a row for what is in it; null for every failure that may pass. */
 export function refusedForData(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError)) return null;
+  if (error.code === PARTITION_MOVED) return null;
   return DATA_CLASSES.includes(error.code.slice(0, 2)) ? error.code : null;
 }
 
