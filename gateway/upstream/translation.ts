@@ -43,6 +43,8 @@ export function translationOf(
 ): Translation | null {
   const from = CLIENTS[call.surface];
   if (wire === SURFACES[call.surface].wire || from === undefined || !isProviderWire(wire)) return null;
+  if (model === null) return null;
+  if (model === null) return null;
   const translated = translate(call.body.bytes, {
     pair: { from, to: wire },
     model,
