@@ -56,11 +56,7 @@ export function classify(model: Model, text: string, allowed: ReadonlySet<string
   const certain = decision.best >= 0 && decision.score >= model.threshold;
   const why = explain(model, scored, decision);
   const best = model.classes[decision.best]?.name;
-  const candidates = model.classes
-    .map(({ kind, name }, index) => ({ kind, route: name, score: rounded(scores[index] ?? 0) }))
-    .filter(({ kind, route }) => kind === "route" && (allowed === null || allowed.has(route)))
-    .sort((a, b) => b.score - a.score || (a.route < b.route ? -1 : 1))
-    .map(({ route, score }) => ({ route, score }));
+  const candidates = candidatesOf(model, scores, allowed);
   return {
     route: certain ? (best ?? null) : null,
     confidence,
@@ -69,6 +65,18 @@ export function classify(model: Model, text: string, allowed: ReadonlySet<string
     candidates,
     why,
   };
+}
+
+/** Each allowed route once, with its highest decision value. */
+function candidatesOf(model: Model, scores: Float64Array, allowed: ReadonlySet<string> | null) {
+  const highest = new Map<string, number>();
+  for (const [index, { kind, name }] of model.classes.entries()) {
+    if (kind === "hidden" || (allowed !== null && !allowed.has(name))) continue;
+    highest.set(name, Math.max(highest.get(name) ?? Number.NEGATIVE_INFINITY, scores[index] ?? 0));
+  }
+  return [...highest]
+    .map(([route, score]) => ({ route, score: rounded(score) }))
+    .sort((a, b) => b.score - a.score || (a.route < b.route ? -1 : 1));
 }
 
 const MATCHED_MAX = 8;

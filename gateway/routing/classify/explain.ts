@@ -85,7 +85,8 @@ function nearestOf(model: Model, { vector }: Scored, { best, second }: Decision)
   const { rows, classOf, ids } = model.nearest;
   let [top, similarity] = [-1, 0];
   for (let row = 0; row < rows.count; row++) {
-    if (classOf[row] !== best && classOf[row] !== second) continue;
+    const name = model.classes[classOf[row] ?? -1]?.name;
+    if (name !== model.classes[best]?.name && name !== model.classes[second]?.name) continue;
     const cosine = cosineOf(rows, row, dense, square);
     if (cosine > similarity) [top, similarity] = [row, cosine];
   }

@@ -138,16 +138,27 @@ function spread<T>(list: readonly T[], count: number): T[] {
 
 /**
  * Gathers what a model is trained on: each route's own texts, the built-in examples of the kinds it takes, and the
- * kinds that no route takes as hidden classes, which recognise what the routes were not made for.
+ * kinds that no route takes as hidden classes, which recognise what the routes were not made for. Where a route has no
+ * examples of its own, each kind it takes is a class of its own: several classes may name one route.
  */
 export function gatherMaterial(starter: Starter, input: TrainInput): Material {
-  const { samples, shares } = ownSamples(starter, input.routes);
-  const classes: ClassName[] = input.routes.map(({ name }) => ({ kind: "route", name }));
+  const { samples: own, shares } = ownSamples(starter, input.routes);
+  const classes: ClassName[] = [];
+  const labels = input.routes.map(({ name }, route) =>
+    own.some(({ label }) => label === route) ? classes.push({ kind: "route", name }) - 1 : -1,
+  );
+  const samples = own.map((sample) => ({ ...sample, label: labels[sample.label] ?? -1 }));
+  const labelOf = (owner: Owner & object, kind: Kind) => {
+    const route = input.routes[owner.route];
+    const label = labels[owner.route] ?? -1;
+    if (label >= 0 && (route?.examples.length ?? 0) > 0) return label;
+    return classes.push({ kind: "route", name: route?.name ?? kind }) - 1;
+  };
   for (const kind of KINDS) {
     const owner = ownerOf(kind, input.routes, shares);
     if (owner === "covered") continue;
     const seeds = SEEDS.map((seed, at) => ({ seed, at })).filter(({ seed }) => seed.kind === kind);
-    const label = owner ? owner.route : classes.push({ kind: "hidden", name: kind }) - 1;
+    const label = owner ? labelOf(owner, kind) : classes.push({ kind: "hidden", name: kind }) - 1;
     const weight = owner ? owner.weight : TUNING.hidden;
     for (const { seed, at } of owner ? seeds : spread(seeds, TUNING.hiddenMax)) {
       const features = featuresOf(seed.text, LEXICON);

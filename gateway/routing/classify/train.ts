@@ -35,13 +35,13 @@ function trialsOf(
   { classes, samples }: Material,
   held: Float32Array,
 ): (Trial & { row: number; route: number })[] {
-  const routes = classes.filter(({ kind }) => kind === "route").length;
   const trialsIn = (source: Sample["source"]) =>
     samples.flatMap((sample, row) => {
-      if (sample.source !== source || sample.label >= routes) return [];
+      const expected = classes[sample.label];
+      if (sample.source !== source || expected?.kind !== "route") return [];
       const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
       const { best, score } = decide(scores, classes, null);
-      return [{ row, route: best, score, correct: best === sample.label }];
+      return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
     });
   const real = trialsIn("example");
   return real.length >= TRIALS_MIN ? real : trialsIn("builtin");

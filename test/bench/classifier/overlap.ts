@@ -20,8 +20,12 @@ const WORDS_MIN = 8;
 function gramsOf(text: string): string[] {
   const read = normalise(text);
   const spans = wordsOf(read);
-  const words = Array.from({ length: spans.length / 2 }, (_, at) => read.slice(spans[2 * at], spans[2 * at + 1]));
-  return Array.from({ length: Math.max(words.length - GRAM + 1, 0) }, (_, at) => words.slice(at, at + GRAM).join(" "));
+  const words = Array.from({ length: spans.length / 2 }, (_, at) =>
+    read.slice(spans[2 * at], spans[2 * at + 1]),
+  );
+  return Array.from({ length: Math.max(words.length - GRAM + 1, 0) }, (_, at) =>
+    words.slice(at, at + GRAM).join(" "),
+  );
 }
 
 /** Levenshtein distance of two short texts. */
@@ -39,7 +43,10 @@ function distance(one: string, other: string): number {
 }
 
 function likeness(one: string, other: string): number {
-  const [a, b] = [normalise(one).slice(0, COMPARED_CHARACTERS), normalise(other).slice(0, COMPARED_CHARACTERS)];
+  const [a, b] = [
+    normalise(one).slice(0, COMPARED_CHARACTERS),
+    normalise(other).slice(0, COMPARED_CHARACTERS),
+  ];
   const longest = Math.max(a.length, b.length, 1);
   if (Math.min(a.length, b.length) / longest < LIKENESS_MAX) return 0;
   return 1 - distance(a, b) / longest;
@@ -56,7 +63,10 @@ async function allTexts(directory: string): Promise<string[]> {
     [...new Bun.Glob("*.jsonl").scanSync(directory)].map((name) => readLines(directory, name)),
   );
   const clinc = await readClinc(directory, "clinc_data_full.json");
-  const banking = [...(await readCsv(directory, "banking_train.csv")), ...(await readCsv(directory, "banking_test.csv"))];
+  const banking = [
+    ...(await readCsv(directory, "banking_train.csv")),
+    ...(await readCsv(directory, "banking_test.csv")),
+  ];
   return [...new Set([...lines.flat(), ...Object.values(clinc).flat(), ...banking].map(({ text }) => text))];
 }
 
@@ -80,17 +90,22 @@ for (const seed of SEEDS) {
   if (wordsOf(normalise(seed.text)).length / 2 < WORDS_MIN) continue;
   const grams = gramsOf(seed.text);
   const shared = new Map<number, number>();
-  for (const gram of grams) for (const at of holders.get(gram) ?? []) shared.set(at, (shared.get(at) ?? 0) + 1);
+  for (const gram of grams)
+    for (const at of holders.get(gram) ?? []) shared.set(at, (shared.get(at) ?? 0) + 1);
   const [gramText, gramCount] = [...shared].sort((a, b) => b[1] - a[1])[0] ?? [-1, 0];
   const trigrams = trigramsOf(seed.text);
   const near = new Map<number, number>();
-  for (const gram of trigrams) for (const at of byTrigram.get(gram) ?? []) near.set(at, (near.get(at) ?? 0) + 1);
+  for (const gram of trigrams)
+    for (const at of byTrigram.get(gram) ?? []) near.set(at, (near.get(at) ?? 0) + 1);
   const candidates = [...near].filter(([, count]) => count >= trigrams.size / 2).map(([at]) => at);
   const nearest = candidates
     .map((at) => ({ at, likeness: likeness(seed.text, texts[at] ?? "") }))
     .sort((a, b) => b.likeness - a.likeness)[0];
   const share = grams.length > 0 ? gramCount / grams.length : 0;
-  if (share > SHARED_MAX) console.log(`5-grams ${share.toFixed(2)}  ${seed.id}: ${seed.text}\n    ${texts[gramText]?.slice(0, 160)}`);
+  if (share > SHARED_MAX)
+    console.log(
+      `5-grams ${share.toFixed(2)}  ${seed.id}: ${seed.text}\n    ${texts[gramText]?.slice(0, 160)}`,
+    );
   if (nearest && nearest.likeness > LIKENESS_MAX) {
     console.log(`edits ${nearest.likeness.toFixed(2)}  ${seed.id}: ${seed.text}\n    ${texts[nearest.at]}`);
   }
