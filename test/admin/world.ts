@@ -35,6 +35,8 @@ export type World = {
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   /** A call with the headers and the body as given. */
   raw(path: string, init: RequestInit): Promise<Answer>;
+  /** The plugin by itself. */
+  admin: ReturnType<typeof admin>;
   app: { handle(request: Request): Promise<Response>; routes: { method: string; path: string }[] };
   /** Secret of the key that the first start made. */
   firstKey: string;
@@ -77,22 +79,21 @@ export async function world(options: { providerKeys?: Record<string, string> } =
   await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
   const directory = await openDirectory({ database, masterKey: MASTER_KEY, providerKeys, clock, log });
   const hosts = new Map<string, string[]>();
-  const app = new Elysia({ normalize: false }).use(errorAnswers({ log })).use(
-    admin({
-      database,
-      directory,
-      sealer: createSealer(MASTER_KEY),
-      providerKeys,
-      isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
-      addressGuard: addressGuard(clock, async (host) => {
-        const addresses = hosts.get(host);
-        if (!addresses) throw new Error("no such host");
-        return addresses;
-      }),
-      settled: async () => undefined,
-      clock,
+  const plugin = admin({
+    database,
+    directory,
+    sealer: createSealer(MASTER_KEY),
+    providerKeys,
+    isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
+    addressGuard: addressGuard(clock, async (host) => {
+      const addresses = hosts.get(host);
+      if (!addresses) throw new Error("no such host");
+      return addresses;
     }),
-  );
+    settled: async () => undefined,
+    clock,
+  });
+  const app = new Elysia({ normalize: false }).use(errorAnswers({ log })).use(plugin);
   const raw = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await app.handle(new Request(`http://gateway.test/admin/v1${path}`, init));
     const text = await response.text();
@@ -108,6 +109,7 @@ export async function world(options: { providerKeys?: Record<string, string> } =
     url,
     directory,
     app,
+    admin: plugin,
     firstKey,
     log,
     raw,
