@@ -4,13 +4,20 @@ import { type AdminDeps, admin } from "./admin/admin.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
+import { countTokens } from "./surfaces/count-tokens.ts";
+import { embeddings } from "./surfaces/embeddings.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
+import { imageEdits } from "./surfaces/image-edits.ts";
+import { imageGenerations } from "./surfaces/image-generations.ts";
 import { messages } from "./surfaces/messages.ts";
 import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
 import type { SurfaceDeps } from "./surfaces/model-surface.ts";
 import { models } from "./surfaces/models.ts";
+import { moderations } from "./surfaces/moderations.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
+import { rerank } from "./surfaces/rerank.ts";
 import { responses } from "./surfaces/responses.ts";
+import { speech } from "./surfaces/speech.ts";
 
 export type AppDeps = SurfaceDeps &
   HealthDeps &
@@ -64,6 +71,13 @@ export const app = (deps: AppDeps) =>
     .use(models(deps))
     .use(chatCompletions(deps))
     .use(messages(deps))
+    .use(countTokens(deps))
     .use(responses(deps))
+    .use(embeddings(deps))
+    .use(moderations(deps))
+    .use(imageGenerations(deps))
+    .use(imageEdits(deps))
+    .use(speech(deps))
+    .use(rerank(deps))
     .use(reports(deps))
     .use(admin(deps));

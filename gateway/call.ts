@@ -3,7 +3,16 @@ import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { SessionId } from "#shared/labels.ts";
 import type { ClientKey, Provider, Route } from "./directory.ts";
 
-export const WIRE_NAMES = ["chat", "messages", "responses"] as const;
+export const WIRE_NAMES = [
+  "chat",
+  "messages",
+  "responses",
+  "embeddings",
+  "moderations",
+  "images",
+  "speech",
+  "rerank",
+] as const;
 /** The format that bodies, streams and errors are written in. */
 export type WireName = (typeof WIRE_NAMES)[number];
 
@@ -24,21 +33,100 @@ export const SURFACES = {
     routeSurface: "chat",
     upstreamPath: "/v1/messages",
   },
+  "messages.count_tokens": {
+    path: "/v1/messages/count_tokens",
+    wire: "messages",
+    routeSurface: "chat",
+    upstreamPath: "/v1/messages/count_tokens",
+    unrecorded: true,
+  },
   responses: {
     path: "/v1/responses",
     wire: "responses",
     routeSurface: "chat",
     upstreamPath: "/responses",
   },
+  embeddings: {
+    path: "/v1/embeddings",
+    wire: "embeddings",
+    routeSurface: "embeddings",
+    upstreamPath: "/embeddings",
+  },
+  moderations: {
+    path: "/v1/moderations",
+    wire: "moderations",
+    routeSurface: null,
+    upstreamPath: "/moderations",
+    free: true,
+  },
+  "images.generations": {
+    path: "/v1/images/generations",
+    wire: "images",
+    routeSurface: "image_generation",
+    fixedRoute: "image_generation",
+    upstreamPath: "/images/generations",
+    sentOnce: true,
+  },
+  "images.edits": {
+    path: "/v1/images/edits",
+    wire: "images",
+    routeSurface: null,
+    upstreamPath: "/images/edits",
+    sentOnce: true,
+  },
+  "audio.speech": {
+    path: "/v1/audio/speech",
+    wire: "speech",
+    routeSurface: "tts",
+    fixedRoute: "tts",
+    upstreamPath: "/audio/speech",
+    streamMember: { name: "stream_format", value: "sse" },
+    counts: "characters",
+    sentOnce: true,
+  },
+  rerank: {
+    path: "/v1/rerank",
+    aliases: ["/rerank"],
+    wire: "rerank",
+    routeSurface: "rerank",
+    fixedRoute: "rerank",
+    upstreamPath: "/rerank",
+    counts: "documents",
+  },
+  "rerank.v2": {
+    path: "/v2/rerank",
+    wire: "rerank",
+    routeSurface: "rerank",
+    fixedRoute: "rerank",
+    upstreamPath: "/rerank",
+    counts: "documents",
+  },
 } as const satisfies Record<string, SurfaceFacts>;
 
 export type SurfaceFacts = {
   path: string;
+  /** Further addresses of the same surface. */
+  aliases?: readonly string[];
   wire: WireName;
-  routeSurface: RouteSurface;
+  /** What a route must be for to answer it; null: no route can be named, only concrete models are called. */
+  routeSurface: RouteSurface | null;
   upstreamPath: string;
+  /** The route that `auto` means where there is no text to classify. */
+  fixedRoute?: string;
+  /** The top-level member that asks for a stream; where absent, `stream: true`. */
+  streamMember?: { name: string; value: unknown };
+  /** What is counted in the request: code points of `input`, or entries of `documents`. */
+  counts?: "characters" | "documents";
+  /** No vendor charges for it. */
+  free?: boolean;
+  /** Makes nothing that is paid for, so it leaves no record. */
+  unrecorded?: boolean;
+  /** Dear to make twice: once a provider got the request, no other is asked. */
+  sentOnce?: boolean;
 };
 export type SurfaceName = keyof typeof SURFACES;
+
+export const surfaceFacts = (surface: SurfaceName): SurfaceFacts => SURFACES[surface];
 
 /** A top-level member of a JSON object, as byte offsets into the body: of its key's quote, and of its value. */
 export type Member = { keyStart: number; valueStart: number; valueEnd: number };
@@ -83,10 +171,10 @@ export const ROUTE_SOURCES = ["hint", "model", "classifier", "fixed", "direct", 
 export type RouteSource = (typeof ROUTE_SOURCES)[number];
 
 /**
- * A provider, the model to ask it for, and the format to ask in: the surface's own where the provider speaks it, else
+ * A provider, the model to ask it for (null: the client named none, and the provider has its own), and the format to ask in: the surface's own where the provider speaks it, else
  * the one that the call is translated into.
  */
-export type Target = { provider: Provider; model: string; wire: WireName };
+export type Target = { provider: Provider; model: string | null; wire: WireName };
 
 /** Where a call goes. `route` is null for a concrete model that no route pairs with its provider. */
 export type Choice = {

@@ -1,9 +1,10 @@
 import type { State } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { type Call, type Choice, SURFACES } from "./call.ts";
+import { type Call, type Choice, SURFACES, surfaceFacts } from "./call.ts";
 import type { Directory } from "./directory.ts";
 import { ERRORS, GatewayError } from "./errors.ts";
+import { withAsked } from "./http/asked.ts";
 import { readLabels } from "./http/labels-in.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import { priceAnswer } from "./pricing/price-answer.ts";
@@ -46,16 +47,18 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   requireScope(call.key, chosen);
   const choice = laneOf(call, chosen);
 
+  const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
+
   // Record: from here on the call settles exactly once. The intent is on disk before the provider sees the call.
   const entry = openEntry(call, labels, choice);
   const settle = (facts: Omit<Facts, "latencyMs">) =>
-    deps.recorder.settle(closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) }));
-  await deps.recorder.open(entry);
+    recorder.settle(closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) }));
+  await recorder.open(entry);
 
   // Upstream
   const attempt = await forward(deps, choice, call);
   if (attempt.kind === "failed") {
-    await settle(failedFacts(attempt));
+    await settle(failedFacts(call, attempt));
     deps.log.warn({ requestId: call.id, type: attempt.type, ...errorFields(attempt.cause) }, "no answer");
     throw refusalOf(attempt);
   }
@@ -78,6 +81,9 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   return answer;
 }
 
+/** For what is asked of a provider and makes nothing that is paid for. */
+const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };
+
 const sinceAdmission = (deps: { clock: Clock }, call: Call) =>
   deps.clock.monotonicMs() - call.admittedMonotonicMs;
 
@@ -94,8 +100,10 @@ function laneOf(call: Call, choice: Choice): Choice {
 const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): GatewayError =>
   cause instanceof GatewayError && type === "invalid_request" ? cause : new GatewayError(type);
 
-function failedFacts(attempt: Extract<Attempt, { kind: "failed" }>): Omit<Facts, "latencyMs"> {
-  const { type, target, attempts } = attempt;
+function failedFacts(
+  { surface }: Call,
+  { type, target, attempts }: Extract<Attempt, { kind: "failed" }>,
+): Omit<Facts, "latencyMs"> {
   const refused = type === "provider_unconfigured" || type === "invalid_request";
   return {
     state: refused ? "denied" : "upstream_error",
@@ -106,7 +114,7 @@ function failedFacts(attempt: Extract<Attempt, { kind: "failed" }>): Omit<Facts,
     providerRequestId: null,
     reading: null,
     // A reset or a silence leaves open whether the provider billed the call.
-    priced: refused || type === "upstream_unreachable" ? FREE : UNPRICED,
+    priced: refused || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
     ttftMs: null,
   };
 }
@@ -116,8 +124,10 @@ type Answered = { ending: Ending; reading: Reading; ttftMs: number | null; price
 function answeredFacts(
   call: Call,
   { answer, target, attempts }: Extract<Attempt, { kind: "answer" }>,
-  { ending, reading, ttftMs, prices }: Answered,
+  { ending, reading: told, ttftMs, prices }: Answered,
 ): Omit<Facts, "latencyMs"> {
+  const reading = answer.ok ? withAsked(told, call) : told;
+  const charged = answer.ok && !surfaceFacts(call.surface).free;
   return {
     state: answer.ok ? STATE_OF[ending] : "upstream_error",
     status: answer.status,
@@ -126,7 +136,7 @@ function answeredFacts(
     attempts,
     providerRequestId: requestIdOf(answer.headers),
     reading,
-    priced: answer.ok ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
+    priced: charged ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
     ttftMs,
   };
 }

@@ -10,7 +10,8 @@ const PRICED_APART = new Set(["batch", "fast", "flex", "priority", "scale"]);
 /** An answer to be priced: who gave it, by which model and tier, when, and what it used. */
 export type Answered = {
   provider: Pick<Provider, "kind" | "name">;
-  model: string;
+  /** Null where the client named none. */
+  model: string | null;
   /** The provider's own name for what answered. */
   responseModel: string | null;
   serviceTier: string | null;
@@ -26,5 +27,8 @@ export function priceAnswer(book: PriceBook, answered: Answered): Priced {
   const { provider, model, responseModel, serviceTier, usage, at } = answered;
   if (serviceTier !== null && PRICED_APART.has(serviceTier)) return UNPRICED;
   const priceOf = (name: string) => book.priceOf(provider.kind, provider.name, name, at.getTime());
-  return priceCall(priceOf(model) ?? (responseModel === null ? null : priceOf(responseModel)), usage);
+  return priceCall(
+    (model === null ? null : priceOf(model)) ?? (responseModel === null ? null : priceOf(responseModel)),
+    usage,
+  );
 }

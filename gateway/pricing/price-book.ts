@@ -11,8 +11,11 @@ type PriceSource = {
   wire: WireName;
   priceIds: readonly string[];
   modelPrefix?: string;
-  prices?: Readonly<Record<string, { input: string; output: string }>>;
+  prices?: Readonly<Record<string, OwnPrice>>;
 };
+
+/** USD per million tokens, and per piece. */
+type OwnPrice = { input: string; output: string; image?: string; character?: string; searchUnit?: string };
 
 export type PriceBook = {
   /** The price in force at `atMs` (milliseconds since 1970): an administrator's, else the built-in list's; else null. */
@@ -106,10 +109,19 @@ function listedFor(kind: ProviderKind, source: PriceSource, model: string, atMs:
   return { ...found, price: withHourWrites(found.price) };
 }
 
-const ownPrice = (name: string, { input, output }: { input: string; output: string }): PriceEntry => ({
-  entry: `list:${name}`,
-  rates: {
-    input: ratePer(parseDecimal(input), PLACES.million),
-    output: ratePer(parseDecimal(output), PLACES.million),
-  },
-});
+const OWN_COLUMNS = [
+  ["input", "input", PLACES.million],
+  ["output", "output", PLACES.million],
+  ["image", "image", PLACES.one],
+  ["character", "character", PLACES.one],
+  ["searchUnit", "search_unit", PLACES.one],
+] as const satisfies readonly (readonly [keyof OwnPrice, PriceUnit, number])[];
+
+function ownPrice(name: string, own: OwnPrice): PriceEntry {
+  const rates: Partial<Record<PriceUnit, Rate>> = {};
+  for (const [column, unit, places] of OWN_COLUMNS) {
+    const price = own[column];
+    if (price !== undefined) rates[unit] = ratePer(parseDecimal(price), places);
+  }
+  return { entry: `list:${name}`, rates };
+}

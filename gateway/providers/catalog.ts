@@ -12,6 +12,8 @@ export type ProviderFacts = {
   rootPath?: string;
   /** Deviations from a surface's `upstreamPath`. */
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** Paths of surfaces that do not stand below the API root but at the host's. */
+  hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. */
   auth: "bearer" | "x-api-key" | "api-key" | "none";
   /** Environment variable whose presence makes the provider exist; null where a credential alone does not. */
@@ -28,14 +30,17 @@ export type ProviderFacts = {
   priceIds: readonly string[];
   /** What a model's name may begin with here and does not in the price list. */
   modelPrefix?: string;
-  /** Prices of models that no public list has: USD per million tokens. */
-  prices?: Readonly<Record<string, { input: string; output: string }>>;
+  /** Prices of models that no public list has. */
+  prices?: Readonly<Record<string, OwnPrice>>;
 };
+
+/** USD per million tokens, and per piece. */
+type OwnPrice = { input: string; output: string; image?: string; character?: string; searchUnit?: string };
 
 /** What most providers that copy OpenAI's chat wire have in common. */
 const OPENAI_LIKE = {
   wire: "chat",
-  otherWires: ["responses"],
+  otherWires: ["responses", "embeddings", "moderations", "images", "speech", "rerank"],
   baseUrl: null,
   auth: "bearer",
   envKey: null,
@@ -151,10 +156,11 @@ export const PROVIDERS = {
     envKey: "MOONSHOT_API_KEY",
     priceIds: ["moonshotai"],
   },
-  // The Compatibility API refuses `stream_options`.
+  // The Compatibility API refuses `stream_options`, and has no reranker.
   cohere: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.cohere.ai/compatibility/v1",
+    hostPaths: { rerank: "/v1/rerank", "rerank.v2": "/v2/rerank" },
     envKey: "COHERE_API_KEY",
     asksForStreamUsage: false,
     priceIds: ["cohere"],
@@ -186,7 +192,9 @@ export const PROVIDERS = {
     otherWires: ["messages", ...OPENAI_LIKE.otherWires],
     baseUrl: "http://echo.invalid/v1",
     auth: "none",
-    prices: { echo: { input: "1", output: "2" } },
+    prices: {
+      echo: { input: "1", output: "2", image: "0.01", character: "0.00001", searchUnit: "0.001" },
+    },
   },
 } as const satisfies Record<string, ProviderFacts>;
 
@@ -207,6 +215,8 @@ export function wireFor(
 /** Where a surface's call goes. The surface's wire must be one that the provider speaks. */
 export function upstreamUrl(provider: Provider, surface: SurfaceName): string {
   const facts: ProviderFacts = PROVIDERS[provider.kind];
+  const atHost = facts.hostPaths?.[surface];
+  if (atHost !== undefined) return new URL(provider.baseUrl).origin + atHost;
   const bare = facts.rootPath !== undefined && new URL(provider.baseUrl).pathname === "/";
   const root = bare ? new URL(provider.baseUrl).origin + facts.rootPath : provider.baseUrl;
   return root + (facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);

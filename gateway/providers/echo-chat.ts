@@ -1,26 +1,24 @@
-import { type Echoed, echoOf, jsonAnswer, streamAnswer } from "./echo-text.ts";
+import { type Echoed, echoOf, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
 import { countOf, nameOf, objectOf, type Told } from "./told.ts";
 
 /** The built-in provider's chat completion. */
 export function echoChat(body: Told, id: string): Response {
   const echoed = echoOf(body, countOf(body["max_completion_tokens"]) ?? countOf(body["max_tokens"]));
   const model = nameOf(body["model"]) ?? "echo";
-  if (body["stream"] !== true) return jsonAnswer(completion(echoed, model, id), 200, requestId(id));
+  if (body["stream"] !== true) return jsonAnswer(completion(echoed, model, id), 200, requestIdOf(id));
   const usageAsked = objectOf(body["stream_options"])?.["include_usage"] === true;
   const events = chunks(echoed, { model, id, usageAsked }).map(
     (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
   );
-  return streamAnswer(`${events.join("")}data: [DONE]\n\n`, requestId(id));
+  return streamAnswer(`${events.join("")}data: [DONE]\n\n`, requestIdOf(id));
 }
 
 export const refuseChat = (message: string, id: string): Response =>
   jsonAnswer(
     { error: { message, type: "invalid_request_error", param: null, code: null } },
     400,
-    requestId(id),
+    requestIdOf(id),
   );
-
-const requestId = (id: string) => ({ "x-request-id": `req_echo_${id}` });
 
 const finishReason = ({ cut }: Echoed): string => (cut ? "length" : "stop");
 

@@ -15,6 +15,10 @@ export function echoMessages(body: Told, id: string): Response {
   return streamAnswer(text, requestId(id));
 }
 
+/** What the built-in provider would count as the input of a message. */
+export const echoCountTokens = (body: Told, id: string): Response =>
+  jsonAnswer({ input_tokens: echoOf(body, 0).inputTokens }, 200, requestId(id));
+
 export const refuseMessages = (message: string, id: string): Response =>
   jsonAnswer(
     { type: "error", error: { type: "invalid_request_error", message }, request_id: `req_echo_${id}` },

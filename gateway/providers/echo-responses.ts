@@ -1,19 +1,17 @@
-import { type Echoed, echoOf, jsonAnswer, streamAnswer } from "./echo-text.ts";
+import { type Echoed, echoOf, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
 import { countOf, listOf, nameOf, objectOf, type Told } from "./told.ts";
 
 /** The built-in provider's response. */
 export function echoResponses(body: Told, id: string): Response {
   const echoed = echoOf(conversationOf(body), countOf(body["max_output_tokens"]));
   const response = responseOf(body, echoed, id);
-  if (body["stream"] !== true) return jsonAnswer(response, 200, requestId(id));
+  if (body["stream"] !== true) return jsonAnswer(response, 200, requestIdOf(id));
   const text = eventsOf(response, echoed, id)
     .map((event, index) => ({ ...event, sequence_number: index }))
     .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     .join("");
-  return streamAnswer(text, requestId(id));
+  return streamAnswer(text, requestIdOf(id));
 }
-
-const requestId = (id: string) => ({ "x-request-id": `req_echo_${id}` });
 
 /** The body's texts as messages: `input` is a text or a list of items, of which those without a role are none. */
 function conversationOf(body: Told): Told {

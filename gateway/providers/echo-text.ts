@@ -17,7 +17,7 @@ const CODE_POINTS_PER_TOKEN = 4;
 const OUTPUT_TOKENS_MAX = 4096;
 
 /** Tokens of a text by the rule of the built-in provider: one for every four Unicode code points begun. */
-const echoTokens = (text: string): number => Math.ceil(codePoints(text) / CODE_POINTS_PER_TOKEN);
+export const echoTokens = (text: string): number => Math.ceil(codePoints(text) / CODE_POINTS_PER_TOKEN);
 
 /**
  * The echo of a chat or messages body: the text of its last user message, cut at `outputTokensMax` tokens. The input
@@ -67,6 +67,9 @@ function codePoints(text: string): number {
   for (const _ of text) count += 1;
   return count;
 }
+
+/** The header that tells a call's id in OpenAI's manner. */
+export const requestIdOf = (id: string) => ({ "x-request-id": `req_echo_${id}` });
 
 /** A JSON answer of the built-in provider. */
 export const jsonAnswer = (body: unknown, status: number, headers: Record<string, string>): Response =>

@@ -1,7 +1,12 @@
 import type { SurfaceName } from "../call.ts";
 import { echoChat, refuseChat } from "./echo-chat.ts";
-import { echoMessages, refuseMessages } from "./echo-messages.ts";
+import { echoEmbeddings } from "./echo-embeddings.ts";
+import { echoImageEdits, echoImages } from "./echo-images.ts";
+import { echoCountTokens, echoMessages, refuseMessages } from "./echo-messages.ts";
+import { echoModerations } from "./echo-moderations.ts";
+import { echoRerank, echoRerankV2 } from "./echo-rerank.ts";
 import { echoResponses } from "./echo-responses.ts";
+import { echoSpeech } from "./echo-speech.ts";
 import { type Told, toldIn } from "./told.ts";
 
 /** How the built-in provider answers a surface, and how it refuses a body that it cannot read. */
@@ -12,14 +17,24 @@ type Echo = {
   refuse(message: string, id: string): Response;
 };
 
+const CONVERSATION = { member: "messages", kind: "list" } as const;
+const TEXTS = { member: "input", kind: "text or list" } as const;
+const DOCUMENTS = { member: "documents", kind: "list" } as const;
+const PROMPT = { member: "prompt", kind: "text" } as const;
+const SPOKEN = { member: "input", kind: "text" } as const;
+
 const ECHOES = {
-  "chat.completions": {
-    needs: { member: "messages", kind: "list" },
-    answer: echoChat,
-    refuse: refuseChat,
-  },
-  messages: { needs: { member: "messages", kind: "list" }, answer: echoMessages, refuse: refuseMessages },
-  responses: { needs: { member: "input", kind: "text or list" }, answer: echoResponses, refuse: refuseChat },
+  "chat.completions": { needs: CONVERSATION, answer: echoChat, refuse: refuseChat },
+  messages: { needs: CONVERSATION, answer: echoMessages, refuse: refuseMessages },
+  "messages.count_tokens": { needs: CONVERSATION, answer: echoCountTokens, refuse: refuseMessages },
+  responses: { needs: TEXTS, answer: echoResponses, refuse: refuseChat },
+  embeddings: { needs: TEXTS, answer: echoEmbeddings, refuse: refuseChat },
+  moderations: { needs: TEXTS, answer: echoModerations, refuse: refuseChat },
+  "images.generations": { needs: PROMPT, answer: echoImages, refuse: refuseChat },
+  "images.edits": { needs: PROMPT, answer: echoImageEdits, refuse: refuseChat },
+  "audio.speech": { needs: SPOKEN, answer: echoSpeech, refuse: refuseChat },
+  rerank: { needs: DOCUMENTS, answer: echoRerank, refuse: refuseChat },
+  "rerank.v2": { needs: DOCUMENTS, answer: echoRerankV2, refuse: refuseChat },
 } as const satisfies Record<SurfaceName, Echo>;
 
 const isA = {

@@ -3,8 +3,11 @@ import type { ErrorType } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { CHAT_WIRE } from "./chat-wire.ts";
+import { EMBEDDINGS_WIRE, MODERATIONS_WIRE, RERANK_WIRE } from "./counted-wires.ts";
+import { IMAGES_WIRE } from "./images-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
+import { SPEECH_WIRE } from "./speech-wire.ts";
 
 /** A wire: how answers tell what they used, and how the gateway's own errors look on it. */
 export type Wire = {
@@ -21,10 +24,19 @@ export type Wire = {
   errorBody(type: ErrorType, message: string, requestId: string): string;
   /** Header that carries the provider's id of the call. */
   requestIdHeader: string;
+  /** A stream that ends without a last event of its own has ended as it should. */
+  endsWithBody?: boolean;
+  /** An answer that is no event stream is passed on as it comes, and nobody reads it. */
+  opaque?: boolean;
 };
 
 export const WIRES = {
   chat: CHAT_WIRE,
   messages: MESSAGES_WIRE,
   responses: RESPONSES_WIRE,
+  embeddings: EMBEDDINGS_WIRE,
+  moderations: MODERATIONS_WIRE,
+  images: IMAGES_WIRE,
+  speech: SPEECH_WIRE,
+  rerank: RERANK_WIRE,
 } as const satisfies Record<WireName, Wire>;

@@ -1,4 +1,4 @@
-import type { Choice, RouteSource } from "../call.ts";
+import { type Choice, type RouteSource, surfaceFacts } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type Destination, directDestination } from "./direct.ts";
@@ -6,6 +6,7 @@ import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
 import { usableRoutes } from "./scope.ts";
 import { spokenTargets } from "./spoken.ts";
 import { routeTargets, servingRoute, servingRoutes } from "./targets.ts";
+import { unroutedDestination } from "./unrouted.ts";
 
 /** The `model` that leaves the choice of the route to the gateway. */
 const AUTO = "auto";
@@ -42,6 +43,9 @@ function destination(directory: Directory, call: RoutedCall, knowledge: RoutingK
   const hint = hintOf(call);
   if (hint !== null) return along(hintedRoute(directory, call, hint), "hint");
   const { model } = call;
+  if (surfaceFacts(call.surface).routeSurface === null) {
+    return { ...unroutedDestination({ directory, call, model, knowledge }), source: "direct" };
+  }
   if (model === null || model === AUTO) {
     const { route, source } = automatic(directory, call, knowledge);
     return along(route, source);
@@ -66,6 +70,8 @@ function automatic(
   call: RoutedCall,
   { classify }: RoutingKnowledge,
 ): { route: Route; source: RouteSource } {
+  const fixed = fixedRoute(directory, call);
+  if (fixed) return { route: fixed, source: "fixed" };
   const classified = classify?.(call, offeredRoutes(directory, call));
   if (classified) return classified;
   const route = servingRoute(directory, call.surface, directory.settings.default_route);
@@ -73,6 +79,21 @@ function automatic(
   throw new GatewayError(
     "model_not_found",
     "The default route does not serve this surface. Name a route or a model.",
+  );
+}
+
+/**
+ * The route of a surface that has no text to classify; null on one that has.
+ * @throws GatewayError model_not_found where an administrator has deleted it or switched it off.
+ */
+function fixedRoute(directory: Directory, { surface }: RoutedCall): Route | null {
+  const { fixedRoute: name } = surfaceFacts(surface);
+  if (name === undefined) return null;
+  const route = servingRoute(directory, surface, name);
+  if (route) return route;
+  throw new GatewayError(
+    "model_not_found",
+    `There is no route ${name} for this surface. Name a route or a model.`,
   );
 }
 

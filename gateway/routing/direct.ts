@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { matchesGlob } from "./glob.ts";
 import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
 import { allowsRoute } from "./scope.ts";
-import { knownTargets, servingRoutes, switchedOn, type Targets } from "./targets.ts";
+import { knownTargets, pairingRoutes, switchedOn, type Targets } from "./targets.ts";
 
 type Asked = {
   directory: Directory;
@@ -22,14 +22,20 @@ export type Destination = { route: Route | null; targets: Targets };
  * @throws GatewayError model_not_found
  */
 export function directDestination(asked: Asked): Destination {
+  const known = knownDestination(asked);
+  if (known) return known;
+  throw new GatewayError("model_not_found");
+}
+
+/** The same; null where nobody is known to serve the model. */
+export function knownDestination(asked: Asked): Destination | null {
   const paired = pairings(asked);
   const best = paired.find(({ targets }) => targets[0].provider.enabled);
   if (best) return best;
   const provider = servingProvider(asked);
   if (provider) return { route: null, targets: [{ provider, model: asked.model }] };
   const [switchedOff] = paired;
-  if (switchedOff) return switchedOff;
-  throw new GatewayError("model_not_found");
+  return switchedOff ?? null;
 }
 
 type Pairing = { route: Route; targets: Targets };
@@ -37,7 +43,7 @@ type Pairing = { route: Route; targets: Targets };
 /** The routes that pair the model with a provider, best first. */
 function pairings(asked: Asked): Pairing[] {
   const { directory, call, model } = asked;
-  return servingRoutes(directory, call.surface)
+  return pairingRoutes(directory, call.surface)
     .flatMap((route): Pairing[] => {
       const same = knownTargets(directory, route).filter((target) => target.model === model);
       const [first, ...fallbacks] = switchedOn(same);

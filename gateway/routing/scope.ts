@@ -30,7 +30,8 @@ function isUsable(directory: Directory, key: ClientKey, route: Route): boolean {
 export const allowsRoute = ({ scopes }: ClientKey, name: string | null): boolean =>
   scopes.routes === undefined || (name !== null && scopes.routes.includes(name));
 
-const allowsModels = ({ scopes }: ClientKey, models: readonly string[]): boolean => {
+/** A call that names no model is none that a list of models allows. */
+const allowsModels = ({ scopes }: ClientKey, models: readonly (string | null)[]): boolean => {
   const { models: allowed } = scopes;
-  return allowed === undefined || models.every((model) => allowed.includes(model));
+  return allowed === undefined || models.every((model) => model !== null && allowed.includes(model));
 };

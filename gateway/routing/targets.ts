@@ -1,4 +1,4 @@
-import { SURFACES, type SurfaceName, type Target } from "../call.ts";
+import { type SurfaceName, surfaceFacts, type Target } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 
@@ -12,6 +12,12 @@ const byName = (a: Route, b: Route): number => (a.name < b.name ? -1 : 1);
 export const servingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>
   [...directory.routes.values()].filter((route) => serves(route, surface)).sort(byName);
 
+/** The routes whose pairing of a model with a provider holds on a surface: its own; where it has none, every one. */
+export const pairingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>
+  surfaceFacts(surface).routeSurface === null
+    ? [...directory.routes.values()].filter(({ enabled }) => enabled).sort(byName)
+    : servingRoutes(directory, surface);
+
 /** The route of that name, if it is switched on and can answer the surface. */
 export function servingRoute(directory: Directory, surface: SurfaceName, name: string): Route | null {
   const route = directory.routes.get(name);
@@ -19,7 +25,7 @@ export function servingRoute(directory: Directory, surface: SurfaceName, name: s
 }
 
 const serves = (route: Route, surface: SurfaceName): boolean =>
-  route.enabled && route.surface === SURFACES[surface].routeSurface;
+  route.enabled && route.surface === surfaceFacts(surface).routeSurface;
 
 /** The route's own target, then its fallbacks, as far as their providers exist. */
 export const knownTargets = (directory: Directory, route: Route): Candidate[] =>

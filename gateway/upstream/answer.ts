@@ -3,6 +3,7 @@ import type { SurfaceName } from "../call.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { compressedMeter, decodedCopy } from "../metering/compressed.ts";
 import { type Meter, streamMeter } from "../metering/meter.ts";
+import { opaqueMeter } from "../metering/opaque.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import type { Wire } from "../providers/wires.ts";
 import type { Reading } from "../reading.ts";
@@ -35,30 +36,43 @@ export type AnswerStory = {
  */
 export async function relayAnswer(deps: AnswerDeps, story: AnswerStory): Promise<Response | null> {
   const { answer } = story.attempt;
-  const streaming = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const streaming = isEventStream(answer) || story.wire.opaque === true;
   return streaming && answer.body && answer.ok
     ? streamed(deps, story, answer.body)
     : await whole(story, answer);
 }
+
+const isEventStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 
 function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
   const { answer, abort, translation } = story.attempt;
   const headers = clientHeaders(answer.headers);
   if (translation) translatedAnswerHeaders(headers, story.surface, "text/event-stream; charset=utf-8");
   headers.delete("content-length");
+  const opaque = !isEventStream(answer);
   const relayed = relayStream({
     body,
     framed: isFramed(answer),
-    meter: meterOf(story, answer.headers.get("content-encoding")),
+    endsWithBody: opaque || story.wire.endsWithBody === true,
+    meter: opaque
+      ? opaqueMeter(readingOf(story, NOTHING))
+      : meterOf(story, answer.headers.get("content-encoding")),
     clock: deps.clock,
     watchdog: deps.watchdog,
-    drains: story.drainWhenGone ? deps.drains : null,
+    // There is nothing to learn from the rest of bytes that nobody reads.
+    drains: story.drainWhenGone && !opaque ? deps.drains : null,
     abort,
     onContent: story.onContent,
     settle: story.settle,
   });
   return new Response(relayed, { status: answer.status, headers });
 }
+
+const NOTHING = new Uint8Array();
+
+const readingOf = ({ wire, attempt }: AnswerStory, bytes: Uint8Array): Reading =>
+  wire.readAnswer(bytes, PROVIDERS[attempt.target.provider.kind]);
 
 function meterOf(story: AnswerStory, encoding: string | null): Meter {
   const { target, translation } = story.attempt;
@@ -72,11 +86,11 @@ function meterOf(story: AnswerStory, encoding: string | null): Meter {
 }
 
 async function whole(story: AnswerStory, answer: Response): Promise<Response | null> {
-  const { target, translation } = story.attempt;
+  const { translation } = story.attempt;
   const bytes = await answer.bytes().catch(() => null);
   const encoding = translation ? null : answer.headers.get("content-encoding");
   const plain = bytes && decodedCopy(bytes, encoding);
-  const reading = story.wire.readAnswer(plain ?? new Uint8Array(), PROVIDERS[target.provider.kind]);
+  const reading = readingOf(story, plain ?? NOTHING);
   const passed = bytes && (translation ? translatedBody(translation, answer, { bytes, reading }) : bytes);
   if (!passed || isCutShort(answer, plain)) {
     await story.settle("upstream_broken", reading);

@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Call, Choice, Target, WireName } from "../call.ts";
-import { SURFACES } from "../call.ts";
+import { SURFACES, surfaceFacts } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
 import { upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
@@ -45,16 +45,17 @@ export async function forward(deps: UpstreamDeps, choice: Choice, call: Call): P
   const last = choice.targets.length - 1;
   for (const [index, target] of choice.targets.entries()) {
     const attempt = await attemptOne(deps, choice, call, { target, attempts: index + 1 });
-    if (index === last || !mayTryNext(attempt)) return attempt;
+    if (index === last || !mayTryNext(attempt, call)) return attempt;
     // An unread body keeps its socket open until it is collected.
     if (attempt.kind === "answer") await attempt.answer.body?.cancel();
   }
   throw new RangeError("a choice has at least one target");
 }
 
-function mayTryNext(attempt: Attempt): boolean {
+/** Images and speech are dear to make twice: a provider that got the request may have begun. */
+function mayTryNext(attempt: Attempt, { surface }: Call): boolean {
   return attempt.kind === "answer"
-    ? FALLBACK_STATUSES.has(attempt.answer.status)
+    ? !surfaceFacts(surface).sentOnce && FALLBACK_STATUSES.has(attempt.answer.status)
     : attempt.type === "upstream_unreachable" || attempt.type === "provider_unconfigured";
 }
 
@@ -77,7 +78,7 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
       surface,
       url: upstreamUrl(it.target.provider, surface),
       headers: headersFor(call, choice, it.target),
-      body: translation?.body ?? splice(call.body, { model: it.target.model, askForUsage: usageAsked }),
+      body: translation?.body ?? splice(call.body, { ...modelOf(it.target), askForUsage: usageAsked }),
       signal: leaveSignal(call, choice, deadline.signal),
       decode: translation !== null,
     });
@@ -93,6 +94,8 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
     deps.watchdog.release(watched);
   }
 }
+
+const modelOf = ({ model }: Target): { model?: string } => (model === null ? {} : { model });
 
 /** A client that leaves before the answer does not stop the provider, which bills anyway, unless the route says so. */
 function leaveSignal(call: Call, choice: Choice, deadline: AbortSignal): AbortSignal {

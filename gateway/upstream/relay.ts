@@ -15,6 +15,8 @@ export type StreamRelay = {
   body: ReadableStream<Uint8Array>;
   /** The answer says by itself where it ends (length or chunks), so an end without a terminal event is still an end. */
   framed: boolean;
+  /** It has no terminal event: it is complete when it ends. */
+  endsWithBody: boolean;
   meter: Meter;
   clock: Clock;
   watchdog: Watchdog;
@@ -38,6 +40,8 @@ type Run = {
   controller: Controller | null;
   reading: boolean;
   gone: boolean;
+  /** The provider's answer ended as a body does, not by breaking off. */
+  ended: boolean;
   settled: boolean;
   contentTold: boolean;
 };
@@ -56,6 +60,7 @@ export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
     controller: null,
     reading: false,
     gone: false,
+    ended: false,
     settled: false,
     contentTold: false,
   };
@@ -113,6 +118,7 @@ async function next(run: Run): Promise<Uint8Array | null> {
   run.watched.deadlineMs = clock.monotonicMs() + GAP_MS;
   try {
     const part = await run.reader.read();
+    run.ended = part.done;
     return part.done ? null : part.value;
   } finally {
     run.reading = false;
@@ -132,14 +138,16 @@ function look(run: Run, chunk: Uint8Array): Uint8Array | null {
 async function settle(run: Run, ending: Ending): Promise<void> {
   if (run.settled) return;
   run.settled = true;
-  const { meter } = run.relay;
-  await run.relay.settle(ending, meter.reading(meter.terminalSeen()));
+  await run.relay.settle(ending, run.relay.meter.reading(isComplete(run)));
 }
+
+const isComplete = ({ relay, ended }: Run): boolean =>
+  relay.meter.terminalSeen() || (ended && relay.endsWithBody);
 
 async function finish(run: Run, controller: Controller): Promise<void> {
   const { meter, watchdog, framed } = run.relay;
   const rest = meter.rest();
-  const complete = meter.terminalSeen();
+  const complete = isComplete(run);
   await settle(run, complete ? "complete" : "upstream_broken");
   watchdog.release(run.watched);
   if (run.gone) return;

@@ -1,0 +1,52 @@
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { openaiError } from "./openai-error.ts";
+import { readingOf } from "./reading-of.ts";
+import { countOf, nameOf, objectOf, type Told, toldIn } from "./told.ts";
+import { typedStream } from "./typed-stream.ts";
+import type { Wire } from "./wires.ts";
+
+/** A wire whose answers are never streamed: all there is to know of it is where an answer tells its usage. */
+const counted = (usageOf: (answer: Told) => Usage | null): Wire => ({
+  ...openaiError,
+  readAnswer(bytes) {
+    const answer = toldIn(bytes) ?? {};
+    return readingOf({ usage: usageOf(answer), model: nameOf(answer["model"]), tier: null, final: true });
+  },
+  openStream: () => typedStream({ telling: [], take: () => undefined }),
+  mayBeUsageOnly: () => false,
+  endsWithBody: true,
+});
+
+/** A model that reads and writes nothing: what is told is input, and the output is known to be none. */
+const readOnly = (input: number | null, output: number | null = null): Partial<Usage> =>
+  input === null ? {} : { uncachedInputTokens: input, outputTokens: output ?? 0 };
+
+/** OpenAI's `prompt_tokens`; some tell the total only. */
+const inputIn = (usage: Told | null): number | null =>
+  countOf(usage?.["prompt_tokens"]) ?? countOf(usage?.["total_tokens"]);
+
+export const EMBEDDINGS_WIRE = counted((answer) => ({
+  ...NO_USAGE,
+  ...readOnly(inputIn(objectOf(answer["usage"]))),
+}));
+
+/** Vendors tell no usage of moderations and charge nothing for them. */
+export const MODERATIONS_WIRE = counted(() => null);
+
+/**
+ * Rerankers: Cohere bills search units under `meta`, OpenRouter under `usage`; Jina and Voyage tell total tokens, vLLM
+ * and Together prompt tokens as well.
+ */
+export const RERANK_WIRE = counted((answer) => {
+  const meta = objectOf(answer["meta"]);
+  const usage = objectOf(answer["usage"]);
+  const tokens = objectOf(meta?.["tokens"]);
+  const input = countOf(tokens?.["input_tokens"]) ?? inputIn(usage);
+  const output = countOf(tokens?.["output_tokens"]) ?? countOf(usage?.["completion_tokens"]);
+  const units = countOf(objectOf(meta?.["billed_units"])?.["search_units"]);
+  return {
+    ...NO_USAGE,
+    ...readOnly(input, output),
+    searchUnits: units ?? countOf(usage?.["search_units"]),
+  };
+});

@@ -1,0 +1,52 @@
+import { echoTokens, jsonAnswer, requestIdOf } from "./echo-text.ts";
+import { countOf, listOf, nameOf, type Told } from "./told.ts";
+
+/** Length of a vector where the client asks for none. */
+const DIMENSIONS = 64;
+const DIMENSIONS_MAX = 4096;
+
+/** The built-in provider's embeddings: the same text always has the same direction, texts that share words near ones. */
+export function echoEmbeddings(body: Told, id: string): Response {
+  const inputs = inputsOf(body["input"]);
+  const dimensions = Math.min(countOf(body["dimensions"]) || DIMENSIONS, DIMENSIONS_MAX);
+  const encode = body["encoding_format"] === "base64" ? base64 : (vector: Float32Array) => [...vector];
+  const tokens = inputs.reduce((sum, input) => sum + tokensOf(input), 0);
+  const answer = {
+    object: "list",
+    data: inputs.map((input, index) => ({
+      object: "embedding",
+      index,
+      embedding: encode(vectorOf(input, dimensions)),
+    })),
+    model: nameOf(body["model"]) ?? "echo",
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
+  return jsonAnswer(answer, 200, requestIdOf(id));
+}
+
+/** One text, several, the tokens of one, or those of several. */
+type Input = string | readonly unknown[];
+
+function inputsOf(input: unknown): Input[] {
+  if (typeof input === "string") return [input];
+  const list = listOf(input);
+  if (list.every((one) => typeof one === "number")) return [list];
+  return list.map((one) => (typeof one === "string" ? one : listOf(one)));
+}
+
+const tokensOf = (input: Input): number => (typeof input === "string" ? echoTokens(input) : input.length);
+
+/** Every word adds a direction of its own; the sum has length 1. */
+function vectorOf(input: Input, dimensions: number): Float32Array {
+  const words = typeof input === "string" ? input.toLowerCase().split(/\s+/) : input.map(String);
+  const vector = new Float32Array(dimensions);
+  for (const word of words) {
+    const hash = Number(BigInt(Bun.hash(word)) % BigInt(dimensions));
+    vector[hash] = (vector[hash] ?? 0) + 1;
+  }
+  const length = Math.hypot(...vector) || 1;
+  return vector.map((value) => value / length);
+}
+
+/** What the vendor's client asks for: 32-bit floats, little end first. */
+const base64 = (vector: Float32Array): string => Buffer.from(vector.buffer).toString("base64");

@@ -1,0 +1,39 @@
+import { jsonAnswer, requestIdOf } from "./echo-text.ts";
+import { nameOf, type Told } from "./told.ts";
+
+const CATEGORIES = [
+  "harassment",
+  "harassment/threatening",
+  "hate",
+  "hate/threatening",
+  "illicit",
+  "illicit/violent",
+  "self-harm",
+  "self-harm/instructions",
+  "self-harm/intent",
+  "sexual",
+  "sexual/minors",
+  "violence",
+  "violence/graphic",
+] as const;
+
+const everywhere = <T>(value: T) => Object.fromEntries(CATEGORIES.map((category) => [category, value]));
+
+const FOUND_NOTHING = {
+  flagged: false,
+  categories: everywhere(false),
+  category_scores: everywhere(0),
+  category_applied_input_types: everywhere([]),
+};
+
+/** The built-in provider's moderation: it has the vendor's shape and finds nothing, because it does not look. */
+export function echoModerations(body: Told, id: string): Response {
+  const { input } = body;
+  const texts = Array.isArray(input) && input.every((one) => typeof one === "string") ? input.length : 1;
+  const answer = {
+    id: `modr-echo-${id}`,
+    model: nameOf(body["model"]) ?? "echo",
+    results: Array.from({ length: texts }, () => FOUND_NOTHING),
+  };
+  return jsonAnswer(answer, 200, requestIdOf(id));
+}

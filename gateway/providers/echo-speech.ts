@@ -1,0 +1,66 @@
+import { echoTokens, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
+import type { Told } from "./told.ts";
+
+/** Samples of a second, of 16 bits each, and how long a token sounds. */
+const SAMPLES_PER_SECOND = 24_000;
+const BYTES_PER_TOKEN = (SAMPLES_PER_SECOND / 20) * 2;
+const TOKENS_MAX = 4096;
+const WAV_HEAD_BYTES = 44;
+
+const FORMATS = {
+  mp3: { type: "audio/mpeg", sound: silentFrames },
+  pcm: { type: "audio/pcm", sound: (tokens: number) => Buffer.alloc(tokens * BYTES_PER_TOKEN) },
+  wav: { type: "audio/wav", sound: silentWave },
+} as const satisfies Record<string, { type: string; sound(tokens: number): Buffer }>;
+
+const isFormat = (name: unknown): name is keyof typeof FORMATS =>
+  typeof name === "string" && Object.hasOwn(FORMATS, name);
+
+/** The built-in provider's speech: silence, the longer the more there is to say. */
+export function echoSpeech(body: Told, id: string): Response {
+  const asked = body["response_format"] ?? "mp3";
+  if (!isFormat(asked)) return refusal(`response_format: one of ${Object.keys(FORMATS).join(", ")}.`, id);
+  const { type, sound } = FORMATS[asked];
+  const bytes = sound(Math.min(echoTokens(String(body["input"])), TOKENS_MAX));
+  if (body["stream_format"] === "sse") return streamAnswer(eventsOf(bytes), requestIdOf(id));
+  return new Response(new Uint8Array(bytes), { headers: { "content-type": type, ...requestIdOf(id) } });
+}
+
+const refusal = (message: string, id: string): Response =>
+  jsonAnswer(
+    { error: { message, type: "invalid_request_error", param: "response_format", code: null } },
+    400,
+    requestIdOf(id),
+  );
+
+/** Its speech is priced by the character, so it has no tokens to tell. */
+const eventsOf = (bytes: Buffer): string =>
+  [{ type: "speech.audio.delta", audio: bytes.toString("base64") }, { type: "speech.audio.done" }]
+    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    .join("");
+
+/** MPEG-1 layer III at 128 kbit/s and 44.1 kHz: a frame whose side information is all zero is silent. */
+function silentFrames(tokens: number): Buffer {
+  const frame = Buffer.alloc(417);
+  frame.set([0xff, 0xfb, 0x90, 0xc4]);
+  return Buffer.concat(Array.from({ length: Math.max(tokens, 1) }, () => frame));
+}
+
+function silentWave(tokens: number): Buffer {
+  const size = tokens * BYTES_PER_TOKEN;
+  const head = Buffer.alloc(WAV_HEAD_BYTES);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(WAV_HEAD_BYTES - 8 + size, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  // PCM, one channel, its rates, bytes and bits of a sample.
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(SAMPLES_PER_SECOND, 24);
+  head.writeUInt32LE(SAMPLES_PER_SECOND * 2, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36);
+  head.writeUInt32LE(size, 40);
+  return Buffer.concat([head, Buffer.alloc(size)]);
+}

@@ -1,0 +1,52 @@
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { openaiError } from "./openai-error.ts";
+import { readingOf } from "./reading-of.ts";
+import { responsesUsage } from "./responses-usage.ts";
+import { nameOf, objectOf, sumOf, type Told, toldIn } from "./told.ts";
+import { typedStream } from "./typed-stream.ts";
+import type { Wire } from "./wires.ts";
+
+/**
+ * OpenAI's images. What counts is the images returned, so that a partial failure costs less (spec, endpoint table);
+ * newer models tell tokens besides. A stream has no last event of its own: it ends when its images are there.
+ */
+export const IMAGES_WIRE: Wire = {
+  ...openaiError,
+  readAnswer(bytes) {
+    const answer = toldIn(bytes) ?? {};
+    const data = answer["data"];
+    const images = Array.isArray(data) ? data.length : null;
+    const usage = images === null ? null : { ...tokensIn(answer), images };
+    return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true });
+  },
+  openStream: () =>
+    typedStream({
+      telling: ['.completed"'],
+      take(shown, type, event) {
+        const completed = type.endsWith(".completed");
+        shown.content ||= completed || type.endsWith(".partial_image");
+        shown.model ??= nameOf(event["model"]);
+        if (!completed) return;
+        shown.usage = { ...added(shown.usage, tokensIn(event)), images: (shown.usage.images ?? 0) + 1 };
+      },
+    }),
+  mayBeUsageOnly: () => false,
+  endsWithBody: true,
+};
+
+function tokensIn(told: Told): Usage {
+  const usage = objectOf(told["usage"]);
+  return usage ? responsesUsage(usage) : NO_USAGE;
+}
+
+/** Each completed image tells the tokens of its own. */
+function added(a: Usage, b: Usage): Usage {
+  const sum = (count: keyof Usage) =>
+    a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
+  return {
+    ...NO_USAGE,
+    uncachedInputTokens: sum("uncachedInputTokens"),
+    cacheReadTokens: sum("cacheReadTokens"),
+    outputTokens: sum("outputTokens"),
+  };
+}

@@ -1,0 +1,30 @@
+import { openaiError } from "./openai-error.ts";
+import { readingOf } from "./reading-of.ts";
+import { responsesUsage } from "./responses-usage.ts";
+import { objectOf } from "./told.ts";
+import { typedStream } from "./typed-stream.ts";
+import type { Wire } from "./wires.ts";
+
+/**
+ * OpenAI's speech: bytes of sound, which tell nothing and are not looked at; or, where the client asks for
+ * `stream_format: "sse"`, events of which the last tells tokens. What is spoken is counted in the request.
+ */
+export const SPEECH_WIRE: Wire = {
+  ...openaiError,
+  readAnswer: () => readingOf({ usage: null, model: null, tier: null, final: true }),
+  openStream: () =>
+    typedStream({
+      telling: ['"speech.audio.done"'],
+      take(shown, type, event) {
+        shown.content ||= type === "speech.audio.delta";
+        if (type !== "speech.audio.done") return;
+        shown.terminal = true;
+        const usage = objectOf(event["usage"]);
+        if (!usage) return;
+        const told = responsesUsage(usage);
+        shown.usage = { ...told, audioOutputTokens: told.outputTokens };
+      },
+    }),
+  mayBeUsageOnly: () => false,
+  opaque: true,
+};

@@ -1,0 +1,43 @@
+import { SURFACES } from "../call.ts";
+import type { Directory, Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { type Destination, knownDestination } from "./direct.ts";
+import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
+
+type Asked = {
+  directory: Directory;
+  call: Pick<RoutedCall, "surface" | "key">;
+  model: string | null;
+  knowledge: Pick<RoutingKnowledge, "knowsModel" | "speaks">;
+};
+
+/**
+ * Where a call goes on a surface that no route can be named on: to whoever is known to serve the concrete model. A model
+ * that nobody is known to serve, or none, goes to the only provider that could answer (DECISIONS.md, routing).
+ * @throws GatewayError invalid_request for `auto` and where several providers could answer; model_not_found for none.
+ */
+export function unroutedDestination(asked: Asked): Destination {
+  const { model } = asked;
+  if (model === "auto") {
+    throw new GatewayError("invalid_request", "This surface is not routed. Name a concrete model.");
+  }
+  const known = model === null ? null : knownDestination({ ...asked, model });
+  return known ?? { route: null, targets: [{ provider: onlyProvider(asked), model }] };
+}
+
+/** Never the built-in provider: nobody who names no model means one that answers without looking. */
+function onlyProvider({ directory, call, knowledge }: Asked): Provider {
+  const { wire } = SURFACES[call.surface];
+  const able = [...directory.providers.values()].filter(
+    (provider) => provider.enabled && provider.kind !== "echo" && knowledge.speaks(provider, wire),
+  );
+  const [only, another] = able;
+  if (!only) throw new GatewayError("model_not_found");
+  if (another) {
+    throw new GatewayError(
+      "invalid_request",
+      "Several providers could answer this surface. Name a model that one of them is known to serve.",
+    );
+  }
+  return only;
+}

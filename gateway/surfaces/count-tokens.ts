@@ -1,0 +1,9 @@
+import { modelSurface, type SurfaceDeps } from "./model-surface.ts";
+
+/** `POST /v1/messages/count_tokens`: forwarded to the provider of the route, and not recorded. */
+export const countTokens = (deps: SurfaceDeps) =>
+  modelSurface(deps, "messages.count_tokens", {
+    summary: "Token count of a message",
+    description: "Anthropic's token count. Forwarded to the provider of the route, and not recorded.",
+    tags: ["Model surfaces"],
+  });
