@@ -17,7 +17,9 @@ export const explainCost = (row: RecordRow): RequestPage["cost"] => ({
 
 function reasonOf(row: RecordRow): string {
   if (row.costUsd === null) return unpricedReason(row);
-  if (row.price === null) return "The call reached no model, or the provider refused it: it cost nothing.";
+  if (row.price === null) {
+    return "Nothing was charged: the call reached no model, the provider refused it, or the surface is free.";
+  }
   const counted =
     row.usageSource === "partial"
       ? "the counts that were seen before the answer broke off, so it is a lower bound"
@@ -26,9 +28,10 @@ function reasonOf(row: RecordRow): string {
   return `The cost is the sum of the rows: ${counted}, times the prices of ${row.price.entry}.${lane}`;
 }
 
-function unpricedReason({ usageSource, state, provider, model }: RecordRow): string {
+function unpricedReason({ usageSource, state, provider, model, serviceTier }: RecordRow): string {
   if (state === "interrupted")
     return "The gateway stopped before the answer ended: what it cost is not known.";
   if (usageSource === "none") return "The provider told no usage: what it cost is not known.";
-  return `No price is known for ${model} of ${provider}, or it is put on a count that the provider did not tell.`;
+  const tier = serviceTier === null ? "" : ` in the service tier ${serviceTier}`;
+  return `No price is known for ${model} of ${provider}${tier}, or it is put on a count that the provider did not tell.`;
 }

@@ -1,17 +1,18 @@
+import type { TSchema } from "@sinclair/typebox";
 import { isId } from "#shared/ids.ts";
+import { faultsOf } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 
 /**
  * The name in an address that is put to, which a `name` in the body may only repeat.
  * @throws GatewayError invalid_request when they differ or the name is none.
  */
-export function requireSameName(inAddress: string, inBody: string | undefined, form: RegExp): void {
+export function requireSameName(inAddress: string, inBody: string | undefined, schema: TSchema): void {
   if (inBody !== undefined && inBody !== inAddress) {
     throw new GatewayError("invalid_request", "/name: Expected the name in the address, or none.");
   }
-  if (!form.test(inAddress)) {
-    throw new GatewayError("invalid_request", "/name: Expected 1 to 64 of a-z, 0-9, _ and -.");
-  }
+  const [fault] = faultsOf(schema, inAddress);
+  if (fault) throw new GatewayError("invalid_request", `/name: ${fault.message}.`);
 }
 
 /** @throws GatewayError not_found for what is no id: nothing has it. */

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { NAME, type Page, pageOf } from "#shared/admin/fields.ts";
+import { Name, type Page, pageOf } from "#shared/admin/fields.ts";
 import {
   ProviderBody,
   ProviderPatch,
@@ -75,7 +75,7 @@ async function create(deps: AdminDeps, request: Request): Promise<Response> {
 
 async function put(deps: AdminDeps, name: string, request: Request): Promise<Response | ProviderView> {
   const { name: repeated, ...body } = await readJson(request, ProviderPut);
-  requireSameName(name, repeated, NAME);
+  requireSameName(name, repeated, Name);
   const { row, isNew } = await save(deps, name, { body, merge: false, expected: "any" });
   return isNew ? created(viewOf(deps, row)) : viewOf(deps, row);
 }

@@ -1,6 +1,13 @@
 import { Elysia } from "elysia";
-import { NAME, type Page, pageOf } from "#shared/admin/fields.ts";
-import { RouteBody, RoutePatch, RoutePut, type RouteView, RouteView as View } from "#shared/admin/routes.ts";
+import { type Page, pageOf } from "#shared/admin/fields.ts";
+import {
+  RouteBody,
+  RouteName,
+  RoutePatch,
+  RoutePut,
+  type RouteView,
+  RouteView as View,
+} from "#shared/admin/routes.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import {
@@ -66,10 +73,7 @@ async function readOne(deps: AdminDeps, name: string): Promise<RouteView> {
 
 async function put(deps: AdminDeps, name: string, request: Request): Promise<Response | RouteView> {
   const { name: repeated, ...body } = await readJson(request, RoutePut);
-  requireSameName(name, repeated, NAME);
-  if (name === "auto") {
-    throw new GatewayError("invalid_request", "/name: `auto` asks for a route and cannot name one.");
-  }
+  requireSameName(name, repeated, RouteName);
   const made = newRoute(name, body, deps.clock.now());
   const { row, isNew } = await changed(deps, async (tx) => {
     const current = await findRoute(tx, name);

@@ -5,8 +5,8 @@ import type { Reader, Transaction } from "./change.ts";
 import { newClientSecret, traceOf } from "./client-secret.ts";
 import type { Slice } from "./slice.ts";
 
-export type KeyRow = typeof keys.$inferSelect;
-export type SecretRow = typeof keySecrets.$inferSelect;
+type KeyRow = typeof keys.$inferSelect;
+type SecretRow = typeof keySecrets.$inferSelect;
 export type KeyWithTraces = KeyRow & { secrets: SecretRow[] };
 
 export type KeyFacts = Pick<KeyRow, "name" | "owner" | "scopes" | "expiresAt"> & { limits: KeyLimits | null };

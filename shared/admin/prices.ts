@@ -11,8 +11,6 @@ const amounts = {
   per_character: Usd("USD per character spoken."),
   per_call: Usd("USD per call."),
 };
-/** The amounts that a price may leave out, in the order of the table. */
-export const OPTIONAL_AMOUNTS = Object.keys(amounts) as (keyof typeof amounts)[];
 
 const required = {
   model: Line(256),

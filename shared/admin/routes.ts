@@ -4,9 +4,9 @@ import { Line, NAME, Name, Prose } from "./fields.ts";
 
 /** What a route can answer; `chat` is chat completions, messages and responses. */
 export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
-export const USAGE_CHUNKS = ["withhold", "pass"] as const;
-export const ON_CLIENT_GONE = ["drain", "cancel"] as const;
-export const REFUSE_WITH = ["block", "soft_deny"] as const;
+const USAGE_CHUNKS = ["withhold", "pass"] as const;
+const ON_CLIENT_GONE = ["drain", "cancel"] as const;
+const REFUSE_WITH = ["block", "soft_deny"] as const;
 
 /** `auto` is no name of a route: it asks the gateway to choose one. */
 export const RouteName = checked<string>(

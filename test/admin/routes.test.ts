@@ -85,7 +85,9 @@ describe("routes", () => {
   });
 
   test("auto cannot be put either", async () => {
-    expect(await fault(it.call("PUT", "/routes/auto", SUMMARY))).toStartWith("400 /name: `auto`");
+    expect(await fault(it.call("PUT", "/routes/auto", SUMMARY))).toStartWith(
+      '400 /name: Expected a name of 1 to 64 of a-z, 0-9, _ and -, other than "auto"',
+    );
   });
 
   test("a route names providers that exist, and the answer says which does not", async () => {
