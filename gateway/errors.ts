@@ -179,6 +179,8 @@ export class GatewayError extends Error {
   readonly type: ErrorType;
   /** The id of the call it ended, where there was one: what the client may quote. */
   requestId: string | null = null;
+  /** What a vendor's own client reads to go on in another way (Anthropic's `error.details`); only names and codes. */
+  details: Readonly<Record<string, string | readonly string[]>> | null = null;
 
   constructor(type: ErrorType, message?: string, cause?: unknown) {
     super(message ?? ERRORS[type].public, cause === undefined ? undefined : { cause });

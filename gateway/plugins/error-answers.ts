@@ -3,7 +3,7 @@ import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { WireName } from "../call.ts";
 import { ERRORS, type ErrorType, GatewayError } from "../errors.ts";
-import { WIRES } from "../providers/wires.ts";
+import { type ErrorTold, WIRES } from "../providers/wires.ts";
 
 /** Whose error vocabulary an address speaks; the first match counts. This decides wording only, never access. */
 const SHAPES: readonly { prefix: string; needsHeader?: string; wire: WireName }[] = [
@@ -17,10 +17,13 @@ export function errorAnswer(error: unknown, request: Request): Response {
   const type = error instanceof GatewayError ? error.type : "internal";
   const message = error instanceof GatewayError ? error.message : ERRORS.internal.public;
   const requestId = (error instanceof GatewayError && error.requestId) || newId();
-  return shaped(request, { type, message, requestId });
+  const details = error instanceof GatewayError ? error.details : null;
+  return shaped(request, { type, message, requestId, details });
 }
 
-function shaped(request: Request, it: { type: ErrorType; message: string; requestId: string }): Response {
+type Shaped = ErrorTold & { type: ErrorType; message: string };
+
+function shaped(request: Request, it: Shaped): Response {
   const facts = ERRORS[it.type];
   const path = pathOf(request);
   const shape = SHAPES.find(
@@ -31,7 +34,7 @@ function shaped(request: Request, it: { type: ErrorType; message: string; reques
   const headers = new Headers({ "content-type": "application/json", [wire.requestIdHeader]: it.requestId });
   if (facts.final) headers.set("x-should-retry", "false");
   if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
-  return new Response(wire.errorBody(it.type, it.message, it.requestId), { status: facts.status, headers });
+  return new Response(wire.errorBody(it.type, it.message, it), { status: facts.status, headers });
 }
 
 function pathOf(request: Request): string {

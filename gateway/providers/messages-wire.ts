@@ -13,10 +13,10 @@ export const MESSAGES_WIRE: Wire = {
   },
   openStream: messagesStream,
   mayBeUsageOnly: () => false,
-  errorBody: (type, message, requestId) =>
+  errorBody: (type, message, { requestId, details }) =>
     JSON.stringify({
       type: "error",
-      error: { type: ERRORS[type].anthropic, message },
+      error: { type: ERRORS[type].anthropic, message, ...(details ? { details } : {}) },
       request_id: requestId,
     }),
   requestIdHeader: "request-id",

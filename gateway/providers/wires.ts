@@ -1,5 +1,5 @@
 import type { WireName } from "../call.ts";
-import type { ErrorType } from "../errors.ts";
+import type { ErrorType, GatewayError } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { CHAT_WIRE } from "./chat-wire.ts";
@@ -8,6 +8,9 @@ import { IMAGES_WIRE } from "./images-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
 import { SPEECH_WIRE } from "./speech-wire.ts";
+
+/** What an error tells besides its message: the id to quote, and what some vendor's client reads. */
+export type ErrorTold = { requestId: string; details: GatewayError["details"] };
 
 /** A wire: how answers tell what they used, and how the gateway's own errors look on it. */
 export type Wire = {
@@ -21,7 +24,7 @@ export type Wire = {
    */
   mayBeUsageOnly(data: Uint8Array): boolean;
   /** An error of the gateway's own in this wire's shape (DECISIONS.md, error bodies). */
-  errorBody(type: ErrorType, message: string, requestId: string): string;
+  errorBody(type: ErrorType, message: string, told: ErrorTold): string;
   /** Header that carries the provider's id of the call. */
   requestIdHeader: string;
   /** A stream that ends without a last event of its own has ended as it should. */

@@ -99,6 +99,15 @@ describe("what the provider's format has no place for is refused by its name", (
     expect(refused).toThrow(expect.objectContaining({ type: "invalid_request" }));
   });
 
+  test("a thread is refused in the words by which the vendor's client goes on without one", () => {
+    const threaded = { ...BASE.messages, thread: { type: "create" } };
+    expect(() => translation(MESSAGES, threaded)).toThrow(
+      expect.objectContaining({
+        details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+      }),
+    );
+  });
+
   test("a member's name that no format has is not repeated when it is odd or long", () => {
     for (const name of ["my prompt: secret-canary", "x".repeat(200)]) {
       expect(() => translation(CHAT, { ...BASE.chat, [name]: 1 })).toThrow(

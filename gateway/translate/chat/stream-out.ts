@@ -22,16 +22,23 @@ export function chatWriter({ asked, createdSeconds, usage }: Writing): StepWrite
       ...envelope([{ index: 0, delta, logprobs: null, finish_reason }]),
       ...(asked.usageChunk ? { usage: null } : {}),
     });
+  let begun = false;
+  /** The first chunk says whether text is to come, so it waits for what comes first. */
+  const begin = (step: Step): string => {
+    if (begun || step.kind === "start" || step.kind === "error") return "";
+    begun = true;
+    const called = step.kind === "open" && step.block.kind !== "text";
+    return chunk({ role: "assistant", content: called ? null : "", refusal: null });
+  };
   const usageChunk = () => {
     const counts = asked.usageChunk ? chatCounts(usage()) : null;
     return counts ? dataEvent({ ...envelope([]), usage: counts }) : "";
   };
 
-  return (step) => {
-    addStep(reply, step);
+  const written: StepWriter = (step) => {
     switch (step.kind) {
       case "start":
-        return chunk({ role: "assistant", content: "", refusal: null });
+        return "";
       case "stop":
         return stopChunks(reply, step, chunk);
       case "end":
@@ -41,6 +48,11 @@ export function chatWriter({ asked, createdSeconds, usage }: Writing): StepWrite
       default:
         return blockChunk(reply, step, chunk);
     }
+  };
+
+  return (step) => {
+    addStep(reply, step);
+    return begin(step) + written(step);
   };
 }
 

@@ -11,6 +11,7 @@ import {
   oneOfAt,
   only,
   readMembers,
+  type Take,
   type Takes,
   textAt,
 } from "../members.ts";
@@ -51,7 +52,15 @@ const IGNORED: Takes = {
   diagnostics: ignored,
 };
 
+/** Nothing is kept between calls; told in the words by which the vendor's client then sends the whole conversation. */
+const refuseThread: Take = (_value, at) => {
+  const refusal = inexpressible(at, "conversations are not kept");
+  refusal.details = { error_code: "thread_unsupported_request", unsupported: [at] };
+  throw refusal;
+};
+
 const takesOf = (prompt: Prompt): Takes => ({
+  thread: refuseThread,
   messages: (value, at) => {
     prompt.turns = objectsAt(value, at).map(({ object, at: place }) => turnOf(object, place));
   },
