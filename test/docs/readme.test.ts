@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { README, withGenerated } from "#gateway/cli/docs.ts";
+import { HELP } from "#gateway/cli/start/help.ts";
+import { SETTING_NAMES } from "#gateway/config.ts";
+import { PROVIDERS } from "#gateway/providers/catalog.ts";
+import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+
+const readme = await Bun.file(README).text();
+
+describe("the README", () => {
+  test("its tables are those of the code (`bun run docs` makes them anew)", () => {
+    expect(withGenerated(readme)).toBe(readme);
+  });
+
+  test("it names every setting that a process reads, every kind of provider and every built-in report", () => {
+    const ofTheApp = [...HELP.matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name);
+    const reports = CATALOGUE.map(({ id }) => id);
+    const names = [...SETTING_NAMES, ...ofTheApp, ...Object.keys(PROVIDERS), ...reports];
+    expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe("the retrying fetch of the README", async () => {
+  const [, code = ""] = /<!-- retrying-fetch -->\n```js\n([\s\S]*?)```/.exec(readme) ?? [];
+  type Answer = Response | Error;
+
+  /** Runs it against answers in turn; waits are noted instead of waited. */
+  async function run(answers: Answer[], signal?: AbortSignal) {
+    const waits: number[] = [];
+    let tries = 0;
+    const fetching = async () => {
+      const answer = answers[tries++];
+      if (answer instanceof Response) return answer;
+      throw answer;
+    };
+    const wait = (resolve: () => void, ms: number) => {
+      waits.push(ms);
+      resolve();
+    };
+    const make = new Function("fetch", "setTimeout", `${code.replace("export ", "")}; return retryingFetch;`);
+    const ended: Answer = await make(fetching, wait)("http://gateway", { signal }).catch((it: Error) => it);
+    return { ended: ended instanceof Error ? ended.message : ended.status, tries, waits };
+  }
+
+  const status = (code: number, headers: Record<string, string> = {}) =>
+    new Response("", { status: code, headers });
+
+  test("three tries, 1 to 2 s and 4 to 8 s apart, after 502, 503, 504 and broken connections only", async () => {
+    const { ended, tries, waits } = await run([status(502), new Error("reset"), status(504)]);
+    expect({ ended, tries }).toEqual({ ended: 504, tries: 3 });
+    expect(waits).toHaveLength(2);
+    expect(waits[0]).toBeWithin(1_000, 2_001);
+    expect(waits[1]).toBeWithin(4_000, 8_001);
+    expect(await run([new Error("a"), new Error("b"), new Error("refused")])).toMatchObject({
+      ended: "refused",
+    });
+    for (const final of [200, 400, 401, 403, 404, 429, 500]) {
+      expect(await run([status(final)])).toEqual({ ended: final, tries: 1, waits: [] });
+    }
+  });
+
+  test("`retry-after` counts up to 15 s, and `x-should-retry: false` ends it", async () => {
+    const asked = [status(503, { "retry-after": "3" }), status(503, { "retry-after": "90" }), status(200)];
+    expect(await run(asked)).toEqual({ ended: 200, tries: 3, waits: [3_000, 15_000] });
+    expect((await run([status(503, { "x-should-retry": "false" })])).tries).toBe(1);
+  });
+
+  test("a caller who aborts is not made to wait", async () => {
+    expect((await run([new Error("aborted")], AbortSignal.abort())).tries).toBe(1);
+  });
+});
