@@ -11,7 +11,7 @@ const PARTS = { measures: measureTable, dimensions: dimensionTable } as const;
 /** The README with its generated parts made anew. @throws Error where a part's markers are missing. */
 export function withGenerated(readme: string): string {
   return Object.entries(PARTS).reduce((text, [name, make]) => {
-    const markers = new RegExp(`(<!-- ${name} -->\n)[sS]*?(<!-- /${name} -->)`);
+    const markers = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
     if (!markers.test(text)) throw new Error(`README.md has no markers for ${name}`);
     return text.replace(markers, (_, begin: string, end: string) => `${begin}${make()}\n${end}`);
   }, readme);
