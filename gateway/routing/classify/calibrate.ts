@@ -6,46 +6,69 @@ export type Trial = { score: number; correct: boolean };
 export const SIGMOID_ASSUMED: Sigmoid = { slope: 2.5, offset: 1.2 };
 const ITERATIONS = 40;
 const RIDGE = 1e-3;
+const SLOPE_MIN = 0.1;
 
 export const probabilityOf = (sigmoid: Sigmoid, score: number): number =>
   1 / (1 + Math.exp(-(sigmoid.slope * score + sigmoid.offset)));
 
+type Target = { score: number; target: number };
+
+/** Cross-entropy of the sigmoid on the targets, with a light pull towards what is assumed. */
+function lossOf(sigmoid: Sigmoid, targets: readonly Target[]): number {
+  let loss = (RIDGE / 2) * (sigmoid.slope - SIGMOID_ASSUMED.slope) ** 2;
+  for (const { score, target } of targets) {
+    const logit = sigmoid.slope * score + sigmoid.offset;
+    // log(1 + e^logit) without overflow.
+    loss += Math.max(logit, 0) + Math.log1p(Math.exp(-Math.abs(logit))) - target * logit;
+  }
+  return loss;
+}
+
+function newtonStep({ slope, offset }: Sigmoid, targets: readonly Target[]): Sigmoid {
+  let [a, b, c] = [RIDGE, 0, RIDGE];
+  let [gradientSlope, gradientOffset] = [RIDGE * (slope - SIGMOID_ASSUMED.slope), 0];
+  for (const { score, target } of targets) {
+    const p = probabilityOf({ slope, offset }, score);
+    const spread = p * (1 - p);
+    a += spread * score * score;
+    b += spread * score;
+    c += spread;
+    gradientSlope += (p - target) * score;
+    gradientOffset += p - target;
+  }
+  const determinant = a * c - b * b;
+  return {
+    slope: (c * gradientSlope - b * gradientOffset) / determinant,
+    offset: (a * gradientOffset - b * gradientSlope) / determinant,
+  };
+}
+
 /**
- * Fits the sigmoid to trials by Newton's method, with Platt's smoothed targets (Platt 1999; Lin, Lin and Weng 2007).
- * The slope is kept above 0: a higher score never means less confidence.
+ * Fits the sigmoid to trials by Newton's method with halved steps and Platt's smoothed targets (Platt 1999; Lin, Lin
+ * and Weng 2007). The slope is kept above 0: a higher score never means less confidence.
  */
 export function fitSigmoid(trials: readonly Trial[]): Sigmoid {
   const right = trials.filter(({ correct }) => correct).length;
-  const high = (right + 1) / (right + 2);
-  const low = 1 / (trials.length - right + 2);
-  let { slope, offset } = SIGMOID_ASSUMED;
+  const [high, low] = [(right + 1) / (right + 2), 1 / (trials.length - right + 2)];
+  const targets = trials.map(({ score, correct }) => ({ score, target: correct ? high : low }));
+  let fitted = SIGMOID_ASSUMED;
+  let loss = lossOf(fitted, targets);
   for (let iteration = 0; iteration < ITERATIONS; iteration++) {
-    let [a, b, c, gradientSlope, gradientOffset] = [
-      RIDGE,
-      0,
-      RIDGE,
-      RIDGE * (slope - SIGMOID_ASSUMED.slope),
-      0,
-    ];
-    for (const { score, correct } of trials) {
-      const p = probabilityOf({ slope, offset }, score);
-      const miss = p - (correct ? high : low);
-      const spread = p * (1 - p);
-      a += spread * score * score;
-      b += spread * score;
-      c += spread;
-      gradientSlope += miss * score;
-      gradientOffset += miss;
+    const step = newtonStep(fitted, targets);
+    let share = 1;
+    let next = fitted;
+    for (; share > 1e-4; share /= 2) {
+      next = {
+        slope: Math.max(fitted.slope - share * step.slope, SLOPE_MIN),
+        offset: fitted.offset - share * step.offset,
+      };
+      if (lossOf(next, targets) < loss) break;
     }
-    const determinant = a * c - b * b;
-    if (determinant < 1e-12) break;
-    const stepSlope = (c * gradientSlope - b * gradientOffset) / determinant;
-    const stepOffset = (a * gradientOffset - b * gradientSlope) / determinant;
-    slope = Math.max(slope - stepSlope, 0.1);
-    offset -= stepOffset;
-    if (Math.abs(stepSlope) + Math.abs(stepOffset) < 1e-6) break;
+    const lower = lossOf(next, targets);
+    if (!(loss - lower > 1e-7)) return fitted;
+    [fitted, loss] = [next, lower];
   }
-  return { slope, offset };
+  return fitted;
 }
 
 /** The value below which a share of the sorted copies of `values` lies. `values` must not be empty. */

@@ -15,7 +15,12 @@ export type Sample = {
   source: "example" | "builtin" | "hint";
   id: string;
 };
-export type Material = { classes: ClassName[]; samples: Sample[] };
+export type Material = {
+  classes: ClassName[];
+  samples: Sample[];
+  /** Most routes' own texts are of one and the same kind of task: kinds cannot tell the routes apart. */
+  oneKind: boolean;
+};
 
 /** Descriptions are split here, so that each task in a list of tasks is an example of its own. */
 const DESCRIPTION_PARTS = /[;:,.、，。；：]|\s(?:or|and|oder|und|ou|et|y|e|и)\s/u;
@@ -29,7 +34,7 @@ export const TUNING = {
   besideOwnExamples: 4,
   adopted: 0.5,
   hidden: 1,
-  hiddenMax: 120,
+  hiddenMax: 80,
   /** A kind is a route's own where this share of the route's texts looks like it. */
   coveredShare: 0.35,
   adoptShare: 0.5,
@@ -65,6 +70,13 @@ function textsOf(
     ...parts.map((text) => ({ text, weight: TUNING.partWeight, source: "hint" as const, id: "description" })),
     ...route.keywords.map((text) => ({ text, weight: 1, source: "hint" as const, id: "keywords" })),
   ];
+}
+
+/** Whether most routes that have texts have most of them in the kind that is the most frequent overall. */
+function areOneKind(shares: readonly Float64Array[]): boolean {
+  const tops = shares.filter((share) => share.some((part) => part > 0)).map(topKind);
+  const counts = KINDS.map((_, kind) => tops.filter((top) => top === kind).length);
+  return tops.length > 1 && Math.max(...counts) > tops.length / 2;
 }
 
 /** A route's own texts, and how they spread over the kinds of task. */
@@ -166,5 +178,5 @@ export function gatherMaterial(starter: Starter, input: TrainInput): Material {
       samples.push({ features, kinds, label, weight, source: "builtin", id: seed.id });
     }
   }
-  return { classes, samples };
+  return { classes, samples, oneKind: areOneKind(shares) };
 }

@@ -2,7 +2,7 @@ import type { Sigmoid } from "./calibrate.ts";
 import type { Kind } from "./kinds.ts";
 import type { Starter } from "./starter.ts";
 import type { Rows } from "./svm.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever the features, the cues or the built-in examples change: a stored model of another number is retrained. */
 export const MODEL_FORMAT = 1;
@@ -39,6 +39,8 @@ export type Model = {
   format: number;
   starter: Starter;
   vocabulary: Vocabulary;
+  /** How much each block of features counts: for kinds of task, or for topics within one. */
+  blocks: BlockWeights;
   classes: readonly ClassName[];
   /** `weights[column * classes + class]`; after the vocabulary's columns come the kinds of task, then the bias. */
   weights: Float32Array;

@@ -1,11 +1,12 @@
 import { fitSigmoid, quantile, SIGMOID_ASSUMED, type Trial } from "./calibrate.ts";
+import { BLOCKS } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import { gatherMaterial, type Material, type Sample } from "./material.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
 import { extended, rowsOf } from "./rows.ts";
 import { decide } from "./score.ts";
-import { kindColumns, ROUTE_BLOCKS } from "./scored.ts";
+import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
 import { type Starter, trainStarter } from "./starter.ts";
 import { type Rows, trainOneVsRest } from "./svm.ts";
@@ -85,6 +86,7 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
 export function trainModel(input: TrainInput, starter: Starter = trainStarter()): Model {
   const material = gatherMaterial(starter, input);
   const { classes, samples } = material;
+  const blocks = material.oneKind ? TOPIC_BLOCKS : TASK_BLOCKS;
   const seenMin = samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
   const vocabulary = learnVocabulary(
     samples.map(({ features }) => features),
@@ -92,7 +94,11 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
   );
   const width = vocabulary.width + KINDS.length;
   const vectors = samples.map(({ features, kinds }) =>
-    extended(vectorOf(features, vocabulary, ROUTE_BLOCKS), vocabulary.width, kindColumns(kinds)),
+    extended(
+      vectorOf(features, vocabulary, blocks),
+      vocabulary.width,
+      kindColumns(kinds, blocks[BLOCKS.kinds]),
+    ),
   );
   const rows = rowsOf(vectors, width);
   const { weights, held } = trainOneVsRest({
@@ -110,6 +116,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     format: MODEL_FORMAT,
     starter,
     vocabulary,
+    blocks,
     classes,
     weights: roundedToHalf(weights),
     threshold: measured

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { fitSigmoid, probabilityOf, quantile } from "#gateway/routing/classify/calibrate.ts";
+import { wordsOf } from "#gateway/routing/classify/characters.ts";
+import { compileLexicon, matchCues } from "#gateway/routing/classify/cues.ts";
+import { featuresOf } from "#gateway/routing/classify/features.ts";
+import { homeOf, KINDS } from "#gateway/routing/classify/kinds.ts";
+import { LEXICON } from "#gateway/routing/classify/lexicon.ts";
+import { SEEDS } from "#gateway/routing/classify/seeds.ts";
+import { marksOf } from "#gateway/routing/classify/structure.ts";
+import { clip, normalise, readText, zoneOf } from "#gateway/routing/classify/text.ts";
+import { isTemplate, TEMPLATES } from "#gateway/routing/templates.ts";
+
+const words = (text: string) => {
+  const spans = wordsOf(text);
+  return Array.from({ length: spans.length / 2 }, (_, at) => text.slice(spans[2 * at], spans[2 * at + 1]));
+};
+
+describe("reading a text", () => {
+  test("every text is cut to 2,001 characters before anything else costs time", () => {
+    fc.assert(fc.property(fc.string({ maxLength: 5000 }), (text) => clip(text).length <= 2001));
+    expect(clip("a".repeat(1_000_000)).length).toBe(2001);
+  });
+
+  test("full-width letters, case and digits are folded", () => {
+    expect(normalise("ＡＢＣ Straße 1234 and ٣٤")).toBe("abc straße 0 and 0");
+  });
+
+  test("Han, Kana and Thai are read one character at a time, Hangul and Latin by words", () => {
+    expect(words("翻译this为 한국어 ไทย")).toEqual(["翻", "译", "this", "为", "한국어", "ไ", "ท", "ย"]);
+  });
+
+  test("the instruction zone ends where pasted material begins, and keeps the end", () => {
+    const text = `please shorten the report below\n\n${"material ".repeat(100)}\nuse plain words`;
+    const zone = zoneOf(text);
+    expect(zone.startsWith("please shorten the report below\n")).toBe(true);
+    expect(zone.endsWith("use plain words")).toBe(true);
+    expect(zone.length).toBeLessThan(270);
+  });
+
+  test("features are the same every time, distinct, and bounded", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 3000 }), (text) => {
+        const one = featuresOf(text, LEXICON);
+        expect(featuresOf(text, LEXICON)).toEqual(one);
+        expect(new Set(one.hash).size).toBe(one.hash.length);
+        expect(one.hash.length).toBeLessThanOrEqual(16_384);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("naming the features changes none of them", () => {
+    const { labels, ...named } = featuresOf("Translate this: bonjour", LEXICON, true);
+    expect(labels?.length).toBe(named.hash.length);
+    expect(featuresOf("Translate this: bonjour", LEXICON)).toEqual({ ...named, labels: null });
+  });
+});
+
+describe("cues", () => {
+  const lexicon = compileLexicon([
+    { short: ["summar", "要約"], whole: ["java$"], phrase: ["how do you say"] },
+  ]);
+  const found = (text: string) => matchCues(lexicon, readText(text).zone).map(({ concept }) => concept);
+
+  test("a stem matches where a word begins and nowhere else", () => {
+    expect(found("Summarising it")).toContain("short");
+    expect(found("a resummary")).not.toContain("short");
+    expect(found("これを要約して")).toContain("short");
+  });
+
+  test("a whole word does not match a longer one", () => {
+    expect(found("in Java, please")).toContain("whole");
+    expect(found("in JavaScript")).not.toContain("whole");
+  });
+
+  test("two cues together are a cue of their own", () => {
+    expect(found("how do you say that in java")).toContain("phrase+whole");
+  });
+});
+
+describe("marks of shape", () => {
+  test("prose with a colon and brackets is not taken for code", () => {
+    expect(marksOf("For the party (on Friday): bring cake; from Anna and or Ben.")).not.toContain(
+      "code-like line",
+    );
+    expect(marksOf("why?\nfor (let i = 0; i < n; i++) {")).toContain("code-like line");
+  });
+});
+
+describe("calibration", () => {
+  test("a higher score never means less confidence", () => {
+    const trials = fc.array(
+      fc.record({ score: fc.double({ min: -3, max: 3, noNaN: true }), correct: fc.boolean() }),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(trials, (some) => {
+        const sigmoid = fitSigmoid(some);
+        expect(sigmoid.slope).toBeGreaterThan(0);
+        expect(probabilityOf(sigmoid, 1)).toBeGreaterThanOrEqual(probabilityOf(sigmoid, -1));
+      }),
+    );
+  });
+
+  test("a twentieth of the values lie under the 5 % quantile", () => {
+    const values = Array.from({ length: 100 }, (_, at) => at);
+    expect(values.filter((value) => value < quantile(values, 0.05)).length).toBe(5);
+  });
+});
+
+describe("what is built in", () => {
+  test("every kind has a template that takes it, and every template takes a kind", () => {
+    const names = Object.keys(TEMPLATES);
+    for (const kind of KINDS) expect(isTemplate(homeOf(kind, new Set(names)) ?? "")).toBe(true);
+    for (const name of names) expect(KINDS.some((kind) => homeOf(kind, new Set([name])) === name)).toBe(true);
+  });
+
+  test("at least 1,500 examples in at least 12 languages, each text once", () => {
+    expect(SEEDS.length).toBeGreaterThanOrEqual(1500);
+    expect(new Set(SEEDS.map(({ language }) => language)).size).toBeGreaterThanOrEqual(12);
+    expect(new Set(SEEDS.map(({ text }) => text)).size).toBe(SEEDS.length);
+  });
+});

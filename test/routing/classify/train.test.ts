@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { classify } from "#gateway/routing/classify/classify.ts";
+import { deserialiseModel, serialiseModel } from "#gateway/routing/classify/serialise.ts";
+import { trainModel } from "#gateway/routing/classify/train.ts";
+import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
+import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
+
+describe("training", () => {
+  test("the same routes give a byte-identical model", () => {
+    expect(serialiseModel(train(...HOTEL))).toEqual(serialiseModel(train(...HOTEL)));
+  });
+
+  test("a worker gives the same bytes as this thread, with and without a starter handed over", async () => {
+    const input = { routes: [...HOTEL, route("coding")], strictness: 0.05 } as const;
+    const here = serialiseModel(trainModel(input, sharedStarter()));
+    expect(serialiseModel(await trainInWorker(input))).toEqual(here);
+    expect(serialiseModel(await trainInWorker(input, sharedStarter()))).toEqual(here);
+  });
+
+  test("while a worker trains, this thread is not held up", async () => {
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await trainInWorker({ routes: HOTEL, strictness: 0.05 }, sharedStarter());
+    clearInterval(timer);
+    // Far above the few milliseconds that handing over takes: this machine may be busy with other things.
+    expect(longest).toBeLessThan(250);
+  });
+
+  test("no route at all trains to a model that chooses none", () => {
+    expect(classify(train(), "hello", null)).toMatchObject({ route: null, candidates: [] });
+  });
+
+  test("a route that says nothing of itself and bears no template's name is never chosen", () => {
+    const model = train(route("mystery"), route("coding"));
+    expect(classify(model, "write a bash script", null).candidates.map(({ route: name }) => name)).toEqual([
+      "coding",
+    ]);
+  });
+
+  test("a template's name over examples of something else is a coincidence: its built-in examples stay away", () => {
+    const wards = [
+      "Fracture of the wrist, outpatient",
+      "Fit the billing group to appendicitis",
+      "Patient 4, pneumonia, 3 days",
+    ];
+    const examples = [
+      ...wards,
+      "Hip replacement, inpatient, no complications",
+      "Migraine, emergency, discharged",
+      "Asthma attack, ward B",
+    ];
+    const model = train(route("coding", { examples }), route("translation"));
+    expect(classify(model, "Broken ankle, outpatient, plaster", null).candidates[0]?.route).toBe("coding");
+    expect(classify(model, "Implement quicksort in Java", null).why.hidden).toBe("coding");
+  });
+});
+
+describe("the report to the administrator", () => {
+  test("accuracy is unknown, not 0, where a route has under 8 examples", () => {
+    const few = HOTEL.map((one) => ({ ...one, examples: one.examples.slice(0, 7) }));
+    expect(train(...few).report.accuracy).toBeNull();
+    expect(hotel().report.accuracy).not.toBeNull();
+  });
+
+  test("an example in the wrong route is pointed out by its place", () => {
+    const [booking, kitchen] = HOTEL;
+    if (!booking || !kitchen) throw new Error("two routes are needed");
+    const mixed = {
+      ...kitchen,
+      examples: [...kitchen.examples, "Book a double room with breakfast for two nights"],
+    };
+    const { misfits } = train(booking, mixed).report;
+    expect(misfits).toContainEqual({ route: "kitchen", exampleId: "examples/8", looksLike: "booking" });
+  });
+
+  test("a stricter setting sends more to the default route", () => {
+    const at = (strictness: 0.02 | 0.05 | 0.1) =>
+      trainModel({ routes: HOTEL, strictness }, sharedStarter()).threshold;
+    expect(at(0.1)).toBeGreaterThanOrEqual(at(0.02));
+  });
+});
+
+describe("a stored model", () => {
+  const model = train(...HOTEL, route("coding"));
+  const bytes = serialiseModel(model);
+
+  test("answers exactly as the one that was stored", () => {
+    const read = deserialiseModel(bytes);
+    if (!read) throw new Error("the model could not be read");
+    for (const text of ["a room please", "def f(): pass", "Translate: hello", "今天吃什么"]) {
+      expect(classify(read, text, null)).toEqual(classify(model, text, null));
+    }
+    expect(serialiseModel(read)).toEqual(bytes);
+  });
+
+  test("is refused, never misread, when cut short, of another format or no model at all", () => {
+    expect(deserialiseModel(bytes.subarray(0, bytes.length / 2))).toBeNull();
+    expect(deserialiseModel(new Uint8Array())).toBeNull();
+    expect(deserialiseModel(new TextEncoder().encode("not a model, but long enough"))).toBeNull();
+    const foreign = serialiseModel({ ...model, format: 0 });
+    expect(deserialiseModel(foreign)).toBeNull();
+  });
+});
