@@ -2,7 +2,7 @@ import { jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
 import { countOf, type Told } from "./told.ts";
 
 /** A grey pixel. */
-const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";
 
 const IMAGES_MAX = 10;
 const PARTIAL_IMAGES_MAX = 3;

@@ -11,23 +11,42 @@ const PAGE_MAX = 1000;
 const PAGE_DEFAULT = 20;
 
 /**
- * `GET /v1/models`: the routes that the calling key may use, each as a model. The header `anthropic-version` asks for
- * Anthropic's form (cursors `limit`, `after_id`, `before_id`), otherwise it is OpenAI's list.
+ * `GET /v1/models`: the routes that the calling key may use, each as a model; `GET /v1/models/{id}`: one of them. The
+ * header `anthropic-version` asks for Anthropic's form (cursors `limit`, `after_id`, `before_id`), otherwise it is
+ * OpenAI's.
  */
 export const models = (deps: ModelsDeps) =>
-  new Elysia({ name: "surface.models" }).use(clientKey(deps.directory)).get(
-    "/v1/models",
-    ({ request, caller }) => {
-      const routes = usableRoutes(deps.directory.current(), caller.key);
-      return request.headers.has("anthropic-version")
-        ? anthropicPage(routes, new URL(request.url).searchParams)
-        : { object: "list", data: routes.map(openaiModel) };
-    },
-    {
-      clientKey: true,
-      detail: { summary: "Usable routes as models", tags: ["Model surfaces"] },
-    },
-  );
+  new Elysia({ name: "surface.models" })
+    .use(clientKey(deps.directory))
+    .get(
+      "/v1/models",
+      ({ request, caller }) => {
+        const routes = usableRoutes(deps.directory.current(), caller.key);
+        return asksForAnthropic(request)
+          ? anthropicPage(routes, new URL(request.url).searchParams)
+          : { object: "list", data: routes.map(openaiModel) };
+      },
+      {
+        clientKey: true,
+        detail: { summary: "Usable routes as models", tags: ["Model surfaces"] },
+      },
+    )
+    .get(
+      "/v1/models/:id",
+      ({ request, caller, params }) => {
+        const routes = usableRoutes(deps.directory.current(), caller.key);
+        const route = routes.find(({ name }) => name === params.id);
+        // A route outside the key's scope is not told from one that does not exist.
+        if (!route) throw new GatewayError("model_not_found");
+        return asksForAnthropic(request) ? anthropicModel(route) : openaiModel(route);
+      },
+      {
+        clientKey: true,
+        detail: { summary: "One usable route as a model", tags: ["Model surfaces"] },
+      },
+    );
+
+const asksForAnthropic = ({ headers }: Request): boolean => headers.has("anthropic-version");
 
 const openaiModel = (route: Route) => ({
   id: route.name,

@@ -3,7 +3,7 @@ import { type Meter, streamMeter } from "#gateway/metering/meter.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
-import { WIRES } from "#gateway/providers/wires.ts";
+import { WIRES, type Wire } from "#gateway/providers/wires.ts";
 import type { Reading } from "#gateway/reading.ts";
 import { chunksOf, type DialectCase, dialectCases } from "./dialects.ts";
 
@@ -73,7 +73,8 @@ test("every kind of provider that a price list or a deviation is known for has a
 });
 
 test("a complete stream reached its wire's own last event, a cut one did not", () => {
-  for (const it of CASES.filter(({ stream, dialect }) => stream && dialect !== "perplexity")) {
+  const ending = CASES.filter(({ stream, wire }) => stream && !(WIRES[wire] as Wire).endsWithBody);
+  for (const it of ending.filter(({ dialect }) => dialect !== "perplexity")) {
     const meter = meterOf(it);
     play(it, meter, 64);
     expect({ name: `${it.dialect}: ${it.name}`, terminal: meter.terminalSeen() }).toEqual({

@@ -48,7 +48,7 @@ export function dialectCases(): DialectCase[] {
 // biome-ignore lint/suspicious/noExplicitAny: fixtures are data; the test reads them as they are.
 function caseOf(fixture: any, one: any, dialect: string): DialectCase {
   const named = one.as === undefined ? {} : { model: one.as };
-  const { surface, kind } = fixture as { surface?: SurfaceName; kind: ProviderKind };
+  const { surface, kind } = { ...fixture, ...one } as { surface?: SurfaceName; kind: ProviderKind };
   const wire = surface ? SURFACES[surface].wire : PROVIDERS[kind].wire;
   const isChat = wire === "chat";
   const envelope = isChat ? { ...fixture.envelope, object: "chat.completion.chunk", ...named } : {};
