@@ -1,5 +1,6 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
+import { ARRAY_TYPES } from "./array-types.ts";
 
 export type PoolOptions = {
   /** Shown in `pg_stat_activity`. */
@@ -53,6 +54,8 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
     connect_timeout: 5,
     keep_alive: 30,
     backoff: () => 0.2 + Math.random() * 0.3,
+    fetch_types: false,
+    types: ARRAY_TYPES,
     // The default prints notices to standard output.
     onnotice: () => undefined,
     connection: {

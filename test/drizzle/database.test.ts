@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { arrayOverlaps, inArray } from "drizzle-orm";
+import fc from "fast-check";
 import { connect, type Database, openDatabase, readAddress, within } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -68,6 +70,34 @@ describe("sessions", () => {
   });
 });
 
+describe("connections that break", () => {
+  test("a new connection asks nothing but what it was made for, so that nobody's question can be rejected", async () => {
+    const received: string[] = [];
+    const ready = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket, data) {
+          received.push(data.toString("latin1"));
+          // Authenticated and ready after the first message; gone after the second.
+          if (received.length === 1) socket.write(ready);
+          else socket.end();
+        },
+      },
+    });
+    const sql = connect(`postgres://u:p@127.0.0.1:${server.port}/d`, {
+      name: "x",
+      max: 1,
+      statementTimeoutMs: 500,
+    });
+    expect(await codeOf(sql`select 'ours'`)).toBe("CONNECTION_CLOSED");
+    expect(received.slice(1).every((text) => text.includes("select 'ours'"))).toBe(true);
+    server.stop(true);
+    await sql.end({ timeout: 0 });
+  });
+});
+
 describe("within", () => {
   test("a promise that is too slow is given up with code DEADLINE, a quick one passes", async () => {
     expect(await codeOf(within(20, new Promise(() => undefined)))).toBe("DEADLINE");
@@ -114,6 +144,67 @@ describe("values", () => {
     expect(await database.sql`select ${new Date(0)}::timestamptz = 'epoch' as same`).toEqual([
       { same: true },
     ] as never);
+  });
+});
+
+describe("arrays", () => {
+  const roundTrip = async (type: string, values: unknown) =>
+    (await database.sql.unsafe(`select $1::${type} as back`, [values as never]))[0]?.["back"];
+
+  test("any list of texts comes back as it was given", async () => {
+    const item = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("", "NULL", "null", "{}", "a,b", '"', "\\", "\n", null),
+    );
+    const storable = (it: string | null) => it === null || (it.isWellFormed() && !it.includes("\0"));
+    await fc.assert(
+      fc.asyncProperty(fc.array(item.filter(storable)), async (values) => {
+        expect(await roundTrip("text[]", values)).toEqual(values);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test.each([
+    ["integer[]", [1, -2, null]],
+    ["bigint[]", ["9007199254740993"]],
+    ["numeric[]", ["0.10", "123456789012345678901234567890"]],
+    ["double precision[]", [0.5, -1]],
+    ["uuid[]", ["01a1fe13-8adc-7423-a9ff-4eb1cd515c52"]],
+    ["jsonb[]", [{ a: ['"'] }, [1]]],
+    ["text[]", []],
+    [
+      "text[][]",
+      [
+        ["a", "b,"],
+        ["}", null],
+      ],
+    ],
+  ] as const)("%s comes back as it was given", async (type, values) => {
+    expect(await roundTrip(type, values)).toEqual(values as never);
+  });
+
+  test("a list is a parameter of `any`, and drizzle finds it too", async () => {
+    const [row] =
+      await database.sql`select 'b' = any(${["a", "b"]}) as found, '[2:3]={7,8}'::int[] as shifted,
+      array['epoch'::timestamptz] as times, array[true, null] as truths`;
+    expect({ ...row }).toEqual({ found: true, shifted: [7, 8], times: [new Date(0)], truths: [true, null] });
+    expect(
+      (
+        await database.db
+          .select()
+          .from(requests)
+          .where(arrayOverlaps(requests.tags, ["with, comma"]))
+      ).length,
+    ).toBe(1);
+    expect(
+      (
+        await database.db
+          .select()
+          .from(requests)
+          .where(inArray(requests.client, ["nobody"]))
+      ).length,
+    ).toBe(0);
   });
 });
 
