@@ -34,7 +34,7 @@ export function readMembers(object: Json, at: string, takes: Takes): void {
   }
 }
 
-export const placeOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
+const placeOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
 
 /** A member that means nothing to the other format: its absence changes nothing that the client asked for. */
 export const ignored: Take = () => {};

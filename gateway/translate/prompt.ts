@@ -1,7 +1,7 @@
 import type { Json } from "./exact-json.ts";
 
 /** A value and the member of the client's body that says it, so that a refusal can name it. */
-export type Given<T> = { value: T; at: string };
+type Given<T> = { value: T; at: string };
 
 /** Bytes in the body, or an address. `data` is base64. */
 export type Source =
@@ -41,7 +41,7 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 export type Effort = (typeof EFFORTS)[number];
 
 /** How much to reason: by word, by a budget of tokens, or both. */
-export type Reasoning = { effort: Given<Effort> | null; budgetTokens: Given<number> | null };
+type Reasoning = { effort: Given<Effort> | null; budgetTokens: Given<number> | null };
 
 export type OutputFormat =
   | { kind: "json"; at: string }

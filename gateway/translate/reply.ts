@@ -103,18 +103,3 @@ export function replyOf(steps: readonly Step[]): Reply {
   for (const step of steps) addStep(reply, step);
   return reply;
 }
-
-/** The steps of a block that is whole. */
-export function stepsOf(block: Block): Step[] {
-  if (block.kind === "redacted") return [{ kind: "open", block }, { kind: "close" }];
-  const opened: OpenBlock =
-    block.kind === "call" ? { kind: "call", id: block.id, name: block.name } : { kind: block.kind };
-  return [
-    { kind: "open", block: opened },
-    ...(block.text === "" ? [] : [{ kind: "more", text: block.text } as const]),
-    ...(block.kind === "thinking" && block.signature !== null
-      ? [{ kind: "sign", signature: block.signature } as const]
-      : []),
-    { kind: "close" },
-  ];
-}

@@ -19,7 +19,7 @@ import { responseWriter } from "./responses/stream-out.ts";
 import type { StepReader } from "./told.ts";
 import type { StepWriter, Writing } from "./writing.ts";
 
-export type ProviderWire = "chat" | "messages";
+type ProviderWire = "chat" | "messages";
 
 /** What a client's format can do: read its requests, and write answers to them. */
 type ClientFormat = {
@@ -60,7 +60,7 @@ export type Translated = {
 };
 
 /** `event` takes the data of one event and gives the text of those it becomes; `end` what is left when no more comes. */
-export type StreamTranslator = { event(data: Uint8Array): string; end(): string };
+type StreamTranslator = { event(data: Uint8Array): string; end(): string };
 
 export type Terms = {
   pair: Pair;

@@ -28,7 +28,7 @@ export const jsonOf = (bytes: Uint8Array | null): unknown =>
 
 const KINDS = { chat: "openai", messages: "anthropic" } as const satisfies Record<Pair["to"], string>;
 
-export const factsOf = (pair: Pair) => PROVIDERS[KINDS[pair.to]];
+const factsOf = (pair: Pair) => PROVIDERS[KINDS[pair.to]];
 
 export const translation = (
   pair: Pair,
