@@ -1,0 +1,70 @@
+import { GatewayError } from "../errors.ts";
+
+/** What the head of one part says. */
+export type PartHead = {
+  name: string;
+  /** Its content is a file: it has a file name, or a type that no text field has. */
+  isFile: boolean;
+  filename: string | null;
+};
+
+const refused = (sentence: string) => new GatewayError("invalid_request", `The multipart body: ${sentence}`);
+
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/s;
+const PARAMETER = /^[ \t]*;[ \t]*([!#$%&'+.^_`|~0-9A-Za-z*-]+)=(?:"([^"]*)"|([^\s;"]+))/;
+
+/**
+ * The head of a part, without its last blank line. Whatever two readers could understand differently is refused: a
+ * part that the gateway takes for one thing and the provider for another would get round a key's scope.
+ * @throws GatewayError invalid_request, without quoting the head.
+ */
+export function readPartHead(bytes: Uint8Array): PartHead {
+  const headers = headersOf(new TextDecoder().decode(bytes));
+  const parameters = parametersOf(headers.get("content-disposition"));
+  const name = parameters.get("name");
+  if (name === undefined) throw refused("every part needs a `name`.");
+  const filename = parameters.get("filename") ?? null;
+  const hasFilename = filename !== null || parameters.has("filename*");
+  return { name, filename, isFile: hasFilename || !isText(headers.get("content-type")) };
+}
+
+const isText = (type: string | undefined): boolean =>
+  type === undefined || /^(?:text\/plain|application\/json)(?:\s*;|$)/i.test(type);
+
+function headersOf(text: string): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of text.split("\r\n")) {
+    const [, name, value] = HEADER.exec(line) ?? [];
+    if (name === undefined || value === undefined || /[\r\n\0]/.test(line)) {
+      throw refused("the head of a part cannot be read.");
+    }
+    const known = name.toLowerCase();
+    if (headers.has(known)) throw refused("a header of a part is there twice.");
+    headers.set(known, value);
+  }
+  return headers;
+}
+
+function parametersOf(disposition: string | undefined): Map<string, string> {
+  const [type = ""] = disposition?.split(";", 1) ?? [];
+  if (type.trim().toLowerCase() !== "form-data") throw refused("a part is not `form-data`.");
+  // Some readers take a backslash for an escape, some for itself.
+  if (disposition?.includes('\\"')) throw refused("a quotation mark is escaped by a backslash.");
+  const parameters = new Map<string, string>();
+  let rest = disposition?.slice(type.length).trimEnd() ?? "";
+  while (rest !== "") {
+    const match = PARAMETER.exec(rest);
+    const [whole, name = "", quoted, plain] = match ?? [];
+    if (whole === undefined) throw refused("the head of a part cannot be read.");
+    addParameter(parameters, name.toLowerCase(), quoted ?? plain ?? "");
+    rest = rest.slice(whole.length);
+  }
+  return parameters;
+}
+
+function addParameter(parameters: Map<string, string>, name: string, value: string): void {
+  if (name === "name*") throw refused("`name*` is not accepted. Use `name`.");
+  if (parameters.has(name)) throw refused("a parameter of a part is there twice.");
+  if (name === "name" && value.includes("\\")) throw refused("a name holds a backslash.");
+  parameters.set(name, value);
+}
