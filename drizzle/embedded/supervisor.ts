@@ -111,7 +111,7 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
       await server.exited;
       if (stopping.signal.aborted) return;
       delayMs = restartDelayMs(delayMs, spec.clock.monotonicMs() - sinceMs);
-      log.warn({ pid: server.pid, delayMs }, "Postgres ended; starting it again");
+      log.warn({ server: server.pid, delayMs }, "Postgres ended; starting it again");
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       // After a failed try `server` is the one that ended: the loop comes round at once, and waits longer.
@@ -132,7 +132,7 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
 async function tryAgain(spec: ServerSpec, address: Address, log: Log): Promise<Server | null> {
   try {
     const server = (await adopt(spec)) ?? (await launch(spec, address));
-    log.info({ pid: server.pid }, "Postgres answers again");
+    log.info({ server: server.pid }, "Postgres answers again");
     return server;
   } catch (error) {
     log.error({ reason: error instanceof Error ? error.message : "unknown" }, "Postgres cannot be started");

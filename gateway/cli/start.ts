@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemClock } from "#shared/clock.ts";
 import { settingsOrExit } from "#shared/env.ts";
-import { createLog } from "#shared/log.ts";
+import { createLog, errorFields } from "#shared/log.ts";
 import { readLauncherConfig } from "../config.ts";
 import { HELP } from "./start/help.ts";
 import { launch } from "./start/launch.ts";
@@ -26,13 +26,16 @@ if (!Bun.semver.satisfies(Bun.version, ">=1.4.0")) {
 }
 
 const config = settingsOrExit(readLauncherConfig, 1);
+const log = createLog("launcher", config.logLevel);
+// Whatever goes astray here, what was started must stay looked after.
+process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
 const requests = stopRequests();
 try {
   const exitCode = await launch({
     config,
     scripts: { gateway: join(ROOT, "gateway/main.ts"), githubApp: join(ROOT, "github-app/main.ts") },
     requests,
-    log: createLog("launcher", config.logLevel),
+    log,
     clock: systemClock,
     say,
   });
