@@ -1,0 +1,96 @@
+import { sql } from "drizzle-orm";
+import { bigint, boolean, index, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { exact, instant, json, label, labels, org } from "./columns.ts";
+
+/**
+ * Files that a key uploaded, and files that its batches made. Ids are the provider's own and pass through; the row is
+ * what says whose they are. No content.
+ */
+export const files = pgTable(
+  "files",
+  {
+    orgId: org(),
+    id: label("id").notNull(),
+    keyId: uuid("key_id").notNull(),
+    provider: label("provider").notNull(),
+    purpose: label("purpose").notNull(),
+    filename: label("filename"),
+    bytes: bigint("bytes", { mode: "number" }),
+    status: label("status"),
+    createdAt: instant("created_at").notNull(),
+    expiresAt: instant("expires_at"),
+    deletedAt: instant("deleted_at"),
+    /** Of an input file: what its lines ask for. */
+    endpoint: label("endpoint"),
+    routes: labels("routes").notNull(),
+    models: labels("models").notNull(),
+    /** Some lines name models that no route pairs. */
+    direct: boolean("direct").notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    index("files_key").on(table.orgId, table.keyId, table.createdAt, table.id),
+  ],
+);
+
+/** Which vendor's batches they are: OpenAI's files of lines, or Anthropic's message batches. */
+export const BATCH_KINDS = ["lines", "messages"] as const;
+export type BatchKind = (typeof BATCH_KINDS)[number];
+
+/** What a provider tells of a batch as counts and times; members are its own names. */
+export type BatchFacts = Record<string, number | string | null | Record<string, number>>;
+
+/**
+ * Batches that a key made: whose they are, the labels of the creating call, and whether their cost is recorded yet.
+ * `record_id` and `started_at` are those of the record in `requests`, fixed at creation, so that however often and by
+ * whomever a batch is reconciled, it is recorded once.
+ */
+export const batches = pgTable(
+  "batches",
+  {
+    orgId: org(),
+    id: label("id").notNull(),
+    kind: label("kind").$type<BatchKind>().notNull(),
+    keyId: uuid("key_id").notNull(),
+    provider: label("provider").notNull(),
+    endpoint: label("endpoint").notNull(),
+    inputFileId: label("input_file_id"),
+    outputFileId: label("output_file_id"),
+    errorFileId: label("error_file_id"),
+    completionWindow: label("completion_window").notNull(),
+    /** The provider's word for it. */
+    status: label("status").notNull(),
+    facts: json<BatchFacts>("facts").notNull(),
+    requestsTotal: integer("requests_total"),
+    createdAt: instant("created_at").notNull(),
+    deletedAt: instant("deleted_at"),
+
+    recordId: uuid("record_id").notNull(),
+    startedAt: instant("started_at").notNull(),
+    routes: labels("routes").notNull(),
+    models: labels("models").notNull(),
+    direct: boolean("direct").notNull().default(false),
+    owner: label("owner"),
+    userLabel: label("user_label"),
+    session: label("session"),
+    client: label("client").notNull(),
+    tags: labels("tags").notNull(),
+    agentId: label("agent_id"),
+    parentAgentId: label("parent_agent_id"),
+
+    /** When its cost was recorded; null while it is not. */
+    reconciledAt: instant("reconciled_at"),
+    /** Exact USD; null when unknown. */
+    costUsd: exact("cost_usd"),
+    /** The cost is a lower bound. */
+    partial: boolean("partial").notNull().default(false),
+    /** When the background reconciler looks at it next. */
+    nextCheckAt: instant("next_check_at").notNull(),
+    checks: integer("checks").notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    index("batches_key").on(table.orgId, table.keyId, table.startedAt, table.id),
+    index("batches_due").on(table.nextCheckAt).where(sql`${table.reconciledAt} is null`),
+  ],
+);
