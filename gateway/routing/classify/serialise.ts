@@ -28,6 +28,8 @@ function at(tree: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((node, name) => (node as Tree)[name], tree);
 }
 
+const lengthOf = (view: ArrayBufferView): number => (view as unknown as Numbers).length;
+
 function put(tree: Tree, path: string, value: unknown): void {
   const names = path.split(".");
   const last = names.pop() ?? "";
@@ -43,9 +45,11 @@ export const roundedToHalf = (values: Float32Array): Float32Array =>
 /** A model as bytes: a JSON header (its length first), then the arrays in the fixed order. The same model, the same bytes. */
 export function serialiseModel(model: Model): Uint8Array {
   const arrays = ARRAYS.map(([path, Kind]) => Kind.from(at(model, path) as Numbers));
-  const header: Tree = structuredClone({ ...model }) as unknown as Tree;
-  for (const [index, [path]] of ARRAYS.entries()) put(header, path, arrays[index]?.length ?? 0);
-  const json = new TextEncoder().encode(JSON.stringify(header));
+  // Where an array stands, the header keeps its length.
+  const header = JSON.stringify(model, (_name, value) =>
+    ArrayBuffer.isView(value) ? lengthOf(value) : value,
+  );
+  const json = new TextEncoder().encode(header);
   const start = aligned(ALIGNMENT + json.length);
   const total = arrays.reduce((sum, array) => sum + aligned(array.byteLength), start);
   const bytes = new Uint8Array(total);

@@ -1,6 +1,7 @@
 import { classify, routeOf } from "#gateway/routing/classify/classify.ts";
 import { seededRandom } from "#gateway/routing/classify/random.ts";
 import { trainModel } from "#gateway/routing/classify/train.ts";
+import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
 import { draw, readLines } from "./data.ts";
 import { route, sharedStarter } from "./measure.ts";
 import { report } from "./table.ts";
@@ -17,6 +18,23 @@ function percentiles(run: (at: number) => void): { p50: number; p99: number } {
     return performance.now() - from;
   }).sort((a, b) => a - b);
   return { p50: times[CALLS / 2] ?? 0, p99: times[Math.floor(CALLS * 0.99)] ?? 0 };
+}
+
+/** The longest that a timer of 1 ms waited for its turn beyond what it waits when nothing runs. */
+async function longestPause(run: () => Promise<unknown>): Promise<number> {
+  const watch = async (until: Promise<unknown>) => {
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await until;
+    clearInterval(timer);
+    return longest;
+  };
+  const idle = await watch(Bun.sleep(500));
+  return Math.max((await watch(run())) - idle, 0);
 }
 
 function reportTimes(
@@ -46,14 +64,22 @@ export async function speedPart(directory: string): Promise<void> {
   trainModel({ routes: routes.slice(0, 4), strictness: 0.05 }, starter);
   Bun.gc(true);
   const before = process.memoryUsage().rss;
-  const from = performance.now();
+  const used = process.cpuUsage();
   const model = trainModel({ routes, strictness: 0.05 }, starter);
-  const seconds = (performance.now() - from) / 1000;
+  const { user, system } = process.cpuUsage(used);
+  const seconds = (user + system) / 1e6;
   report({
-    what: "train + cross-validate 20 × 50",
+    what: "train + cross-validate 20 × 50, processor time",
     ours: `${seconds.toFixed(2)} s`,
     bar: "≤ 1.5 s",
     met: seconds <= 1.5,
+  });
+  const held = await longestPause(() => trainInWorker({ routes, strictness: 0.05 }, starter));
+  report({
+    what: "main thread held up by a worker's training",
+    ours: `${held.toFixed(1)} ms`,
+    bar: "≤ 5 ms",
+    met: held <= 5,
   });
 
   const prompts = training.map(({ text }) => text);
