@@ -2,6 +2,7 @@ import type { Channel } from "#drizzle/schema/records.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { SessionId } from "#shared/labels.ts";
 import type { ClientKey, Provider, Route } from "./directory.ts";
+import type { GatewayError } from "./errors.ts";
 
 export const WIRE_NAMES = [
   "chat",
@@ -11,6 +12,7 @@ export const WIRE_NAMES = [
   "moderations",
   "images",
   "speech",
+  "transcriptions",
   "rerank",
 ] as const;
 /** The format that bodies, streams and errors are written in. */
@@ -72,6 +74,27 @@ export const SURFACES = {
     wire: "images",
     routeSurface: null,
     upstreamPath: "/images/edits",
+    sentOnce: true,
+  },
+  "images.variations": {
+    path: "/v1/images/variations",
+    wire: "images",
+    routeSurface: null,
+    upstreamPath: "/images/variations",
+    sentOnce: true,
+  },
+  "audio.transcriptions": {
+    path: "/v1/audio/transcriptions",
+    wire: "transcriptions",
+    routeSurface: null,
+    upstreamPath: "/audio/transcriptions",
+    sentOnce: true,
+  },
+  "audio.translations": {
+    path: "/v1/audio/translations",
+    wire: "transcriptions",
+    routeSurface: null,
+    upstreamPath: "/audio/translations",
     sentOnce: true,
   },
   "audio.speech": {
@@ -147,6 +170,20 @@ export type Labels = {
   parentAgentId: string | null;
 };
 
+/** A multipart body: it is sent on as it comes, and nobody holds the whole of it. */
+export type Upload = {
+  /** The bytes as they arrived, to be taken once; `moved` is called whenever more are asked for. */
+  bytes(moved: () => void): ReadableStream<Uint8Array>;
+  /** As the client declared it. */
+  contentLength: number | null;
+  /** Why the rest of it was not sent on; null while nothing is wrong. */
+  fault(): GatewayError | null;
+  /** `model`, where it stood behind the file. */
+  lateModel(): string | null;
+  /** Monotonic time of its end; null while it is on its way. */
+  completedMs(): number | null;
+};
+
 /** One model call as it arrived: all that the steps of `exchange.ts` decide from. */
 export type Call = {
   /** uuidv7, made at admission: the record's id. */
@@ -156,7 +193,9 @@ export type Call = {
   /** The other credential that came beside a valid `x-gateway-key` (subscription lane); dropped unless the lane is open. */
   foreignCredential: { header: "authorization" | "x-api-key"; value: string } | null;
   headers: Headers;
+  /** Of an upload: the text fields before its first file. */
   body: JsonBody;
+  upload?: Upload;
   /** What `model` and `route` say, and whether `stream` is true. */
   model: string | null;
   routeMember: string | null;

@@ -40,7 +40,7 @@ type OwnPrice = { input: string; output: string; image?: string; character?: str
 /** What most providers that copy OpenAI's chat wire have in common. */
 const OPENAI_LIKE = {
   wire: "chat",
-  otherWires: ["responses", "embeddings", "moderations", "images", "speech", "rerank"],
+  otherWires: ["responses", "embeddings", "moderations", "images", "speech", "transcriptions", "rerank"],
   baseUrl: null,
   auth: "bearer",
   envKey: null,

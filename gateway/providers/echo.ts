@@ -7,6 +7,7 @@ import { echoModerations } from "./echo-moderations.ts";
 import { echoRerank, echoRerankV2 } from "./echo-rerank.ts";
 import { echoResponses } from "./echo-responses.ts";
 import { echoSpeech } from "./echo-speech.ts";
+import { echoTranscription } from "./echo-transcription.ts";
 import { type Told, toldIn } from "./told.ts";
 
 /** How the built-in provider answers a surface, and how it refuses a body that it cannot read. */
@@ -21,6 +22,7 @@ const CONVERSATION = { member: "messages", kind: "list" } as const;
 const TEXTS = { member: "input", kind: "text or list" } as const;
 const DOCUMENTS = { member: "documents", kind: "list" } as const;
 const PROMPT = { member: "prompt", kind: "text" } as const;
+const MODEL = { member: "model", kind: "text" } as const;
 const SPOKEN = { member: "input", kind: "text" } as const;
 
 const ECHOES = {
@@ -32,6 +34,9 @@ const ECHOES = {
   moderations: { needs: TEXTS, answer: echoModerations, refuse: refuseChat },
   "images.generations": { needs: PROMPT, answer: echoImages, refuse: refuseChat },
   "images.edits": { needs: PROMPT, answer: echoImageEdits, refuse: refuseChat },
+  "images.variations": { needs: MODEL, answer: echoImageEdits, refuse: refuseChat },
+  "audio.transcriptions": { needs: MODEL, answer: echoTranscription, refuse: refuseChat },
+  "audio.translations": { needs: MODEL, answer: echoTranscription, refuse: refuseChat },
   "audio.speech": { needs: SPOKEN, answer: echoSpeech, refuse: refuseChat },
   rerank: { needs: DOCUMENTS, answer: echoRerank, refuse: refuseChat },
   "rerank.v2": { needs: DOCUMENTS, answer: echoRerankV2, refuse: refuseChat },

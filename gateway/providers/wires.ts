@@ -8,6 +8,7 @@ import { IMAGES_WIRE } from "./images-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
 import { SPEECH_WIRE } from "./speech-wire.ts";
+import { TRANSCRIPTIONS_WIRE } from "./transcriptions-wire.ts";
 
 /** What an error tells besides its message: the id to quote, and what some vendor's client reads. */
 export type ErrorTold = { requestId: string; details: GatewayError["details"] };
@@ -41,5 +42,6 @@ export const WIRES = {
   moderations: MODERATIONS_WIRE,
   images: IMAGES_WIRE,
   speech: SPEECH_WIRE,
+  transcriptions: TRANSCRIPTIONS_WIRE,
   rerank: RERANK_WIRE,
 } as const satisfies Record<WireName, Wire>;

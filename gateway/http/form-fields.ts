@@ -1,0 +1,97 @@
+import { parseLabel } from "#shared/labels.ts";
+import { GatewayError } from "../errors.ts";
+import type { MultipartEvent } from "./multipart.ts";
+
+/** Longest text field that is kept. */
+const FIELD_BYTES_MAX = 1024 * 1024;
+/** Longest model that is believed where it stands behind the file. */
+const MODEL_MAX = 200;
+
+export type FormFields = {
+  /**
+   * Takes the form's events as they come.
+   * @throws GatewayError model_not_allowed, invalid_request for a `model` that the provider could understand otherwise.
+   */
+  take(events: readonly MultipartEvent[]): void;
+  /** The text fields before the first file, as far as they are complete. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** The first file has begun, or the form is over: no further field will count. */
+  readonly headSeen: boolean;
+  /** `model`, where it stood behind the file. */
+  readonly lateModel: string | null;
+};
+
+type Field = { name: string; kept: boolean; bytes: Uint8Array[]; size: number };
+
+/**
+ * The text fields of a form that is being sent on while it is read. A scoped key's `model` must stand before the file,
+ * because it decides whether the provider gets anything (spec, endpoint table); a second `model` is refused, because
+ * the provider might take either.
+ */
+export function formFields(scoped: boolean): FormFields {
+  const fields = new Map<string, string>();
+  let headSeen = false;
+  let modelSeen = false;
+  let lateModel: string | null = null;
+  let current: Field | null = null;
+
+  function finish(): void {
+    if (current?.kept) {
+      const text = Buffer.concat(current.bytes).toString("utf8");
+      if (!headSeen) fields.set(current.name, text);
+      else if (current.name === "model") lateModel = parseLabel(text, MODEL_MAX);
+    }
+    current = null;
+  }
+
+  function begin({ name, isFile }: { name: string; isFile: boolean }): void {
+    finish();
+    if (name === "model") {
+      requirePlainModel({ scoped, isFile, modelSeen, headSeen });
+      modelSeen = true;
+    }
+    headSeen ||= isFile;
+    current = isFile ? null : { name, kept: !headSeen || name === "model", bytes: [], size: 0 };
+  }
+
+  function keep(bytes: Uint8Array): void {
+    if (!current?.kept) return;
+    current.size += bytes.byteLength;
+    if (current.size > FIELD_BYTES_MAX) Object.assign(current, { kept: false, bytes: [] });
+    else current.bytes.push(bytes);
+  }
+
+  return {
+    take(events) {
+      for (const event of events) {
+        if (event.kind === "part") begin(event.part);
+        else if (event.kind === "content") keep(event.bytes);
+        else if (event.kind === "end") {
+          finish();
+          headSeen = true;
+        }
+      }
+    },
+    fields,
+    get headSeen() {
+      return headSeen;
+    },
+    get lateModel() {
+      return lateModel;
+    },
+  };
+}
+
+/** What a scoped key is told whose model is not known before its file. */
+export const modelComesFirst = (): GatewayError =>
+  new GatewayError("model_not_allowed", "This key is scoped: put `model` before the file.");
+
+type ModelPart = { scoped: boolean; isFile: boolean; modelSeen: boolean; headSeen: boolean };
+
+function requirePlainModel({ scoped, isFile, modelSeen, headSeen }: ModelPart): void {
+  if (isFile) throw new GatewayError("invalid_request", "`model` must be a plain text field.");
+  if (scoped && headSeen) throw modelComesFirst();
+  if (!modelSeen) return;
+  const sentence = "`model` is there twice.";
+  throw new GatewayError(scoped ? "model_not_allowed" : "invalid_request", sentence);
+}

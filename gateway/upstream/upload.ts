@@ -1,0 +1,83 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Upload } from "../call.ts";
+import { GatewayError } from "../errors.ts";
+import { formFields, modelComesFirst } from "../http/form-fields.ts";
+import { multipartScanner } from "../http/multipart.ts";
+import type { Arriving } from "./arriving.ts";
+
+/** What may stand before the first file. */
+const HEAD_BYTES_MAX = 2 * 1024 * 1024;
+
+export type OpenedUpload = { fields: ReadonlyMap<string, string>; upload: Upload };
+
+export type UploadFacts = {
+  boundary: string;
+  contentLength: number | null;
+  /** The key is scoped, so what is called must be known before anybody is called. */
+  scoped: boolean;
+  clock: Clock;
+};
+
+/**
+ * Reads a form up to its first file, and hands on the whole of it, byte for byte, as somebody asks for it: what is
+ * held is what came with the last piece, whatever the size of the file and however slow the provider.
+ * @throws GatewayError model_not_allowed, before anything is sent, where a scoped key's `model` is not before the file;
+ * invalid_request.
+ */
+export async function openUpload(
+  arrival: Arriving,
+  { boundary, contentLength, scoped, clock }: UploadFacts,
+): Promise<OpenedUpload> {
+  const scanner = multipartScanner(boundary);
+  const form = formFields(scoped);
+  const head: (Uint8Array | null)[] = [];
+  let fault: GatewayError | null = null;
+  let completedMs: number | null = null;
+
+  async function next(): Promise<Uint8Array | null> {
+    const chunk = await arrival.next();
+    if (chunk === null) scanner.end();
+    else form.take(scanner.push(chunk));
+    return chunk;
+  }
+
+  for (let size = 0; !form.headSeen && size < HEAD_BYTES_MAX; size += head.at(-1)?.byteLength ?? 0) {
+    head.push(await next());
+    if (head.at(-1) === null) break;
+  }
+  if (scoped && !form.fields.has("model")) throw modelComesFirst();
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const chunk = head.length > 0 ? (head.shift() ?? null) : await next();
+      if (chunk !== null) return controller.enqueue(chunk);
+      completedMs = clock.monotonicMs();
+      controller.close();
+    } catch (error) {
+      // The provider sees a body that breaks off, never one that ends.
+      fault = error instanceof GatewayError ? error : new GatewayError("internal", undefined, error);
+      controller.error(fault);
+    }
+  }
+
+  return {
+    fields: form.fields,
+    upload: {
+      contentLength,
+      bytes: (moved) =>
+        new ReadableStream(
+          {
+            pull: (controller) => {
+              moved();
+              return pull(controller);
+            },
+            cancel: () => arrival.giveUp(),
+          },
+          { highWaterMark: 0 },
+        ),
+      fault: () => fault,
+      lateModel: () => form.lateModel,
+      completedMs: () => completedMs,
+    },
+  };
+}
