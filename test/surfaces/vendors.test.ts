@@ -54,6 +54,17 @@ describe("speech", () => {
   });
 });
 
+test("a client that leaves in the middle of sound is recorded at the price of what it asked to be spoken", async () => {
+  const session = newId();
+  const body = { model: "gpt-voice", input: "abcdef", voice: "alloy", way: "endless" };
+  const answer = await world.post("/v1/audio/speech", body, { session });
+  const reader = answer.body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+  const [record] = await world.gateway.records(session);
+  expect(record as object).toMatchObject({ state: "client_gone", characters: 6, cost_usd: "0.00009" });
+});
+
 describe("images", () => {
   test.each([false, true])(
     "those returned are counted, not those asked for (streamed: %p)",

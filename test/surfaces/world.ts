@@ -62,7 +62,7 @@ function speak(asked: Asked, reply: Reply): void {
     reply.raw("\r\n");
   }
   if (asked.way === "broken") reply.close();
-  else reply.end();
+  else if (asked.way !== "endless") reply.end();
 }
 
 /** A gateway of a first start, before one vendor of OpenAI's kind (`gpt-*`) and one of Anthropic's. */
