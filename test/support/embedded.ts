@@ -24,13 +24,11 @@ export function keptLog(): Log & { lines: Said[] } {
   return log;
 }
 
-/** A new directory that every user may pass through. It goes with this process at the latest. */
+/** A new directory that every user may pass through. */
 export function scratch(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "tg-"));
   chmodSync(path, 0o711);
-  const remove = () => rmSync(path, { recursive: true, force: true });
-  process.once("exit", remove);
-  return { path, remove };
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** Starts an embedded Postgres on `dataDirectory`, as the launcher does. */
