@@ -8,6 +8,7 @@ import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
+import { isAway } from "./stores/failure.ts";
 
 /** A replica whose database is not there yet waits for it, and says so. */
 const DATABASE_RETRY_MS = 1000;
@@ -23,7 +24,12 @@ process.on("uncaughtException", (error) => {
   void stop(1);
 });
 
-await databaseReady();
+await databaseReady().catch((error) => {
+  process.stderr.write(
+    `The database cannot be migrated: ${error instanceof Error ? error.message : error}\n`,
+  );
+  process.exit(1);
+});
 const { deps, close } = await openDeps(config, log);
 const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
 const server = app(deps).listen({ port: config.port, hostname: config.host });
@@ -49,12 +55,14 @@ function stop(exitCode: number): Promise<void> {
   return stopping;
 }
 
+/** Waits for a database that is away. One that refuses the migration will do so again, so then the process ends. */
 async function databaseReady(): Promise<void> {
   for (;;) {
     try {
       return await migrate(config.databaseUrl);
     } catch (error) {
-      log.warn(errorFields(error), "the database cannot be reached or migrated yet");
+      if (!isAway(error)) throw error;
+      log.warn(errorFields(error), "the database cannot be reached yet");
       await Bun.sleep(DATABASE_RETRY_MS);
     }
   }

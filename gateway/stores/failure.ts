@@ -22,13 +22,18 @@ export async function asking<T>(work: () => PromiseLike<T>): Promise<T> {
 }
 
 /** Whether a failed query may succeed later: the database is away, overloaded, or was too slow. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && AWAY.test(String(error.code));
+export const isAway = (error: unknown): boolean => AWAY.test(codeOf(driverError(error)));
+
+// Drizzle's own error quotes the values of the query; the driver's below it does not.
+const driverError = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
 
 function meaningOf(error: unknown): GatewayError {
-  // Drizzle's own error quotes the values of the query; the driver's below it does not.
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const cause = driverError(error);
+  const code = codeOf(cause);
   if (AWAY.test(code)) return new GatewayError("store_unavailable", undefined, cause);
   if (code === "23505") return new GatewayError("conflict", undefined, cause);
   if (code.startsWith("22")) {
