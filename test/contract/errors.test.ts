@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AppDeps, app } from "#gateway/app.ts";
+import { readGatewayConfig } from "#gateway/config.ts";
+import { openDeps, type Running } from "#gateway/deps.ts";
+import { ERRORS, type ErrorType } from "#gateway/errors.ts";
+import { startWatchdog } from "#gateway/upstream/watchdog.ts";
+import { systemClock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import { type DatabaseLine, databaseLine } from "#test/support/database-line.ts";
+import { keptLog, scratch } from "#test/support/embedded.ts";
+import { freePort } from "#test/support/ports.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { testRecorder } from "#test/support/recorder-kit.ts";
+import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+
+const ADMIN_KEY = "tga_of-the-contract-suite-000000";
+const INSIDE = "what went wrong inside, which is nobody's business";
+
+const place = scratch();
+let database: TestDatabase;
+let line: DatabaseLine;
+let upstream: ScriptedUpstream;
+let running: Running;
+let whole: ReturnType<typeof app>;
+let secret: string;
+let play: (reply: Reply) => void = () => undefined;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  line = await databaseLine(database.url);
+  upstream = await scriptedUpstream((_request, reply) => play(reply));
+  const config = readGatewayConfig({
+    DATABASE_URL: line.url,
+    DATA_DIR: place.path,
+    ADMIN_KEY,
+    MASTER_KEY: "7".repeat(64),
+    JSON_BYTES_MAX: "2048",
+  });
+  running = await openDeps(config, keptLog());
+  whole = app(running.deps);
+  await furnish();
+}, 60_000);
+
+afterAll(async () => {
+  line.mend();
+  await running.close();
+  await Promise.all([line.close(), upstream.close()]);
+  await database.close();
+  place.remove();
+});
+
+type Sent = { method?: string; body?: unknown; headers?: Record<string, string>; deps?: Partial<AppDeps> };
+
+async function send(
+  path: string,
+  { method = "POST", body, headers = {}, deps }: Sent = {},
+): Promise<Response> {
+  const request = new Request(`http://gateway.example${path}`, {
+    method,
+    headers: { host: "gateway.example", authorization: `Bearer ${secret}`, ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  return await (deps ? app({ ...running.deps, ...deps }) : whole).handle(request);
+}
+
+const admin = async (method: string, path: string, body?: unknown) =>
+  await send(`/admin/v1${path}`, { method, body, headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+
+async function newSecret(scopes?: object): Promise<string> {
+  const answer = await admin("POST", "/keys", { name: newId(), ...(scopes ? { scopes } : {}) });
+  return (await answer.json()).secret;
+}
+
+async function furnish(): Promise<void> {
+  secret = await newSecret();
+  const reachable = { allow_private_network: true, credential: "vendor" };
+  const at = (port: number) => `http://127.0.0.1:${port}`;
+  const providers = {
+    scripted: { base_url: upstream.url, ...reachable },
+    away: { base_url: at(freePort()), ...reachable },
+    keyless: { base_url: upstream.url, allow_private_network: true },
+  };
+  for (const [name, rest] of Object.entries(providers)) {
+    for (const kind of ["openai", "anthropic"]) {
+      await admin("PUT", `/providers/${name}-${kind}`, { kind, ...rest });
+      const route = { surface: "chat", provider: `${name}-${kind}`, model: "m-1" };
+      expect((await admin("PUT", `/routes/${name}-${kind}`, route)).status).toBe(201);
+    }
+  }
+}
+
+/** A model surface, and the kind whose providers it calls as they are. */
+const SURFACES = [
+  { path: "/v1/chat/completions", kind: "openai" },
+  { path: "/v1/messages", kind: "anthropic" },
+] as const;
+type Surface = (typeof SURFACES)[number];
+
+const call = ({ path, kind }: Surface, to: string, sent: Sent = {}) =>
+  send(path, { body: { model: `${to}-${kind}`, max_tokens: 1, messages: [] }, ...sent });
+const keyed = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+
+/** A way to each error, by real requests; where it does not lie on a model surface, the surface does not matter. */
+const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
+  invalid_request: ({ path }) => send(path, { body: `{"model":` }),
+  unknown_route: (surface) => call(surface, "scripted", { headers: { "x-task-type": "no-such" } }),
+  unauthenticated: (surface) => call(surface, "scripted", keyed("nobody")),
+  route_not_allowed: async (surface) =>
+    call(surface, "scripted", keyed(await newSecret({ routes: ["echo"] }))),
+  model_not_allowed: async (surface) =>
+    call(surface, "scripted", keyed(await newSecret({ models: ["m-2"] }))),
+  reports_not_allowed: () => send("/v1/reports", { method: "GET" }),
+  not_found: ({ path }) => send(`${path}/nothing/here`),
+  model_not_found: (surface) => call(surface, "no-such"),
+  method_not_allowed: ({ path }) => send(path, { method: "PROPFIND" }),
+  conflict: () =>
+    admin("POST", "/routes", { name: "echo", surface: "chat", provider: "echo", model: "echo" }),
+  too_large: (surface) => call(surface, "scripted", { body: { model: "x".repeat(3000) } }),
+  unsupported_media_type: () =>
+    send("/otel/v1/metrics", {
+      body: "protobuf",
+      headers: { "content-type": "application/x-protobuf", "x-gateway-key": secret },
+    }),
+  internal: (surface) => {
+    const now = () => {
+      throw new TypeError(INSIDE);
+    };
+    return call(surface, "scripted", { deps: { clock: { ...systemClock, now } } });
+  },
+  upstream_unreachable: (surface) => call(surface, "away"),
+  upstream_broken: (surface) => {
+    play = (reply) => reply.reset();
+    return call(surface, "scripted");
+  },
+  key_unverifiable: async (surface) => {
+    line.cut();
+    return await call(surface, "scripted", keyed(`tg_${"k".repeat(43)}`)).finally(line.mend);
+  },
+  cannot_record: async (surface) => {
+    const recorder = await testRecorder({ databaseUrl: database.url });
+    await recorder.close(0);
+    return await call(surface, "scripted", { deps: { recorder } });
+  },
+  store_unavailable: async () => {
+    line.cut();
+    return await admin("GET", "/requests").finally(line.mend);
+  },
+  overloaded: async () => {
+    const spec = {
+      source: "requests",
+      dimensions: [],
+      measures: ["requests"],
+      filters: {},
+      range: "7d",
+      compare: "none",
+      view: "table",
+    };
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    const asked = Array.from({ length: 300 }, () => send("/v1/reports/query", { body: { spec }, headers }));
+    const answers = await Promise.all(asked);
+    return answers.find(({ status }) => status !== 200) ?? new Response(null, { status: 204 });
+  },
+  provider_unconfigured: (surface) => call(surface, "keyless"),
+  upstream_timeout: async (surface) => {
+    // An hour passes once the provider has the request.
+    let passedMs = 0;
+    play = () => {
+      passedMs = 3_600_000;
+    };
+    const clock = { now: systemClock.now, monotonicMs: () => performance.now() + passedMs };
+    const watchdog = startWatchdog(clock, 5);
+    return await call(surface, "scripted", { deps: { clock, watchdog } }).finally(watchdog.close);
+  },
+};
+
+/** Their surface is still to come; the way is written down. */
+const AWAITED: readonly ErrorType[] = ["unsupported_media_type"];
+
+describe.each(Object.entries(ERRORS).filter(([type]) => !AWAITED.includes(type as ErrorType)))(
+  "%s",
+  (name, facts) => {
+    const type = name as ErrorType;
+    test.each(SURFACES)("is reached, and tells what the table says (from $path)", async (surface) => {
+      const answer = await WAYS[type](surface);
+      const text = await answer.text();
+      expect([answer.status, text]).toEqual([facts.status, text]);
+      expect(answer.headers.get("content-type")).toStartWith("application/json");
+      expect(answer.headers.get("x-should-retry")).toBe(facts.final ? "false" : null);
+      const wait = "retryAfterSeconds" in facts ? String(facts.retryAfterSeconds) : null;
+      expect(answer.headers.get("retry-after")).toBe(wait);
+      expect(text).not.toContain(INSIDE);
+      expect(text).not.toContain(upstream.url);
+      const body = JSON.parse(text);
+      expect(body.error.message).toMatch(/^[A-Z].*\.$/s);
+      if (body.type === "error") {
+        const requestId = answer.headers.get("request-id");
+        expect(body).toEqual({
+          type: "error",
+          error: { type: facts.anthropic, message: body.error.message },
+          request_id: requestId,
+        });
+        expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+        expect(surface.path).toBe("/v1/messages");
+      } else {
+        expect(body).toEqual({
+          error: { message: body.error.message, type: facts.openai, param: null, code: type },
+        });
+        expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+      }
+    });
+  },
+);
+
+test("each kind of error is told in Anthropic's shape wherever a client of messages can meet it", async () => {
+  const [, messages] = SURFACES;
+  const elsewhere: readonly ErrorType[] = [
+    "reports_not_allowed",
+    "conflict",
+    "store_unavailable",
+    "overloaded",
+    ...AWAITED,
+  ];
+  const here = (Object.keys(ERRORS) as ErrorType[]).filter((type) => !elsewhere.includes(type));
+  for (const type of here) {
+    const body = await (await WAYS[type](messages)).json();
+    expect([type, body.type]).toEqual([type, "error"]);
+  }
+});

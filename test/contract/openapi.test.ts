@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+type Operation = {
+  summary?: string;
+  tags?: string[];
+  operationId?: string;
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean }[];
+};
+type Document = {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components?: Record<string, Record<string, unknown>>;
+};
+
+let gateway: WiredGateway;
+let document: Document;
+let operations: { name: string; method: string; path: string; operation: Operation }[];
+
+beforeAll(async () => {
+  const nowhere = "http://127.0.0.1:9";
+  gateway = await wiredGateway({ chat: nowhere, messages: nowhere });
+  document = await (await fetch(`${gateway.url}/openapi/json`)).json();
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      method,
+      path,
+      operation,
+    })),
+  );
+}, 60_000);
+
+afterAll(() => gateway.close());
+
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+describe("the OpenAPI document", () => {
+  test("is one of version 3 and names the product in the version of its package", async () => {
+    const { version } = await Bun.file("package.json").json();
+    expect(document.openapi).toMatch(/^3\.\d\.\d$/);
+    expect(document.info).toMatchObject({ title: "Tallygate", version });
+  });
+
+  test("has the methods and path parameters that the standard allows", () => {
+    expect(operations.length).toBeGreaterThan(10);
+    expect(operations.filter(({ method }) => !METHODS.includes(method))).toEqual([]);
+    for (const { name, path, operation } of operations) {
+      expect([name, path.startsWith("/")]).toEqual([name, true]);
+      const written = [...path.matchAll(/\{([^}]+)\}/g)].map(([, parameter]) => parameter ?? "").sort();
+      const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
+      expect([name, declared.map((parameter) => parameter.name).sort()]).toEqual([name, written]);
+      expect(declared.filter(({ required }) => required !== true)).toEqual([]);
+    }
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("says of every operation what it does and where it belongs", () => {
+    expect(operations.filter(({ operation }) => !operation.summary || !operation.tags?.length)).toEqual([]);
+  });
+
+  test("has everything that it refers to", () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, target]) => target ?? "",
+    );
+    const missing = references.filter((target) => {
+      const [root, ...path] = target.split("/");
+      const found = path.reduce<unknown>(
+        (at, step) => (at as Record<string, unknown> | undefined)?.[step],
+        document,
+      );
+      return root !== "#" || found === undefined;
+    });
+    expect(missing).toEqual([]);
+    const schemes = Object.keys(document.components?.["securitySchemes"] ?? {});
+    const named = operations.flatMap(({ operation }) => (operation.security ?? []).flatMap(Object.keys));
+    expect(named.filter((scheme) => !schemes.includes(scheme))).toEqual([]);
+  });
+
+  test("names only addresses that answer, and what needs a key answers 401 without one", async () => {
+    const OPEN = ["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json"];
+    for (const { name, method, path } of operations) {
+      const address = gateway.url + path.replaceAll(/\{[^}]+\}/g, "x");
+      const answer = await fetch(address, { method, redirect: "manual" });
+      await answer.body?.cancel();
+      const expected = OPEN.includes(path) ? 200 : 401;
+      expect([name, answer.status]).toEqual([name, expected]);
+    }
+  });
+});
