@@ -26,7 +26,7 @@ export type Material = {
 const DESCRIPTION_PARTS = /[;:,.、，。；：]|\s(?:or|and|oder|und|ou|et|y|e|и)\s/u;
 const PART_MIN_CHARACTERS = 4;
 
-export const TUNING = {
+const TUNING = {
   partWeight: 0.5,
   /** Built-in examples beside an administrator's own weigh less the more there are of those. */
   besideOwnMax: 0.5,

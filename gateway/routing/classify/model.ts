@@ -15,11 +15,8 @@ export type RouteInput = {
   keywords: readonly string[];
 };
 
-/** How many of 100 fitting prompts may fall to the default route so that foreign ones do. */
-export const STRICTNESSES = [0.02, 0.05, 0.1] as const;
-export type Strictness = (typeof STRICTNESSES)[number];
-
-export type TrainInput = { routes: readonly RouteInput[]; strictness: Strictness };
+/** `strictness`: the share of fitting texts that may fall to the default route so that foreign ones do. */
+export type TrainInput = { routes: readonly RouteInput[]; strictness: 0.02 | 0.05 | 0.1 };
 
 /** A class of the model: a route, or a kind of task that no route takes (hidden: it can only reject). */
 export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name: Kind };

@@ -42,6 +42,17 @@ function put(tree: Tree, path: string, value: unknown): void {
 export const roundedToHalf = (values: Float32Array): Float32Array =>
   Float32Array.from(Float16Array.from(values));
 
+/**
+ * The same numbers in memory that threads share. The starter goes to every training worker: copied, its megabytes would
+ * stop the thread that answers calls.
+ */
+export function shared<T extends Uint32Array | Int32Array | Float32Array>(array: T): T {
+  const Kind = array.constructor as new (buffer: SharedArrayBuffer) => T;
+  const copy = new Kind(new SharedArrayBuffer(array.byteLength));
+  copy.set(array);
+  return copy;
+}
+
 /** A model as bytes: a JSON header (its length first), then the arrays in the fixed order. The same model, the same bytes. */
 export function serialiseModel(model: Model): Uint8Array {
   const arrays = ARRAYS.map(([path, Kind]) => Kind.from(at(model, path) as Numbers));
@@ -83,7 +94,8 @@ function read(bytes: Uint8Array): Model | null {
     if (offset + size > bytes.length) return null;
     const copy = bytes.slice(offset, offset + size);
     const array = new Kind(copy.buffer, 0, count);
-    put(tree, path, Kind === Float16Array ? Float32Array.from(array) : array);
+    const numbers = array instanceof Float16Array ? Float32Array.from(array) : array;
+    put(tree, path, path.startsWith("starter.") ? shared(numbers) : numbers);
     offset += aligned(size);
   }
   const model = tree as unknown as Model;

@@ -3,7 +3,7 @@ import { KINDS } from "./kinds.ts";
 import { LEXICON } from "./lexicon.ts";
 import { rowsOf, scoresOf } from "./rows.ts";
 import { SEEDS } from "./seeds.ts";
-import { roundedToHalf } from "./serialise.ts";
+import { roundedToHalf, shared } from "./serialise.ts";
 import { trainOneVsRest } from "./svm.ts";
 import { type BlockWeights, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
 
@@ -35,7 +35,16 @@ export function trainStarter(): Starter {
     folds: FOLDS,
     cost: 1,
   });
-  return { vocabulary, weights: roundedToHalf(weights), held };
+  return {
+    vocabulary: {
+      ...vocabulary,
+      keys: shared(vocabulary.keys),
+      columns: shared(vocabulary.columns),
+      rarity: shared(vocabulary.rarity),
+    },
+    weights: shared(roundedToHalf(weights)),
+    held: shared(held),
+  };
 }
 
 /** One score per kind of task, for the features of a text. */

@@ -1,5 +1,5 @@
 /** Marks of a text's shape, each seen or not. Read from the clipped text before it is normalised. */
-export const MARKS = {
+const MARKS = {
   "code fence": /```|~~~/,
   "code-like line":
     /^\s*(?:(?:def|class|function|public|private|static|const|let|var|async)\s+\w+.*[({:;=]\s*\S*$|(?:import|from)\s+[\w.{},* ]+\s+(?:import|from)\b|import\s+[\w.]+;?$|return\b[^.]*;?$|(?:if|for|while)\s*\(.+\)|(?:if|for|while)\s[^.]+:$|#include|<\/?[a-z]+[^>]*>|(?:SELECT|INSERT|UPDATE|CREATE)\s.+(?:FROM|INTO|SET|TABLE)\b|[\w.]+\([^()]*\);?$|[}\])]+;$)/m,

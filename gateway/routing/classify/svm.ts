@@ -40,7 +40,7 @@ type Binary = {
   alpha: Float64Array;
 };
 
-export function dot(rows: Rows, row: number, weights: Float64Array): number {
+function dot(rows: Rows, row: number, weights: Float64Array): number {
   const { ids, values } = rows;
   const end = rows.starts[row + 1] ?? 0;
   let sum = weights[rows.width] ?? 0;

@@ -8,14 +8,14 @@ import { extended, rowsOf } from "./rows.ts";
 import { decide } from "./score.ts";
 import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
-import { type Starter, trainStarter } from "./starter.ts";
+import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { type Rows, trainOneVsRest } from "./svm.ts";
-import { learnVocabulary, vectorOf } from "./vocabulary.ts";
+import { type BlockWeights, learnVocabulary, vectorOf } from "./vocabulary.ts";
 
 const FOLDS = 5;
 /** Below this many measured texts the threshold is a fixed one. */
 const TRIALS_MIN = 10;
-export const THRESHOLD_ASSUMED = -0.8;
+const THRESHOLD_ASSUMED = -0.8;
 /** Above this many texts, features that one text alone has are dropped: they only cost memory. */
 const SINGLES_KEPT_UP_TO = 1200;
 const NEAREST_PER_CLASS_MAX = 60;
@@ -79,6 +79,12 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
   };
 }
 
+/** Which blocks count how much: routes that only bear templates' names are what the starter already tells apart. */
+function blocksFor({ samples, oneKind }: Material): BlockWeights {
+  if (samples.every(({ source }) => source === "builtin")) return STARTER_BLOCKS;
+  return oneKind ? TOPIC_BLOCKS : TASK_BLOCKS;
+}
+
 /**
  * Trains the classifier of an administrator's routes. Pure and deterministic: the same routes (and the same build)
  * give a byte-identical model. About a second of one core for 20 routes of 50 examples; run it in a Worker.
@@ -86,8 +92,8 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
 export function trainModel(input: TrainInput, starter: Starter = trainStarter()): Model {
   const material = gatherMaterial(starter, input);
   const { classes, samples } = material;
-  const blocks = material.oneKind ? TOPIC_BLOCKS : TASK_BLOCKS;
-  const seenMin = samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
+  const blocks = blocksFor(material);
+  const seenMin = blocks !== STARTER_BLOCKS && samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
   const vocabulary = learnVocabulary(
     samples.map(({ features }) => features),
     seenMin,

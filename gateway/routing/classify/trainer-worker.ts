@@ -13,7 +13,7 @@ export function trainInWorker(input: TrainInput, starter: Starter | null = null)
   const { promise, resolve, reject } = Promise.withResolvers<Model>();
   const worker = new Worker(new URL("./trainer-thread.ts", import.meta.url));
   worker.onmessage = ({ data }: MessageEvent<TrainerAnswer>) => {
-    if ("model" in data) resolve(starter ? { ...data.model, starter } : data.model);
+    if ("model" in data) resolve(data.model);
     else reject(new Error(`the classifier could not be trained: ${data.failure}`));
     worker.terminate();
   };

@@ -14,7 +14,7 @@ export type Vocabulary = {
 /** How much each block counts: zone, full text, marks of shape, cues, kinds of task. */
 export type BlockWeights = readonly [number, number, number, number, number];
 
-export function columnOf(vocabulary: Vocabulary, hash: number): number {
+function columnOf(vocabulary: Vocabulary, hash: number): number {
   const mask = vocabulary.keys.length - 1;
   let slot = hash & mask;
   for (;;) {

@@ -1,4 +1,5 @@
 import { classify, routeOf } from "#gateway/routing/classify/classify.ts";
+import type { Model } from "#gateway/routing/classify/model.ts";
 import { seededRandom } from "#gateway/routing/classify/random.ts";
 import { trainModel } from "#gateway/routing/classify/train.ts";
 import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
@@ -62,8 +63,6 @@ export async function speedPart(directory: string): Promise<void> {
   );
   const starter = sharedStarter();
   trainModel({ routes: routes.slice(0, 4), strictness: 0.05 }, starter);
-  Bun.gc(true);
-  const before = process.memoryUsage().rss;
   const used = process.cpuUsage();
   const model = trainModel({ routes, strictness: 0.05 }, starter);
   const { user, system } = process.cpuUsage(used);
@@ -74,7 +73,12 @@ export async function speedPart(directory: string): Promise<void> {
     bar: "≤ 1.5 s",
     met: seconds <= 1.5,
   });
-  const held = await longestPause(() => trainInWorker({ routes, strictness: 0.05 }, starter));
+  Bun.gc(true);
+  const before = process.memoryUsage().rss;
+  const kept: Model[] = [];
+  const held = await longestPause(async () => {
+    kept.push(await trainInWorker({ routes, strictness: 0.05 }, starter));
+  });
   report({
     what: "main thread held up by a worker's training",
     ours: `${held.toFixed(1)} ms`,
@@ -82,6 +86,15 @@ export async function speedPart(directory: string): Promise<void> {
     met: held <= 5,
   });
 
+  await Bun.sleep(300);
+  Bun.gc(true);
+  const added = (process.memoryUsage().rss - before) / 2 ** 20;
+  report({
+    what: "memory grown by a model from a worker",
+    ours: `${added.toFixed(0)} MB for ${kept.length}`,
+    bar: "≤ 80 MB",
+    met: added <= 80,
+  });
   const prompts = training.map(({ text }) => text);
   const sized = (length: number) =>
     Array.from({ length: 200 }, (_, at) => {
@@ -106,12 +119,4 @@ export async function speedPart(directory: string): Promise<void> {
     percentiles((at) => classify(model, pick(long, at), null)),
     { p50: 0.8, p99: 2 },
   );
-  Bun.gc(true);
-  const added = (process.memoryUsage().rss - before) / 2 ** 20;
-  report({
-    what: "RSS grown while training and scoring in-process",
-    ours: `${added.toFixed(0)} MB`,
-    bar: "≤ 80 MB",
-    met: added <= 80,
-  });
 }

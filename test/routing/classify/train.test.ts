@@ -15,7 +15,7 @@ describe("training", () => {
     const here = serialiseModel(trainModel(input, sharedStarter()));
     expect(serialiseModel(await trainInWorker(input))).toEqual(here);
     expect(serialiseModel(await trainInWorker(input, sharedStarter()))).toEqual(here);
-  });
+  }, 30_000);
 
   test("while a worker trains, this thread is not held up", async () => {
     let longest = 0;
@@ -28,7 +28,7 @@ describe("training", () => {
     clearInterval(timer);
     // Far above the few milliseconds that handing over takes: this machine may be busy with other things.
     expect(longest).toBeLessThan(250);
-  });
+  }, 30_000);
 
   test("no route at all trains to a model that chooses none", () => {
     expect(classify(train(), "hello", null)).toMatchObject({ route: null, candidates: [] });
