@@ -84,8 +84,9 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
 /** For what is asked of a provider and makes nothing that is paid for. */
 const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };
 
-const sinceAdmission = (deps: { clock: Clock }, call: Call) =>
-  deps.clock.monotonicMs() - call.admittedMonotonicMs;
+/** Milliseconds since the request was complete; of an upload that is not, since its head was. */
+const sinceAdmission = (deps: { clock: Clock }, { upload, admittedMonotonicMs }: Call) =>
+  deps.clock.monotonicMs() - (upload?.completedMs() ?? admittedMonotonicMs);
 
 function laneOf(call: Call, choice: Choice): Choice {
   // A translated call goes to another vendor than the one that its caller's credential is for.
@@ -96,25 +97,25 @@ function laneOf(call: Call, choice: Choice): Choice {
   return native && open ? { ...choice, channel: "subscription" } : choice;
 }
 
-/** What a translation has no place for is told by name; of any other failure only its type. */
+/** A refusal of the gateway's own says what is wrong with the request; of any other failure only its type is told. */
 const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): GatewayError =>
-  cause instanceof GatewayError && type === "invalid_request" ? cause : new GatewayError(type);
+  cause instanceof GatewayError && cause.type === type ? cause : new GatewayError(type);
 
 function failedFacts(
   { surface }: Call,
-  { type, target, attempts }: Extract<Attempt, { kind: "failed" }>,
+  { type, target, attempts, sent, left }: Extract<Attempt, { kind: "failed" }>,
 ): Omit<Facts, "latencyMs"> {
-  const refused = type === "provider_unconfigured" || type === "invalid_request";
+  const refused = type === "provider_unconfigured" || ERRORS[type].final;
   return {
-    state: refused ? "denied" : "upstream_error",
-    status: ERRORS[type].status,
-    errorType: type,
+    state: left ? "client_gone" : refused ? "denied" : "upstream_error",
+    status: left ? null : ERRORS[type].status,
+    errorType: left ? null : type,
     target,
     attempts,
     providerRequestId: null,
     reading: null,
     // A reset or a silence leaves open whether the provider billed the call.
-    priced: refused || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
+    priced: !sent || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
     ttftMs: null,
   };
 }
@@ -123,9 +124,10 @@ type Answered = { ending: Ending; reading: Reading; ttftMs: number | null; price
 
 function answeredFacts(
   call: Call,
-  { answer, target, attempts }: Extract<Attempt, { kind: "answer" }>,
+  { answer, target: called, attempts }: Extract<Attempt, { kind: "answer" }>,
   { ending, reading: told, ttftMs, prices }: Answered,
 ): Omit<Facts, "latencyMs"> {
+  const target = { ...called, model: called.model ?? call.upload?.lateModel() ?? null };
   const reading = answer.ok ? withAsked(told, call) : told;
   const charged = answer.ok && !surfaceFacts(call.surface).free;
   return {

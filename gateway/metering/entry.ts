@@ -8,8 +8,8 @@ import type { Priced, Reading } from "../reading.ts";
 /** What is known of a call once its story has ended. */
 export type Facts = {
   state: State;
-  /** HTTP status of the answer. */
-  status: number;
+  /** HTTP status of the answer; null when its client left before there was one. */
+  status: number | null;
   errorType: ErrorType | `upstream_${number}` | null;
   /** The provider that answered, or was tried last; null when none was. */
   target: Target | null;

@@ -12,6 +12,7 @@ import type { Attempt } from "./forward.ts";
 import { type Ending, relayStream } from "./relay.ts";
 import { requestIdOf, type Translation, translatedAnswerHeaders, translatingMeter } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
+import { wholeBody } from "./whole-body.ts";
 
 export type AnswerDeps = { clock: Clock; watchdog: Watchdog; drains: DrainPool };
 
@@ -39,7 +40,7 @@ export async function relayAnswer(deps: AnswerDeps, story: AnswerStory): Promise
   const streaming = isEventStream(answer) || story.wire.opaque === true;
   return streaming && answer.body && answer.ok
     ? streamed(deps, story, answer.body)
-    : await whole(story, answer);
+    : await whole(deps, story, answer);
 }
 
 const isEventStream = ({ headers }: Response): boolean =>
@@ -85,9 +86,9 @@ function meterOf(story: AnswerStory, encoding: string | null): Meter {
   return compressed ? compressedMeter(meter, encoding) : meter;
 }
 
-async function whole(story: AnswerStory, answer: Response): Promise<Response | null> {
-  const { translation } = story.attempt;
-  const bytes = await answer.bytes().catch(() => null);
+async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Promise<Response | null> {
+  const { translation, abort } = story.attempt;
+  const bytes = await wholeBody(deps, answer, abort).catch(() => null);
   const encoding = translation ? null : answer.headers.get("content-encoding");
   const plain = bytes && decodedCopy(bytes, encoding);
   const reading = readingOf(story, plain ?? NOTHING);

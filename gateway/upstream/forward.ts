@@ -10,11 +10,16 @@ import type { Send } from "./send.ts";
 import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 
+/** How long a provider may take to be connected to, its TLS handshake included. */
+const CONNECT_MS = 5000;
 /** Silence allowed before the first byte of an answer: long thinking is legitimate, hanging for ever is not. */
 const FIRST_BYTE_MS = 600_000;
 
 /** An upstream status that another target may still make good, as long as nothing was answered (DECISIONS.md, fallbacks). */
 const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
+
+/** Failures that another target may make good, where the request was not sent. */
+const FALLBACK_FAILURES = new Set<ErrorType>(["upstream_unreachable", "provider_unconfigured"]);
 
 export type UpstreamDeps = {
   clock: Clock;
@@ -34,7 +39,17 @@ export type Attempt =
       translation: Translation | null;
       abort(): void;
     }
-  | { kind: "failed"; type: ErrorType; target: Target; attempts: number; cause: unknown };
+  | {
+      kind: "failed";
+      type: ErrorType;
+      target: Target;
+      attempts: number;
+      cause: unknown;
+      /** The provider may have got the request. */
+      sent: boolean;
+      /** Given up because the client left. */
+      left: boolean;
+    };
 
 /**
  * Sends the call to its targets in turn until one answers. Another target is tried only while no byte of an answer
@@ -52,22 +67,28 @@ export async function forward(deps: UpstreamDeps, choice: Choice, call: Call): P
   throw new RangeError("a choice has at least one target");
 }
 
-/** Images and speech are dear to make twice: a provider that got the request may have begun. */
-function mayTryNext(attempt: Attempt, { surface }: Call): boolean {
+/** Images and speech are dear to make twice: a provider that got the request may have begun. Nothing is begun for nobody. */
+function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
+  if (signal.aborted) return false;
   return attempt.kind === "answer"
     ? !surfaceFacts(surface).sentOnce && FALLBACK_STATUSES.has(attempt.answer.status)
-    : attempt.type === "upstream_unreachable" || attempt.type === "provider_unconfigured";
+    : !attempt.sent && FALLBACK_FAILURES.has(attempt.type);
 }
 
 type Try = { target: Target; attempts: number };
 
 async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Try): Promise<Attempt> {
   if (!isConfigured(it.target, choice)) {
-    return { kind: "failed", type: "provider_unconfigured", ...it, cause: null };
+    return { ...it, ...UNSENT, type: "provider_unconfigured", cause: null };
   }
   const deadline = new AbortController();
   const abort = () => deadline.abort();
-  const watched = { deadlineMs: deps.clock.monotonicMs() + FIRST_BYTE_MS, expire: abort };
+  const watched = { deadlineMs: deps.clock.monotonicMs() + CONNECT_MS, expire: abort };
+  let sent = false;
+  const onSent = () => {
+    sent = true;
+    watched.deadlineMs = deps.clock.monotonicMs() + FIRST_BYTE_MS;
+  };
   const usageAsked = asksUpstreamForUsage(call, it.target);
   deps.watchdog.watch(watched);
   try {
@@ -79,28 +100,39 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
       url: upstreamUrl(it.target.provider, surface),
       headers: headersFor(call, choice, it.target),
       body: translation?.body ?? splice(call.body, { ...modelOf(it.target), askForUsage: usageAsked }),
+      upload: call.upload,
       signal: leaveSignal(call, choice, deadline.signal),
       decode: translation !== null,
+      onSent,
     });
     if (answer.status >= 300 && answer.status < 400) {
       await answer.body?.cancel();
-      return { kind: "failed", type: "upstream_unreachable", ...it, cause: null };
+      return { ...it, ...UNSENT, sent, type: "upstream_unreachable", cause: null };
     }
     return { kind: "answer", answer, ...it, usageAsked, translation, abort };
   } catch (cause) {
-    const type = deadline.signal.aborted ? "upstream_timeout" : failureOf(cause);
-    return { kind: "failed", type, ...it, cause };
+    const fault = call.upload?.fault();
+    // The provider never got the whole of it, so there is nothing that it could answer or bill.
+    if (fault) return { ...it, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
+    const late = deadline.signal.aborted;
+    const left = !late && call.signal.aborted && leavesWithClient(choice);
+    const type = sent && late ? "upstream_timeout" : failureOf(cause, sent);
+    return { kind: "failed", ...it, type, cause, sent, left };
   } finally {
     deps.watchdog.release(watched);
   }
 }
 
+const UNSENT = { kind: "failed", sent: false, left: false } as const;
+
 const modelOf = ({ model }: Target): { model?: string } => (model === null ? {} : { model });
 
 /** A client that leaves before the answer does not stop the provider, which bills anyway, unless the route says so. */
 function leaveSignal(call: Call, choice: Choice, deadline: AbortSignal): AbortSignal {
-  return choice.route?.onClientGone === "cancel" ? AbortSignal.any([deadline, call.signal]) : deadline;
+  return leavesWithClient(choice) ? AbortSignal.any([deadline, call.signal]) : deadline;
 }
+
+const leavesWithClient = ({ route }: Choice): boolean => route?.onClientGone === "cancel";
 
 function isConfigured({ provider }: Target, choice: Choice): boolean {
   const needsCredential = PROVIDERS[provider.kind].auth !== "none" && choice.channel !== "subscription";

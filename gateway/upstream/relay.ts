@@ -2,10 +2,8 @@ import type { Clock } from "#shared/clock.ts";
 import type { Meter } from "../metering/meter.ts";
 import type { Reading } from "../reading.ts";
 import { DRAIN, type DrainPool } from "./drain.ts";
-import type { Watchdog, Watched } from "./watchdog.ts";
+import { GAP_MS, type Watchdog, type Watched } from "./watchdog.ts";
 
-/** Silence allowed between two chunks of a provider. */
-const GAP_MS = 300_000;
 /** How long a client may leave a chunk unread. */
 const READER_STALL_MS = 120_000;
 

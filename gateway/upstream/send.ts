@@ -1,5 +1,6 @@
-import type { SurfaceName, Target } from "../call.ts";
+import type { SurfaceName, Target, Upload } from "../call.ts";
 import { echoFetch } from "../providers/echo.ts";
+import { sentBody } from "./sent-body.ts";
 import type { AddressGuard } from "./ssrf.ts";
 
 /** One request to a provider, ready to go. */
@@ -9,9 +10,13 @@ export type Sending = {
   url: string;
   headers: Headers;
   body: Uint8Array;
+  /** Sent in the place of `body`. */
+  upload?: Upload | undefined;
   signal: AbortSignal;
   /** Decode a compressed answer: for those that the client does not get as they were sent. */
   decode?: boolean;
+  /** Called once the connection stands: from here on the provider may get the request. */
+  onSent(): void;
 };
 
 /** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
@@ -24,14 +29,19 @@ export type Send = (sending: Sending) => Promise<Response>;
  */
 export const sender =
   (guard: Pick<AddressGuard, "assertReachable">): Send =>
-  async ({ target, surface, url, headers, body, signal, decode = false }) => {
+  async ({ target, surface, url, headers, body, upload, signal, decode = false, onSent }) => {
     const { kind, allowPrivateNetwork } = target.provider;
-    if (kind === "echo") return echoFetch({ surface, bytes: body });
+    if (kind === "echo") {
+      await upload?.bytes(onSent).pipeTo(new WritableStream());
+      return echoFetch({ surface, bytes: body });
+    }
     await guard.assertReachable(url, allowPrivateNetwork);
+    const length = upload ? upload.contentLength : body.byteLength;
+    if (length !== null) headers.set("content-length", String(length));
     const init = {
       method: "POST",
       headers,
-      body,
+      body: upload ? upload.bytes(onSent) : sentBody(body, onSent),
       signal,
       redirect: "manual",
       decompress: decode,

@@ -1,5 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
 
+/** Silence allowed between two chunks of a provider. */
+export const GAP_MS = 300_000;
+
 /** Something that must move on before its deadline; `expire` ends it. */
 export type Watched = { deadlineMs: number; expire: () => void };
 

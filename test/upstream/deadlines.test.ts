@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Call, Choice, Target } from "#gateway/call.ts";
+import { Secret } from "#gateway/directory.ts";
+import { scanJson } from "#gateway/http/scan.ts";
+import { forward } from "#gateway/upstream/forward.ts";
+import type { Send, Sending } from "#gateway/upstream/send.ts";
+import { sentBody } from "#gateway/upstream/sent-body.ts";
+import { startWatchdog } from "#gateway/upstream/watchdog.ts";
+import { wholeBody } from "#gateway/upstream/whole-body.ts";
+import { newId } from "#shared/ids.ts";
+import { movableClock } from "#test/stores/movable-clock.ts";
+
+const clock = movableClock();
+let watchdog = startWatchdog(clock, 1);
+afterEach(() => {
+  watchdog.close();
+  watchdog = startWatchdog(clock, 1);
+});
+
+const target = (model: string): Target => ({
+  provider: {
+    name: model,
+    kind: "openai",
+    baseUrl: "https://provider.example/v1",
+    credential: new Secret("credential"),
+    headers: {},
+    models: null,
+    responses: true,
+    trustedForPassthrough: false,
+    allowPrivateNetwork: false,
+    enabled: true,
+  },
+  model,
+  wire: "chat",
+});
+const choice: Choice = {
+  route: null,
+  routeName: "two",
+  source: "model",
+  targets: [target("first"), target("second")],
+  channel: "api",
+};
+const call = (): Call => ({
+  id: newId(),
+  surface: "chat.completions",
+  key: { id: newId(), name: "key", owner: null, scopes: {}, limits: null, expiresAtMs: null },
+  foreignCredential: null,
+  headers: new Headers(),
+  body: scanJson(new TextEncoder().encode('{"model":"two","messages":[]}')),
+  model: "two",
+  routeMember: null,
+  streamed: false,
+  signal: new AbortController().signal,
+  admittedAt: clock.now(),
+  admittedMonotonicMs: clock.monotonicMs(),
+});
+
+/** A provider that never comes to a point: `until` says how far it gets. */
+const hanging =
+  (until: "connecting" | "answering", seen: Sending[]): Send =>
+  (sending) => {
+    seen.push(sending);
+    if (sending.target.model === "second") return Promise.resolve(Response.json({}));
+    if (until === "answering") sending.onSent();
+    return new Promise((_, reject) => {
+      sending.signal.addEventListener("abort", () => reject(sending.signal.reason));
+    });
+  };
+
+describe("a provider that", () => {
+  test("cannot be connected to within 5 s was not asked, so its fallback is", async () => {
+    const seen: Sending[] = [];
+    const attempt = forward({ clock, watchdog, send: hanging("connecting", seen) }, choice, call());
+    clock.advance(4900);
+    await Bun.sleep(10);
+    expect(seen.length).toBe(1);
+    clock.advance(200);
+    expect(await attempt).toMatchObject({ kind: "answer", attempts: 2 });
+  });
+
+  test("is connected to has 600 s to begin its answer, and then nobody else is asked", async () => {
+    const seen: Sending[] = [];
+    const attempt = forward({ clock, watchdog, send: hanging("answering", seen) }, choice, call());
+    clock.advance(599_000);
+    await Bun.sleep(10);
+    clock.advance(2000);
+    expect(await attempt).toMatchObject({
+      kind: "failed",
+      type: "upstream_timeout",
+      attempts: 1,
+      sent: true,
+    });
+    expect(seen.length).toBe(1);
+  });
+
+  test("begins a plain answer and then is silent for 300 s is given up", async () => {
+    const abort = new AbortController();
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(3));
+        abort.signal.addEventListener("abort", () => controller.error(abort.signal.reason));
+      },
+    });
+    const bytes = wholeBody({ clock, watchdog }, new Response(body), () => abort.abort()).catch(() => null);
+    await Bun.sleep(10);
+    clock.advance(299_000);
+    await Bun.sleep(10);
+    expect(abort.signal.aborted).toBe(false);
+    clock.advance(2000);
+    expect(await bytes).toBeNull();
+  });
+});
+
+describe("a body to be sent", () => {
+  test("is not asked for while nobody is connected", async () => {
+    // Takes connections and never says a word of TLS.
+    const mute = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    let asked = false;
+    const leave = new AbortController();
+    const sent = fetch(`https://127.0.0.1:${mute.port}/`, {
+      method: "POST",
+      body: sentBody(new Uint8Array(8), () => {
+        asked = true;
+      }),
+      signal: leave.signal,
+    }).catch(() => null);
+    await Bun.sleep(100);
+    leave.abort();
+    expect(await sent).toBeNull();
+    expect(asked).toBe(false);
+    mute.stop(true);
+  });
+
+  test.each([0, 1, 70_000, 3_000_000])("arrives whole and framed by its length (%d bytes)", async (size) => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) =>
+        Response.json([
+          request.headers.get("content-length"),
+          request.headers.get("transfer-encoding"),
+          Bun.hash(await request.bytes()).toString(),
+        ]),
+    });
+    const bytes = crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536)));
+    const body = Buffer.concat(Array(Math.ceil(size / 65_536)).fill(bytes)).subarray(0, size);
+    let asked = 0;
+    const answer = await fetch(server.url, {
+      method: "POST",
+      headers: { "content-length": String(size) },
+      body: sentBody(body, () => {
+        asked += 1;
+      }),
+    });
+    expect(await answer.json()).toEqual([String(size), null, Bun.hash(body).toString()]);
+    expect(asked).toBe(1);
+    await server.stop(true);
+  });
+});
