@@ -69,15 +69,20 @@ export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
         run.controller = controller;
       },
       pull: (controller) => pull(run, controller),
-      cancel() {
-        run.gone = true;
-        // A read under way comes back to `pull`, which then drains.
-        if (!run.reading) void drain(run);
-      },
+      cancel: () => leave(run),
     },
     // No chunk is read before the client asks for it.
     { highWaterMark: 0 },
   );
+}
+
+/** The client left. A read under way comes back to `pull`, which then drains; a silent provider must not hold it up. */
+function leave(run: Run): void {
+  const { drains, clock, abort } = run.relay;
+  run.gone = true;
+  if (!run.reading) void drain(run);
+  else if (!drains) abort();
+  else run.watched.deadlineMs = Math.min(run.watched.deadlineMs, clock.monotonicMs() + DRAIN.msMax);
 }
 
 async function pull(run: Run, controller: Controller): Promise<void> {
