@@ -14,6 +14,7 @@ import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts"
 
 let upstream: ScriptedUpstream;
 let gateway: WiredGateway;
+let noTls: ReturnType<typeof Bun.listen>;
 /** What the first choice does with a request; the fallback always answers. */
 let first: (reply: Reply, request: SeenRequest) => void | Promise<void> = () => undefined;
 
@@ -27,6 +28,7 @@ beforeAll(async () => {
   upstream = await scriptedUpstream((request, reply) =>
     request.body.includes('"first"') ? first(reply, request) : reply.json(ANSWER),
   );
+  noTls = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: (socket) => void socket.end() } });
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
   const reachable = { allow_private_network: true, enabled: true };
   const kind = "openai-compatible";
@@ -35,10 +37,10 @@ beforeAll(async () => {
     base_url: `http://127.0.0.1:${freePort()}/v1`,
     ...reachable,
   });
-  // No certificate, and no handshake at all.
+  // Hangs up on a handshake.
   await gateway.admin("PUT", "/providers/no-tls", {
     kind,
-    base_url: `${upstream.url.replace("http:", "https:")}/v1`,
+    base_url: `https://127.0.0.1:${noTls.port}/v1`,
     ...reachable,
   });
   await gateway.admin("PUT", "/providers/no-name", {
@@ -75,6 +77,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close();
   await upstream.close();
+  noTls.stop(true);
 });
 
 const post = (route: string, session: string, path = "/v1/chat/completions") =>
