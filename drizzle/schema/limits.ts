@@ -1,0 +1,77 @@
+import { bigint, boolean, date, index, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { exact, instant, org } from "./columns.ts";
+
+/**
+ * What a key's calls cost, by the UTC day of their admission. Kept by a trigger of `requests` (in the migration), in the
+ * transaction that writes the record: it is the sum of the records whoever wrote them, and never anything else.
+ */
+export const keySpend = pgTable(
+  "key_spend",
+  {
+    orgId: org(),
+    keyId: uuid("key_id").notNull(),
+    day: date("day").notNull(),
+    usd: exact("usd").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.day] })],
+);
+
+/**
+ * Calls on their way of keys with a budget or a bound on calls at once: what each may cost at most, then what it did
+ * cost. The trigger of `requests` takes a hold away with the call's record, so that no cost is counted twice.
+ */
+export const limitHolds = pgTable(
+  "limit_holds",
+  {
+    orgId: org(),
+    callId: uuid("call_id").notNull(),
+    keyId: uuid("key_id").notNull(),
+    /** The gateway process that has the call. */
+    holder: uuid("holder").notNull(),
+    /** Admission of the call: the period of the budget that it counts in. */
+    startedAt: instant("started_at").notNull(),
+    usd: exact("usd").notNull(),
+    /** The answer has ended, and `usd` is its cost; the record is on its way. */
+    ended: boolean("ended").notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.callId] }),
+    index("limit_holds_key").on(table.orgId, table.keyId),
+    index("limit_holds_holder").on(table.holder),
+  ],
+);
+
+/** What a gateway process may spend of a key's budget while it cannot reach Postgres. */
+export const limitLeases = pgTable(
+  "limit_leases",
+  {
+    orgId: org(),
+    keyId: uuid("key_id").notNull(),
+    holder: uuid("holder").notNull(),
+    /** First day of the budget's period. */
+    period: date("period").notNull(),
+    usd: exact("usd").notNull(),
+    /** Calls under way that were let through on the lease. */
+    calls: integer("calls").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.holder] })],
+);
+
+/** Calls and tokens let through, by quarter of a second since 1970 (`slot`), for as long as they count. */
+export const limitRates = pgTable(
+  "limit_rates",
+  {
+    orgId: org(),
+    keyId: uuid("key_id").notNull(),
+    slot: bigint("slot", { mode: "number" }).notNull(),
+    requests: integer("requests").notNull(),
+    tokens: bigint("tokens", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.slot] })],
+);
+
+/** The gateway processes, and when each last said that it lives. What a dead one held is freed. */
+export const limitHolders = pgTable("limit_holders", {
+  holder: uuid("holder").primaryKey(),
+  seenAt: instant("seen_at").notNull(),
+});
