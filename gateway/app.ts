@@ -51,6 +51,8 @@ export const app = (deps: AppDeps) =>
       openapi({
         path: "/openapi",
         specPath: "/openapi/json",
+        // Its default leaves out every path with a dot, such as that of the report payload's schema.
+        exclude: { staticFile: false },
         documentation: {
           info: {
             title: "Tallygate",

@@ -80,6 +80,16 @@ describe("the OpenAPI document", () => {
     expect(named.filter((scheme) => !schemes.includes(scheme))).toEqual([]);
   });
 
+  test("has every address that the README tells", async () => {
+    const readme = await Bun.file("README.md").text();
+    const told = [...readme.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^\s`?]+)/g)];
+    expect(told.length).toBeGreaterThan(10);
+    const documented = (path = "", method = "") => document.paths[path]?.[method.toLowerCase()] !== undefined;
+    expect(told.filter(([, method, path]) => !documented(path, method)).map(([written]) => written)).toEqual(
+      [],
+    );
+  });
+
   test("names only addresses that answer, and what needs a key answers 401 without one", async () => {
     const OPEN = ["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json"];
     for (const { name, method, path } of operations) {
