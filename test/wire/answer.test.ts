@@ -69,7 +69,9 @@ describe("a plain answer reaches the client byte for byte", () => {
     async (size) => {
       const bytes = new Uint8Array(size);
       for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
-      for (const reply of [bytesReply(bytes, JSON_TYPE), slicedReply(bytes, 1_000_000, JSON_TYPE)]) {
+      const replies = [slicedReply(bytes, 1_000_000, JSON_TYPE), bytesReply(bytes, JSON_TYPE)];
+      // Once is enough for the largest.
+      for (const reply of replies.slice(size > 2 ** 25 ? 1 : 0)) {
         play = reply;
         // A bare socket would join these bytes again and again.
         const answer = await fetch(gateway.url + CHAT.path, {
