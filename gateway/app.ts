@@ -9,6 +9,7 @@ import { embeddings } from "./surfaces/embeddings.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
+import { imageVariations } from "./surfaces/image-variations.ts";
 import { messages } from "./surfaces/messages.ts";
 import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
 import type { SurfaceDeps } from "./surfaces/model-surface.ts";
@@ -18,6 +19,8 @@ import { type ReportsDeps, reports } from "./surfaces/reports.ts";
 import { rerank } from "./surfaces/rerank.ts";
 import { responses } from "./surfaces/responses.ts";
 import { speech } from "./surfaces/speech.ts";
+import { transcriptions } from "./surfaces/transcriptions.ts";
+import { translations } from "./surfaces/translations.ts";
 
 export type AppDeps = SurfaceDeps &
   HealthDeps &
@@ -79,6 +82,9 @@ export const app = (deps: AppDeps) =>
     .use(moderations(deps))
     .use(imageGenerations(deps))
     .use(imageEdits(deps))
+    .use(imageVariations(deps))
+    .use(transcriptions(deps))
+    .use(translations(deps))
     .use(speech(deps))
     .use(rerank(deps))
     .use(reports(deps))

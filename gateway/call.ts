@@ -74,6 +74,7 @@ export const SURFACES = {
     wire: "images",
     routeSurface: null,
     upstreamPath: "/images/edits",
+    form: "too",
     sentOnce: true,
   },
   "images.variations": {
@@ -81,6 +82,7 @@ export const SURFACES = {
     wire: "images",
     routeSurface: null,
     upstreamPath: "/images/variations",
+    form: "only",
     sentOnce: true,
   },
   "audio.transcriptions": {
@@ -88,6 +90,7 @@ export const SURFACES = {
     wire: "transcriptions",
     routeSurface: null,
     upstreamPath: "/audio/transcriptions",
+    form: "only",
     sentOnce: true,
   },
   "audio.translations": {
@@ -95,6 +98,7 @@ export const SURFACES = {
     wire: "transcriptions",
     routeSurface: null,
     upstreamPath: "/audio/translations",
+    form: "only",
     sentOnce: true,
   },
   "audio.speech": {
@@ -140,6 +144,8 @@ export type SurfaceFacts = {
   streamMember?: { name: string; value: unknown };
   /** What is counted in the request: code points of `input`, or entries of `documents`. */
   counts?: "characters" | "documents";
+  /** Takes `multipart/form-data`, besides JSON or in its place. */
+  form?: "too" | "only";
   /** No vendor charges for it. */
   free?: boolean;
   /** Makes nothing that is paid for, so it leaves no record. */
@@ -174,6 +180,8 @@ export type Labels = {
 export type Upload = {
   /** The bytes as they arrived, to be taken once; `moved` is called whenever more are asked for. */
   bytes(moved: () => void): ReadableStream<Uint8Array>;
+  /** Has `abort` called when the rest of it is not sent on: a provider that has stalled asks for nothing more. */
+  whenBroken(abort: () => void): void;
   /** As the client declared it. */
   contentLength: number | null;
   /** Why the rest of it was not sent on; null while nothing is wrong. */

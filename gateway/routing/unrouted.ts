@@ -14,16 +14,19 @@ type Asked = {
 /**
  * Where a call goes on a surface that no route can be named on: to whoever is known to serve the concrete model. A model
  * that nobody is known to serve, or none, goes to the only provider that could answer (DECISIONS.md, routing).
- * @throws GatewayError invalid_request for `auto` and where several providers could answer; model_not_found for none.
+ * @throws GatewayError invalid_request for `auto`, for a route's name, and where several providers could answer; model_not_found for none.
  */
 export function unroutedDestination(asked: Asked): Destination {
   const { model } = asked;
-  if (model === "auto") {
-    throw new GatewayError("invalid_request", "This surface is not routed. Name a concrete model.");
-  }
+  if (model === "auto") throw notRouted();
   const known = model === null ? null : knownDestination({ ...asked, model });
-  return known ?? { route: null, targets: [{ provider: onlyProvider(asked), model }] };
+  if (known) return known;
+  if (model !== null && asked.directory.routes.has(model)) throw notRouted();
+  return { route: null, targets: [{ provider: onlyProvider(asked), model }] };
 }
+
+const notRouted = (): GatewayError =>
+  new GatewayError("invalid_request", "This surface is not routed. Name a concrete model.");
 
 /** Never the built-in provider: nobody who names no model means one that answers without looking. */
 function onlyProvider({ directory, call, knowledge }: Asked): Provider {

@@ -1,19 +1,23 @@
 import { type DocumentDecoration, Elysia } from "elysia";
+import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import { type Call, type SurfaceName, surfaceFacts } from "../call.ts";
+import { type Call, type JsonBody, type SurfaceName, surfaceFacts } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
+import { boundaryOf } from "../http/boundary.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { arriving, declaredLength } from "../upstream/arriving.ts";
+import { openUpload } from "../upstream/upload.ts";
 import { readBody } from "./body.ts";
 
 export type SurfaceDeps = ExchangeDeps & {
   directory: KeyLookup;
   /** Largest bodies accepted. */
-  bytesMax: { json: number };
+  bytesMax: { json: number; multipart: number };
 };
 
-/** A surface whose calls are JSON and go through the exchange: its address, its key check, its documentation. */
+/** A surface whose calls go through the exchange: its address, its key check, its documentation. */
 export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: DocumentDecoration) => {
   const { path, aliases = [] } = surfaceFacts(surface);
   const at = (address: string) =>
@@ -39,14 +43,16 @@ async function serve(
 ): Promise<Response> {
   const id = newId();
   try {
-    return await exchange(deps, await admit(deps, { id, surface, caller, request }));
+    const arrival = { id, surface, caller, request };
+    const admitted = surfaceFacts(surface).form && isMultipart(request.headers) ? admitForm : admit;
+    return await exchange(deps, await admitted(deps, arrival));
   } catch (error) {
     if (error instanceof GatewayError) error.requestId = id;
     throw error;
   }
 }
 
-type AdmitDeps = Pick<SurfaceDeps, "clock" | "bytesMax">;
+type AdmitDeps = Pick<SurfaceDeps, "clock" | "bytesMax" | "watchdog">;
 type Arrival = { id: string; surface: SurfaceName; caller: Caller; request: Request };
 
 /** The call as a value, once its body is whole. */
@@ -54,23 +60,49 @@ async function admit(
   { clock, bytesMax }: AdmitDeps,
   { id, surface, caller, request }: Arrival,
 ): Promise<Call> {
+  const { form, streamMember = STREAM } = surfaceFacts(surface);
+  if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(request.headers)) throw new GatewayError("unsupported_media_type");
   const body = scanJson(await readBody(request, bytesMax.json));
-  const { streamMember = STREAM } = surfaceFacts(surface);
   return {
-    id,
-    surface,
-    ...caller,
-    headers: request.headers,
-    body,
-    model: nameIn(memberValue(body, "model"), "model"),
-    routeMember: nameIn(memberValue(body, "route"), "route"),
+    ...arrived({ id, surface, caller, request }, body, clock),
     streamed: memberValue(body, streamMember.name) === streamMember.value,
-    signal: request.signal,
-    admittedAt: clock.now(),
-    admittedMonotonicMs: clock.monotonicMs(),
   };
 }
+
+const EXPECTS_FORM = "This surface accepts multipart/form-data.";
+
+/** The call as a value, once its form has come up to the first file; the rest goes on as it comes. */
+async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
+  const { caller, request } = arrival;
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  if (boundary === null) throw new GatewayError("invalid_request", "The form names no boundary.");
+  const { routes, models } = caller.key.scopes;
+  const { fields, upload } = await openUpload(arriving(request, bytesMax.multipart, { clock, watchdog }), {
+    boundary,
+    contentLength: declaredLength(request.headers),
+    scoped: routes !== undefined || models !== undefined,
+    clock,
+    signal: request.signal,
+  });
+  const streamed = fields.get("stream") === "true";
+  const text = JSON.stringify({ ...Object.fromEntries(fields), ...(streamed && { stream: true }) });
+  return { ...arrived(arrival, scanJson(Buffer.from(text)), clock), upload, streamed };
+}
+
+const arrived = ({ id, surface, caller, request }: Arrival, body: JsonBody, clock: Clock): Call => ({
+  id,
+  surface,
+  ...caller,
+  headers: request.headers,
+  body,
+  model: nameIn(memberValue(body, "model"), "model"),
+  routeMember: nameIn(memberValue(body, "route"), "route"),
+  streamed: false,
+  signal: request.signal,
+  admittedAt: clock.now(),
+  admittedMonotonicMs: clock.monotonicMs(),
+});
 
 const STREAM = { name: "stream", value: true } as const;
 

@@ -17,7 +17,7 @@ export type Arriving = {
 
 export type ArrivingDeps = { clock: Clock; watchdog: Watchdog };
 
-const brokeOff = (cause?: unknown) =>
+export const brokeOff = (cause?: unknown) =>
   new GatewayError("invalid_request", "The request body broke off.", cause);
 
 /**

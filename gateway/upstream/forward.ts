@@ -90,6 +90,7 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
     watched.deadlineMs = deps.clock.monotonicMs() + FIRST_BYTE_MS;
   };
   const usageAsked = asksUpstreamForUsage(call, it.target);
+  call.upload?.whenBroken(abort);
   deps.watchdog.watch(watched);
   try {
     const translation = translationOf(call, it.target, deps.clock);

@@ -3,7 +3,9 @@ import type { Upload } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { formFields, modelComesFirst } from "../http/form-fields.ts";
 import { multipartScanner } from "../http/multipart.ts";
-import type { Arriving } from "./arriving.ts";
+import { type Arriving, brokeOff } from "./arriving.ts";
+
+type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /** What may stand before the first file. */
 const HEAD_BYTES_MAX = 2 * 1024 * 1024;
@@ -16,6 +18,8 @@ export type UploadFacts = {
   /** The key is scoped, so what is called must be known before anybody is called. */
   scoped: boolean;
   clock: Clock;
+  /** Aborted when the client leaves. */
+  signal: AbortSignal;
 };
 
 /**
@@ -26,13 +30,14 @@ export type UploadFacts = {
  */
 export async function openUpload(
   arrival: Arriving,
-  { boundary, contentLength, scoped, clock }: UploadFacts,
+  { boundary, contentLength, scoped, clock, signal }: UploadFacts,
 ): Promise<OpenedUpload> {
   const scanner = multipartScanner(boundary);
   const form = formFields(scoped);
   const head: (Uint8Array | null)[] = [];
   let fault: GatewayError | null = null;
   let completedMs: number | null = null;
+  let abort = (): void => undefined;
 
   async function next(): Promise<Uint8Array | null> {
     const chunk = await arrival.next();
@@ -47,16 +52,21 @@ export async function openUpload(
   }
   if (scoped && !form.fields.has("model")) throw modelComesFirst();
 
-  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+  /** The provider sees a body that breaks off, never one that ends. */
+  function breakOff(controller: Controller, error: unknown): void {
+    fault ??= error instanceof GatewayError ? error : new GatewayError("internal", undefined, error);
+    controller.error(fault);
+    abort();
+  }
+
+  async function pull(controller: Controller): Promise<void> {
     try {
       const chunk = head.length > 0 ? (head.shift() ?? null) : await next();
       if (chunk !== null) return controller.enqueue(chunk);
       completedMs = clock.monotonicMs();
       controller.close();
     } catch (error) {
-      // The provider sees a body that breaks off, never one that ends.
-      fault = error instanceof GatewayError ? error : new GatewayError("internal", undefined, error);
-      controller.error(fault);
+      breakOff(controller, error);
     }
   }
 
@@ -67,6 +77,11 @@ export async function openUpload(
       bytes: (moved) =>
         new ReadableStream(
           {
+            start: (controller) => {
+              signal.addEventListener("abort", () => {
+                if (completedMs === null) breakOff(controller, brokeOff());
+              });
+            },
             pull: (controller) => {
               moved();
               return pull(controller);
@@ -75,6 +90,9 @@ export async function openUpload(
           },
           { highWaterMark: 0 },
         ),
+      whenBroken: (then) => {
+        abort = then;
+      },
       fault: () => fault,
       lateModel: () => form.lateModel,
       completedMs: () => completedMs,
