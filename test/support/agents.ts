@@ -1,0 +1,85 @@
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+/** Far too large to be dependencies; kept beside them, out of the repository's sight. */
+const CACHE = join(ROOT, "node_modules/.cache/agents");
+const INSTALL_MS = 240_000;
+
+/** The coding agents of the suites: package, version, and the program that it brings. */
+export const AGENTS = {
+  "claude-code": { package: "@anthropic-ai/claude-code", version: "2.1.330", program: "claude" },
+  codex: { package: "@openai/codex", version: "0.169.0", program: "codex" },
+  opencode: { package: "opencode-ai", version: "1.18.33", program: "opencode" },
+} as const;
+export type AgentName = keyof typeof AGENTS;
+
+/**
+ * The path of an agent's program, installed once by Bun. Null where that fails, because the registry is away or the
+ * agent is not made for this machine: the reason is written to stderr, and the suite must skip and say so.
+ */
+export async function agentProgram(name: AgentName): Promise<string | null> {
+  const { package: pack, version, program } = AGENTS[name];
+  const directory = join(CACHE, `${name}-${version}`);
+  const path = join(directory, "node_modules/.bin", program);
+  if (!(await Bun.file(path).exists())) await install(directory, `${pack}@${version}`);
+  const env = { PATH: programPath(), HOME: directory };
+  if ((await Bun.file(path).exists()) && Bun.spawnSync([path, "--version"], { env }).success) return path;
+  process.stderr.write(`${pack}@${version} is not to be had here: its suite is skipped\n`);
+  return null;
+}
+
+/** In a directory of its own that gets its name when it is whole, so that one which was cut off is never used. */
+async function install(directory: string, spec: string): Promise<void> {
+  const making = `${directory}.${process.pid}`;
+  await mkdir(making, { recursive: true });
+  await Bun.write(join(making, "package.json"), '{"private":true}');
+  const run = Bun.spawn([process.execPath, "add", "--exact", spec], {
+    cwd: making,
+    stdout: "ignore",
+    stderr: "pipe",
+    timeout: INSTALL_MS,
+  });
+  const said = await new Response(run.stderr).text();
+  if ((await run.exited) === 0) await rename(making, directory).catch(() => undefined);
+  else process.stderr.write(`${spec} could not be installed: ${said.trim().split("\n").at(-1)}\n`);
+  await rm(making, { recursive: true, force: true });
+}
+
+export type AgentRun = { status: number | null; stdout: string; stderr: string };
+
+/**
+ * Runs an agent in a directory, with that directory as its home and nothing of this process's environment. Any address
+ * but loopback leads to a port where nobody listens.
+ */
+export async function runAgent(
+  command: readonly string[],
+  { home, env }: { home: string; env: Record<string, string> },
+): Promise<AgentRun> {
+  const nowhere = "http://127.0.0.1:9";
+  const child = Bun.spawn([...command], {
+    cwd: home,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 90_000,
+    killSignal: "SIGKILL",
+    env: {
+      PATH: programPath(),
+      HOME: home,
+      TMPDIR: home,
+      SHELL: "/bin/sh",
+      HTTP_PROXY: nowhere,
+      HTTPS_PROXY: nowhere,
+      NO_PROXY: "127.0.0.1,localhost",
+      ...env,
+    },
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { status: await child.exited, stdout, stderr };
+}
+
+const programPath = (): string => process.env["PATH"] ?? "";
