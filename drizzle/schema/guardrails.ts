@@ -1,0 +1,22 @@
+import { boolean, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import type { Callout, Match } from "#shared/admin/guardrails.ts";
+import { instant, json, label, org } from "./columns.ts";
+
+/** Rules that refuse calls, tried in the order of `position`, then of their names. */
+export const guardrails = pgTable(
+  "guardrails",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    position: integer("position").notNull(),
+    enabled: boolean("enabled").notNull(),
+    mode: label("mode").$type<"enforce" | "observe">().notNull(),
+    match: json<Match>("match").notNull(),
+    action: label("action").$type<"block" | "soft_deny">().notNull(),
+    message: label("message"),
+    callout: json<Callout>("callout"),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);

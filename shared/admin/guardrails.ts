@@ -1,0 +1,87 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { Line, Name, Prose } from "./fields.ts";
+
+/** What the product finds by itself in a text, where a rule asks for it. */
+export const DETECTORS = [
+  "email",
+  "phone",
+  "iban",
+  "payment_card",
+  "national_id",
+  "api_key",
+  "private_key",
+] as const;
+export type DetectorName = (typeof DETECTORS)[number];
+
+const MODES = ["enforce", "observe"] as const;
+const ACTIONS = ["block", "soft_deny"] as const;
+const ON_FAILURE = ["open", "closed"] as const;
+
+const names = (description: string) =>
+  Type.Optional(Type.Array(Line(256), { minItems: 1, maxItems: 200, description }));
+
+export const Match = closed({
+  tags: names("One of the call's tags is among these."),
+  keys: names("The key's id or name is among these."),
+  routes: names("The recorded route is among these; `(direct)` is a concrete model without one."),
+  clients: names("The recorded client is among these."),
+  models: names("One of these globs fits a model that may be called, fallbacks included."),
+  pattern: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: "RE2 expression, found in one of the request's decoded texts.",
+    }),
+  ),
+  detect: Type.Optional(
+    Type.Array(oneOf(DETECTORS), {
+      minItems: 1,
+      maxItems: DETECTORS.length,
+      description: "One of these built-in patterns is found in one of the request's decoded texts.",
+    }),
+  ),
+});
+export type Match = Static<typeof Match>;
+
+export const Callout = closed({
+  url: Line(2048, "Asked by POST with the call's labels and texts; answers `{action, message?}`."),
+  timeout_ms: Type.Integer({ minimum: 10, maximum: 30_000, description: "For its whole answer." }),
+  on_failure: oneOf(ON_FAILURE),
+  allow_private_network: Type.Optional(
+    Type.Boolean({ default: false, description: "Whether `url` may be plain http, loopback or private." }),
+  ),
+});
+export type Callout = Static<typeof Callout>;
+
+const members = {
+  position: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 100 })),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+  mode: Type.Optional(oneOf(MODES)),
+  match: Type.Optional(Match),
+  action: Type.Optional(oneOf(ACTIONS)),
+  message: Type.Optional(nullable(Prose(1000, "What the client is told; null: a sentence of the product's."))),
+  callout: Type.Optional(nullable(Callout)),
+};
+
+/** `POST /admin/v1/guardrails`. */
+export const GuardrailBody = closed({ name: Name, ...members });
+/** `PUT /admin/v1/guardrails/{name}`: a `name` must be the address's. */
+export const GuardrailPut = closed({ name: Type.Optional(Name), ...members });
+/** `PATCH /admin/v1/guardrails/{name}`: what is absent stays; `match` and `callout` are replaced whole. */
+export const GuardrailPatch = closed(members);
+export type GuardrailPatch = Static<typeof GuardrailPatch>;
+
+export const GuardrailView = closed({
+  name: Name,
+  position: Type.Integer(),
+  enabled: Type.Boolean(),
+  mode: oneOf(MODES),
+  match: Match,
+  action: oneOf(ACTIONS),
+  message: nullable(Type.String()),
+  callout: nullable(Callout),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type GuardrailView = Static<typeof GuardrailView>;
