@@ -22,7 +22,7 @@ export function costOf(model: Use["model"], tokens: Tokens): Amount {
   );
 }
 
-export const costOfSession = (session: SessionName): Amount =>
+const costOfSession = (session: SessionName): Amount =>
   USES.filter((use) => use.session === session)
     .flatMap(({ model, turns }) => turns.map((tokens) => costOf(model, tokens)))
     .reduce((sum, cost) => sum + cost, 0n);

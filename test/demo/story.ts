@@ -59,7 +59,7 @@ export const USES: readonly Use[] = [
   use("openai", "plain", "gpt-4o-mini-2024-07-18", null, told(96, 32)),
 ];
 
-export type Link = "joined" | "no_stamp" | "conflict";
+type Link = "joined" | "no_stamp" | "conflict";
 
 /** A merged pull request: the sessions that its body names, and what must come of it. */
 export type Merge = {
