@@ -68,7 +68,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     prices: pricesOf(directory),
     drains: drainPool(),
     addressGuard: guard,
-    send: sender(guard),
+    send: sender(guard, clock),
     sealer: createSealer(config.masterKey),
     reportRunner: runner,
     bytesMax: config.bytesMax,

@@ -1,4 +1,6 @@
+import type { Clock } from "#shared/clock.ts";
 import type { SurfaceName, Target, Upload } from "../call.ts";
+import { GatewayError } from "../errors.ts";
 import { echoFetch } from "../providers/echo.ts";
 import { sentBody } from "./sent-body.ts";
 import type { AddressGuard } from "./ssrf.ts";
@@ -15,37 +17,83 @@ export type Sending = {
   signal: AbortSignal;
   /** Decode a compressed answer: for those that the client does not get as they were sent. */
   decode?: boolean;
-  /** Called once the connection stands: from here on the provider may get the request. */
+  /**
+   * Called once the provider may get the request: the connection stands, or stood a moment ago. A GatewayError that
+   * comes after it says that the provider did not get it all the same.
+   */
   onSent(): void;
 };
 
 /** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
 export type Send = (sending: Sending) => Promise<Response>;
 
+/** A provider that answered within this time is taken to be reachable: its calls need no watch on the connection. */
+const REACHED_MS = 10_000;
+const ORIGINS_MAX = 1000;
+
+/** Codes of failures that happen before a request is sent, also where nobody watched the connection. */
+const NOT_SENT = new Set([
+  "ConnectionRefused",
+  "ECONNREFUSED",
+  "FailedToOpenSocket",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
 /**
  * The one place that talks to providers. It follows no redirect, because one would carry the prompt and the credential
  * to another origin; decodes nothing unasked, because the client gets the bytes as they were sent; and has no time limit of
  * Bun's, which cuts a silence of 360 s: deadlines come by `signal`. The built-in provider answers in process.
  */
-export const sender =
-  (guard: Pick<AddressGuard, "assertReachable">): Send =>
-  async ({ target, surface, url, headers, body, upload, signal, decode = false, onSent }) => {
-    const { kind, allowPrivateNetwork } = target.provider;
-    if (kind === "echo") {
+export function sender(guard: Pick<AddressGuard, "assertReachable">, clock: Clock): Send {
+  const reached = new Map<string, number>();
+  const isReached = (name: string) => (reached.get(name) ?? 0) > clock.monotonicMs();
+  const noteReached = (name: string) => {
+    if (reached.size >= ORIGINS_MAX) reached.clear();
+    reached.set(name, clock.monotonicMs() + REACHED_MS);
+  };
+  return async (sending) => {
+    const { target, surface, url, body, upload, onSent } = sending;
+    if (target.provider.kind === "echo") {
       await upload?.bytes(onSent).pipeTo(new WritableStream());
       return echoFetch({ surface, bytes: body });
     }
-    await guard.assertReachable(url, allowPrivateNetwork);
-    const length = upload ? upload.contentLength : body.byteLength;
-    if (length !== null) headers.set("content-length", String(length));
-    const init = {
-      method: "POST",
-      headers,
-      body: upload ? upload.bytes(onSent) : sentBody(body, onSent),
-      signal,
-      redirect: "manual",
-      decompress: decode,
-      timeout: false,
-    };
-    return await fetch(url, init as BunFetchRequestInit);
+    await guard.assertReachable(url, target.provider.allowPrivateNetwork);
+    // A body that is asked for tells when the connection stands, and costs more than the rest of a call. So it is
+    // used only until the provider has answered.
+    const plain = !upload && isReached(url);
+    if (plain) onSent();
+    try {
+      const answer = await fetch(
+        url,
+        initOf(sending, plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent))),
+      );
+      noteReached(url);
+      return answer;
+    } catch (cause) {
+      reached.delete(url);
+      throw plain && wasNotSent(cause) ? new GatewayError("upstream_unreachable", undefined, cause) : cause;
+    }
   };
+}
+
+const wasNotSent = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && NOT_SENT.has(String(cause.code));
+
+function initOf(
+  { headers, body, upload, signal, decode = false }: Sending,
+  sent: BodyInit,
+): BunFetchRequestInit {
+  const length = upload ? upload.contentLength : body.byteLength;
+  if (length !== null) headers.set("content-length", String(length));
+  const init = {
+    method: "POST",
+    headers,
+    body: sent,
+    signal,
+    redirect: "manual",
+    decompress: decode,
+    timeout: false,
+  };
+  return init as unknown as BunFetchRequestInit;
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import type { Provider } from "#gateway/directory.ts";
+import { GatewayError } from "#gateway/errors.ts";
+import { type Sending, sender } from "#gateway/upstream/send.ts";
+import { systemClock } from "#shared/clock.ts";
+
+const PROVIDER: Provider = {
+  name: "vendor",
+  kind: "openai-compatible",
+  baseUrl: "http://127.0.0.1",
+  credential: null,
+  headers: {},
+  models: null,
+  responses: true,
+  trustedForPassthrough: false,
+  allowPrivateNetwork: true,
+  enabled: true,
+};
+
+function sendingTo(url: string): { sending: Sending; asked: () => number } {
+  let asked = 0;
+  const sending: Sending = {
+    target: { provider: PROVIDER, model: "m", wire: "chat" },
+    surface: "chat.completions",
+    url,
+    headers: new Headers({ "content-type": "application/json" }),
+    body: new TextEncoder().encode('{"model":"m"}'),
+    signal: new AbortController().signal,
+    onSent: () => {
+      asked += 1;
+    },
+  };
+  return { sending, asked: () => asked };
+}
+
+test("a provider that dies after it answered is known not to have got the next call", async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (it) => new Response(await it.text()),
+  });
+  const send = sender({ assertReachable: async () => {} }, systemClock);
+  const url = `http://127.0.0.1:${server.port}/v1/chat/completions`;
+  for (const _ of [1, 2, 3]) {
+    const { sending, asked } = sendingTo(url);
+    expect(await (await send(sending)).text()).toBe('{"model":"m"}');
+    expect(asked()).toBe(1);
+  }
+  await server.stop(true);
+  // A pooled connection may still say that it was cut; the one after it is refused.
+  const failures = [];
+  for (const _ of [1, 2]) failures.push(await send(sendingTo(url).sending).then(String, (error) => error));
+  const [, last] = failures;
+  expect(last instanceof GatewayError ? last.type : (last as { code: string }).code).toMatch(
+    /upstream_unreachable|ConnectionRefused/,
+  );
+});
