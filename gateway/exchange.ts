@@ -14,6 +14,7 @@ import { WIRES } from "./providers/wires.ts";
 import { FREE, type Reading, UNPRICED } from "./reading.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import { chooseRoute } from "./routing/choose.ts";
+import type { RoutingKnowledge } from "./routing/knowledge.ts";
 import { subscriptionLane } from "./routing/lane.ts";
 import { requireScope } from "./routing/scope.ts";
 import { relayAnswer } from "./upstream/answer.ts";
@@ -38,12 +39,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
 
   // Route
   const prices = deps.prices();
-  const chosen = chooseRoute(deps.directory.current(), call, {
-    knowsModel: (provider, model) => prices.knows(provider.kind, model),
-    speaks: (provider, wire) => wireFor(provider, wire) === wire,
-    translated: translatedWire,
-    classify: null,
-  });
+  const chosen = chooseRoute(deps.directory.current(), call, routingKnowledge(prices));
   requireScope(call.key, chosen);
   const choice = laneOf(call, chosen);
 
@@ -80,6 +76,13 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   if (!answer) throw new GatewayError("upstream_broken");
   return answer;
 }
+
+export const routingKnowledge = (prices: PriceBook): RoutingKnowledge => ({
+  knowsModel: (provider, model) => prices.knows(provider.kind, model),
+  speaks: (provider, wire) => wireFor(provider, wire) === wire,
+  translated: translatedWire,
+  classify: null,
+});
 
 /** For what is asked of a provider and makes nothing that is paid for. */
 const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };

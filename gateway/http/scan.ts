@@ -68,6 +68,17 @@ function keyOf(bytes: Uint8Array, keyStart: number): string {
   return text.includes("\\") ? String(JSON.parse(text)) : text.slice(1, -1);
 }
 
+/**
+ * The name that a top-level member gives; null where it is absent, null or empty.
+ * @throws GatewayError invalid_request for what is no string.
+ */
+export function memberName(body: JsonBody, member: string): string | null {
+  const value = memberValue(body, member);
+  if (value === undefined || value === null || value === "") return null;
+  if (typeof value === "string") return value;
+  throw invalid(`\`${member}\` must be a string.`);
+}
+
 /** The value at a member's place. */
 export const valueAt = (bytes: Uint8Array, { valueStart, valueEnd }: Member): unknown =>
   JSON.parse(textOf(bytes, valueStart, valueEnd));

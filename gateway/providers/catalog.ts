@@ -217,9 +217,14 @@ export function upstreamUrl(provider: Provider, surface: SurfaceName): string {
   const facts: ProviderFacts = PROVIDERS[provider.kind];
   const atHost = facts.hostPaths?.[surface];
   if (atHost !== undefined) return new URL(provider.baseUrl).origin + atHost;
-  const bare = facts.rootPath !== undefined && new URL(provider.baseUrl).pathname === "/";
-  const root = bare ? new URL(provider.baseUrl).origin + facts.rootPath : provider.baseUrl;
-  return root + (facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);
+  return providerUrl(provider, facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);
+}
+
+/** An address below a provider's API root. */
+export function providerUrl({ kind, baseUrl }: Provider, path: string): string {
+  const { rootPath }: ProviderFacts = PROVIDERS[kind];
+  const bare = rootPath !== undefined && new URL(baseUrl).pathname === "/";
+  return (bare ? new URL(baseUrl).origin + rootPath : baseUrl) + path;
 }
 
 /** The header that carries the provider's credential; null where none is set. */

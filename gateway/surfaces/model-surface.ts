@@ -5,7 +5,7 @@ import { type Call, type JsonBody, type SurfaceName, surfaceFacts } from "../cal
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import { boundaryOf } from "../http/boundary.ts";
-import { memberValue, scanJson } from "../http/scan.ts";
+import { memberName, memberValue, scanJson } from "../http/scan.ts";
 import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
 import { arriving, declaredLength } from "../upstream/arriving.ts";
 import { openUpload } from "../upstream/upload.ts";
@@ -96,8 +96,8 @@ const arrived = ({ id, surface, caller, request }: Arrival, body: JsonBody, cloc
   ...caller,
   headers: request.headers,
   body,
-  model: nameIn(memberValue(body, "model"), "model"),
-  routeMember: nameIn(memberValue(body, "route"), "route"),
+  model: memberName(body, "model"),
+  routeMember: memberName(body, "route"),
   streamed: false,
   signal: request.signal,
   admittedAt: clock.now(),
@@ -109,9 +109,3 @@ const STREAM = { name: "stream", value: true } as const;
 /** Said apart from a body that is no JSON, because some surfaces have both forms at their vendors. */
 const isMultipart = (headers: Headers): boolean =>
   headers.get("content-type")?.toLowerCase().startsWith("multipart/") ?? false;
-
-function nameIn(value: unknown, member: string): string | null {
-  if (value === undefined || value === null || value === "") return null;
-  if (typeof value === "string") return value;
-  throw new GatewayError("invalid_request", `\`${member}\` must be a string.`);
-}
