@@ -1,10 +1,11 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Call, Choice, Target, WireName } from "../call.ts";
 import { SURFACES, surfaceFacts } from "../call.ts";
-import { type ErrorType, GatewayError } from "../errors.ts";
+import type { ErrorType } from "../errors.ts";
 import { upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
 import { credentialHeader, PROVIDERS, upstreamUrl } from "../providers/catalog.ts";
+import { failureOf } from "./failures.ts";
 import type { Send } from "./send.ts";
 import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -111,18 +112,21 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
     }
     return { kind: "answer", answer, ...it, usageAsked, translation, abort };
   } catch (cause) {
-    const fault = call.upload?.fault();
-    // The provider never got the whole of it, so there is nothing that it could answer or bill.
-    if (fault) return { ...it, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
-    if (cause instanceof GatewayError) return { ...it, ...UNSENT, type: cause.type, cause };
-    const late = deadline.signal.aborted;
-    const left = !late && call.signal.aborted && leavesWithClient(choice);
-    // Once it was sent, any failure, a reset above all, leaves open what the provider made of the request.
-    const type = sent ? (late ? "upstream_timeout" : "upstream_broken") : "upstream_unreachable";
-    return { kind: "failed", ...it, type, cause, sent, left };
+    return failedAttempt(call, choice, it, { cause, sent, late: deadline.signal.aborted });
   } finally {
     deps.watchdog.release(watched);
   }
+}
+
+type Failure = { cause: unknown; sent: boolean; late: boolean };
+
+function failedAttempt(call: Call, choice: Choice, it: Try, { cause, sent, late }: Failure): Attempt {
+  const fault = call.upload?.fault();
+  // The provider never got the whole of it, so there is nothing that it could answer or bill.
+  if (fault) return { ...it, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
+  const left = !late && call.signal.aborted && leavesWithClient(choice);
+  const type = sent && late ? "upstream_timeout" : failureOf(cause, sent);
+  return { kind: "failed", ...it, type, cause, sent: sent && type !== "upstream_unreachable", left };
 }
 
 const UNSENT = { kind: "failed", sent: false, left: false } as const;

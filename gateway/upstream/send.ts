@@ -1,6 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
 import type { SurfaceName, Target, Upload } from "../call.ts";
-import { GatewayError } from "../errors.ts";
 import { echoFetch } from "../providers/echo.ts";
 import { sentBody } from "./sent-body.ts";
 import type { AddressGuard } from "./ssrf.ts";
@@ -17,10 +16,7 @@ export type Sending = {
   signal: AbortSignal;
   /** Decode a compressed answer: for those that the client does not get as they were sent. */
   decode?: boolean;
-  /**
-   * Called once the provider may get the request: the connection stands, or stood a moment ago. A GatewayError that
-   * comes after it says that the provider did not get it all the same.
-   */
+  /** Called once the provider may get the request: the connection stands, or one stood a moment ago. */
   onSent(): void;
 };
 
@@ -30,15 +26,6 @@ export type Send = (sending: Sending) => Promise<Response>;
 /** A provider that answered within this time is taken to be reachable: its calls need no watch on the connection. */
 const REACHED_MS = 10_000;
 const ORIGINS_MAX = 1000;
-
-/** Codes of failures that happen before a request is sent, also where nobody watched the connection. */
-const NOT_SENT = new Set([
-  "ConnectionRefused",
-  "ECONNREFUSED",
-  "FailedToOpenSocket",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-]);
 
 /**
  * The one place that talks to providers. It follows no redirect, because one would carry the prompt and the credential
@@ -63,37 +50,24 @@ export function sender(guard: Pick<AddressGuard, "assertReachable">, clock: Cloc
     // used only until the provider has answered.
     const plain = !upload && isReached(url);
     if (plain) onSent();
+    const asked = plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent));
     try {
-      const answer = await fetch(
-        url,
-        initOf(sending, plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent))),
-      );
+      const answer = await fetch(url, initOf(sending, asked));
       noteReached(url);
       return answer;
     } catch (cause) {
       reached.delete(url);
-      throw plain && wasNotSent(cause) ? new GatewayError("upstream_unreachable", undefined, cause) : cause;
+      throw cause;
     }
   };
 }
 
-const wasNotSent = (cause: unknown): boolean =>
-  cause instanceof Error && "code" in cause && NOT_SENT.has(String(cause.code));
-
 function initOf(
   { headers, body, upload, signal, decode = false }: Sending,
-  sent: BodyInit,
+  asked: Uint8Array | ReadableStream<Uint8Array>,
 ): BunFetchRequestInit {
   const length = upload ? upload.contentLength : body.byteLength;
   if (length !== null) headers.set("content-length", String(length));
-  const init = {
-    method: "POST",
-    headers,
-    body: sent,
-    signal,
-    redirect: "manual",
-    decompress: decode,
-    timeout: false,
-  };
-  return init as unknown as BunFetchRequestInit;
+  const rules = { redirect: "manual", decompress: decode, timeout: false };
+  return { method: "POST", headers, body: asked, signal, ...rules } as BunFetchRequestInit;
 }

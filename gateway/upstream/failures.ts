@@ -1,0 +1,21 @@
+import { type ErrorType, GatewayError } from "../errors.ts";
+
+/** Codes of Bun and of the system for failures that come before a request is sent, whoever watched the connection. */
+const NOT_SENT = new Set([
+  "ConnectionRefused",
+  "ECONNREFUSED",
+  "FailedToOpenSocket",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/**
+ * The error type of a rejected sending. `upstream_unreachable` means that the provider never got the request: its
+ * name, its port, its certificate, or the time that connecting took. Once the request may have been `sent`, any other
+ * failure, a reset above all, leaves open what the provider made of it, and is `upstream_broken`.
+ */
+export function failureOf(cause: unknown, sent: boolean): ErrorType {
+  if (cause instanceof GatewayError) return cause.type;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return sent && !NOT_SENT.has(code) ? "upstream_broken" : "upstream_unreachable";
+}
