@@ -84,6 +84,36 @@ export type PriceOverride = {
   perCall: string | null;
 };
 
+/** Looks for something in a text: at most `charactersMax` UTF-16 units at once. */
+export type TextSearch = { charactersMax: number; found(text: string): boolean };
+
+/** A service that is asked whether a call may go on. */
+export type Callout = {
+  url: string;
+  timeoutMs: number;
+  onFailure: "open" | "closed";
+  allowPrivateNetwork: boolean;
+};
+
+/** A rule that refuses calls. Of what it asks for all must hold; null asks for nothing. */
+export type Guardrail = {
+  name: string;
+  mode: "enforce" | "observe";
+  action: "block" | "soft_deny";
+  /** What the client is told; null: the product's own sentence. */
+  message: string | null;
+  tags: readonly string[] | null;
+  /** Ids and names. */
+  keys: readonly string[] | null;
+  routes: readonly string[] | null;
+  clients: readonly string[] | null;
+  fitsModel: ((model: string) => boolean) | null;
+  pattern: TextSearch | null;
+  /** One of them is enough. */
+  detect: readonly TextSearch[] | null;
+  callout: Callout | null;
+};
+
 /** All that administrators set, read from Postgres into memory. Never changed in place: a change makes a new one. */
 export type Directory = {
   version: number;
@@ -93,5 +123,7 @@ export type Directory = {
   routes: ReadonlyMap<string, Route>;
   /** Newest `effectiveFromMs` first. */
   prices: readonly PriceOverride[];
+  /** Those that are switched on, in the order in which they are tried. */
+  guardrails: readonly Guardrail[];
   settings: Settings;
 };

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { AdminDeps } from "./deps.ts";
+import { adminGuardrails } from "./guardrails.ts";
 import { adminKeys } from "./keys.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviders } from "./providers.ts";
@@ -17,6 +18,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminRoutes(deps))
     .use(adminKeys(deps))
     .use(adminPrices(deps))
+    .use(adminGuardrails(deps))
     .use(adminSettings(deps))
     .use(adminRequests(deps))
     .use(adminPullRequests(deps));

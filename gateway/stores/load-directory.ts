@@ -8,6 +8,7 @@ import type { Log } from "#shared/log.ts";
 import type { ClientKey, Directory, PriceOverride, Provider, Route } from "../directory.ts";
 import type { Reader } from "./change.ts";
 import { asking } from "./failure.ts";
+import { loadGuardrails } from "./load-guardrails.ts";
 import { type CredentialSources, providerOf } from "./provider-rows.ts";
 import { readSettings } from "./settings.ts";
 
@@ -36,6 +37,7 @@ export const loadDirectory = (
         providers: await loadProviders(tx, sources),
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
+        guardrails: await loadGuardrails(tx, sources.log),
         settings: await readSettings(tx),
       }),
       { isolationLevel: "repeatable read", accessMode: "read only" },

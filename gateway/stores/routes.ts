@@ -4,6 +4,7 @@ import type { RoutePatch, RoutePut } from "#shared/admin/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader, Transaction } from "./change.ts";
+import { requireGuardrails } from "./guardrails.ts";
 import { readSettings } from "./settings.ts";
 import type { Slice } from "./slice.ts";
 
@@ -27,9 +28,7 @@ export async function findRoute(reader: Reader, name: string): Promise<RouteRow 
 /** @throws GatewayError conflict when a provider or a guardrail that it names does not exist. */
 export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> {
   await requireProviders(tx, row);
-  if (row.guardrails.length > 0) {
-    throw new GatewayError("conflict", `/guardrails: there is no guardrail named ${row.guardrails[0]}.`);
-  }
+  await requireGuardrails(tx, row.guardrails);
   if (row.surface !== "chat") await refuseForDefault(tx, row.name, "must serve chat");
   await tx
     .insert(routes)

@@ -60,7 +60,9 @@ const members = {
   mode: Type.Optional(oneOf(MODES)),
   match: Type.Optional(Match),
   action: Type.Optional(oneOf(ACTIONS)),
-  message: Type.Optional(nullable(Prose(1000, "What the client is told; null: a sentence of the product's."))),
+  message: Type.Optional(
+    nullable(Prose(1000, "What the client is told; null: a sentence of the product's.")),
+  ),
   callout: Type.Optional(nullable(Callout)),
 };
 

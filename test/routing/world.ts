@@ -54,6 +54,7 @@ export const directory = ({ providers = [provider("p")], routes = [], defaultRou
   providers: new Map(providers.map((it) => [it.name, it])),
   routes: new Map(routes.map((it) => [it.name, it])),
   prices: [],
+  guardrails: [],
   settings: { ...DEFAULT_SETTINGS, default_route: defaultRoute ?? DEFAULT_SETTINGS.default_route },
 });
 

@@ -1,0 +1,28 @@
+import type { TextSearch } from "../directory.ts";
+import type { Pace } from "./pace.ts";
+
+/** How much of a piece the next piece repeats: a find of up to this length is not cut. */
+export const OVERLAP_CHARACTERS = 1024;
+
+/**
+ * Whether a search finds something in one of the texts. A text longer than the search takes at once is searched in
+ * pieces that overlap. What could not be searched in time counts as found: hostile text must not get past a rule by
+ * being slow to read.
+ */
+export async function foundIn(search: TextSearch, texts: readonly string[], pace: Pace): Promise<boolean> {
+  for (const text of texts) {
+    for (const piece of piecesOf(text, search.charactersMax)) {
+      const goOn = pace();
+      if (goOn !== true && !(await goOn)) return true;
+      if (search.found(piece)) return true;
+    }
+  }
+  return false;
+}
+
+function* piecesOf(text: string, charactersMax: number): Generator<string> {
+  for (let from = 0; ; from += charactersMax - OVERLAP_CHARACTERS) {
+    yield from === 0 && text.length <= charactersMax ? text : text.slice(from, from + charactersMax);
+    if (from + charactersMax >= text.length) return;
+  }
+}

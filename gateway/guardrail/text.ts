@@ -1,0 +1,77 @@
+/** Top-level members that are names, not text: they are labels (spec, Common request inputs) or choose what is called. */
+const LABELS = new Set(["model", "route", "user", "metadata", "service_tier"]);
+/** Members that say what a thing is; a longer value is none. */
+const KINDS = new Set(["role", "type"]);
+const KIND_LENGTH_MAX = 32;
+/** Members that carry files; what is base64 throughout holds no text. */
+const FILES = new Set(["data", "file_data", "b64_json", "url", "image_url", "file_url"]);
+const BASE64 = /^(?:data:[\w/+.;=-]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
+/** A JSON text inside a string (a tool's arguments) may hold another: read this far. */
+const JSON_IN_JSON_MAX = 8;
+
+type Found = { name: string; value: unknown; level: number; keys: boolean };
+
+/**
+ * The texts of a request's members, decoded: message parts, tool arguments and results, tool descriptions, whatever
+ * else the provider would read. A string that is itself JSON is read too, as are Unicode's other spellings of it.
+ * Labels, kinds and files are left out. Order means nothing.
+ */
+export function textsOf(members: Iterable<readonly [string, unknown]>): string[] {
+  const texts: string[] = [];
+  const waiting: Found[] = [];
+  for (const [name, value] of members) {
+    if (!LABELS.has(name)) waiting.push({ name, value, level: 0, keys: false });
+  }
+  for (let found = waiting.pop(); found; found = waiting.pop()) {
+    if (typeof found.value === "string") readText(found, found.value, { texts, waiting });
+    else if (typeof found.value === "object" && found.value !== null) {
+      readMembers(found, found.value, { texts, waiting });
+    }
+  }
+  return texts;
+}
+
+type Reading = { texts: string[]; waiting: Found[] };
+
+function readText({ name, level }: Found, text: string, { texts, waiting }: Reading): void {
+  if (KINDS.has(name) && text.length <= KIND_LENGTH_MAX) return;
+  if (FILES.has(name) && BASE64.test(text)) return;
+  texts.push(...spellings(text));
+  const inside = level < JSON_IN_JSON_MAX ? jsonIn(text) : null;
+  if (inside) waiting.push({ name: "", value: inside, level: level + 1, keys: true });
+}
+
+/** Names of members are the provider's own vocabulary, but for those in a tool's arguments. */
+function readMembers({ name, level, keys }: Found, holder: object, { texts, waiting }: Reading): void {
+  if (Array.isArray(holder)) {
+    for (const value of holder) waiting.push({ name, value, level, keys });
+    return;
+  }
+  const isToolUse = "type" in holder && holder.type === "tool_use";
+  for (const [key, value] of Object.entries(holder)) {
+    if (keys) texts.push(...spellings(key));
+    waiting.push({ name: key, value, level, keys: keys || (isToolUse && key === "input") });
+  }
+}
+
+function jsonIn(text: string): object | null {
+  if (!/^\s{0,64}[[{]/.test(text)) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what ASCII is.
+const ASCII = /^[\u0000-\u007f]*$/;
+/** Unicode's stream-safe form: more marks on one letter take a normaliser quadratic time. */
+const MARKS_TOO_MANY = /(\p{M}{30})\p{M}+/gu;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
+
+/** The text, and without its disguise: full-width or styled letters as plain ones, invisible characters left out. */
+function spellings(text: string): string[] {
+  if (ASCII.test(text)) return [text];
+  const plain = text.replace(MARKS_TOO_MANY, "$1").normalize("NFKC").replace(INVISIBLE, "");
+  return plain === text ? [text] : [text, plain];
+}

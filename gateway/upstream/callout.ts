@@ -1,0 +1,75 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { errorFields, type Log } from "#shared/log.ts";
+import { fits, nullable, open } from "#shared/schema.ts";
+import type { Callout, Guardrail } from "../directory.ts";
+import type { Judged, JudgeTools, Objection } from "../guardrail/judge.ts";
+import type { AddressGuard } from "./ssrf.ts";
+
+const ANSWER_BYTES_MAX = 64 * 1024;
+
+/** What a service answers, with status 200. */
+const Answer = open({
+  action: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
+  message: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+});
+
+/**
+ * Asks the service of a rule by POST with the call's labels and decoded texts. No credential goes with it, no redirect is
+ * followed, no address of the inside is called. A failure of any kind lets the call go on or refuses it, as the rule
+ * says.
+ */
+export const consultant =
+  (guard: Pick<AddressGuard, "assertReachable">, log: Log): JudgeTools["consult"] =>
+  async ({ name, callout }, judged): Promise<Objection | null> => {
+    if (!callout) return null;
+    try {
+      await guard.assertReachable(callout.url, callout.allowPrivateNetwork);
+      const { action, message = null } = await asked(callout, { name }, judged);
+      return action === "deny" ? { message } : null;
+    } catch (error) {
+      log.warn({ guardrail: name, ...errorFields(error) }, "the service of a guardrail gave no answer");
+      return callout.onFailure === "closed" ? { message: null } : null;
+    }
+  };
+
+async function asked(
+  { url, timeoutMs }: Callout,
+  { name }: Pick<Guardrail, "name">,
+  judged: Judged,
+): Promise<Static<typeof Answer>> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify(questionOf(name, judged)),
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error("the service of a guardrail answered with another status than 200");
+  }
+  const answer = JSON.parse(await bounded(response));
+  if (!fits(Answer, answer)) throw new Error("the service of a guardrail answered in another form");
+  return answer;
+}
+
+const questionOf = (guardrail: string, { key, labels, choice, texts }: Judged) => ({
+  guardrail,
+  route: choice.routeName,
+  model: choice.targets[0].model,
+  key: { id: key.id, name: key.name },
+  client: labels.client,
+  tags: labels.tags,
+  texts: texts(),
+});
+
+async function bounded({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.byteLength;
+    if (size > ANSWER_BYTES_MAX) throw new Error("the service of a guardrail answered with too much");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
