@@ -1,0 +1,21 @@
+import { pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { bytes, instant, json, label, org } from "./columns.ts";
+
+/**
+ * Trained classifiers of `auto`, so that a restart and a second replica need not train again. Each can be made anew from
+ * the routes at any time. No text that anybody classified is in it; what is in it was learnt from the routes alone.
+ */
+export const routeModels = pgTable(
+  "route_models",
+  {
+    orgId: org(),
+    /** Begins the SHA-256 of all that the model was made from: the routes' texts, and the built-in words and examples. */
+    version: label("version").notNull(),
+    /** gzip of the model. */
+    model: bytes("model").notNull(),
+    /** What training found out: accuracy, confusions, threshold. */
+    report: json<Record<string, unknown>>("report").notNull(),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.version] })],
+);
