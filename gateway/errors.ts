@@ -40,6 +40,13 @@ export const ERRORS = {
     anthropic: "permission_error",
     public: "This key may not use that model.",
   },
+  guardrail_blocked: {
+    status: 403,
+    final: true,
+    openai: "guardrail_blocked",
+    anthropic: "guardrail_blocked",
+    public: "A guardrail of this gateway refuses the request.",
+  },
   reports_not_allowed: {
     status: 403,
     final: true,
@@ -88,6 +95,22 @@ export const ERRORS = {
     openai: "invalid_request_error",
     anthropic: "invalid_request_error",
     public: "This surface accepts application/json.",
+  },
+  rate_limited: {
+    status: 429,
+    final: false,
+    retryAfterSeconds: 1,
+    openai: "rate_limit_error",
+    anthropic: "rate_limit_error",
+    public: "A limit of the key is reached.",
+  },
+  budget_exhausted: {
+    status: 429,
+    final: true,
+    retryAfterSeconds: 3600,
+    openai: "billing_error",
+    anthropic: "billing_error",
+    public: "The key's budget is used up.",
   },
   internal: {
     status: 500,
@@ -181,6 +204,9 @@ export class GatewayError extends Error {
   requestId: string | null = null;
   /** What a vendor's own client reads to go on in another way (Anthropic's `error.details`); only names and codes. */
   details: Readonly<Record<string, string | readonly string[]>> | null = null;
+
+  /** Sent with the answer; a `retry-after` here takes the place of the table's. */
+  headers: Readonly<Record<string, string>> = {};
 
   constructor(type: ErrorType, message?: string, cause?: unknown) {
     super(message ?? ERRORS[type].public, cause === undefined ? undefined : { cause });

@@ -18,10 +18,11 @@ export function errorAnswer(error: unknown, request: Request): Response {
   const message = error instanceof GatewayError ? error.message : ERRORS.internal.public;
   const requestId = (error instanceof GatewayError && error.requestId) || newId();
   const details = error instanceof GatewayError ? error.details : null;
-  return shaped(request, { type, message, requestId, details });
+  const headers = error instanceof GatewayError ? error.headers : {};
+  return shaped(request, { type, message, requestId, details, headers });
 }
 
-type Shaped = ErrorTold & { type: ErrorType; message: string };
+type Shaped = ErrorTold & { type: ErrorType; message: string; headers: GatewayError["headers"] };
 
 function shaped(request: Request, it: Shaped): Response {
   const facts = ERRORS[it.type];
@@ -34,6 +35,7 @@ function shaped(request: Request, it: Shaped): Response {
   const headers = new Headers({ "content-type": "application/json", [wire.requestIdHeader]: it.requestId });
   if (facts.final) headers.set("x-should-retry", "false");
   if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
+  for (const [name, value] of Object.entries(it.headers)) headers.set(name, value);
   return new Response(wire.errorBody(it.type, it.message, it), { status: facts.status, headers });
 }
 

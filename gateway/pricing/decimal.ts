@@ -37,6 +37,12 @@ export const shiftDown = (value: Decimal, places: number): Decimal => ({
   scale: value.scale + places,
 });
 
+/** Whether `a` is more than `b`. */
+export function isOver(a: Decimal, b: Decimal): boolean {
+  const scale = Math.max(a.scale, b.scale);
+  return atScale(a, scale) > atScale(b, scale);
+}
+
 export const isZero = (value: Decimal): boolean => value.digits === 0n;
 
 /** The shortest decimal text without exponent: what Postgres's `numeric` reads, e.g. `0.00125`. */

@@ -1,0 +1,50 @@
+import { type Decimal, isOver, plus, times, ZERO } from "./decimal.ts";
+import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
+
+/** Counts that a call stays within. */
+export type CountBound = {
+  inputTokens: number;
+  outputTokens: number;
+  images: number;
+  characters: number;
+  documents: number;
+};
+
+/** Any input token may be charged as any of these, and any output token as any of those. */
+const INPUT_UNITS = ["input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_input"] as const;
+const OUTPUT_UNITS = ["output", "reasoning", "audio_output"] as const;
+
+/**
+ * The most that a call within those counts costs, whatever its tokens turn out to be; null without a price. Server-side
+ * searches are not in it: nobody says beforehand how many a model makes.
+ */
+export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal | null {
+  if (!entry) return null;
+  const lines: [units: readonly PriceUnit[], count: number][] = [
+    [INPUT_UNITS, bound.inputTokens],
+    [OUTPUT_UNITS, bound.outputTokens],
+    [["image"], bound.images],
+    [["character"], bound.characters],
+    [["search_unit"], bound.documents],
+    [["call"], 1],
+  ];
+  return lines.reduce(
+    (sum, [units, count]) => plus(sum, times(dearest(entry.rates, units, bound.inputTokens), count)),
+    ZERO,
+  );
+}
+
+/** The highest price among the units, at any input up to `inputTokens`. */
+function dearest(rates: Rates, units: readonly PriceUnit[], inputTokens: number): Decimal {
+  let most = ZERO;
+  for (const unit of units) {
+    const rate = rates[unit];
+    if (!rate) continue;
+    const bounds = [0, inputTokens, ...rate.tiers.map((tier) => tier.aboveInputTokens + 1)];
+    for (const input of bounds.filter((at) => at <= inputTokens)) {
+      const { exact } = amountAt(rate, input);
+      if (isOver(exact, most)) most = exact;
+    }
+  }
+  return most;
+}

@@ -1,0 +1,53 @@
+import type { RequestRow } from "#drizzle/schema/records.ts";
+import { type Call, type Choice, surfaceFacts } from "../call.ts";
+import { memberValue } from "../http/scan.ts";
+import { boundOf } from "../limits/bound.ts";
+import type { Ask } from "../limits/decide.ts";
+import { type Pico, picoUp } from "../limits/money.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import { priceBound } from "../pricing/price-bound.ts";
+import type { Used } from "../stores/limiter.ts";
+
+/** A call whose price nobody knows reserves the least that there is: it needs a budget that is not used up. */
+const UNKNOWN: Pico = 1n;
+
+/** What a call may use at most, whichever of its targets answers (DECISIONS.md, limits). */
+export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
+  const { body, surface } = call;
+  const members = new Map<string, unknown>();
+  const member = (name: string): unknown => {
+    if (!members.has(name)) members.set(name, memberValue(body, name));
+    return members.get(name);
+  };
+  const asked = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
+  const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
+  const costs = !free && choice.channel !== "subscription";
+  const ask: Ask = { tokens: 0, usd: 0n, leastUsd: 0n };
+  for (const { provider, model } of choice.targets) {
+    const bound = boundOf(asked, model === null ? null : prices.limits(provider.kind, model).contextTokens);
+    ask.tokens = Math.max(ask.tokens, bound.inputTokens + bound.outputTokens);
+    if (!costs) continue;
+    const price =
+      model === null ? null : prices.priceOf(provider.kind, provider.name, model, call.admittedAt.getTime());
+    const picoOf = (within: typeof bound): Pico => {
+      const usd = priceBound(price, within);
+      return usd === null ? UNKNOWN : picoUp(usd);
+    };
+    const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
+    ask.usd = larger(ask.usd, picoOf(bound));
+    ask.leastUsd = larger(ask.leastUsd, picoOf(least));
+  }
+  return ask;
+}
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** What a call came to, by its record. A call that failed used no tokens. */
+export function usedOf({ state, costUsd, inputTokens, outputTokens }: RequestRow): Used {
+  const told = inputTokens != null || outputTokens != null;
+  const failed = state === "upstream_error" || state === "denied";
+  return {
+    costUsd: costUsd ?? null,
+    tokens: told || failed ? (inputTokens ?? 0) + (outputTokens ?? 0) : null,
+  };
+}
