@@ -4,6 +4,10 @@ import { lastMember, memberValue, valueAt } from "./scan.ts";
 
 /** What the gateway may change in a body; the member `route` is always taken out (spec, common request inputs). */
 export type Edits = {
+  /** Further members to take out. */
+  remove?: readonly string[];
+  /** Members to put in where the body has none of that name. */
+  add?: Readonly<Record<string, unknown>>;
   /** Model to ask the provider for. */
   model?: string;
   /** Set `stream_options.include_usage`. */
@@ -26,7 +30,7 @@ export function splice(body: JsonBody, edits: Edits): Uint8Array {
   const cuts = [
     ...additions(body, edits),
     ...modelCuts(body, edits),
-    ...routeCuts(body),
+    ...removals(body, edits),
     ...(edits.askForUsage ? usageCuts(body) : []),
   ];
   return cuts.length === 0 ? body.bytes : applied(body.bytes, cuts);
@@ -44,12 +48,15 @@ export function asksForUsage(body: JsonBody): boolean {
 }
 
 /** Members that the client did not send, put in front of the others. */
-function additions({ bytes, members }: JsonBody, { model, askForUsage }: Edits): Cut[] {
-  const added: string[] = [];
+function additions({ bytes, members }: JsonBody, edits: Edits): Cut[] {
+  const { model, askForUsage, add = {} } = edits;
+  const added = Object.entries(add)
+    .filter(([name]) => !members.has(name))
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   if (model !== undefined && !members.has("model")) added.push(`"model":${JSON.stringify(model)}`);
   if (askForUsage && !members.has("stream_options")) added.push(`"stream_options":{${USAGE_MEMBER}}`);
   if (added.length === 0) return [];
-  const othersStay = members.size > (members.has("route") ? 1 : 0);
+  const othersStay = members.size > removed(edits).filter((name) => members.has(name)).length;
   const at = skipBlanks(bytes, 0) + 1;
   return [{ start: at, end: at, put: added.join(",") + (othersStay ? "," : "") }];
 }
@@ -67,13 +74,16 @@ const valueCut = ({ valueStart, valueEnd }: Member, put: string): Cut => ({
   put,
 });
 
+const removed = ({ remove = [] }: Edits): readonly string[] => [...remove, "route"];
+
 /**
- * Takes every `route` out with one comma. Neighbours go together: after the last member of an object there is no
+ * Takes every member of a name out with one comma. Neighbours go together: after the last member of an object there is no
  * comma, so the one before the whole run must go.
  */
-function routeCuts({ bytes, members }: JsonBody): Cut[] {
+function removals({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   const runs: Member[] = [];
-  for (const member of members.get("route") ?? []) {
+  const all = removed(edits).flatMap((name) => members.get(name) ?? []);
+  for (const member of all.toSorted((a, b) => a.keyStart - b.keyStart)) {
     const run = runs.at(-1);
     const adjacent = run !== undefined && nextKey(bytes, run.valueEnd) === member.keyStart;
     if (adjacent) runs[runs.length - 1] = { ...run, valueEnd: member.valueEnd };

@@ -14,8 +14,13 @@ export type ProviderFacts = {
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** Paths of surfaces that do not stand below the API root but at the host's. */
   hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. */
-  auth: "bearer" | "x-api-key" | "api-key" | "none";
+  /**
+   * How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. `aws` and
+   * `google` sign each call with it.
+   */
+  auth: "bearer" | "x-api-key" | "api-key" | "none" | "aws" | "google";
+  /** The cloud that hosts the models of the wire's vendor in a form of its own: the model in the path. */
+  hostedBy?: "bedrock" | "vertex";
   /** Environment variable whose presence makes the provider exist; null where a credential alone does not. */
   envKey: string | null;
   /** The vendor's own hosts: where a caller's own subscription may be used (subscription lane). */
@@ -82,6 +87,29 @@ export const PROVIDERS = {
     auth: "api-key",
     outputLimitMember: "max_completion_tokens",
     priceIds: ["azure"],
+  },
+  // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models; the credential is an API key of Bedrock's,
+  // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
+  bedrock: { ...ANTHROPIC_LIKE, auth: "aws", hostedBy: "bedrock", priceIds: ["aws"] },
+  // The same host and credential, other vendors' models in OpenAI's format.
+  "bedrock-openai": {
+    ...OPENAI_LIKE,
+    otherWires: ["responses"],
+    rootPath: "/openai/v1",
+    auth: "aws",
+    priceIds: ["aws"],
+  },
+  // `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}`, Anthropic's models; the
+  // credential is a service account's key file on one line, or an access token.
+  vertex: { ...ANTHROPIC_LIKE, auth: "google", hostedBy: "vertex", priceIds: ["google"] },
+  // That address and `/endpoints/openapi`: Gemini's models, named `google/…`, in OpenAI's format.
+  "vertex-openai": {
+    ...OPENAI_LIKE,
+    otherWires: [],
+    auth: "google",
+    reasoningOutsideCompletion: true,
+    priceIds: ["google"],
+    modelPrefix: "google/",
   },
   gemini: {
     ...OPENAI_LIKE,
@@ -227,11 +255,12 @@ export function providerUrl({ kind, baseUrl }: Provider, path: string): string {
   return (bare ? new URL(baseUrl).origin + rootPath : baseUrl) + path;
 }
 
-/** The header that carries the provider's credential; null where none is set. */
+/** The header that carries the provider's credential; null where none is set, or it signs calls and is never sent. */
 export function credentialHeader(provider: Provider): [name: string, value: string] | null {
   if (!provider.credential) return null;
   const secret = provider.credential.reveal();
   const { auth }: ProviderFacts = PROVIDERS[provider.kind];
+  if (auth === "aws" || auth === "google") return null;
   return auth === "x-api-key" || auth === "api-key" ? [auth, secret] : ["authorization", `Bearer ${secret}`];
 }
 

@@ -169,6 +169,10 @@ test("every id that the catalogue names is in the price list", () => {
     cohere: "command-r-plus",
     minimax: "MiniMax-M2",
     zai: "glm-5.2",
+    bedrock: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "bedrock-openai": "openai.gpt-oss-20b-1:0",
+    vertex: "claude-sonnet-4-5@20250929",
+    "vertex-openai": "google/gemini-2.5-flash",
   };
   const listed = Object.entries(PROVIDERS).filter(
     ([, facts]: [string, ProviderFacts]) => facts.priceIds.length > 0,

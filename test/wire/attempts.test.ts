@@ -14,7 +14,7 @@ import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts"
 
 let upstream: ScriptedUpstream;
 let gateway: WiredGateway;
-let noTls: ReturnType<typeof Bun.listen>;
+let noTls: Bun.TCPSocketListener<undefined>;
 /** What the first choice does with a request; the fallback always answers. */
 let first: (reply: Reply, request: SeenRequest) => void | Promise<void> = () => undefined;
 

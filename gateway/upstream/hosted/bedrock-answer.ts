@@ -1,0 +1,115 @@
+import { GAP_MS } from "../watchdog.ts";
+import { type Frame, frameSplitter } from "./event-stream.ts";
+
+/** Bedrock sends no pings, and clients of the messages format take a long silence for a dead connection. */
+const PING_MS = 15_000;
+const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+/** What the messages format calls the exceptions that may end a stream; any other is an `api_error`. */
+const ERROR_TYPES: Readonly<Record<string, string>> = {
+  throttlingException: "rate_limit_error",
+  validationException: "invalid_request_error",
+  serviceUnavailableException: "overloaded_error",
+  modelTimeoutException: "timeout_error",
+};
+
+/**
+ * Bedrock's answer as Anthropic itself would give it: the call's id under the name that the format has for it, and a
+ * binary event stream as server-sent events. Any other body is passed as it came.
+ */
+export function bedrockAnswer(answer: Response): Response {
+  const headers = new Headers(answer.headers);
+  const id = headers.get("x-amzn-requestid");
+  if (id !== null) headers.set("request-id", id);
+  const binary = headers.get("content-type")?.startsWith("application/vnd.amazon.eventstream") ?? false;
+  if (binary) headers.set("content-type", "text/event-stream; charset=utf-8");
+  const body = binary && answer.body ? eventsOf(answer.body) : answer.body;
+  return new Response(body, { status: answer.status, headers });
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * The events as they come, with pings between those that are long in coming. The pings are the gateway's own, so they
+ * do not count as life: a provider that is silent for `GAP_MS` has broken off.
+ */
+export function eventsOf(
+  body: ReadableStream<Uint8Array>,
+  { pingMs = PING_MS, silenceMs = GAP_MS } = {},
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const splitter = frameSplitter();
+  const read = patientRead(reader, pingMs);
+  let silentMs = 0;
+  /** What the next part says; empty where it says nothing yet, null at the end. */
+  const next = async (): Promise<string | null> => {
+    const part = await read();
+    silentMs = part === null ? silentMs + pingMs : 0;
+    if (silentMs >= silenceMs) throw new Error("the provider fell silent");
+    if (part === null) return PING;
+    if (!part.done) return splitter.push(part.value).map(eventText).join("");
+    if (splitter.partial()) throw new Error("the provider's answer broke off");
+    return null;
+  };
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          // A pull must enqueue something or end the stream.
+          let text = await next();
+          while (text === "") text = await next();
+          if (text === null) controller.close();
+          else controller.enqueue(encoder.encode(text));
+        } catch (cause) {
+          await reader.cancel().catch(() => undefined);
+          throw cause;
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** Reads on, or gives null when nothing has come for `ms`; the read that was begun then goes on. */
+function patientRead(reader: Reader, ms: number) {
+  let begun: ReturnType<Reader["read"]> | null = null;
+  return async () => {
+    begun ??= reader.read();
+    // Between two calls nobody waits for it, and a rejection that nobody sees would end the process.
+    begun.catch(() => undefined);
+    const silence = Promise.withResolvers<null>();
+    const timer = setTimeout(() => silence.resolve(null), ms);
+    const part = await Promise.race([begun, silence.promise]).finally(() => clearTimeout(timer));
+    if (part !== null) begun = null;
+    return part;
+  };
+}
+
+function eventText({ headers, payload }: Frame): string {
+  const text = decoder.decode(payload);
+  if (headers.get(":message-type") !== "event") {
+    return event(errorOf(headers.get(":exception-type") ?? "", text));
+  }
+  const { bytes } = JSON.parse(text) as { bytes?: unknown };
+  return typeof bytes === "string" ? event(Buffer.from(bytes, "base64").toString()) : "";
+}
+
+function errorOf(exception: string, text: string): string {
+  const { message } = JSON.parse(text === "" ? "{}" : text) as { message?: unknown };
+  const type = ERROR_TYPES[exception] ?? "api_error";
+  return JSON.stringify({
+    type: "error",
+    error: { type, message: typeof message === "string" ? message : exception },
+  });
+}
+
+/** A message's JSON as an event of its type. Written on one line: a break would end the data. */
+function event(json: string): string {
+  const value = JSON.parse(json) as { type?: unknown };
+  const line = /[\r\n]/.test(json) ? JSON.stringify(value) : json;
+  return `event: ${String(value.type)}\ndata: ${line}\n\n`;
+}

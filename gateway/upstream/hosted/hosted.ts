@@ -1,0 +1,43 @@
+import type { Clock } from "#shared/clock.ts";
+import { PROVIDERS, type ProviderFacts } from "../../providers/catalog.ts";
+import type { Send, Sending } from "../send.ts";
+import type { AddressGuard } from "../ssrf.ts";
+import { bedrockAnswer } from "./bedrock-answer.ts";
+import { HOSTS } from "./model-in-path.ts";
+import { awsHeaders } from "./sign-aws.ts";
+import { type GoogleHeaders, googleSigner } from "./sign-google.ts";
+
+export type HostedDeps = { clock: Clock; guard: Pick<AddressGuard, "assertReachable"> };
+
+/**
+ * Sends what a cloud hosts the way that cloud wants it: at its own address, signed, and with its answer put back into
+ * the wire's own form. What needs none of that goes as it is. Rejects as `send` does, and with a GatewayError where
+ * the call cannot be signed.
+ */
+export function hosted(send: Send, deps: HostedDeps): Send {
+  const google = googleSigner(deps);
+  return async (sending) => {
+    const { auth, hostedBy }: ProviderFacts = PROVIDERS[sending.target.provider.kind];
+    if (hostedBy === undefined && auth !== "aws" && auth !== "google") return send(sending);
+    const placed = hostedBy ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
+    for (const [name, value] of Object.entries(await proofOf(placed, auth, { google, clock: deps.clock }))) {
+      placed.headers.set(name, value);
+    }
+    const answer = await send(placed);
+    return hostedBy === "bedrock" ? bedrockAnswer(answer) : answer;
+  };
+}
+
+type Signers = { google: GoogleHeaders; clock: Clock };
+
+async function proofOf(
+  sending: Sending,
+  auth: ProviderFacts["auth"],
+  { google, clock }: Signers,
+): Promise<Record<string, string>> {
+  const { provider } = sending.target;
+  const credential = provider.credential?.reveal();
+  // A caller's own credential is there already, where one may be passed on.
+  if (credential === undefined || sending.headers.has("authorization")) return {};
+  return auth === "google" ? google(credential, provider) : awsHeaders(credential, sending, clock);
+}

@@ -1,0 +1,60 @@
+import { GatewayError } from "../../errors.ts";
+import { memberValue, scanJson } from "../../http/scan.ts";
+import { splice } from "../../http/splice.ts";
+import type { Sending } from "../send.ts";
+
+/** What becomes of a call in the messages format at a host that has it in another place. */
+type Placed = Pick<Sending, "url" | "headers" | "body">;
+
+/**
+ * Hosts of Anthropic's models that take the model in the path and the version in the body (Anthropic, "Claude on
+ * Amazon Bedrock", "Claude on Vertex AI").
+ */
+export const HOSTS = {
+  bedrock(sending: Sending): Placed {
+    const body = scanJson(sending.body);
+    const model = encodeURIComponent(modelOf(sending));
+    if (sending.surface !== "messages") throw new GatewayError("not_found");
+    const headers = new Headers(sending.headers);
+    const beta = headers
+      .get("anthropic-beta")
+      ?.split(",")
+      .map((name) => name.trim());
+    headers.delete("anthropic-beta");
+    headers.delete("anthropic-version");
+    const streamed = memberValue(body, "stream") === true;
+    return {
+      url: `${rootOf(sending)}/model/${model}/invoke${streamed ? "-with-response-stream" : ""}`,
+      headers,
+      body: splice(body, {
+        remove: ["model", "stream"],
+        add: { anthropic_version: "bedrock-2023-05-31", ...(beta ? { anthropic_beta: beta } : {}) },
+      }),
+    };
+  },
+
+  vertex(sending: Sending): Placed {
+    const body = scanJson(sending.body);
+    const models = `${rootOf(sending)}/publishers/anthropic/models`;
+    const add = { anthropic_version: "vertex-2023-10-16" };
+    const { headers } = sending;
+    // The counter is a model of its own there, and the one whose tokens are counted stays in the body.
+    if (sending.surface === "messages.count_tokens") {
+      return { url: `${models}/count-tokens:rawPredict`, headers, body: splice(body, { add }) };
+    }
+    const model = encodeURIComponent(modelOf(sending)).replaceAll("%40", "@");
+    const streamed = memberValue(body, "stream") === true;
+    return {
+      url: `${models}/${model}:${streamed ? "streamRawPredict" : "rawPredict"}`,
+      headers,
+      body: splice(body, { remove: ["model"], add }),
+    };
+  },
+} as const satisfies Record<string, (sending: Sending) => Placed>;
+
+const rootOf = ({ target }: Sending): string => target.provider.baseUrl;
+
+function modelOf({ target }: Sending): string {
+  if (target.model === null) throw new GatewayError("model_not_found");
+  return target.model;
+}
