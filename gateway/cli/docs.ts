@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { MEASURE_MEANING } from "#shared/measure-meaning.ts";
 import { DIMENSIONS, MEASURES, SOURCES } from "#shared/report.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
 import { sourceOf } from "../reports/sources.ts";
 
 export const README = join(import.meta.dir, "../../README.md");
 
 /** The parts of the README that are made from the code's own tables, by the name in their markers. */
-const PARTS = { measures: measureTable, dimensions: dimensionTable } as const;
+const PARTS = { measures: measureTable, dimensions: dimensionTable, kinds: kindTable } as const;
 
 /** The README with its generated parts made anew. @throws Error where a part's markers are missing. */
 export function withGenerated(readme: string): string {
@@ -32,6 +33,15 @@ function dimensionTable(): string {
     code(DIMENSIONS.filter((name) => sourceOf(source).dimensions.includes(name))),
   ]);
   return table(["Source", "Dimensions"], rows);
+}
+
+/** Kinds of provider, and the variable that makes one exist. */
+function kindTable(): string {
+  const rows = Object.entries(PROVIDERS).map(([kind, facts]) => [
+    `\`${kind}\``,
+    facts.envKey === null ? "" : `\`${facts.envKey}\``,
+  ]);
+  return table(["Kind", "Exists with"], rows);
 }
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");

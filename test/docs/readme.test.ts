@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { README, withGenerated } from "#gateway/cli/docs.ts";
 import { HELP } from "#gateway/cli/start/help.ts";
 import { SETTING_NAMES } from "#gateway/config.ts";
-import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 
 const readme = await Bun.file(README).text();
@@ -12,10 +11,10 @@ describe("the README", () => {
     expect(withGenerated(readme)).toBe(readme);
   });
 
-  test("it names every setting that a process reads, every kind of provider and every built-in report", () => {
+  test("it names every setting that a process reads, and every built-in report", () => {
     const ofTheApp = [...HELP.matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name);
     const reports = CATALOGUE.map(({ id }) => id);
-    const names = [...SETTING_NAMES, ...ofTheApp, ...Object.keys(PROVIDERS), ...reports];
+    const names = [...SETTING_NAMES, ...ofTheApp, ...reports];
     expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
   });
 });
