@@ -19,6 +19,7 @@ import { openDirectory } from "./stores/directory.ts";
 import { reportRunner } from "./stores/report-runner.ts";
 import { createSealer } from "./stores/seal.ts";
 import { drainPool } from "./upstream/drain.ts";
+import { hosted } from "./upstream/hosted/hosted.ts";
 import { sender } from "./upstream/send.ts";
 import { addressGuard } from "./upstream/ssrf.ts";
 import { startWatchdog } from "./upstream/watchdog.ts";
@@ -68,7 +69,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     prices: pricesOf(directory),
     drains: drainPool(),
     addressGuard: guard,
-    send: sender(guard, clock),
+    send: hosted(sender(guard, clock), { clock, guard }),
     sealer: createSealer(config.masterKey),
     reportRunner: runner,
     bytesMax: config.bytesMax,
