@@ -1,0 +1,99 @@
+import { bigint, boolean, date, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bytes, exact, instant, json, label, org } from "./columns.ts";
+import type { PriceSnapshot } from "./records.ts";
+
+/**
+ * What a point tells of. Token kinds that count as input: `input`, `cache_read`, `cache_write`. `cached_input` and
+ * `written_input` are parts of an `input` told apart, `reasoning` is part of an `output`, `total` is their sum: none of
+ * these four adds to a total.
+ */
+export const POINT_KINDS = [
+  "input",
+  "cache_read",
+  "cache_write",
+  "cached_input",
+  "written_input",
+  "output",
+  "reasoning",
+  "total",
+  "operations",
+  "told_cost",
+  "sessions",
+  "active_time",
+] as const;
+export type PointKind = (typeof POINT_KINDS)[number];
+
+/** Points of metrics that agents export of themselves. No column can hold text of a prompt or an answer. */
+export const agentPoints = pgTable(
+  "agent_points",
+  {
+    orgId: org(),
+    /** SHA-256 over key, attributes, metric, start and end: a point that is sent again is the same row. */
+    hash: bytes("hash").notNull(),
+    keyId: uuid("key_id").notNull(),
+    owner: label("owner"),
+    userLabel: label("user_label"),
+    session: label("session"),
+    client: label("client").notNull(),
+
+    metric: label("metric").notNull(),
+    kind: label("kind").$type<PointKind>().notNull(),
+    tokens: bigint("tokens", { mode: "number" }),
+    /** Operations whose duration the point sums up. */
+    operations: bigint("operations", { mode: "number" }),
+    durationSeconds: exact("duration_seconds"),
+    /** Figures of the agent's own: USD, sessions, seconds of activity. They enter no report. */
+    told: exact("told"),
+
+    model: label("model"),
+    responseModel: label("response_model"),
+    system: label("system"),
+    provider: label("provider"),
+    operation: label("operation"),
+    agent: label("agent"),
+    serverAddress: label("server_address"),
+    serverPort: label("server_port"),
+    errorType: label("error_type"),
+    sdkName: label("sdk_name"),
+    sdkLanguage: label("sdk_language"),
+    sdkVersion: label("sdk_version"),
+
+    /** What the tokens cost at list price, exact USD; null when unknown, and for points without tokens. */
+    costUsd: exact("cost_usd"),
+    /** Tokens that are charged, of which nobody knows the price. */
+    unpriced: boolean("unpriced").notNull(),
+    price: json<PriceSnapshot>("price"),
+
+    startedAt: instant("started_at"),
+    /** The point's own time, by which reports take it. */
+    endedAt: instant("ended_at").notNull(),
+    receivedAt: instant("received_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.hash] }),
+    index("agent_points_ended_at").on(table.orgId, table.endedAt),
+  ],
+);
+
+export type AgentPointRow = Omit<typeof agentPoints.$inferInsert, "orgId" | "hash"> & {
+  /** Lower-case hexadecimal. */
+  hash: string;
+};
+
+/** Names of attributes and metrics that were not stored, at most 1,000 for a key and day (UTC). Never a value. */
+export const droppedNames = pgTable(
+  "dropped_names",
+  {
+    orgId: org(),
+    keyId: uuid("key_id").notNull(),
+    day: date("day").notNull(),
+    kind: label("kind").$type<"attribute" | "metric">().notNull(),
+    name: label("name").notNull(),
+    id: uuid("id").notNull(),
+    firstAt: instant("first_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.keyId, table.day, table.kind, table.name] }),
+    uniqueIndex("dropped_names_id").on(table.orgId, table.id),
+  ],
+);
