@@ -1,0 +1,106 @@
+import type { BatchKind } from "#drizzle/schema/batches.ts";
+import { GatewayError } from "../errors.ts";
+import { clientHeaders } from "../http/headers.ts";
+import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
+import { answered, batchAnswer, listedBatch } from "./answers.ts";
+import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
+import { type Asker, askBatch, placeOf, reconcileInPassing, reconcileOnce } from "./look.ts";
+import { isEnded } from "./told.ts";
+
+/** A question of a key about a batch of its own. */
+export type BatchQuestion = Asker & { keyId: string; kind: BatchKind; id: string; origin: string };
+
+async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise<BatchRow> {
+  const row = await findBatch(deps.database, { keyId, kind, id: requireId(id, "batch") });
+  if (!row) throw notYours("batch");
+  return row;
+}
+
+/** A batch as its provider tells of it; if it has ended, its cost is recorded first, and is in the answer. */
+export const readBatch = (deps: BatchDeps, it: BatchQuestion) => asked(deps, it, "");
+
+/** Has a batch ended early. What it made until then is paid for. */
+export const cancelBatch = (deps: BatchDeps, it: BatchQuestion) => asked(deps, it, "/cancel");
+
+async function asked(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): Promise<Response> {
+  const { headers, signal } = it;
+  const { answer, bytes, row } = await askBatch(deps, await own(deps, it), { headers, signal, verb });
+  if (!answer.ok) return answered(answer, bytes);
+  await reconcileInPassing(deps, row);
+  const settled = (await findBatch(deps.database, it)) ?? row;
+  return batchAnswer(answer, bytes, { row: settled, origin: it.origin });
+}
+
+/** The answers of a message batch, as they come from the provider. */
+export async function batchResults(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
+  const row = await own(deps, it);
+  const { path, wire } = placeOf(row.kind);
+  const { headers, signal } = it;
+  const provider = providerNamed(deps, row.provider);
+  const answer = await deps.ask({
+    method: "GET",
+    provider,
+    wire,
+    path: `${path}/${row.id}/results`,
+    headers,
+    signal,
+  });
+  return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
+}
+
+/** Takes a batch that has ended away; its cost is recorded first, because its answers go with it. */
+export async function deleteBatch(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
+  const { headers, signal } = it;
+  const {
+    answer: state,
+    bytes: stateBytes,
+    row,
+  } = await askBatch(deps, await own(deps, it), { headers, signal });
+  if (!state.ok) return answered(state, stateBytes);
+  if (isEnded(row.kind, row.status)) await reconcileOnce(deps, row);
+  const { path, wire } = placeOf(row.kind);
+  const provider = providerNamed(deps, row.provider);
+  const answer = await deps.ask({ method: "DELETE", provider, wire, path: `${path}/${row.id}`, headers });
+  const bytes = await answer.bytes();
+  if (answer.ok) await markBatchDeleted(deps.database, row.id, deps.clock.now().toISOString());
+  return answered(answer, bytes);
+}
+
+export type ListQuestion = { keyId: string; kind: BatchKind; origin: string; query: URLSearchParams };
+
+const LIMITS = { lines: { max: 100, fallback: 20 }, messages: { max: 1000, fallback: 20 } } as const;
+const CURSORS = {
+  lines: { after: "after", before: null },
+  messages: { after: "after_id", before: "before_id" },
+} as const;
+
+/** A key's batches in their vendor's form of a list, newest first. */
+export async function listOwnBatches(deps: BatchDeps, it: ListQuestion) {
+  const { keyId, kind, origin, query } = it;
+  const limit = readLimit(query.get("limit"), LIMITS[kind]);
+  const { after, before } = CURSORS[kind];
+  const from = query.get(after) || null;
+  const until = before === null || from !== null ? null : query.get(before) || null;
+  const rows = await listBatches(deps.database, keyId, {
+    kind,
+    after: from,
+    before: until,
+    limit: limit + 1,
+  });
+  const page = until === null ? rows.slice(0, limit) : rows.slice(-limit);
+  return {
+    ...(kind === "lines" && { object: "list" }),
+    data: page.map((row) => listedBatch({ row, origin })),
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: rows.length > limit,
+  };
+}
+
+/** @throws GatewayError invalid_request */
+export function readLimit(text: string | null, { max, fallback }: { max: number; fallback: number }): number {
+  if (text === null) return fallback;
+  const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= max) return limit;
+  throw new GatewayError("invalid_request", `limit must be a whole number from 1 to ${max}.`);
+}

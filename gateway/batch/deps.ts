@@ -1,0 +1,37 @@
+import type { Database } from "#drizzle/database.ts";
+import type { Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import type { ExchangeDeps } from "../exchange.ts";
+import type { Ask } from "../upstream/ask.ts";
+
+export type BatchDeps = Pick<
+  ExchangeDeps,
+  "clock" | "log" | "directory" | "prices" | "recorder" | "watchdog"
+> & {
+  database: Pick<Database, "db">;
+  ask: Ask;
+  bytesMax: { json: number; multipart: number };
+  /** As clients reach the gateway, without a trailing slash; null: as they say. */
+  publicUrl: string | null;
+  /** Batches whose cost is being recorded by this process, by id. */
+  reconciling: Map<string, Promise<void>>;
+};
+
+/** @throws GatewayError provider_unconfigured where an administrator has taken it away. */
+export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name: string): Provider {
+  const provider = directory.current().providers.get(name);
+  if (!provider) throw new GatewayError("provider_unconfigured");
+  return provider;
+}
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** What nobody has is answered like what another key has (DECISIONS.md, files and batches). */
+export const notYours = (what: "file" | "batch"): GatewayError =>
+  new GatewayError("not_found", `There is no such ${what}.`);
+
+/** Ids stand in the addresses of providers, so they are what ids look like. @throws GatewayError not_found */
+export function requireId(id: unknown, what: "file" | "batch"): string {
+  if (typeof id === "string" && ID.test(id)) return id;
+  throw notYours(what);
+}

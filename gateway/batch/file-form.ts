@@ -1,0 +1,87 @@
+import { GatewayError } from "../errors.ts";
+import { type MultipartEvent, multipartScanner } from "../http/multipart.ts";
+import type { PartHead } from "../http/part-head.ts";
+import type { Arriving } from "../upstream/arriving.ts";
+import type { RequestLines } from "./request-lines.ts";
+
+const PURPOSE = "batch";
+const PURPOSE_BYTES_MAX = 100;
+
+const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
+
+export type FileForm = {
+  /** The form as the provider is to see it: as it came, but for the models on the file's lines. */
+  bytes(): AsyncGenerator<Uint8Array>;
+  readonly filename: string | null;
+};
+
+/**
+ * A form that uploads a file of requests, on its way. Its parts may come in any order; `purpose` must be `batch`.
+ * @throws GatewayError as it is read.
+ */
+export function fileForm(arrival: Arriving, boundary: string, lines: RequestLines): FileForm {
+  const scanner = multipartScanner(boundary);
+  let part: PartHead | null = null;
+  let fileSeen = false;
+  let filename: string | null = null;
+  let purpose: Uint8Array[] = [];
+
+  function begin(next: PartHead): void {
+    part = next;
+    if (next.isFile !== (next.name === "file")) throw invalid("The only file of the form must be `file`.");
+    if (!next.isFile) return;
+    if (fileSeen) throw invalid("The form must hold one `file`.");
+    fileSeen = true;
+    filename = next.filename;
+  }
+
+  /** What ends with the delimiter that has come. */
+  function finish(): Uint8Array[] {
+    const ended = part;
+    part = null;
+    if (ended?.isFile) return lines.end();
+    if (ended?.name === "purpose") {
+      if (Buffer.concat(purpose).toString() !== PURPOSE) throw invalid("`purpose` must be `batch`.");
+      purpose = [];
+    }
+    return [];
+  }
+
+  function content(bytes: Uint8Array): Uint8Array[] {
+    if (part?.isFile) return lines.push(bytes);
+    if (part?.name === "purpose") {
+      if (purpose.length > PURPOSE_BYTES_MAX) throw invalid("`purpose` must be `batch`.");
+      purpose.push(bytes);
+    }
+    return [bytes];
+  }
+
+  function passed(event: MultipartEvent): Uint8Array[] {
+    switch (event.kind) {
+      case "frame":
+        return [...finish(), event.bytes];
+      case "content":
+        return content(event.bytes);
+      case "part":
+        begin(event.part);
+        return [];
+      case "end":
+        if (!fileSeen) throw invalid("The form must hold one `file`.");
+        return [];
+    }
+  }
+
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (let chunk = await arrival.next(); chunk !== null; chunk = await arrival.next()) {
+      for (const event of scanner.push(chunk)) yield* passed(event);
+    }
+    scanner.end();
+  }
+
+  return {
+    bytes,
+    get filename() {
+      return filename;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { clientHeaders } from "../http/headers.ts";
+import { type FileRow, findBatchOfOutput, findFile, listFiles, markFileDeleted } from "../stores/batches.ts";
+import { answered, listedFile } from "./answers.ts";
+import { readLimit } from "./batches.ts";
+import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
+import { type Asker, askBatch, reconcileOnce } from "./look.ts";
+import { isEnded } from "./told.ts";
+
+/** A question of a key about a file of its own. */
+export type FileQuestion = Asker & { keyId: string; id: string };
+
+async function own(deps: BatchDeps, { keyId, id }: FileQuestion): Promise<FileRow> {
+  const row = await findFile(deps.database, keyId, requireId(id, "file"));
+  if (!row) throw notYours("file");
+  return row;
+}
+
+async function ask(
+  deps: BatchDeps,
+  it: FileQuestion,
+  way: { method: "GET" | "DELETE"; end?: string },
+): Promise<Response> {
+  const row = await own(deps, it);
+  return deps.ask({
+    method: way.method,
+    provider: providerNamed(deps, row.provider),
+    wire: "chat",
+    path: `/files/${row.id}${way.end ?? ""}`,
+    headers: it.headers,
+    signal: it.signal,
+  });
+}
+
+export async function readFile(deps: BatchDeps, it: FileQuestion): Promise<Response> {
+  const answer = await ask(deps, it, { method: "GET" });
+  return answered(answer, await answer.bytes());
+}
+
+/** What a file holds, as it comes from the provider. */
+export async function fileContent(deps: BatchDeps, it: FileQuestion): Promise<Response> {
+  const answer = await ask(deps, it, { method: "GET", end: "/content" });
+  return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
+}
+
+/** Takes a file away. The cost of a batch whose answers it holds is recorded first, because it is read from them. */
+export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Response> {
+  const file = await own(deps, it);
+  const batch = await findBatchOfOutput(deps.database, it.keyId, file.id);
+  if (batch && batch.reconciledAt === null) {
+    const { row } = isEnded(batch.kind, batch.status) ? { row: batch } : await askBatch(deps, batch);
+    await reconcileOnce(deps, row);
+  }
+  const answer = await ask(deps, it, { method: "DELETE" });
+  const bytes = await answer.bytes();
+  if (answer.ok) await markFileDeleted(deps.database, file.id, deps.clock.now().toISOString());
+  return answered(answer, bytes);
+}
+
+const LIMIT = { max: 10_000, fallback: 10_000 } as const;
+
+/** A key's files in OpenAI's form of a list. */
+export async function listOwnFiles(deps: BatchDeps, keyId: string, query: URLSearchParams) {
+  const limit = readLimit(query.get("limit"), LIMIT);
+  const rows = await listFiles(deps.database, keyId, {
+    after: query.get("after") || null,
+    purpose: query.get("purpose") || null,
+    oldestFirst: query.get("order") === "asc",
+    limit: limit + 1,
+  });
+  const page = rows.slice(0, limit);
+  return {
+    object: "list",
+    data: page.map(listedFile),
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: rows.length > limit,
+  };
+}

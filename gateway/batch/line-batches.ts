@@ -1,0 +1,75 @@
+import type { JsonBody } from "../call.ts";
+import type { ClientKey } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { memberValue, scanJson } from "../http/scan.ts";
+import { findFile } from "../stores/batches.ts";
+import { answered, batchAnswer } from "./answers.ts";
+import { keepBatch } from "./create.ts";
+import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
+import { only } from "./request-lines.ts";
+import { requireScopeStill } from "./resolve.ts";
+
+/** The only window that providers know. */
+const PROVIDERS_WINDOW = "24h";
+const WINDOW = /^(\d{1,4})([hm])$/;
+const WINDOW_MINUTES_MAX = 24 * 60;
+
+export type BatchRequest = { key: ClientKey; headers: Headers; bytes: Uint8Array; origin: string };
+
+/**
+ * `POST /v1/batches`: a batch over a file that the same key uploaded; any other is refused as if it did not exist
+ * (spec, endpoint table).
+ */
+export async function createLineBatch(
+  deps: BatchDeps,
+  { key, headers, bytes, origin }: BatchRequest,
+): Promise<Response> {
+  const body = scanJson(bytes);
+  requireWindow(memberValue(body, "completion_window"));
+  const inputFileId = requireId(memberValue(body, "input_file_id"), "file");
+  const file = await findFile(deps.database, key.id, inputFileId);
+  if (!file) throw notYours("file");
+  if (file.endpoint === null || memberValue(body, "endpoint") !== file.endpoint) {
+    throw new GatewayError("invalid_request", "`endpoint` must be the `url` of the file's lines.");
+  }
+  requireScopeStill(key, file);
+  const provider = providerNamed(deps, file.provider);
+  const answer = await deps.ask({
+    method: "POST",
+    provider,
+    wire: "chat",
+    path: "/batches",
+    headers,
+    body: withProvidersWindow(body),
+  });
+  const answerBytes = await answer.bytes();
+  if (!answer.ok) return answered(answer, answerBytes);
+  const { endpoint, routes, models, direct } = file;
+  const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
+  const row = await keepBatch(
+    deps,
+    { kind: "lines", key, headers, provider, labelled: body, facts },
+    answerBytes,
+  );
+  return batchAnswer(answer, answerBytes, { row, origin });
+}
+
+/** @throws GatewayError invalid_request for what is not `<n>h` or `<n>m`, over 0 and at most 24 hours. */
+function requireWindow(window: unknown): void {
+  const [, count, unit] = (typeof window === "string" ? WINDOW.exec(window) : null) ?? [];
+  const minutes = Number(count) * (unit === "h" ? 60 : 1);
+  if (!(minutes > 0 && minutes <= WINDOW_MINUTES_MAX)) {
+    throw new GatewayError(
+      "invalid_request",
+      "`completion_window` must be a number of hours or minutes such as `24h` or `90m`, at most 24 hours.",
+    );
+  }
+}
+
+function withProvidersWindow(body: JsonBody): Uint8Array {
+  for (const name of ["input_file_id", "endpoint"]) only(body, name);
+  const { valueStart, valueEnd } = only(body, "completion_window");
+  const { bytes } = body;
+  const window = Buffer.from(JSON.stringify(PROVIDERS_WINDOW));
+  return Buffer.concat([bytes.subarray(0, valueStart), window, bytes.subarray(valueEnd)]);
+}

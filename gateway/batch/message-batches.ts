@@ -1,0 +1,94 @@
+import { GatewayError } from "../errors.ts";
+import { routingKnowledge } from "../exchange.ts";
+import { OPEN_BRACE, skipBlanks, skipObject } from "../http/json-grammar.ts";
+import { scanJson } from "../http/scan.ts";
+import { answered, batchAnswer } from "./answers.ts";
+import { keepBatch } from "./create.ts";
+import type { BatchDeps } from "./deps.ts";
+import type { BatchRequest } from "./line-batches.ts";
+import { only } from "./request-lines.ts";
+import { batchResolver, type Resolver } from "./resolve.ts";
+
+const ENDPOINT = "/v1/messages";
+const WINDOW = "24h";
+
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** `POST /v1/messages/batches`: Anthropic's batches, whose requests stand in the body. */
+export async function createMessageBatch(
+  deps: BatchDeps,
+  { key, headers, bytes, origin }: BatchRequest,
+): Promise<Response> {
+  const resolver = batchResolver({
+    directory: deps.directory.current(),
+    knowledge: routingKnowledge(deps.prices()),
+    key,
+  });
+  const body = withModels(bytes, resolver);
+  const { provider, routes, models, direct } = resolver.asked;
+  if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
+  const answer = await deps.ask({
+    method: "POST",
+    provider,
+    wire: "messages",
+    path: "/v1/messages/batches",
+    headers,
+    body,
+  });
+  const answerBytes = await answer.bytes();
+  if (!answer.ok) return answered(answer, answerBytes);
+  const facts = {
+    endpoint: ENDPOINT,
+    inputFileId: null,
+    completionWindow: WINDOW,
+    routes: [...routes],
+    models: [...models],
+    direct,
+  };
+  const labelled = scanJson(bytes);
+  const row = await keepBatch(
+    deps,
+    { kind: "messages", key, headers, provider, labelled, facts },
+    answerBytes,
+  );
+  return batchAnswer(answer, answerBytes, { row, origin });
+}
+
+/** The body with every request's model resolved; every other byte is as it came. */
+function withModels(bytes: Uint8Array, resolver: Resolver): Uint8Array {
+  const { valueStart } = only(scanJson(bytes), "requests");
+  const parts: Uint8Array[] = [];
+  let copied = 0;
+  let number = 0;
+  for (const [start, end] of elementsOf(bytes, valueStart)) {
+    number += 1;
+    try {
+      const params = only(scanJson(bytes.subarray(start, end)), "params");
+      const from = start + params.valueStart;
+      const to = start + params.valueEnd;
+      parts.push(bytes.subarray(copied, from), resolver.resolve("messages", bytes.subarray(from, to)));
+      copied = to;
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      throw new GatewayError(error.type, `Request ${number}: ${error.message}`, error);
+    }
+  }
+  return Buffer.concat([...parts, bytes.subarray(copied)]);
+}
+
+/** Where the objects of an array stand, in a body that was scanned. */
+function* elementsOf(bytes: Uint8Array, arrayStart: number): Generator<[start: number, end: number]> {
+  if (bytes[arrayStart] !== OPEN_BRACKET) {
+    throw new GatewayError("invalid_request", "`requests` must be a list.");
+  }
+  let at = skipBlanks(bytes, arrayStart + 1);
+  while (bytes[at] !== CLOSE_BRACKET) {
+    if (bytes[at] !== OPEN_BRACE) throw new GatewayError("invalid_request", "A request must be an object.");
+    const end = skipObject(bytes, at, 1, null);
+    yield [at, end];
+    at = skipBlanks(bytes, end);
+    if (bytes[at] === COMMA) at = skipBlanks(bytes, at + 1);
+  }
+}

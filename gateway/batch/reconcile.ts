@@ -1,0 +1,154 @@
+import type { RequestRow } from "#drizzle/schema/records.ts";
+import { inputTokens } from "#shared/usage.ts";
+import { SURFACES, type SurfaceName, type WireName } from "../call.ts";
+import type { Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { priceAnswer } from "../pricing/price-answer.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
+import { objectOf, type Told, toldIn } from "../providers/told.ts";
+import { WIRES } from "../providers/wires.ts";
+import { UNPRICED } from "../reading.ts";
+import { type BatchRow, markReconciled } from "../stores/batches.ts";
+import { type BatchDeps, providerNamed } from "./deps.ts";
+import { isBlankLine, lineSplitter } from "./lines.ts";
+import { lineSurface } from "./resolve.ts";
+import { type Tallied, tally } from "./tally.ts";
+
+/** What stands as the route, or the model, of a batch whose requests have several. */
+const SEVERAL = "(several)";
+const DIRECT = "(direct)";
+
+/** Longest line of results that is read. */
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Records what a batch that has ended cost, by the usage of its answers at the prices of its creation. The record's id
+ * and instant are the batch's own, so that doing it again, here or elsewhere, changes nothing.
+ * @throws GatewayError when the provider's results cannot be read now: nothing is recorded then.
+ */
+export async function reconcile(deps: BatchDeps, row: BatchRow): Promise<void> {
+  if (row.reconciledAt !== null) return;
+  await record(deps, row, await tallyOf(deps, row));
+}
+
+/** Records a batch of which its provider knows nothing any more: what it cost, nobody can say. */
+export function giveUp(deps: BatchDeps, row: BatchRow): Promise<void> {
+  const { reading } = tally().done();
+  return record(deps, row, { answers: 0, reading, priced: UNPRICED, partial: true }, "interrupted");
+}
+
+async function record(
+  deps: BatchDeps,
+  row: BatchRow,
+  tallied: Tallied,
+  state: RequestRow["state"] = stateOf(row, tallied),
+): Promise<void> {
+  await deps.recorder.settle(recordOf(row, tallied, state));
+  const { priced, partial } = tallied;
+  await markReconciled(deps.database, row.id, {
+    at: deps.clock.now().toISOString(),
+    costUsd: priced.costUsd,
+    partial,
+  });
+}
+
+const stateOf = ({ status }: BatchRow, { answers }: Tallied): RequestRow["state"] =>
+  answers > 0 || status === "completed" || status === "ended" ? "ok" : "upstream_error";
+
+function recordOf(
+  row: BatchRow,
+  { reading, priced, partial }: Tallied,
+  state: RequestRow["state"],
+): RequestRow {
+  const route = oneOf([...row.routes, ...(row.direct || row.routes.length === 0 ? [DIRECT] : [])]);
+  return {
+    orgId: row.orgId,
+    id: row.recordId,
+    startedAt: row.startedAt,
+    surface: row.kind === "lines" ? "batches" : "messages.batches",
+    channel: "batch",
+    state,
+    streamed: false,
+    attempts: 1,
+    route,
+    routeSource: route === DIRECT ? "direct" : "model",
+    provider: row.provider,
+    model: row.models.length === 0 ? null : oneOf(row.models),
+    responseModel: reading.responseModel,
+    keyId: row.keyId,
+    owner: row.owner,
+    userLabel: row.userLabel,
+    session: row.session,
+    client: row.client,
+    tags: row.tags,
+    agentId: row.agentId,
+    parentAgentId: row.parentAgentId,
+    usageSource: reading.usageSource,
+    ...reading.usage,
+    inputTokens: inputTokens(reading.usage),
+    costUsd: priced.costUsd,
+    tokenCostUsd: priced.tokenCostUsd,
+    price: priced.price,
+    unpriced: priced.costUsd === null,
+    partial: partial || reading.usageSource === "partial",
+  };
+}
+
+const oneOf = (names: readonly string[]): string => (names.length === 1 && names[0] ? names[0] : SEVERAL);
+
+/** Where the answers of a batch stand; null where it has none. */
+function resultsPath({ kind, id, outputFileId }: BatchRow): string | null {
+  if (kind === "messages") return `/v1/messages/batches/${id}/results`;
+  return outputFileId === null ? null : `/files/${outputFileId}/content`;
+}
+
+async function tallyOf(deps: BatchDeps, row: BatchRow): Promise<Tallied> {
+  const sum = tally();
+  const path = resultsPath(row);
+  if (path === null) return sum.done();
+  const provider = providerNamed(deps, row.provider);
+  const surface = surfaceOf(row);
+  const wire: WireName = SURFACES[surface].wire;
+  const answer = await deps.ask({ method: "GET", provider, wire, path });
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    throw new GatewayError("upstream_broken");
+  }
+  const add = adder(deps, row, { provider, wire, add: sum.add });
+  const splitter = lineSplitter(LINE_BYTES_MAX);
+  try {
+    for await (const bytes of answer.body ?? []) splitter.push(bytes).forEach(add);
+  } catch (cause) {
+    throw new GatewayError("upstream_broken", undefined, cause);
+  }
+  add(splitter.end());
+  return sum.done();
+}
+
+const surfaceOf = ({ kind, endpoint }: BatchRow): SurfaceName =>
+  kind === "messages" ? "messages" : (lineSurface(endpoint) ?? "chat.completions");
+
+type Adding = { provider: Provider; wire: WireName; add: ReturnType<typeof tally>["add"] };
+
+function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding): (line: Uint8Array) => void {
+  const prices = deps.prices();
+  const [model = null, another] = row.models;
+  return (line) => {
+    const body = isBlankLine(line) ? null : answerIn(line);
+    if (!body) return;
+    const told = WIRES[wire].readAnswer(Buffer.from(JSON.stringify(body)), PROVIDERS[provider.kind]);
+    // A batch is priced at interactive rates, whatever its own tier (spec, endpoint table).
+    const reading = { ...told, serviceTier: null };
+    const asked = another === undefined ? model : null;
+    add(reading, priceAnswer(prices, { provider, model: asked, ...reading, at: new Date(row.startedAt) }));
+  };
+}
+
+/** The answer on a line of results; null where the request failed, which nobody charges for. */
+function answerIn(line: Uint8Array): Told | null {
+  const told = toldIn(line);
+  const message = objectOf(told?.["result"]);
+  if (message) return message["type"] === "succeeded" ? objectOf(message["message"]) : null;
+  const response = objectOf(told?.["response"]);
+  return response?.["status_code"] === 200 ? objectOf(response["body"]) : null;
+}

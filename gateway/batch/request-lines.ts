@@ -1,0 +1,67 @@
+import type { JsonBody, Member } from "../call.ts";
+import { GatewayError } from "../errors.ts";
+import { scanJson, valueAt } from "../http/scan.ts";
+import { isBlankLine, lineSplitter } from "./lines.ts";
+import { lineEndpoints, lineSurface, type Resolver } from "./resolve.ts";
+
+export type RequestLines = {
+  /** The lines that are complete now, as the provider is to see them. */
+  push(bytes: Uint8Array): Uint8Array[];
+  end(): Uint8Array[];
+  /** The address that all lines ask for; null before the first one. */
+  readonly endpoint: string | null;
+};
+
+/**
+ * A file of requests on its way to a provider, one JSON object a line. Of a line only the model and `route` of its
+ * `body` are changed; every other byte is as it came.
+ * @throws GatewayError naming the line.
+ */
+export function requestLines(resolver: Resolver, lineBytesMax: number): RequestLines {
+  const splitter = lineSplitter(lineBytesMax);
+  let number = 0;
+  let endpoint: string | null = null;
+
+  function resolved(line: Uint8Array): Uint8Array {
+    number += 1;
+    if (isBlankLine(line)) return line;
+    try {
+      const request = scanJson(line);
+      const url = only(request, "url");
+      const address = valueAt(line, url);
+      const surface = lineSurface(address);
+      if (surface === null || typeof address !== "string") {
+        throw new GatewayError("invalid_request", `\`url\` must be one of ${lineEndpoints()}.`);
+      }
+      if (endpoint !== null && endpoint !== address) {
+        throw new GatewayError("invalid_request", "All requests of a file must have one `url`.");
+      }
+      endpoint = address;
+      const { valueStart, valueEnd } = only(request, "body");
+      const body = resolver.resolve(surface, line.subarray(valueStart, valueEnd));
+      return Buffer.concat([line.subarray(0, valueStart), body, line.subarray(valueEnd)]);
+    } catch (error) {
+      throw error instanceof GatewayError
+        ? new GatewayError(error.type, `Line ${number}: ${error.message}`, error)
+        : error;
+    }
+  }
+
+  return {
+    push: (bytes) => splitter.push(bytes).map(resolved),
+    end: () => {
+      const last = splitter.end();
+      return last.length === 0 ? [] : [resolved(last)];
+    },
+    get endpoint() {
+      return endpoint;
+    },
+  };
+}
+
+/** Where two readers could take two different values, nothing is taken. */
+export function only({ members }: JsonBody, name: string): Member {
+  const [member, another] = members.get(name) ?? [];
+  if (!member || another) throw new GatewayError("invalid_request", `\`${name}\` must be there once.`);
+  return member;
+}

@@ -1,0 +1,109 @@
+import { SURFACES, type SurfaceName, surfaceFacts } from "../call.ts";
+import type { ClientKey, Directory, Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { memberName, scanJson } from "../http/scan.ts";
+import { splice } from "../http/splice.ts";
+import { chooseRoute } from "../routing/choose.ts";
+import type { RoutingKnowledge } from "../routing/knowledge.ts";
+import { requireScope } from "../routing/scope.ts";
+
+/** What the requests of one batch ask for, as far as they were read. */
+export type Asked = {
+  provider: Provider | null;
+  /** Routes by name, and whether some requests name models that no route pairs. */
+  routes: Set<string>;
+  models: Set<string>;
+  direct: boolean;
+  requests: number;
+};
+
+export type Resolver = {
+  asked: Asked;
+  /**
+   * A request's body as the provider is to see it: `auto` and routes' names are resolved, `route` is taken out.
+   * @throws GatewayError as for the same call made at once; invalid_request where it belongs to another provider than
+   * the requests before it, or would have to be translated.
+   */
+  resolve(surface: SurfaceName, body: Uint8Array): Uint8Array;
+};
+
+/** A batch names so many routes and models at most. */
+const NAMES_MAX = 100;
+
+export type ResolverFacts = { directory: Directory; knowledge: RoutingKnowledge; key: ClientKey };
+
+/** Resolves the requests of a batch one by one, each against the key's scope (DECISIONS.md, files and batches). */
+export function batchResolver({ directory, knowledge, key }: ResolverFacts): Resolver {
+  const asked: Asked = { provider: null, routes: new Set(), models: new Set(), direct: false, requests: 0 };
+  return {
+    asked,
+    resolve(surface, bytes) {
+      const body = scanJson(bytes);
+      const call = {
+        surface,
+        key,
+        headers: new Headers(),
+        body,
+        model: memberName(body, "model"),
+        routeMember: memberName(body, "route"),
+      };
+      const choice = chooseRoute(directory, call, knowledge);
+      requireScope(key, choice);
+      const [{ provider, model, wire }] = choice.targets;
+      requireBatchable(asked.provider, provider, wire === SURFACES[surface].wire);
+      asked.provider = provider;
+      asked.requests += 1;
+      if (choice.route) asked.routes.add(choice.route.name);
+      else asked.direct = true;
+      if (model !== null) asked.models.add(model);
+      if (asked.routes.size > NAMES_MAX || asked.models.size > NAMES_MAX) {
+        throw new GatewayError("invalid_request", `A batch may name ${NAMES_MAX} models at most.`);
+      }
+      return splice(body, model === null ? {} : { model });
+    },
+  };
+}
+
+function requireBatchable(before: Provider | null, provider: Provider, native: boolean): void {
+  if (provider.kind === "echo") {
+    throw new GatewayError("invalid_request", "The built-in provider takes no batches.");
+  }
+  if (!native) {
+    throw new GatewayError("invalid_request", "The model's provider does not speak this format.");
+  }
+  if (before !== null && before.name !== provider.name) {
+    throw new GatewayError("invalid_request", "All requests of a batch must go to one provider.");
+  }
+}
+
+/** The surfaces whose calls may stand in a file of requests, by address. */
+const LINE_SURFACES: ReadonlyMap<string, SurfaceName> = new Map(
+  (
+    [
+      "chat.completions",
+      "responses",
+      "embeddings",
+      "moderations",
+      "images.generations",
+    ] as const satisfies SurfaceName[]
+  ).map((surface) => [surfaceFacts(surface).path, surface]),
+);
+
+export const lineSurface = (url: unknown): SurfaceName | null =>
+  (typeof url === "string" ? LINE_SURFACES.get(url) : undefined) ?? null;
+
+export const lineEndpoints = (): string => [...LINE_SURFACES.keys()].join(", ");
+
+/** A key's scope may have become narrower since its file was checked. @throws GatewayError route_not_allowed, model_not_allowed */
+export function requireScopeStill(
+  { scopes }: ClientKey,
+  { routes, models, direct }: { routes: readonly string[]; models: readonly string[]; direct: boolean },
+): void {
+  const { routes: allowed, models: allowedModels } = scopes;
+  if (allowed && (direct || !routes.every((route) => allowed.includes(route)))) {
+    throw new GatewayError("route_not_allowed");
+  }
+  if (allowedModels && !models.every((model) => allowedModels.includes(model))) {
+    throw new GatewayError("model_not_allowed");
+  }
+}

@@ -1,0 +1,84 @@
+import type { PriceRow } from "#drizzle/schema/records.ts";
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { type Decimal, formatDecimal, parseDecimal, plus, ZERO } from "../pricing/decimal.ts";
+import { sumOf } from "../providers/told.ts";
+import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
+
+export type Tally = {
+  add(reading: Reading, priced: Priced): void;
+  done(): Tallied;
+};
+
+export type Tallied = {
+  answers: number;
+  reading: Reading;
+  priced: Priced;
+  /** Some answers are without a price or usage, so the cost is a lower bound. */
+  partial: boolean;
+};
+
+/** Adds the answers of a batch up: what they used, and what they cost, exactly. A batch without answers cost nothing. */
+export function tally(): Tally {
+  let usage: Usage = NO_USAGE;
+  let answers = 0;
+  let known = 0;
+  let used = 0;
+  let cost = ZERO;
+  let tokenCost = ZERO;
+  const rows = new Map<string, PriceRow>();
+  const entries = new Set<string>();
+  const models = new Set<string | null>();
+  return {
+    add(reading, priced) {
+      answers += 1;
+      models.add(reading.responseModel);
+      if (reading.usageSource !== "none") {
+        used += 1;
+        usage = added(usage, reading.usage);
+      }
+      if (priced.costUsd === null) return;
+      known += 1;
+      cost = plus(cost, parseDecimal(priced.costUsd));
+      tokenCost = plus(tokenCost, amount(priced.tokenCostUsd));
+      if (!priced.price) return;
+      entries.add(priced.price.entry);
+      for (const row of priced.price.rows) addRow(rows, row);
+    },
+    done() {
+      const partial = known > 0 && known < answers;
+      const [model = null, another] = models;
+      const price = { entry: [...entries].sort().join(", "), rows: [...rows.values()] };
+      return {
+        answers,
+        partial,
+        reading: {
+          usage,
+          usageSource: used === 0 ? "none" : used < answers ? "partial" : "provider",
+          responseModel: another === undefined ? model : null,
+          serviceTier: null,
+        },
+        priced:
+          answers === 0
+            ? FREE
+            : known === 0
+              ? UNPRICED
+              : { costUsd: formatDecimal(cost), tokenCostUsd: formatDecimal(tokenCost), price },
+      };
+    },
+  };
+}
+
+const amount = (text: string | null): Decimal => (text === null ? ZERO : parseDecimal(text));
+
+function addRow(rows: Map<string, PriceRow>, { unit, count, usdPerUnit }: PriceRow): void {
+  const key = `${unit} ${usdPerUnit}`;
+  rows.set(key, { unit, usdPerUnit, count: (rows.get(key)?.count ?? 0) + count });
+}
+
+/** A count that one answer does not tell is that of the others. */
+function added(a: Usage, b: Usage): Usage {
+  const sum = (count: keyof Usage) =>
+    a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
+  const names = Object.keys(NO_USAGE) as (keyof Usage)[];
+  return Object.fromEntries(names.map((count) => [count, sum(count)])) as Usage;
+}

@@ -1,0 +1,108 @@
+import type { BatchFacts, BatchKind } from "#drizzle/schema/batches.ts";
+import { parseLabel } from "#shared/labels.ts";
+import { GatewayError } from "../errors.ts";
+import { objectOf, type Told, toldIn } from "../providers/told.ts";
+import type { BatchNews, NewFile } from "../stores/batches.ts";
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+export const idIn = (value: unknown): string | null =>
+  typeof value === "string" && ID.test(value) ? value : null;
+
+/** The object that a provider answered with. @throws GatewayError upstream_broken when it has no id. */
+export function objectWithId(bytes: Uint8Array): { told: Told; id: string } {
+  const told = toldIn(bytes);
+  const id = idIn(told?.["id"]);
+  if (!told || id === null) throw new GatewayError("upstream_broken");
+  return { told, id };
+}
+
+const NAME_MAX = 255;
+const name = (value: unknown): string | null =>
+  typeof value === "string" ? parseLabel(value, NAME_MAX) : null;
+
+const count = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+
+/** A time in seconds since 1970, as OpenAI writes it. */
+const atSeconds = (value: unknown): string | null => {
+  const seconds = count(value);
+  return seconds === null || seconds > 253_402_300_799 ? null : new Date(seconds * 1000).toISOString();
+};
+
+/** A file as its provider tells of it. */
+export const toldFile = (told: Told, fallback: { filename: string | null; createdAt: string }) =>
+  ({
+    filename: name(told["filename"]) ?? fallback.filename,
+    bytes: count(told["bytes"]),
+    status: name(told["status"]),
+    createdAt: atSeconds(told["created_at"]) ?? fallback.createdAt,
+    expiresAt: atSeconds(told["expires_at"]),
+  }) satisfies Partial<NewFile>;
+
+/** The counts and times of a batch that are kept; nothing that a person could have written. */
+const FACTS = {
+  lines: [
+    "created_at",
+    "in_progress_at",
+    "expires_at",
+    "finalizing_at",
+    "completed_at",
+    "failed_at",
+    "expired_at",
+    "cancelling_at",
+    "cancelled_at",
+    "request_counts",
+  ],
+  messages: ["created_at", "ended_at", "expires_at", "archived_at", "cancel_initiated_at", "request_counts"],
+} as const satisfies Record<BatchKind, readonly string[]>;
+
+const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as const satisfies Record<
+  BatchKind,
+  string
+>;
+
+/** What a provider's batch object says that the gateway keeps. */
+export function batchNews(kind: BatchKind, told: Told): BatchNews {
+  const facts: BatchFacts = {};
+  for (const member of FACTS[kind]) {
+    const value = fact(told[member]);
+    if (value !== null) facts[member] = value;
+  }
+  return {
+    status: name(told[STATUS_MEMBER[kind]]) ?? "unknown",
+    facts,
+    outputFileId: idIn(told["output_file_id"]),
+    errorFileId: idIn(told["error_file_id"]),
+    requestsTotal: totalOf(facts["request_counts"]),
+  };
+}
+
+function fact(value: unknown): BatchFacts[string] {
+  if (typeof value === "number") return count(value);
+  if (typeof value === "string")
+    return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : null;
+  const counts = objectOf(value);
+  if (!counts) return null;
+  return Object.fromEntries(
+    Object.entries(counts).flatMap(([member, n]) => {
+      const known = count(n);
+      return /^[a-z_]{1,32}$/.test(member) && known !== null ? [[member, known]] : [];
+    }),
+  );
+}
+
+function totalOf(counts: BatchFacts[string] | undefined): number | null {
+  if (typeof counts !== "object" || counts === null) return null;
+  const { total, ...parts } = counts;
+  const sum = total ?? Object.values(parts).reduce((all, one) => all + one, 0);
+  return sum <= 2_147_483_647 ? sum : null;
+}
+
+const ENDED = {
+  lines: new Set(["completed", "failed", "expired", "cancelled"]),
+  messages: new Set(["ended"]),
+} as const satisfies Record<BatchKind, ReadonlySet<string>>;
+
+/** Nothing more will be done, or billed, for a batch of that status. */
+export const isEnded = (kind: BatchKind, status: string): boolean => ENDED[kind].has(status);

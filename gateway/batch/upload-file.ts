@@ -1,0 +1,128 @@
+import { errorFields } from "#shared/log.ts";
+import type { ClientKey, Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { routingKnowledge } from "../exchange.ts";
+import { boundaryOf } from "../http/boundary.ts";
+import { insertFiles } from "../stores/batches.ts";
+import { arriving } from "../upstream/arriving.ts";
+import type { Streamed } from "../upstream/ask.ts";
+import { answered } from "./answers.ts";
+import type { BatchDeps } from "./deps.ts";
+import { fileForm } from "./file-form.ts";
+import { requestLines } from "./request-lines.ts";
+import { batchResolver } from "./resolve.ts";
+import { objectWithId, toldFile } from "./told.ts";
+
+/** A form of this size is sent in one piece, with its length. */
+const PIECE_BYTES_MAX = 1024 * 1024;
+
+/**
+ * `POST /v1/files`: a file of requests, checked line by line against the key's scope on its way to the provider that
+ * its models name. A line that is refused breaks the upload off, so that the provider never has a whole file.
+ */
+export async function uploadFile(
+  deps: BatchDeps,
+  { key, request }: { key: ClientKey; request: Request },
+): Promise<Response> {
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  if (boundary === null) {
+    throw new GatewayError("unsupported_media_type", "This surface accepts multipart/form-data.");
+  }
+  const resolver = batchResolver({
+    directory: deps.directory.current(),
+    knowledge: routingKnowledge(deps.prices()),
+    key,
+  });
+  const lines = requestLines(resolver, deps.bytesMax.json);
+  const form = fileForm(arriving(request, deps.bytesMax.multipart, deps), boundary, lines);
+  const body = await beginning(form.bytes(), () => resolver.asked.provider !== null);
+  const { provider } = resolver.asked;
+  if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
+  const answer = await sent(deps, { provider, headers: request.headers, body });
+  const bytes = await answer.bytes();
+  if (!answer.ok) return answered(answer, bytes);
+  const { told, id } = objectWithId(bytes);
+  const { routes, models, direct } = resolver.asked;
+  const file = {
+    id,
+    keyId: key.id,
+    provider: provider.name,
+    purpose: "batch",
+    ...toldFile(told, { filename: form.filename, createdAt: deps.clock.now().toISOString() }),
+    endpoint: lines.endpoint,
+    routes: [...routes],
+    models: [...models],
+    direct,
+  };
+  await kept(deps, provider, file);
+  return answered(answer, bytes);
+}
+
+type Body = { head: Uint8Array[]; rest: AsyncGenerator<Uint8Array> | null };
+
+/** Reads a body until `known` and a piece is full; `rest` is null where that was all of it. */
+async function beginning(bytes: AsyncGenerator<Uint8Array>, known: () => boolean): Promise<Body> {
+  const head: Uint8Array[] = [];
+  let size = 0;
+  while (!known() || size < PIECE_BYTES_MAX) {
+    const { value, done } = await bytes.next();
+    if (done) return { head, rest: null };
+    head.push(value);
+    size += value.byteLength;
+  }
+  return { head, rest: bytes };
+}
+
+type Sending = { provider: Provider; headers: Headers; body: Body };
+
+async function sent(deps: BatchDeps, { provider, headers, body }: Sending): Promise<Response> {
+  const { head, rest } = body;
+  const question = { method: "POST", provider, wire: "chat", path: "/files", headers } as const;
+  if (!rest) return deps.ask({ ...question, body: Buffer.concat(head) });
+  const broken = new AbortController();
+  let fault: unknown = null;
+  const streamed: Streamed = {
+    bytes: (moved) =>
+      new ReadableStream(
+        {
+          async pull(controller) {
+            moved();
+            try {
+              const { value, done } =
+                head.length > 0 ? { value: head.shift(), done: false } : await rest.next();
+              if (value && !done) controller.enqueue(value);
+              else controller.close();
+            } catch (error) {
+              fault = error;
+              controller.error(error);
+              broken.abort();
+            }
+          },
+        },
+        { highWaterMark: 0 },
+      ),
+  };
+  try {
+    return await deps.ask({ ...question, body: streamed, signal: broken.signal });
+  } catch (error) {
+    throw fault ?? error;
+  }
+}
+
+/** A file that nobody owns is of no use to anybody, so the provider is asked to forget it. */
+async function kept(
+  deps: BatchDeps,
+  provider: Provider,
+  file: Parameters<typeof insertFiles>[1][number],
+): Promise<void> {
+  try {
+    await insertFiles(deps.database, [file]);
+  } catch (error) {
+    deps.log.error({ file: file.id, ...errorFields(error) }, "a file cannot be kept and is deleted");
+    await deps
+      .ask({ method: "DELETE", provider, wire: "chat", path: `/files/${file.id}` })
+      .then((answer) => answer.body?.cancel())
+      .catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,199 @@
+import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { asking } from "./failure.ts";
+import type { Slice } from "./slice.ts";
+
+export type FileRow = typeof files.$inferSelect;
+export type NewFile = typeof files.$inferInsert;
+export type BatchRow = typeof batches.$inferSelect;
+export type NewBatch = typeof batches.$inferInsert;
+
+/** What a provider has told of a batch since the last look. */
+export type BatchNews = {
+  status: string;
+  facts: BatchFacts;
+  outputFileId: string | null;
+  errorFileId: string | null;
+  requestsTotal: number | null;
+};
+
+/** How the cost of a batch was recorded. */
+export type Reconciled = { at: string; costUsd: string | null; partial: boolean };
+
+type Db = Pick<Database, "db">;
+
+/** Whose it is decides: of another key's thing and of none at all the answer is the same. */
+const ownFile = (keyId: string) =>
+  and(eq(files.orgId, DEFAULT_ORG), eq(files.keyId, keyId), isNull(files.deletedAt));
+const ownBatch = (keyId: string, kind: BatchKind) =>
+  and(
+    eq(batches.orgId, DEFAULT_ORG),
+    eq(batches.keyId, keyId),
+    eq(batches.kind, kind),
+    isNull(batches.deletedAt),
+  );
+const isBatch = (id: string) => and(eq(batches.orgId, DEFAULT_ORG), eq(batches.id, id));
+
+/** An id that is there already stays whose it is. */
+export const insertFiles = (database: Db, rows: readonly NewFile[]) =>
+  asking(async () => {
+    if (rows.length > 0)
+      await database.db
+        .insert(files)
+        .values([...rows])
+        .onConflictDoNothing();
+  });
+
+export const findFile = (database: Db, keyId: string, id: string): Promise<FileRow | null> =>
+  asking(async () => {
+    const rows = await database.db
+      .select()
+      .from(files)
+      .where(and(ownFile(keyId), eq(files.id, id)));
+    return rows[0] ?? null;
+  });
+
+export type FileList = Slice & { purpose: string | null; oldestFirst: boolean };
+
+/** A key's files, newest first unless said otherwise; `after` is the id of one of them. */
+export const listFiles = (
+  database: Db,
+  keyId: string,
+  { after, limit, purpose, oldestFirst }: FileList,
+): Promise<FileRow[]> =>
+  asking(() => {
+    const place = sql`(${files.createdAt}, ${files.id})`;
+    const from = sql`(select created_at, id from files where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and id = ${after})`;
+    const order = oldestFirst ? asc : desc;
+    return database.db
+      .select()
+      .from(files)
+      .where(
+        and(
+          ownFile(keyId),
+          purpose === null ? undefined : eq(files.purpose, purpose),
+          after === null ? undefined : oldestFirst ? sql`${place} > ${from}` : sql`${place} < ${from}`,
+        ),
+      )
+      .orderBy(order(files.createdAt), order(files.id))
+      .limit(limit);
+  });
+
+export const markFileDeleted = (database: Db, id: string, at: string) =>
+  asking(() =>
+    database.db
+      .update(files)
+      .set({ deletedAt: at })
+      .where(and(eq(files.orgId, DEFAULT_ORG), eq(files.id, id))),
+  );
+
+export const insertBatch = (database: Db, row: NewBatch) =>
+  asking(() => database.db.insert(batches).values(row).onConflictDoNothing());
+
+export const findBatch = (
+  database: Db,
+  { keyId, kind, id }: { keyId: string; kind: BatchKind; id: string },
+): Promise<BatchRow | null> => oneBatch(database, and(ownBatch(keyId, kind), eq(batches.id, id)));
+
+/** The batch whose results a file holds. */
+export const findBatchOfOutput = (database: Db, keyId: string, fileId: string): Promise<BatchRow | null> =>
+  oneBatch(database, and(ownBatch(keyId, "lines"), eq(batches.outputFileId, fileId)));
+
+const oneBatch = (database: Db, where: SQL | undefined): Promise<BatchRow | null> =>
+  asking(async () => (await database.db.select().from(batches).where(where).limit(1))[0] ?? null);
+
+/** Pages of a key's batches, newest first: behind the batch `after`, or the ones right before the batch `before`. */
+export type BatchList = { kind: BatchKind; after: string | null; before: string | null; limit: number };
+
+export const listBatches = (
+  database: Db,
+  keyId: string,
+  { kind, after, before, limit }: BatchList,
+): Promise<BatchRow[]> =>
+  asking(async () => {
+    const place = sql`(${batches.startedAt}, ${batches.id})`;
+    const of = (id: string) =>
+      sql`(select started_at, id from batches where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and id = ${id})`;
+    const order = before === null ? desc : asc;
+    const rows = await database.db
+      .select()
+      .from(batches)
+      .where(
+        and(
+          ownBatch(keyId, kind),
+          after === null ? undefined : sql`${place} < ${of(after)}`,
+          before === null ? undefined : sql`${place} > ${of(before)}`,
+        ),
+      )
+      .orderBy(order(batches.startedAt), order(batches.id))
+      .limit(limit);
+    return before === null ? rows : rows.reverse();
+  });
+
+/** The batch view of a key, for administrators: newest first, deleted ones too; `after` is a record's id. */
+export const listKeyBatches = (
+  reader: Pick<Database["db"], "select">,
+  keyId: string,
+  { after, limit }: Slice,
+): PromiseLike<BatchRow[]> =>
+  reader
+    .select()
+    .from(batches)
+    .where(
+      and(
+        eq(batches.orgId, DEFAULT_ORG),
+        eq(batches.keyId, keyId),
+        after === null ? undefined : lt(batches.recordId, after),
+      ),
+    )
+    .orderBy(desc(batches.recordId))
+    .limit(limit);
+
+export const noteBatchNews = (database: Db, id: string, news: BatchNews) =>
+  asking(() => database.db.update(batches).set(news).where(isBatch(id)));
+
+export const markBatchDeleted = (database: Db, id: string, at: string) =>
+  asking(() => database.db.update(batches).set({ deletedAt: at }).where(isBatch(id)));
+
+/** The first to reconcile a batch says what it cost. */
+export const markReconciled = (database: Db, id: string, { at, costUsd, partial }: Reconciled) =>
+  asking(() =>
+    database.db
+      .update(batches)
+      .set({ reconciledAt: at, costUsd, partial })
+      .where(and(isBatch(id), isNull(batches.reconciledAt))),
+  );
+
+/** How long a batch that somebody looks at is left alone by others. */
+const LEASE_MS = 300_000;
+
+/** Batches that are due for a look, each given to one asker at a time: what it does not finish is due again later. */
+export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<BatchRow[]> =>
+  asking(async () => {
+    const due = database.db
+      .select({ id: batches.id })
+      .from(batches)
+      .where(
+        and(
+          eq(batches.orgId, DEFAULT_ORG),
+          isNull(batches.reconciledAt),
+          lt(batches.nextCheckAt, now.toISOString()),
+        ),
+      )
+      .orderBy(asc(batches.nextCheckAt))
+      .limit(limit)
+      .for("update", { skipLocked: true });
+    return database.db
+      .update(batches)
+      .set({
+        nextCheckAt: new Date(now.getTime() + LEASE_MS).toISOString(),
+        checks: sql`${batches.checks} + 1`,
+      })
+      .where(and(eq(batches.orgId, DEFAULT_ORG), sql`${batches.id} in ${due}`))
+      .returning();
+  });
+
+export const checkBatchAgain = (database: Db, id: string, at: string) =>
+  asking(() => database.db.update(batches).set({ nextCheckAt: at }).where(isBatch(id)));

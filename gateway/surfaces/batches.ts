@@ -1,0 +1,54 @@
+import { cancelBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
+import { createLineBatch } from "../batch/line-batches.ts";
+import {
+  type BatchSurfaceDeps,
+  batchQuestion,
+  documented,
+  keyed,
+  originOf,
+  queryOf,
+} from "./batch-surface.ts";
+import { readBody } from "./body.ts";
+
+const BODY_BYTES_MAX = 1024 * 1024;
+
+/** `/v1/batches` (spec, endpoint table): a batch of the requests in a file that the same key uploaded. */
+export const batches = (deps: BatchSurfaceDeps) =>
+  keyed(deps, "batches")
+    .post(
+      "/v1/batches",
+      async ({ request, caller }) =>
+        createLineBatch(deps, {
+          key: caller.key,
+          headers: request.headers,
+          bytes: await readBody(request, BODY_BYTES_MAX),
+          origin: originOf(deps, request),
+        }),
+      CREATE,
+    )
+    .get(
+      "/v1/batches",
+      ({ request, caller }) =>
+        listOwnBatches(deps, {
+          keyId: caller.key.id,
+          kind: "lines",
+          origin: originOf(deps, request),
+          query: queryOf(request),
+        }),
+      documented("List batches", "The calling key's own, newest first; `limit`, `after`."),
+    )
+    .get("/v1/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "lines", it)), READ)
+    .post(
+      "/v1/batches/:id/cancel",
+      (it) => cancelBatch(deps, batchQuestion(deps, "lines", it)),
+      documented("Cancel a batch"),
+    );
+
+const CREATE = documented(
+  "Create a batch",
+  "`input_file_id` is a file of the same key, `endpoint` the `url` of its lines, `completion_window` hours or minutes such as `24h`, at most 24 hours.",
+);
+const READ = documented(
+  "Read a batch",
+  "The first reading after its end records its cost, at interactive rates; it is in the member `gateway`.",
+);

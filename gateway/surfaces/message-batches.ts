@@ -1,0 +1,65 @@
+import { batchResults, cancelBatch, deleteBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
+import { createMessageBatch } from "../batch/message-batches.ts";
+import {
+  type BatchSurfaceDeps,
+  batchQuestion,
+  documented,
+  keyed,
+  originOf,
+  queryOf,
+} from "./batch-surface.ts";
+import { readBody } from "./body.ts";
+
+/** `/v1/messages/batches`: Anthropic's batches, whose requests stand in the body. */
+export const messageBatches = (deps: BatchSurfaceDeps) =>
+  keyed(deps, "message-batches")
+    .post(
+      "/v1/messages/batches",
+      async ({ request, caller }) =>
+        createMessageBatch(deps, {
+          key: caller.key,
+          headers: request.headers,
+          bytes: await readBody(request, deps.bytesMax.json),
+          origin: originOf(deps, request),
+        }),
+      CREATE,
+    )
+    .get(
+      "/v1/messages/batches",
+      ({ request, caller }) =>
+        listOwnBatches(deps, {
+          keyId: caller.key.id,
+          kind: "messages",
+          origin: originOf(deps, request),
+          query: queryOf(request),
+        }),
+      documented(
+        "List message batches",
+        "The calling key's own, newest first; `limit`, `after_id`, `before_id`.",
+      ),
+    )
+    .get("/v1/messages/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "messages", it)), READ)
+    .get(
+      "/v1/messages/batches/:id/results",
+      (it) => batchResults(deps, batchQuestion(deps, "messages", it)),
+      documented("Read the results of a message batch"),
+    )
+    .post(
+      "/v1/messages/batches/:id/cancel",
+      (it) => cancelBatch(deps, batchQuestion(deps, "messages", it)),
+      documented("Cancel a message batch"),
+    )
+    .delete(
+      "/v1/messages/batches/:id",
+      (it) => deleteBatch(deps, batchQuestion(deps, "messages", it)),
+      documented("Delete a message batch"),
+    );
+
+const CREATE = documented(
+  "Create a message batch",
+  "Anthropic's message batches. Every request's model is checked against the key's scope; routes' names become their models.",
+);
+const READ = documented(
+  "Read a message batch",
+  "The first reading after its end records its cost, at interactive rates; it is in the member `gateway`.",
+);

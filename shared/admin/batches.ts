@@ -1,0 +1,22 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+/** A batch in its key's view: what became of it, and what it cost. */
+export const BatchView = closed({
+  id: Type.String({ description: "The provider's own id." }),
+  kind: Type.String({ description: "`lines` (OpenAI's) or `messages` (Anthropic's)." }),
+  provider: Type.String(),
+  endpoint: Type.String(),
+  status: Type.String({ description: "The provider's word for it, as last told." }),
+  requests: nullable(Type.Integer()),
+  routes: Type.Array(Type.String()),
+  models: Type.Array(Type.String()),
+  session: nullable(Type.String()),
+  created_at: Type.String(),
+  reconciled_at: nullable(Type.String({ description: "When its cost was recorded; null while it is not." })),
+  cost_usd: nullable(Type.String({ description: "Exact; null while it is unknown." })),
+  floor: Type.Boolean({ description: "The cost is a lower bound." }),
+  basis: Type.String({ description: "`interactive_rates`: an over-estimate." }),
+  request_id: Type.String({ description: "Its record, once reconciled." }),
+});
+export type BatchView = Static<typeof BatchView>;
