@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
@@ -16,8 +16,11 @@ import { observed } from "./recorder/observed.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { bootstrap } from "./stores/bootstrap.ts";
 import { openDirectory } from "./stores/directory.ts";
+import { openLimiter } from "./stores/limiter.ts";
 import { reportRunner } from "./stores/report-runner.ts";
 import { createSealer } from "./stores/seal.ts";
+import { consultant } from "./upstream/callout.ts";
+import { asker } from "./upstream/ask.ts";
 import { drainPool } from "./upstream/drain.ts";
 import { hosted } from "./upstream/hosted/hosted.ts";
 import { sender } from "./upstream/send.ts";
@@ -27,8 +30,7 @@ import { startWatchdog } from "./upstream/watchdog.ts";
 /** What answers wait for at most, so that a call which has just ended is in them. */
 const SETTLED_MAX_MS = 1000;
 /** Administrators' queries; calls never wait for one of these connections. */
-const CONTROL_CONNECTIONS_MAX = 4;
-const CONTROL_STATEMENT_MS = 10_000;
+const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
 
 export type Running = { deps: AppDeps; close(): Promise<void> };
 
@@ -41,15 +43,10 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     await startRecorder({ ...config.spool, databaseUrl: config.databaseUrl, log, clock }),
     metrics,
   );
-  const database = openDatabase(config.databaseUrl, {
-    name: "control",
-    max: CONTROL_CONNECTIONS_MAX,
-    statementTimeoutMs: CONTROL_STATEMENT_MS,
-  });
-  const keepFirstKey = (secret: string) =>
-    writeFile(join(config.dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
-  await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
+  const database = openDatabase(config.databaseUrl, CONTROL);
+  await bootstrap({ database, providerKeys, keepFirstKey: keeperOfFirstKey(config), clock, log });
   const directory = await openDirectory({ database, masterKey: config.masterKey, providerKeys, clock, log });
+  const limiter = await openLimiter({ databaseUrl: config.databaseUrl, clock, log });
   const watchdog = startWatchdog(clock);
   const runner = reportRunner({ url: config.databaseUrl });
   const guard = addressGuard(clock);
@@ -61,6 +58,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     metrics,
     directory,
     recorder,
+    limiter,
     database,
     providerKeys,
     watchdog,
@@ -70,27 +68,47 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     drains: drainPool(),
     addressGuard: guard,
     send: hosted(sender(guard, clock), { clock, guard }),
+    consult: consultant(guard, log),
+    guardrailHeld: guardrailCounter(metrics),
     sealer: createSealer(config.masterKey),
     reportRunner: runner,
+    ask: asker({ guard, clock, watchdog }),
+    reconciling: new Map(),
+    publicUrl: config.publicUrl,
     bytesMax: config.bytesMax,
     allowedHosts: config.allowedHosts,
     settled: () => recorder.flushed(SETTLED_MAX_MS).catch(() => undefined),
     authorizeReports: (request) => authorizeReports(isAdmin, directory, request),
-    authorizeMetrics: async (request) => {
-      if (!config.metricsPublic && !isAdmin(request.headers)) throw new GatewayError("unauthenticated");
-    },
+    authorizeMetrics: (request) => authorizeMetrics(config.metricsPublic || isAdmin(request.headers)),
   };
   const close = async () => {
     watchdog.close();
     await recorder.close(5000);
+    await limiter.close();
     await Promise.all([directory.close(), runner.close()]);
     await database.close();
   };
   return { deps, close };
 }
 
+const keeperOfFirstKey =
+  ({ dataDirectory }: GatewayConfig) =>
+  (secret: string) =>
+    writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
+
 const environmentNames = (): string[] =>
   Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
+
+/** Counts by rules' names, which administrators give. */
+function guardrailCounter(registry: Registry): AppDeps["guardrailHeld"] {
+  const held = new Counter({
+    name: "tallygate_guardrail_held_total",
+    help: "Calls for which a guardrail held.",
+    labelNames: ["guardrail", "outcome"],
+    registers: [registry],
+  });
+  return (guardrail, outcome) => held.inc({ guardrail, outcome });
+}
 
 /** The price book of the directory's prices, made anew only when they change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {
@@ -104,6 +122,10 @@ function pricesOf(directory: { current(): Directory }): () => PriceBook {
     }
     return book;
   };
+}
+
+async function authorizeMetrics(allowed: boolean): Promise<void> {
+  if (!allowed) throw new GatewayError("unauthenticated");
 }
 
 /** The admin key reads reports, and a client key with `scopes.reports`. */

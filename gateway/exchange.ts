@@ -1,15 +1,21 @@
-import type { State } from "#drizzle/schema/records.ts";
+import type { RequestRow, State } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type Call, type Choice, SURFACES, surfaceFacts } from "./call.ts";
 import type { Directory } from "./directory.ts";
-import { ERRORS, GatewayError } from "./errors.ts";
+import { ERRORS, type ErrorType, GatewayError } from "./errors.ts";
+import { type Judged, type JudgeTools, judge } from "./guardrail/judge.ts";
+import { pace } from "./guardrail/pace.ts";
+import { textsOf } from "./guardrail/text.ts";
 import { withAsked } from "./http/asked.ts";
 import { readLabels } from "./http/labels-in.ts";
+import { membersOf } from "./http/members.ts";
+import { asksForUsage } from "./http/splice.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import { priceAnswer } from "./pricing/price-answer.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { vendorHostsOf, wireFor } from "./providers/catalog.ts";
+import { softDenial } from "./providers/refusals.ts";
 import { WIRES } from "./providers/wires.ts";
 import { FREE, type Reading, UNPRICED } from "./reading.ts";
 import type { Recorder } from "./recorder/recorder.ts";
@@ -17,10 +23,12 @@ import { chooseRoute } from "./routing/choose.ts";
 import type { RoutingKnowledge } from "./routing/knowledge.ts";
 import { subscriptionLane } from "./routing/lane.ts";
 import { requireScope } from "./routing/scope.ts";
+import type { Grant, Limiter } from "./stores/limiter.ts";
 import { relayAnswer } from "./upstream/answer.ts";
 import type { DrainPool } from "./upstream/drain.ts";
 import { type Attempt, forward, type UpstreamDeps } from "./upstream/forward.ts";
 import type { Ending } from "./upstream/relay.ts";
+import { askOf, usedOf } from "./upstream/reservation.ts";
 import { requestIdOf, translatedWire } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps & {
@@ -30,7 +38,12 @@ export type ExchangeDeps = UpstreamDeps & {
   /** Follows the directory's prices. */
   prices(): PriceBook;
   recorder: Pick<Recorder, "open" | "settle">;
+  limiter: Pick<Limiter, "reserve">;
   drains: DrainPool;
+  /** Asks the service that a guardrail names. */
+  consult: JudgeTools["consult"];
+  /** Counts a guardrail that held. */
+  guardrailHeld(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
 };
 
 /** One client call, from key to record. Read it top to bottom: that is the order in which things happen. */
@@ -43,13 +56,39 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   requireScope(call.key, chosen);
   const choice = laneOf(call, chosen);
 
+  // Guardrail: the texts are read in memory, and no rule leaves anything but its name
+  const verdict = await judge(deps.directory.current().guardrails, judgedOf(call, { labels, choice }), {
+    pace: pace(deps.clock),
+    consult: deps.consult,
+  });
+  for (const rule of verdict.observed) deps.guardrailHeld(rule, "observed");
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
+  const entry = { ...openEntry(call, labels, choice), guardrail: verdict.rule };
+  const closed = (facts: Omit<Facts, "latencyMs">) =>
+    closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) });
+  if (verdict.kind !== "pass") {
+    const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
+    deps.guardrailHeld(verdict.rule, answer ? "soft_deny" : "block");
+    await recorder.settle(closed(deniedFacts("guardrail_blocked", answer)));
+    if (answer) return answer;
+    throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
+  }
+
+  // Limits: what the call may cost at most is reserved, until its record is there.
+  const recorded = recorder !== UNRECORDED;
+  const grant = await deps.limiter.reserve({ ...call, recorded }, () => askOf(call, choice, prices));
+  if (grant instanceof GatewayError) {
+    await recorder.settle(closed(deniedFacts(grant.type)));
+    throw grant;
+  }
 
   // Record: from here on the call settles exactly once. The intent is on disk before the provider sees the call.
-  const entry = openEntry(call, labels, choice);
-  const settle = (facts: Omit<Facts, "latencyMs">) =>
-    recorder.settle(closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) }));
-  await recorder.open(entry);
+  const settle = async (facts: Omit<Facts, "latencyMs">) => {
+    const row = closed(facts);
+    await grant.end(usedOf(row));
+    await recorder.settle(row);
+  };
+  await opened(recorder, entry, grant);
 
   // Upstream
   const attempt = await forward(deps, choice, call);
@@ -84,6 +123,25 @@ export const routingKnowledge = (prices: PriceBook): RoutingKnowledge => ({
   classify: null,
 });
 
+/** What the guardrails judge; the body is decoded once, and only where a rule reads it. */
+function judgedOf({ key, body }: Call, it: Pick<Judged, "labels" | "choice">): Judged {
+  let texts: string[] | null = null;
+  return { ...it, key, texts: () => (texts ??= textsOf(membersOf(body))) };
+}
+
+/** Null on a surface whose answers are no text of an assistant. */
+function denialOf(call: Call, choice: Choice, message: string | null): Response | null {
+  if (surfaceFacts(call.surface).unrecorded) return null;
+  return softDenial(SURFACES[call.surface].wire, {
+    text: message ?? ERRORS.guardrail_blocked.public,
+    id: call.id,
+    model: choice.targets[0].model ?? choice.routeName,
+    createdAt: Math.floor(call.admittedAt.getTime() / 1000),
+    streamed: call.streamed,
+    usageAsked: asksForUsage(call.body),
+  });
+}
+
 /** For what is asked of a provider and makes nothing that is paid for. */
 const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };
 
@@ -103,6 +161,29 @@ function laneOf(call: Call, choice: Choice): Choice {
 /** A refusal of the gateway's own says what is wrong with the request; of any other failure only its type is told. */
 const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): GatewayError =>
   cause instanceof GatewayError && cause.type === type ? cause : new GatewayError(type);
+
+/** Puts the intent on disk; where that cannot be, nothing stays reserved. */
+async function opened(recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> {
+  try {
+    await recorder.open(entry);
+  } catch (error) {
+    await grant.drop();
+    throw error;
+  }
+}
+
+/** The gateway refused the call before it asked any provider; with an answer where the refusal looks like one. */
+const deniedFacts = (type: ErrorType, answer: Response | null = null): Omit<Facts, "latencyMs"> => ({
+  state: "denied",
+  status: answer?.status ?? ERRORS[type].status,
+  errorType: answer ? null : type,
+  target: null,
+  attempts: 0,
+  providerRequestId: null,
+  reading: null,
+  priced: FREE,
+  ttftMs: null,
+});
 
 function failedFacts(
   { surface }: Call,

@@ -17,9 +17,9 @@ export type Standing = {
   nowMs: number;
   /** Those that count, in order of time. */
   slots: readonly RateSlot[];
-  /** Recorded in the budget's period. */
+  /** What calls of the budget's period that have ended did cost. */
   spent: Pico;
-  /** Reserved in it and not yet recorded. */
+  /** Reserved for calls under way. */
   held: Pico;
   /** Calls under way. */
   calls: number;

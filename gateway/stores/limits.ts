@@ -121,6 +121,8 @@ const isDeadline = (error: unknown) => error instanceof Error && "code" in error
 type StandingRow = {
   nowMs: number;
   spent: string;
+  /** Of calls that ended and whose records are on their way. */
+  ended: string;
   held: string;
   leased: string;
   calls: number;
@@ -138,9 +140,8 @@ async function standingOf(
       (select coalesce(ceil(sum(usd) * 1e12), 0)::text from key_spend
         where org_id = ${DEFAULT_ORG} and key_id = ${keyId}
           and day >= ${period.from}::text::date and day < ${period.to}::text::date) as spent,
-      (select coalesce(ceil(sum(usd) * 1e12), 0)::text from limit_holds
-        where org_id = ${DEFAULT_ORG} and key_id = ${keyId}
-          and started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz) as held,
+      ${heldIn(tx, { keyId, period }, true)} as ended,
+      ${heldIn(tx, { keyId, period }, false)} as held,
       (select coalesce(ceil(sum(usd) * 1e12), 0)::text from limit_leases
         where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and holder <> ${holder}
           and period = ${period.from}::text::date) as leased,
@@ -153,12 +154,17 @@ async function standingOf(
   if (!row) throw new RangeError("a select without a table has one row");
   return {
     nowMs: row.nowMs,
-    spent: BigInt(row.spent),
+    spent: BigInt(row.spent) + BigInt(row.ended),
     held: BigInt(row.held) + BigInt(row.leased),
     calls: row.calls,
     slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
   };
 }
+
+const heldIn = (tx: postgres.TransactionSql, { keyId, period }: Account, ended: boolean) => tx`
+  (select coalesce(ceil(sum(usd) * 1e12), 0)::text from limit_holds
+    where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and ended = ${ended}
+      and started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz)`;
 
 type Place = { account: Account; holder: string; nowMs: number };
 

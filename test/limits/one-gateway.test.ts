@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { newId } from "#shared/ids.ts";
+import { until } from "#test/support/recorder-kit.ts";
+import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { callOnce, limitedKey, type Outcome } from "./world.ts";
+
+// The model `gpt-cent` costs a cent a call, whatever it says; `gpt-words` costs by the token.
+
+let upstream: ScriptedUpstream;
+let gateway: WiredGateway;
+/** Answers wait for this. */
+let open: Promise<void> = Promise.resolve();
+
+/** All of the calls, while no answer comes before the last of them was decided upon. */
+async function together(calls: (() => Promise<Outcome>)[]): Promise<Outcome[]> {
+  const gate = Promise.withResolvers<void>();
+  open = gate.promise;
+  setTimeout(gate.resolve, 300);
+  return await Promise.all(calls.map((one) => one()));
+}
+
+beforeAll(async () => {
+  upstream = await scriptedUpstream(async ({ body }, reply) => {
+    await open;
+    const { model } = JSON.parse(body);
+    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+    const message = { role: "assistant", content: "done" };
+    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
+  });
+  gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  const since = { effective_from: "2020-01-01" };
+  await gateway.admin("POST", "/prices", {
+    model: "gpt-cent",
+    input: "0",
+    output: "0",
+    per_call: "0.01",
+    ...since,
+  });
+  await gateway.admin("POST", "/prices", { model: "gpt-words", input: "1000", output: "1000", ...since });
+}, 60_000);
+
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+const call = (secret: string, it: { model?: string; maxTokens?: number; session?: string } = {}) =>
+  callOnce(gateway.url, secret, { model: "gpt-cent", ...it });
+
+const holds = async (keyId: string): Promise<number> => {
+  const [row] = await gateway.sql`select count(*)::int as n from limit_holds where key_id = ${keyId}`;
+  return row?.["n"];
+};
+
+test("a key lets through its requests per minute, then says when to come again", async () => {
+  const { secret } = await limitedKey(gateway, { requests_per_minute: 5 });
+  const session = newId();
+  const outcomes = await Promise.all(Array.from({ length: 12 }, () => call(secret, { session })));
+  expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(5);
+  const refused = outcomes.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(7);
+  for (const { type, headers } of refused) {
+    expect(type).toBe("rate_limit_error");
+    expect(headers.get("retry-after")).toMatch(/^(?:5\d|6[01])$/);
+    expect(headers.get("x-should-retry")).toBeNull();
+    expect(headers.get("x-ratelimit-limit-requests")).toBe("5");
+    expect(headers.get("x-ratelimit-remaining-requests")).toBe("0");
+    expect(headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
+  }
+  const records = await gateway.records(session, 12);
+  const denied = records.filter(({ state }) => state === "denied");
+  expect(denied).toHaveLength(7);
+  expect(denied[0] as object).toMatchObject({
+    status: 429,
+    error_type: "rate_limited",
+    cost_usd: "0",
+    unpriced: false,
+    attempts: 0,
+  });
+});
+
+test("an answer that a provider gave carries no limit of ours", async () => {
+  const { secret } = await limitedKey(gateway, { requests_per_minute: 5, budget_usd: "1" });
+  const { status, headers } = await call(secret);
+  expect(status).toBe(200);
+  expect([...headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
+});
+
+test("calls beyond the tokens of a minute are refused, and what was not used is given back", async () => {
+  const { secret } = await limitedKey(gateway, { tokens_per_minute: 1000 });
+  // A bound of some 600 tokens each: two at once do not fit, but each uses 12.
+  for (let n = 0; n < 4; n++) expect((await call(secret, { maxTokens: 500 })).status).toBe(200);
+  const one = () => call(secret, { maxTokens: 500 });
+  const both = await together([one, one]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 429]);
+  const refused = both.find(({ status }) => status === 429);
+  expect(refused?.headers.get("x-ratelimit-limit-tokens")).toBe("1000");
+});
+
+test("no more calls run at once than the key may have, and the next one fits as soon as one has ended", async () => {
+  const { secret, id } = await limitedKey(gateway, { concurrency: 3 });
+  const gate = Promise.withResolvers<void>();
+  open = gate.promise;
+  const running = Array.from({ length: 3 }, () => call(secret));
+  await until(async () => (await holds(id)) === 3);
+  const fourth = await call(secret);
+  expect([fourth.status, fourth.type, fourth.headers.get("retry-after")]).toEqual([
+    429,
+    "rate_limit_error",
+    "1",
+  ]);
+  gate.resolve();
+  for (const { status } of await Promise.all(running)) expect(status).toBe(200);
+  for (let n = 0; n < 5; n++) expect((await call(secret)).status).toBe(200);
+});
+
+test("a budget is spent to the cent, then refused for good until its period ends", async () => {
+  const { secret, id } = await limitedKey(gateway, { budget_usd: "0.05", budget_period: "day" });
+  const session = newId();
+  const statuses: number[] = [];
+  for (let n = 0; n < 7; n++) statuses.push((await call(secret, { session })).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  const last = await call(secret, { session });
+  expect([last.type, last.headers.get("x-should-retry")]).toEqual(["billing_error", "false"]);
+  const seconds = Number(last.headers.get("retry-after"));
+  const midnight = new Date().setUTCHours(24, 0, 0, 0);
+  expect(Math.abs(seconds - (midnight - Date.now()) / 1000)).toBeLessThan(5);
+  const records = await gateway.records(session, 8);
+  expect(records.filter(({ error_type }) => error_type === "budget_exhausted")).toHaveLength(3);
+  const [spent] = await gateway.sql`select usd from key_spend where key_id = ${id}`;
+  expect(spent?.["usd"]).toBe("0.05");
+  await until(async () => (await holds(id)) === 0);
+});
+
+test("parallel calls reserve their bound; what they do not use is there for the next", async () => {
+  const { secret } = await limitedKey(gateway, { budget_usd: "0.5" });
+  // Each may cost over 0.25 USD and costs 0.012.
+  const call300 = () => call(secret, { model: "gpt-words", maxTokens: 150 });
+  const first = await together([call300, call300, call300]);
+  expect(first.map(({ status }) => status).sort()).toEqual([200, 429, 429]);
+  expect(first.find(({ status }) => status === 429)?.type).toBe("rate_limit_error");
+  for (let n = 0; n < 5; n++) expect((await call300()).status).toBe(200);
+});
+
+test("where nobody says how long an answer may get, a call reserves what is left and runs alone", async () => {
+  const { secret } = await limitedKey(gateway, { budget_usd: "0.5" });
+  const unbounded = () => call(secret, { model: "gpt-words" });
+  const both = await together([unbounded, unbounded]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 429]);
+});
+
+test("a call that may cost more than the whole budget is refused before it is sent", async () => {
+  const { secret } = await limitedKey(gateway, { budget_usd: "0.1" });
+  const before = upstream.seen.length;
+  const { type } = await call(secret, { model: "gpt-words", maxTokens: 1000 });
+  expect([type, upstream.seen.length]).toEqual(["billing_error", before]);
+});
+
+test("a key without limits asks Postgres for nothing", async () => {
+  const { secret, id } = await limitedKey(gateway, {});
+  const before = await gateway.sql`select count(*)::int as n from limit_rates`;
+  expect((await call(secret)).status).toBe(200);
+  expect(await gateway.sql`select count(*)::int as n from limit_rates`).toEqual(before);
+  expect(await holds(id)).toBe(0);
+});

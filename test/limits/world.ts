@@ -1,0 +1,40 @@
+import { newId } from "#shared/ids.ts";
+import type { GatewayProcess } from "#test/support/gateway-process.ts";
+
+type Limits = {
+  requests_per_minute?: number;
+  tokens_per_minute?: number;
+  concurrency?: number;
+  budget_usd?: string;
+  budget_period?: "day" | "month";
+};
+
+/** A client key with limits. */
+export const limitedKey = (gateway: GatewayProcess, limits: Limits) =>
+  gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: newId(), limits });
+
+export type Outcome = { status: number; type: string | null; headers: Headers };
+
+/** One chat call, read to its end. `max_tokens` bounds its answer. */
+export async function callOnce(
+  url: string,
+  secret: string,
+  it: { model: string; maxTokens?: number; session?: string; content?: string; signal?: AbortSignal },
+): Promise<Outcome> {
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${secret}`,
+      "content-type": "application/json",
+      ...(it.session ? { "x-session-id": it.session } : {}),
+    },
+    body: JSON.stringify({
+      model: it.model,
+      ...(it.maxTokens === undefined ? {} : { max_tokens: it.maxTokens }),
+      messages: [{ role: "user", content: it.content ?? "hello" }],
+    }),
+    ...(it.signal ? { signal: it.signal } : {}),
+  });
+  const body = (await answer.json()) as { error?: { type: string } };
+  return { status: answer.status, type: body.error?.type ?? null, headers: answer.headers };
+}
