@@ -20,7 +20,7 @@ const inLinearTime = (source: string): TextSearch => {
 
 /** E.164 with a plus sign, or North America's grouping of ten digits. */
 const PHONE =
-  "\\+[1-9](?:[ .()/-]{0,2}\\d){7,14}(?:\\D|$)|(?:^|\\D)(?:\\(\\d{3}\\) ?|\\d{3}[.-])\\d{3}[.-]\\d{4}(?:\\D|$)";
+  "\\+[1-9](?:[ .()/-]{0,2}\\d){7,14}(?:\\D|$)|(?:^|[^\\d.-])(?:\\(\\d{3}\\) ?|\\d{3}[.-])\\d{3}[.-]\\d{4}(?:\\D|$)";
 
 const EMAIL = "[A-Za-z0-9_%+.'-]+@(?:[A-Za-z0-9-]+\\.)+[A-Za-z]{2,24}(?:[^A-Za-z0-9]|$)";
 

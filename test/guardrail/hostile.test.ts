@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { DETECTOR_SEARCHES } from "#gateway/guardrail/detectors.ts";
+import { pace } from "#gateway/guardrail/pace.ts";
+import { compilePattern, patternFault } from "#gateway/guardrail/pattern.ts";
+import { foundIn } from "#gateway/guardrail/search.ts";
+import { textsOf } from "#gateway/guardrail/text.ts";
+import { systemClock } from "#shared/clock.ts";
+
+const SIZE = 200_000;
+const fill = (unit: string) => unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE);
+
+const TEXTS: Record<string, string> = {
+  "one letter": fill("x"),
+  "two letters by lot": Array.from({ length: SIZE }, (_, at) => ((at * 7919) % 13 < 6 ? "a" : "b")).join(""),
+  digits: fill("4"),
+  "groups of digits": fill("4111 "),
+  "signs of mail": fill("a@"),
+  "dots of mail": `a@${fill("b.")}`,
+  "telephone numbers cut short": fill("+1 2 3 4 5 6 "),
+  "accounts that do not check": fill("DE89 3704 0044 0532 0130 01 "),
+  "beginnings of keys": fill("sk-AKIAghp_"),
+  "beginnings of private keys": fill("-----BEGIN A "),
+  "marks on one letter": `e${fill("\u0316\u0301")}`,
+  "ligatures that grow": fill("\ufdfa"),
+  "JSON that opens only": fill("["),
+  "JSON in JSON": Array.from({ length: 7 }).reduce<string>(
+    (text) => JSON.stringify([text]),
+    "x".repeat(20_000) + '"'.repeat(500),
+  ),
+};
+
+const PATTERNS = [
+  "(x+x+)+y|SECRET",
+  "[ab]*a[ab]{100}[cd]",
+  "a[ab]{0,400}[cd]",
+  String.raw`(?i)(?:\w{1,60}\s?)+!`,
+];
+
+/** Longest that a timer was late while the work went on, in milliseconds. */
+async function longestStall(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  await Bun.sleep(3);
+  await work();
+  await Bun.sleep(3);
+  clearInterval(timer);
+  return longest;
+}
+
+describe("200 kB of hostile text keep the loop waiting for less than 100 ms", () => {
+  test.each(Object.keys(TEXTS))("%s", async (name) => {
+    const searches = [...Object.values(DETECTOR_SEARCHES), ...PATTERNS.map(compilePattern)];
+    const stall = await longestStall(async () => {
+      const texts = textsOf([["prompt", TEXTS[name]]]);
+      const paced = pace(systemClock);
+      for (const search of searches) await foundIn(search, texts, paced);
+    });
+    expect(stall).toBeLessThan(100);
+  });
+});
+
+describe("behind padding", () => {
+  test.each([10, 27, 1000, SIZE])("of %d characters a pattern is still found", async (length) => {
+    const search = compilePattern("(x+x+)+y|SECRET");
+    expect(await foundIn(search, [`${"x".repeat(length)}SECRET`], () => true)).toBe(true);
+  });
+
+  test("a number that the pieces of a long text would cut is still found", async () => {
+    const { payment_card: search } = DETECTOR_SEARCHES;
+    for (let shift = 0; shift < 24; shift += 1) {
+      const text = `${" ".repeat(search.charactersMax - shift)}4111 1111 1111 1111 ${fill(" ")}`;
+      expect(await foundIn(search, [text], () => true)).toBe(true);
+    }
+  });
+});
+
+test("what cannot be read in time counts as found", async () => {
+  const search = compilePattern("never");
+  expect(await foundIn(search, ["text"], async () => false)).toBe(true);
+  let nowMs = 0;
+  const paced = pace({ now: () => new Date(0), monotonicMs: () => nowMs });
+  expect(paced()).toBe(true);
+  nowMs = 20;
+  expect(await paced()).toBe(true);
+  nowMs = 6000;
+  expect(await paced()).toBe(false);
+});
+
+test("an expression that RE2 does not know, or that is too large, is refused in words", () => {
+  expect(patternFault("a+b")).toBeNull();
+  expect(patternFault("(?=a)")).toContain("RE2");
+  expect(patternFault("(a")).toContain("RE2");
+  expect(patternFault(String.raw`(a)\1`)).toContain("RE2");
+  expect(patternFault("(?:[a-z]{900}x){3}")).not.toBeNull();
+});
