@@ -71,6 +71,10 @@ async function newSecret(scopes?: object): Promise<string> {
   return (await answer.json()).secret;
 }
 
+async function limitedSecret(limits: object): Promise<string> {
+  return (await (await admin("POST", "/keys", { name: newId(), limits })).json()).secret;
+}
+
 async function furnish(): Promise<void> {
   secret = await newSecret();
   const reachable = { allow_private_network: true, credential: "vendor" };
@@ -109,6 +113,10 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     call(surface, "scripted", keyed(await newSecret({ routes: ["echo"] }))),
   model_not_allowed: async (surface) =>
     call(surface, "scripted", keyed(await newSecret({ models: ["m-2"] }))),
+  guardrail_blocked: async (surface) => {
+    await admin("PUT", "/guardrails/contract", { match: { tags: ["refused"] } });
+    return await call(surface, "scripted", { headers: { "x-tags": "refused" } });
+  },
   reports_not_allowed: () => send("/v1/reports", { method: "GET" }),
   not_found: ({ path }) => send(`${path}/nothing/here`),
   model_not_found: (surface) => call(surface, "no-such"),
@@ -121,6 +129,13 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
       body: "protobuf",
       headers: { "content-type": "application/x-protobuf", "x-gateway-key": secret },
     }),
+  rate_limited: async (surface) => {
+    const own = keyed(await limitedSecret({ requests_per_minute: 1 }));
+    await call(surface, "away", own);
+    return await call(surface, "away", own);
+  },
+  budget_exhausted: async (surface) =>
+    call(surface, "scripted", keyed(await limitedSecret({ budget_usd: "0" }))),
   internal: (surface) => {
     const now = () => {
       throw new TypeError(INSIDE);
@@ -173,6 +188,9 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   },
 };
 
+/** They tell by themselves how long to wait. */
+const MEASURED: readonly ErrorType[] = ["rate_limited", "budget_exhausted"];
+
 /** Their surface is still to come; the way is written down. */
 const AWAITED: readonly ErrorType[] = ["unsupported_media_type"];
 
@@ -187,7 +205,8 @@ describe.each(Object.entries(ERRORS).filter(([type]) => !AWAITED.includes(type a
       expect(answer.headers.get("content-type")).toStartWith("application/json");
       expect(answer.headers.get("x-should-retry")).toBe(facts.final ? "false" : null);
       const wait = "retryAfterSeconds" in facts ? String(facts.retryAfterSeconds) : null;
-      expect(answer.headers.get("retry-after")).toBe(wait);
+      if (MEASURED.includes(type)) expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+      else expect(answer.headers.get("retry-after")).toBe(wait);
       expect(text).not.toContain(INSIDE);
       expect(text).not.toContain(upstream.url);
       const body = JSON.parse(text);
