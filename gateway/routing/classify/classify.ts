@@ -7,6 +7,8 @@ import { scoreText } from "./scored.ts";
 /** What the classifier says of a text. `route` is null below the threshold: the caller's default route answers. */
 export type Classification = {
   route: string | null;
+  /** The likeliest allowed route, whatever the threshold; null where none may be chosen. */
+  best: string | null;
   /** 0 to 1: the estimated chance that `candidates[0]` is right. */
   confidence: number;
   reason: string;
@@ -19,14 +21,15 @@ export type Classification = {
 
 const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 
-export type Verdict = { route: string | null; confidence: number };
+export type Verdict = Pick<Classification, "route" | "best" | "confidence">;
 
 /** The short way for `auto`: the route and the confidence, without the explanation. */
 export function routeOf(model: Model, text: string, allowed: ReadonlySet<string> | null): Verdict {
   const { scores } = scoreText(model, text, false);
   const { best, score } = decide(scores, model.classes, allowed);
   const confidence = best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, score));
-  return { route: score >= model.threshold ? (model.classes[best]?.name ?? null) : null, confidence };
+  const name = model.classes[best]?.name ?? null;
+  return { route: score >= model.threshold ? name : null, best: name, confidence };
 }
 
 function reasonOf(
@@ -56,9 +59,10 @@ export function classify(model: Model, text: string, allowed: ReadonlySet<string
   const certain = decision.best >= 0 && decision.score >= model.threshold;
   const why = explain(model, scored, decision);
   const best = model.classes[decision.best]?.name;
-  const candidates = candidatesOf(model, scores, allowed);
+  const candidates = candidatesOf(model, scores, { allowed, best });
   return {
     route: certain ? (best ?? null) : null,
+    best: best ?? null,
     confidence,
     reason: reasonOf(model, best, why, certain, confidence),
     matched: matchedOf(why),
@@ -67,8 +71,12 @@ export function classify(model: Model, text: string, allowed: ReadonlySet<string
   };
 }
 
-/** Each allowed route once, with its highest decision value. */
-function candidatesOf(model: Model, scores: Float64Array, allowed: ReadonlySet<string> | null) {
+/** Each allowed route once, with its highest decision value; the one that was decided for stands first. */
+function candidatesOf(
+  model: Model,
+  scores: Float64Array,
+  { allowed, best }: { allowed: ReadonlySet<string> | null; best: string | undefined },
+) {
   const highest = new Map<string, number>();
   for (const [index, { kind, name }] of model.classes.entries()) {
     if (kind === "hidden" || (allowed !== null && !allowed.has(name))) continue;
@@ -76,7 +84,7 @@ function candidatesOf(model: Model, scores: Float64Array, allowed: ReadonlySet<s
   }
   return [...highest]
     .map(([route, score]) => ({ route, score: rounded(score) }))
-    .sort((a, b) => b.score - a.score || (a.route < b.route ? -1 : 1));
+    .sort((a, b) => b.score - a.score || Number(b.route === best) - Number(a.route === best));
 }
 
 const MATCHED_MAX = 8;

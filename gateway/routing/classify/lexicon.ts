@@ -14,5 +14,8 @@ import ru from "./lexicon/ru.json";
 import tr from "./lexicon/tr.json";
 import zh from "./lexicon/zh.json";
 
-/** The cues of all languages, compiled once. */
-export const LEXICON = compileLexicon([en, zh, es, fr, de, pt, it, ru, ja, ko, ar, hi, nl, tr]);
+/** The cues of all languages, as they are written down. */
+export const CUES = [en, zh, es, fr, de, pt, it, ru, ja, ko, ar, hi, nl, tr];
+
+/** The same, compiled once. */
+export const LEXICON = compileLexicon(CUES);

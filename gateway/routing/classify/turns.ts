@@ -20,12 +20,10 @@ const isUserTurn = (item: unknown): item is Json =>
   isObject(item) && item["role"] === "user" && (item["type"] === undefined || item["type"] === "message");
 
 function textsOf(items: unknown): string[] {
-  if (typeof items === "string") return [items];
-  if (!Array.isArray(items)) return [];
-  return items
-    .filter(isUserTurn)
-    .map(({ content }) => textOf(content).trim())
-    .filter((text) => text !== "");
+  const turns = Array.isArray(items)
+    ? items.filter(isUserTurn).map(({ content }) => textOf(content))
+    : [textOf(items)];
+  return turns.map((text) => text.trim()).filter((text) => text !== "");
 }
 
 /**

@@ -92,8 +92,8 @@ describe("the answer", () => {
     });
 
     test(`for "${text.slice(0, 24)}": auto decides as the explanation says`, () => {
-      const { route: explained, confidence } = classify(templates, text, null);
-      expect(routeOf(templates, text, null)).toEqual({ route: explained, confidence });
+      const { route: explained, best, confidence } = classify(templates, text, null);
+      expect(routeOf(templates, text, null)).toEqual({ route: explained, best, confidence });
     });
   }
 
