@@ -1,6 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { providers, routes, settings } from "#drizzle/schema/routes.ts";
+import { DETECTORS } from "#shared/admin/guardrails.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
@@ -9,6 +11,7 @@ import type { Secret } from "../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { change, type Reader, type Transaction } from "./change.ts";
 import { asking } from "./failure.ts";
+import { newGuardrail } from "./guardrails.ts";
 import { insertKey } from "./keys.ts";
 import { readVersion, versionIn } from "./load-directory.ts";
 import { newRoute } from "./routes.ts";
@@ -28,7 +31,7 @@ export type BootstrapOptions = {
 
 /**
  * Brings an empty installation to where a first call works: the built-in provider `echo`, a route for it on every
- * surface, the settings, and one client key, `first`. Afterwards, and on every start, a provider exists for each
+ * surface, a guardrail for each built-in pattern (switched off), the settings, and one client key, `first`. Afterwards, and on every start, a provider exists for each
  * credential in the environment; what administrators have changed or deleted is left alone. Safe to run from several
  * replicas at once, and to run again.
  */
@@ -82,6 +85,11 @@ async function furnish(tx: Transaction, { clock, keepFirstKey, log }: BootstrapO
   await tx.insert(providers).values(plainProvider("echo", now));
   for (const { name, ...route } of FIRST_ROUTES) {
     await tx.insert(routes).values(newRoute(name, { ...route, provider: "echo", model: "echo" }, now));
+  }
+  for (const [index, detector] of DETECTORS.entries()) {
+    // Switched off: what an installation refuses is for its administrators to say.
+    const rule = { enabled: false, position: 1000 + index, match: { detect: [detector] } };
+    await tx.insert(guardrails).values(newGuardrail(detector.replaceAll("_", "-"), rule, now));
   }
   await tx.insert(settings).values({ value: DEFAULT_SETTINGS, updatedAt: now.toISOString() });
   const facts = { name: "first", owner: null, scopes: {}, limits: null, expiresAt: null };

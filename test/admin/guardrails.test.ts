@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { fault, type World, world } from "./world.ts";
+import { DETECTORS } from "#shared/admin/guardrails.ts";
+import { fault, type Json, type World, world } from "./world.ts";
 
 let it: World;
 
@@ -52,9 +53,16 @@ describe("guardrails", () => {
     expect((await it.call("PUT", "/guardrails/whole", body)).status).toBe(200);
     expect((await it.call("GET", "/guardrails/whole")).body).toMatchObject(body);
     const { data } = (await it.call("GET", "/guardrails?limit=1&after=beta")).body;
-    expect(data.map(({ name }: { name: string }) => name)).toEqual(["first"]);
+    expect(data.map(({ name }: { name: string }) => name)).toEqual(["email"]);
     expect((await it.call("DELETE", "/guardrails/whole")).status).toBe(204);
     expect((await it.call("GET", "/guardrails/whole")).status).toBe(404);
+  });
+
+  test("for each built-in pattern are there from the first start, switched off", async () => {
+    const { data } = (await it.call("GET", "/guardrails?limit=100")).body;
+    const builtIn: Json[] = data.filter(({ position }: Json) => position >= 1000);
+    expect(builtIn.flatMap(({ match }) => match.detect).sort()).toEqual([...DETECTORS].sort());
+    expect(builtIn.every(({ enabled }) => enabled === false)).toBe(true);
   });
 
   test("that a route lists cannot be deleted", async () => {
