@@ -229,6 +229,8 @@ export type Choice = {
   /** What is recorded: the route's name, or `(direct)`. */
   routeName: string;
   source: RouteSource;
+  /** Version of the classifier that was asked for the route; null or absent where none was. */
+  classifierVersion?: string | null;
   /** First choice first, fallbacks after it. Never empty. */
   targets: readonly [Target, ...Target[]];
   channel: Channel;

@@ -38,6 +38,7 @@ export function openEntry(call: Call, labels: Labels, choice: Choice): RequestRo
     attempts: 1,
     route: choice.routeName,
     routeSource: choice.source,
+    classifierVersion: choice.classifierVersion ?? null,
     provider: first.provider.name,
     model: first.model,
     keyId: call.key.id,

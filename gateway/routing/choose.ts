@@ -1,11 +1,11 @@
 import { type Choice, type RouteSource, surfaceFacts } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { offerOf } from "./auto.ts";
 import { type Destination, directDestination } from "./direct.ts";
 import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
-import { usableRoutes } from "./scope.ts";
 import { spokenTargets } from "./spoken.ts";
-import { routeTargets, servingRoute, servingRoutes } from "./targets.ts";
+import { routeTargets, servingRoute } from "./targets.ts";
 import { unroutedDestination } from "./unrouted.ts";
 
 /** The `model` that leaves the choice of the route to the gateway. */
@@ -22,17 +22,18 @@ const DIRECT = "(direct)";
  * format than the surface and the call cannot be translated.
  */
 export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Choice {
-  const { route, targets, source } = destination(directory, call, knowledge);
+  const { route, targets, source, version } = destination(directory, call, knowledge);
   return {
     route,
     routeName: route?.name ?? DIRECT,
     source,
+    classifierVersion: version ?? null,
     targets: spokenTargets(call.surface, targets, knowledge),
     channel: "api",
   };
 }
 
-type Sourced = Destination & { source: RouteSource };
+type Sourced = Destination & { source: RouteSource; version?: string | null };
 
 function destination(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Sourced {
   const along = (route: Route, source: RouteSource): Sourced => ({
@@ -47,8 +48,8 @@ function destination(directory: Directory, call: RoutedCall, knowledge: RoutingK
     return { ...unroutedDestination({ directory, call, model, knowledge }), source: "direct" };
   }
   if (model === null || model === AUTO) {
-    const { route, source } = automatic(directory, call, knowledge);
-    return along(route, source);
+    const { route, source, version } = automatic(directory, call, knowledge);
+    return { ...along(route, source), version };
   }
   const named = servingRoute(directory, call.surface, model);
   if (named) return along(named, "model");
@@ -69,13 +70,14 @@ function automatic(
   directory: Directory,
   call: RoutedCall,
   { classify }: RoutingKnowledge,
-): { route: Route; source: RouteSource } {
+): { route: Route; source: RouteSource; version: string | null } {
   const fixed = fixedRoute(directory, call);
-  if (fixed) return { route: fixed, source: "fixed" };
-  const classified = classify?.(call, offeredRoutes(directory, call));
+  if (fixed) return { route: fixed, source: "fixed", version: null };
+  const { surface, key } = call;
+  const classified = classify?.(call, offerOf({ directory, surface, key }));
   if (classified) return classified;
-  const route = servingRoute(directory, call.surface, directory.settings.default_route);
-  if (route) return { route, source: "default" };
+  const route = servingRoute(directory, surface, directory.settings.default_route);
+  if (route) return { route, source: "default", version: null };
   throw new GatewayError(
     "model_not_found",
     "The default route does not serve this surface. Name a route or a model.",
@@ -95,10 +97,4 @@ function fixedRoute(directory: Directory, { surface }: RoutedCall): Route | null
     "model_not_found",
     `There is no route ${name} for this surface. Name a route or a model.`,
   );
-}
-
-/** What `auto` may choose from: the surface's routes that the key may use. */
-function offeredRoutes(directory: Directory, { surface, key }: RoutedCall): Route[] {
-  const usable = new Set(usableRoutes(directory, key));
-  return servingRoutes(directory, surface).filter((route) => usable.has(route));
 }

@@ -1,5 +1,6 @@
 import type { Call, SurfaceName, WireName } from "../call.ts";
-import type { Provider, Route } from "../directory.ts";
+import type { Provider } from "../directory.ts";
+import type { AutoChoice, Offer } from "./auto.ts";
 
 /** What routing reads of a call. */
 export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "model" | "routeMember">;
@@ -16,11 +17,5 @@ export type RoutingKnowledge = {
   classify: Classify | null;
 };
 
-/**
- * Chooses among the routes that the key may use on the surface. `default` says that none was good enough and the
- * default route, or what stands in for it, answers. Null is no opinion.
- */
-export type Classify = (
-  call: RoutedCall,
-  offered: readonly Route[],
-) => { route: Route; source: "classifier" | "default" } | null;
+/** Chooses for `auto` from what the key may use on the surface. Null is no opinion. */
+export type Classify = (call: RoutedCall, offer: Offer) => AutoChoice | null;

@@ -1,7 +1,7 @@
 import type { Choice } from "../call.ts";
 import type { ClientKey, Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { knownTargets } from "./targets.ts";
+import { knownTargets, switchedOn } from "./targets.ts";
 
 /**
  * Refuses a choice outside the key's scope. An absent list is unlimited; of several present all must hold. Routes and
@@ -26,6 +26,14 @@ function isUsable(directory: Directory, key: ClientKey, route: Route): boolean {
   const models = served.map(({ model }) => model);
   return served.length > 0 && allowsRoute(key, route.name) && allowsModels(key, models);
 }
+
+/** Whether the key may use a route, whether or not somebody serves it just now. */
+export const inScope = (directory: Directory, key: ClientKey, route: Route): boolean =>
+  allowsRoute(key, route.name) &&
+  allowsModels(
+    key,
+    switchedOn(knownTargets(directory, route)).map(({ model }) => model),
+  );
 
 export const allowsRoute = ({ scopes }: ClientKey, name: string | null): boolean =>
   scopes.routes === undefined || (name !== null && scopes.routes.includes(name));

@@ -89,14 +89,15 @@ describe("auto", () => {
 
   test("the classifier is offered the surface's routes in the key's scope, and its choice is taken", () => {
     const offered: string[] = [];
-    const classify: RoutingKnowledge["classify"] = (_, routes) => {
+    const classify: RoutingKnowledge["classify"] = (_, { routes }) => {
       offered.push(...routes.map(({ name }) => name));
-      return { route: route("coding"), source: "classifier" };
+      return { route: route("coding"), source: "classifier", version: "v1" };
     };
     const facts = { model: "auto", key: key({ routes: ["coding", "off", "tts"] }) };
     expect(chosen(facts, undefined, knowledge([], classify))).toMatchObject({
       routeName: "coding",
       source: "classifier",
+      classifierVersion: "v1",
     });
     expect(offered).toEqual(["coding"]);
   });
