@@ -19,5 +19,14 @@ const MODELS: readonly [name: RegExp, facts: ClaudeFacts][] = [
 /** Any model that speaks the format takes that much. */
 const ANY: ClaudeFacts = { outputTokensMax: 8_192, budgeted: true };
 
-export const claudeFacts = (model: string): ClaudeFacts =>
-  MODELS.find(([name]) => name.test(model))?.[1] ?? ANY;
+/** A name with what clouds write around it taken off: `eu.anthropic.claude-…-v1:0`, and a date after `@`. */
+const plainName = (model: string): string =>
+  model
+    .replace(/^(?:[a-z-]+\.)*anthropic\./, "")
+    .replace(/-v\d+(?::\d+)?$/, "")
+    .replace("@", "-");
+
+export const claudeFacts = (model: string): ClaudeFacts => {
+  const name = plainName(model);
+  return MODELS.find(([beginning]) => beginning.test(name))?.[1] ?? ANY;
+};
