@@ -24,7 +24,7 @@ const members = {
     nullable(
       Line(
         8192,
-        "The vendor's API key. Stored encrypted and never shown again; absent keeps the present one.",
+        "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again; absent keeps the present one.",
       ),
     ),
   ),
