@@ -1,0 +1,20 @@
+import { pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { instant, label, org } from "./columns.ts";
+
+export const AUDITED = ["body.read", "body_capture.on", "body_capture.off"] as const;
+
+/** Who did what to what, when. Rows are only ever added. */
+export const auditEntries = pgTable(
+  "audit_entries",
+  {
+    orgId: org(),
+    /** uuidv7: in the order of time. */
+    id: uuid("id").notNull(),
+    at: instant("at").notNull(),
+    actor: label("actor").notNull(),
+    action: label("action").$type<(typeof AUDITED)[number]>().notNull(),
+    /** A request's id, or a route's name. */
+    subject: label("subject").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);

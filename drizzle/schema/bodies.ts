@@ -1,0 +1,22 @@
+import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { instant, label, org } from "./columns.ts";
+
+/**
+ * What was asked and answered on routes whose bodies an administrator has captured, encrypted. The only table that holds
+ * text; a row is deleted once it has expired.
+ */
+export const capturedBodies = pgTable(
+  "captured_bodies",
+  {
+    orgId: org(),
+    requestId: uuid("request_id").notNull(),
+    /** AES-256-GCM, sealed with the master key and bound to the request. */
+    sealed: label("sealed").notNull(),
+    capturedAt: instant("captured_at").notNull(),
+    expiresAt: instant("expires_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.requestId] }),
+    index("captured_bodies_expires_at").on(table.expiresAt),
+  ],
+);
