@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { claudeFacts } from "#gateway/translate/messages/claude-models.ts";
 
 test.each([
-  ["anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet-20241022"],
   ["us.anthropic.claude-opus-4-20250514-v1:0", "claude-opus-4-20250514"],
   ["global.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5-20250929"],
   ["anthropic.claude-opus-4-6-v1", "claude-opus-4-6"],
