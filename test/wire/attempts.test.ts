@@ -203,6 +203,19 @@ describe("a first choice that cannot be connected to", () => {
   });
 });
 
+test("a first choice that answered a moment ago and is gone now is made good by the fallback", async () => {
+  const leaving = await scriptedUpstream((_, reply) => reply.json(ANSWER));
+  await gateway.admin("PATCH", "/providers/nobody", { base_url: `${leaving.url}/v1` });
+  expect((await call("nobody-first")).row).toMatchObject({ attempts: 1, provider: "nobody" });
+  await leaving.close();
+  // The first may still meet the connection that was kept: what became of it, nobody can tell.
+  await call("nobody-first");
+  const { answer, row, asked } = await call("nobody-first");
+  expect(answer.status).toBe(200);
+  expect(asked).toEqual(["second"]);
+  expect(row).toMatchObject({ state: "ok", attempts: 2, provider: "chat-vendor" });
+});
+
 describe("a first choice that got the request and says nothing", () => {
   test.each(["close", "reset"] as const)("but a %s is not asked again: it may have begun", async (way) => {
     first = (reply) => reply[way]();
