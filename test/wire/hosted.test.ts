@@ -15,7 +15,7 @@ import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts"
 let cloud: ScriptedUpstream;
 let gateway: WiredGateway;
 /** What Bedrock does with a request of a stream. */
-let stream: (reply: Reply) => void = () => undefined;
+let stream: (reply: Reply) => void | Promise<void> = () => undefined;
 
 const { privateKey } = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -74,7 +74,7 @@ const head = (reply: Reply) =>
 function answer(request: SeenRequest, reply: Reply): void {
   if (request.path === "/token") reply.json({ access_token: "ya29.token", expires_in: 3600 });
   else if (request.path.endsWith("/invoke")) reply.json(MESSAGE, 200, { "x-amzn-requestid": "bedrock-call" });
-  else if (request.path.endsWith("/invoke-with-response-stream")) stream(reply);
+  else if (request.path.endsWith("/invoke-with-response-stream")) void stream(reply);
   else if (request.path.endsWith(":rawPredict")) reply.json(MESSAGE, 200, { "request-id": "vertex-call" });
   else if (request.path.endsWith(":streamRawPredict")) {
     reply.head("text/event-stream");
@@ -199,6 +199,23 @@ test("bedrock: an exception within a stream is an error event, in the provider's
   await expect(call).rejects.toThrow("Too many tokens, please wait");
   const [row] = await gateway.records(session);
   expect(row).toMatchObject({ state: "upstream_broken", partial: true });
+});
+
+test("bedrock: a client that leaves is recorded with the provider's exact figures", async () => {
+  stream = async (reply) => {
+    head(reply);
+    for (const event of EVENTS) {
+      piece(reply, chunk(event));
+      await Bun.sleep(15);
+    }
+    reply.end();
+  };
+  const session = newId();
+  const call = clients(session).anthropic.messages.stream(asked("bedrock"));
+  call.on("text", () => call.abort());
+  await expect(call.finalMessage()).rejects.toThrow();
+  const [row] = await gateway.records(session);
+  expect(row).toMatchObject({ state: "client_gone", ...FIGURES, partial: false, unpriced: false });
 });
 
 test("the OpenAI endpoints of both get the body as it is, and their credential", async () => {
