@@ -3,13 +3,17 @@ import { Elysia } from "elysia";
 import { type AdminDeps, admin } from "./admin/admin.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
+import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
+import { batches } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
+import { files } from "./surfaces/files.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
+import { messageBatches } from "./surfaces/message-batches.ts";
 import { messages } from "./surfaces/messages.ts";
 import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
 import type { SurfaceDeps } from "./surfaces/model-surface.ts";
@@ -23,6 +27,7 @@ import { transcriptions } from "./surfaces/transcriptions.ts";
 import { translations } from "./surfaces/translations.ts";
 
 export type AppDeps = SurfaceDeps &
+  BatchSurfaceDeps &
   HealthDeps &
   MetricsDeps &
   AdminDeps &
@@ -85,6 +90,9 @@ export const app = (deps: AppDeps) =>
     .use(imageVariations(deps))
     .use(transcriptions(deps))
     .use(translations(deps))
+    .use(files(deps))
+    .use(batches(deps))
+    .use(messageBatches(deps))
     .use(speech(deps))
     .use(rerank(deps))
     .use(reports(deps))

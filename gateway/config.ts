@@ -40,6 +40,7 @@ const COMMON = {
   TOOL_BYTES_MAX: bytes(4 * MEBIBYTE),
   MULTIPART_BYTES_MAX: bytes(512 * MEBIBYTE),
   DRAIN_SECONDS_MAX: whole("seconds", 0, 3600, 300),
+  BATCH_CHECK_SECONDS: whole("seconds", 1, 3600, 30),
   STOP_GRACE_SECONDS: whole("seconds", 0, 300, 0),
 };
 
@@ -85,6 +86,8 @@ export type GatewayConfig = {
   drainSecondsMax: number;
   /** How long it says "not ready" and still takes calls, before it closes its port. */
   stopGraceSeconds: number;
+  /** How often batches that nobody asks about are looked at. */
+  batchCheckSeconds: number;
   /** Whether the launcher started this process. */
   supervised: boolean;
 };
@@ -114,6 +117,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     },
     drainSecondsMax: values.DRAIN_SECONDS_MAX,
     stopGraceSeconds: values.STOP_GRACE_SECONDS,
+    batchCheckSeconds: values.BATCH_CHECK_SECONDS,
     supervised: isSupervised(env),
   };
 }

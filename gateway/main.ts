@@ -6,6 +6,7 @@ import { settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
+import { startReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { isAway } from "./stores/failure.ts";
@@ -32,6 +33,7 @@ await databaseReady().catch((error) => {
 });
 const { deps, close } = await openDeps(config, log);
 const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
+const reconciler = startReconciler(deps, config.batchCheckSeconds * 1000);
 const server = app(deps).listen({ port: config.port, hostname: config.host });
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
@@ -48,6 +50,7 @@ function stop(exitCode: number): Promise<void> {
       () => undefined,
     );
     partitions.stop();
+    reconciler.stop();
     await close();
     log.info({}, "gateway stopped");
     process.exit(exitCode);

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails } from "./guardrails.ts";
+import { adminKeyBatches } from "./key-batches.ts";
 import { adminKeys } from "./keys.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviders } from "./providers.ts";
@@ -17,6 +18,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminProviders(deps))
     .use(adminRoutes(deps))
     .use(adminKeys(deps))
+    .use(adminKeyBatches(deps))
     .use(adminPrices(deps))
     .use(adminGuardrails(deps))
     .use(adminSettings(deps))

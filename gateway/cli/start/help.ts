@@ -23,6 +23,8 @@ Settings are environment variables (or a file .env):
                     MCP (4 MiB), files (512 MiB)
   STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
                     after a signal: how long calls are still taken (0), and running ones may go on (300)
+  BATCH_CHECK_SECONDS
+                    how often batches that nobody asks about are looked at (30)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each makes that provider available
 
   GITHUB_APP_PORT   the GitHub App's port (8788)
