@@ -25,7 +25,8 @@ export type Documented = {
 
 /**
  * What every route of the admin API has: the admin key, a body that is read by hand (the framework's own check would
- * repeat it in the answer), and its page in the documentation.
+ * repeat it in the answer), and its page in the documentation. A route takes a copy of it: Elysia writes the key check of
+ * its app into the object that it is given, and another app in the process would then ask for the first one's key.
  */
 export const documented = (tag: string) => (it: Documented) => ({
   adminKey: true as const,

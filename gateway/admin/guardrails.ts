@@ -29,12 +29,12 @@ import { requireSameName } from "./names.ts";
 export const adminGuardrails = (deps: AdminDeps) =>
   new Elysia({ name: "admin.guardrails", prefix: "/guardrails" })
     .use(adminKey(deps.isAdmin))
-    .get("", ({ request }) => list(deps, request), LIST)
-    .post("", ({ request }) => create(deps, request), CREATE)
-    .get("/:name", ({ params }) => readOne(deps, params.name), READ)
-    .put("/:name", ({ request, params }) => put(deps, params.name, request), PUT)
-    .patch("/:name", ({ request, params }) => patch(deps, params.name, request), PATCH)
-    .delete("/:name", ({ params }) => remove(deps, params.name), DELETE);
+    .get("", ({ request }) => list(deps, request), { ...LIST })
+    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .get("/:name", ({ params }) => readOne(deps, params.name), { ...READ })
+    .put("/:name", ({ request, params }) => put(deps, params.name, request), { ...PUT })
+    .patch("/:name", ({ request, params }) => patch(deps, params.name, request), { ...PATCH })
+    .delete("/:name", ({ params }) => remove(deps, params.name), { ...DELETE });
 
 const docs = documented("guardrails");
 const LIST = docs({

@@ -32,12 +32,12 @@ import { requireCursor, requireId } from "./names.ts";
 export const adminKeys = (deps: AdminDeps) =>
   new Elysia({ name: "admin.keys", prefix: "/keys" })
     .use(adminKey(deps.isAdmin))
-    .get("", ({ request }) => list(deps, request), LIST)
-    .post("", ({ request }) => create(deps, request), CREATE)
-    .get("/:id", ({ params }) => readOne(deps, params.id), READ)
-    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), PATCH)
-    .delete("/:id", ({ params }) => revoke(deps, params.id), REVOKE)
-    .post("/:id/rotate", ({ request, params }) => rotate(deps, params.id, request), ROTATE);
+    .get("", ({ request }) => list(deps, request), { ...LIST })
+    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
+    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
+    .delete("/:id", ({ params }) => revoke(deps, params.id), { ...REVOKE })
+    .post("/:id/rotate", ({ request, params }) => rotate(deps, params.id, request), { ...ROTATE });
 
 const docs = documented("keys");
 const LIST = docs({

@@ -31,12 +31,14 @@ import { reprice } from "./reprice.ts";
 export const adminPrices = (deps: AdminDeps) =>
   new Elysia({ name: "admin.prices", prefix: "/prices" })
     .use(adminKey(deps.isAdmin))
-    .get("", ({ request }) => list(deps, request), LIST)
-    .post("", ({ request }) => create(deps, request), CREATE)
-    .get("/:id", async ({ params }) => viewOf(await read(deps, (db) => existing(db, params.id))), READ)
-    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), PATCH)
-    .delete("/:id", ({ params }) => remove(deps, params.id), DELETE)
-    .post("/reprice", async ({ request }) => reprice(deps, await readJson(request, RepriceBody)), REPRICE);
+    .get("", ({ request }) => list(deps, request), { ...LIST })
+    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .get("/:id", async ({ params }) => viewOf(await read(deps, (db) => existing(db, params.id))), { ...READ })
+    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
+    .delete("/:id", ({ params }) => remove(deps, params.id), { ...DELETE })
+    .post("/reprice", async ({ request }) => reprice(deps, await readJson(request, RepriceBody)), {
+      ...REPRICE,
+    });
 
 const docs = documented("prices");
 const LIST = docs({

@@ -35,12 +35,12 @@ import { requireSameName } from "./names.ts";
 export const adminProviders = (deps: AdminDeps) =>
   new Elysia({ name: "admin.providers", prefix: "/providers" })
     .use(adminKey(deps.isAdmin))
-    .get("", ({ request }) => list(deps, request), LIST)
-    .post("", ({ request }) => create(deps, request), CREATE)
-    .get("/:name", async ({ params }) => viewOf(deps, await existing(deps, params.name)), READ)
-    .put("/:name", ({ request, params }) => put(deps, params.name, request), PUT)
-    .patch("/:name", ({ request, params }) => patch(deps, params.name, request), PATCH)
-    .delete("/:name", ({ params }) => remove(deps, params.name), DELETE);
+    .get("", ({ request }) => list(deps, request), { ...LIST })
+    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .get("/:name", async ({ params }) => viewOf(deps, await existing(deps, params.name)), { ...READ })
+    .put("/:name", ({ request, params }) => put(deps, params.name, request), { ...PUT })
+    .patch("/:name", ({ request, params }) => patch(deps, params.name, request), { ...PATCH })
+    .delete("/:name", ({ params }) => remove(deps, params.name), { ...DELETE });
 
 const docs = documented("providers");
 const LIST = docs({ summary: "List providers", query: LIST_QUERY, answers: { 200: pageOf(View) } });
