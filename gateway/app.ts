@@ -19,6 +19,7 @@ import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
 import type { SurfaceDeps } from "./surfaces/model-surface.ts";
 import { models } from "./surfaces/models.ts";
 import { moderations } from "./surfaces/moderations.ts";
+import { type OtelDeps, otel } from "./surfaces/otel.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
 import { rerank } from "./surfaces/rerank.ts";
 import { responses } from "./surfaces/responses.ts";
@@ -31,7 +32,8 @@ export type AppDeps = SurfaceDeps &
   HealthDeps &
   MetricsDeps &
   AdminDeps &
-  ReportsDeps & {
+  ReportsDeps &
+  OtelDeps & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
     allowedHosts: readonly string[] | null;
   };
@@ -95,5 +97,6 @@ export const app = (deps: AppDeps) =>
     .use(messageBatches(deps))
     .use(speech(deps))
     .use(rerank(deps))
+    .use(otel(deps))
     .use(reports(deps))
     .use(admin(deps));

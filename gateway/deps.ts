@@ -14,6 +14,7 @@ import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
 import { observed } from "./recorder/observed.ts";
 import { startRecorder } from "./recorder/recorder.ts";
+import { openAgentMetrics } from "./stores/agent-metrics.ts";
 import { bootstrap } from "./stores/bootstrap.ts";
 import { openDirectory } from "./stores/directory.ts";
 import { openLimiter } from "./stores/limiter.ts";
@@ -49,6 +50,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const limiter = await openLimiter({ databaseUrl: config.databaseUrl, clock, log });
   const watchdog = startWatchdog(clock);
   const runner = reportRunner({ url: config.databaseUrl });
+  const agentMetrics = openAgentMetrics(config.databaseUrl);
   const guard = addressGuard(clock);
   const isAdmin = adminKeyCheck(config.adminKey);
 
@@ -72,6 +74,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     guardrailHeld: guardrailCounter(metrics),
     sealer: createSealer(config.masterKey),
     reportRunner: runner,
+    agentMetrics,
     ask: asker({ guard, clock, watchdog }),
     reconciling: new Map(),
     publicUrl: config.publicUrl,
@@ -85,7 +88,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     watchdog.close();
     await recorder.close(5000);
     await limiter.close();
-    await Promise.all([directory.close(), runner.close()]);
+    await Promise.all([directory.close(), runner.close(), agentMetrics.close()]);
     await database.close();
   };
   return { deps, close };

@@ -23,14 +23,19 @@ const TOOL_CALLS = `(
   where false
 )`;
 
-/** Of the right columns and without rows: agents' metrics are not recorded yet. */
+/**
+ * Points of agents' metrics, at their own time. Kinds that are parts of others (drizzle/schema/agent.ts) do not count
+ * as input or output again. A duration without a count of operations gives no mean.
+ */
 const AGENT_METRICS = `(
-  select null::text as org_id, null::text as record, null::timestamptz as started_at, null::text as person,
-    null::text as run, true as attributed, true as metered, true as uncertain, null::text as client,
-    null::text as model, null::text as owner, null::text as user_label, null::uuid as key_id, null::text as session,
-    null::bigint as operations, null::bigint as input_tokens, null::bigint as output_tokens,
-    null::bigint as cached_tokens, null::numeric as cost_usd, null::numeric as latency_ms, 0 as timed
-  where false
+  select a.org_id, encode(a.hash, 'hex') as record, a.ended_at as started_at,
+    coalesce(a.user_label, a.owner) as person, a.session as run, true as attributed, true as metered,
+    a.unpriced as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.session, a.operations,
+    case when a.kind in ('input', 'cache_read', 'cache_write') then a.tokens end as input_tokens,
+    case when a.kind = 'output' then a.tokens end as output_tokens,
+    case when a.kind in ('cache_read', 'cached_input') then a.tokens end as cached_tokens, a.cost_usd,
+    case when a.operations > 0 then a.duration_seconds * 1000 end as latency_ms, a.operations as timed
+  from agent_points a
 )`;
 
 /**

@@ -1,0 +1,20 @@
+import { ERRORS, type ErrorType } from "../errors.ts";
+
+/** By HTTP status: the code of google.rpc.Code that says the same. */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  400: 3, // INVALID_ARGUMENT
+  401: 16, // UNAUTHENTICATED
+  403: 7, // PERMISSION_DENIED
+  404: 12, // UNIMPLEMENTED
+  413: 8, // RESOURCE_EXHAUSTED
+  415: 3,
+  502: 14, // UNAVAILABLE
+  503: 14,
+};
+const UNKNOWN = 2;
+
+/** A google.rpc.Status, in which OTLP tells failures. */
+export const statusBody = (type: ErrorType, message: string): { code: number; message: string } => ({
+  code: RPC_CODES[ERRORS[type].status] ?? UNKNOWN,
+  message,
+});

@@ -1,0 +1,44 @@
+import { GatewayError } from "../errors.ts";
+
+/** Deepest nesting; an export's attributes stand at level 13. */
+const DEPTH_MAX = 64;
+/** Objects, arrays and separators. A real export of 8 MiB has fewer. */
+const VALUES_MAX = 1_000_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+/** An opening bracket or brace, with its 0x20 bit set; the closing one is two more. */
+const OPENS = 0x7b;
+const CLOSES = 0x7d;
+
+/**
+ * Refuses a body that would take long or much memory to parse, from its bytes alone. It does not check that they are
+ * JSON otherwise: the parser does.
+ * @throws GatewayError invalid_request when it is nested too deep; too_large when it has too many values.
+ */
+export function weigh(bytes: Uint8Array): void {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === COMMA) values++;
+    else if ((byte | 0x20) === CLOSES) depth--;
+    else if ((byte | 0x20) === OPENS) {
+      values++;
+      depth++;
+      if (depth > DEPTH_MAX) {
+        throw new GatewayError("invalid_request", `The body is nested deeper than ${DEPTH_MAX} levels.`);
+      }
+    }
+    if (values > VALUES_MAX) throw new GatewayError("too_large", "The export has too many values.");
+  }
+}
+
+/** The offset of the quote that ends the string, or the end of the body. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}

@@ -1,0 +1,92 @@
+import type { Clock } from "#shared/clock.ts";
+import type { ClientKey } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { judge, type Point } from "../otlp/judge.ts";
+import { NAME_LENGTH_MAX, type PartialSuccess, refusals } from "../otlp/partial-success.ts";
+import { readExport } from "../otlp/read-export.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import type { AgentMetrics } from "../stores/agent-metrics.ts";
+import { estimate } from "./estimate.ts";
+
+export type ReceiveDeps = {
+  agentMetrics: Pick<AgentMetrics, "store">;
+  prices(): PriceBook;
+  clock: Clock;
+};
+
+/** Points of one export (DECISIONS.md, metrics receiver). */
+const POINTS_MAX = 10_000;
+/** Exports that are read and stored at once; each may take some hundred megabytes for a moment. */
+const AT_ONCE_MAX = 16;
+/** Points between which other calls get their turn. */
+const STRIDE = 250;
+
+/**
+ * One export, from its bytes to what the answer tells of it. When this resolves, all that was accepted is stored.
+ * @throws GatewayError invalid_request, too_large, overloaded, store_unavailable
+ */
+export function receiver(deps: ReceiveDeps): (key: ClientKey, bytes: Uint8Array) => Promise<PartialSuccess> {
+  let running = 0;
+  return async (key, bytes) => {
+    if (running >= AT_ONCE_MAX) {
+      throw new GatewayError("overloaded", "Too many exports arrive at once. Send it again.");
+    }
+    running++;
+    try {
+      return await receive(deps, key, bytes);
+    } finally {
+      running--;
+    }
+  };
+}
+
+async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Promise<PartialSuccess> {
+  const now = deps.clock.now();
+
+  // Read: its form, and how much it is
+  const series = readExport(bytes, POINTS_MAX);
+
+  // Judge: every point is accepted or refused by name
+  const accepted: Point[] = [];
+  const attributes = new Set<string>();
+  const metrics = new Set<string>();
+  const refused = refusals();
+  const verdicts = {
+    accepted: (point: Point) => void accepted.push(point),
+    refused: (metric: string, reason: string, points: number) => {
+      metrics.add(metric);
+      refused.add(metric, reason, points);
+    },
+    dropped: (attribute: string) => void attributes.add(attribute),
+  };
+  const judging = { keyId: key.id, nowMs: now.getTime() };
+  await inTurns(series.map((one) => judge(one, judging, verdicts)));
+
+  // Price and store: together with the names of what is not stored
+  const book = deps.prices();
+  const whose = { keyId: key.id, owner: key.owner, receivedAt: now.toISOString() };
+  await deps.agentMetrics.store({
+    keyId: key.id,
+    at: now,
+    rows: accepted.map((point) => ({ ...point, ...whose, ...estimate(book, point) })),
+    dropped: [...kept("attribute", attributes), ...kept("metric", metrics)],
+  });
+  return refused.told();
+}
+
+/** Takes every step of the generators, and lets other calls have their turn now and then. */
+async function inTurns(work: readonly Generator<void>[]): Promise<void> {
+  let steps = 0;
+  for (const generator of work) {
+    for (const _ of generator) {
+      steps++;
+      if (steps % STRIDE === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+/** Names that can be kept: of a label's length and without control characters. */
+const kept = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
+  [...names]
+    .filter((name) => name.length <= NAME_LENGTH_MAX && name.isWellFormed() && /^[^\p{Cc}]+$/u.test(name))
+    .map((name) => ({ kind, name }));

@@ -1,0 +1,112 @@
+import { getTableColumns } from "drizzle-orm";
+import type postgres from "postgres";
+import { connect, type PoolOptions, within } from "#drizzle/database.ts";
+import { type AgentPointRow, agentPoints } from "#drizzle/schema/agent.ts";
+import { newId } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+
+/** What one export leaves: points, and the names of what is not stored. */
+export type Export = {
+  keyId: string;
+  at: Date;
+  rows: readonly AgentPointRow[];
+  dropped: readonly { kind: "attribute" | "metric"; name: string }[];
+};
+
+export type AgentMetrics = {
+  /**
+   * Stores an export in one transaction; a point that is there already stays as it is, so a retry counts once.
+   * @throws GatewayError store_unavailable; then nothing is stored, or all of it.
+   */
+  store(received: Export): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Exports have connections of their own: neither records nor administrators wait for them. */
+const POOL: PoolOptions = {
+  name: "agent-metrics",
+  max: 2,
+  statementTimeoutMs: 8000,
+  lockTimeoutMs: 4000,
+  idleTransactionTimeoutMs: 10_000,
+};
+const DEADLINE_MS = 9000;
+
+/** Names kept for a key and day (DECISIONS.md, metrics receiver). */
+export const NAMES_MAX = 1000;
+/** Names remembered to be stored or not, so that an export which drops what the last one did writes nothing of it. */
+const REMEMBERED_MAX = 20_000;
+
+const quoted = (name: string) => `"${name}"`;
+
+/** Its only parameter is a JSON array of rows, whose members are named as the table's are. Members absent are null. */
+function insertStatement(): string {
+  const { orgId: _, hash: __, ...columns } = getTableColumns(agentPoints);
+  const named = Object.entries(columns);
+  const targets = named.map(([, column]) => quoted(column.name));
+  const values = named.map(([member]) => `r.${quoted(member)}`);
+  const types = named.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
+  return (
+    `insert into agent_points (hash, ${targets.join(", ")}) select decode(r.hash, 'hex'), ${values.join(", ")} ` +
+    `from json_to_recordset($1::text::json) as r(hash text, ${types.join(", ")}) on conflict do nothing`
+  );
+}
+
+const INSERT = insertStatement();
+
+/** One export at a time of a key and day, so that the bound on names holds; only where a name is new. */
+const LOCK = "select pg_advisory_xact_lock(hashtextextended('dropped_names ' || $1 || ' ' || $2, 0))";
+
+const KEEP_NAMES = `insert into dropped_names (key_id, day, kind, name, id, first_at)
+select $1::text::uuid, $2::text::date, n.kind, n.name, n.id, $3::text::timestamptz
+from json_to_recordset($4::text::json) as n(kind text, name text, id uuid)
+where not exists (select from dropped_names d where d.org_id = 'default' and d.key_id = $1::text::uuid
+  and d.day = $2::text::date and d.kind = n.kind and d.name = n.name)
+limit greatest(0, ${NAMES_MAX} - (select count(*) from dropped_names d
+  where d.org_id = 'default' and d.key_id = $1::text::uuid and d.day = $2::text::date))`;
+
+export function openAgentMetrics(url: string): AgentMetrics {
+  let client: postgres.Sql | null = null;
+  const remembered = new Set<string>();
+
+  async function transaction(work: (sql: postgres.TransactionSql) => Promise<void>): Promise<void> {
+    client ??= connect(url, POOL);
+    const used = client;
+    const running = used.begin(work);
+    try {
+      await within(DEADLINE_MS, running);
+    } catch (cause) {
+      if (cause instanceof Error && "code" in cause && cause.code === "DEADLINE") {
+        // Its connections may hang for ever; what the transaction comes to is told by the retry.
+        client = null;
+        running.catch(() => undefined);
+        used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw new GatewayError("store_unavailable", "The export could not be stored. Send it again.", cause);
+    }
+  }
+
+  return {
+    async store({ keyId, at, rows, dropped }) {
+      const day = at.toISOString().slice(0, 10);
+      const memory = ({ kind, name }: Export["dropped"][number]) => `${keyId} ${day} ${kind} ${name}`;
+      const names = dropped.filter((one) => !remembered.has(memory(one)));
+      if (rows.length === 0 && names.length === 0) return;
+      // In one order, so that two exports with the same points wait for each other and never in a ring.
+      const sorted = rows.toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+      await transaction(async (sql) => {
+        if (sorted.length > 0) await sql.unsafe(INSERT, [JSON.stringify(sorted)], { prepare: true });
+        if (names.length === 0) return;
+        await sql.unsafe(LOCK, [keyId, day]);
+        const listed = JSON.stringify(names.map((one) => ({ ...one, id: newId() })));
+        await sql.unsafe(KEEP_NAMES, [keyId, day, at.toISOString(), listed]);
+      });
+      if (remembered.size + names.length > REMEMBERED_MAX) remembered.clear();
+      for (const one of names.slice(0, REMEMBERED_MAX)) remembered.add(memory(one));
+    },
+    close: async () => {
+      await client?.end({ timeout: 5 });
+      client = null;
+    },
+  };
+}

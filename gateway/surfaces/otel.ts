@@ -1,0 +1,105 @@
+import { Elysia } from "elysia";
+import { newId } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { ClientKey, Directory } from "../directory.ts";
+import { ERRORS, GatewayError } from "../errors.ts";
+import { inflated, isGzip } from "../otlp/inflate.ts";
+import { statusBody } from "../otlp/status.ts";
+import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
+import { type ReceiveDeps, receiver } from "../receiver/receive.ts";
+import { readBody } from "./body.ts";
+
+export type OtelDeps = ReceiveDeps & {
+  directory: KeyLookup & { current(): Pick<Directory, "settings"> };
+  /** Largest export, after decompression as before. */
+  bytesMax: { otlp: number };
+  log: Log;
+};
+
+const TAGS = ["Metrics receiver"];
+const REFUSED = { tags: TAGS, summary: "Always 404: only metrics are received" };
+
+/** OTLP/JSON metrics of agents that call providers directly; every other signal is refused, its body unread. */
+export const otel = (deps: OtelDeps) => {
+  const receive = receiver(deps);
+  return new Elysia({ name: "surface.otel" })
+    .post(
+      "/otel/v1/metrics",
+      ({ request }) => told(deps, async () => Response.json(await serve(deps, receive, request))),
+      {
+        parse: "none",
+        detail: {
+          tags: TAGS,
+          summary: "Take an OTLP/JSON metrics export",
+          description: "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted.",
+        },
+      },
+    )
+    .post("/otel/v1/logs", () => told(deps, refuse), { parse: "none", detail: REFUSED })
+    .post("/otel/v1/traces", () => told(deps, refuse), { parse: "none", detail: REFUSED })
+    .all("/otel/*", () => told(deps, refuse), { parse: "none", detail: { hide: true } });
+};
+
+/** The order of the checks is the contract's: what comes later is not looked at. */
+async function serve(deps: OtelDeps, receive: ReturnType<typeof receiver>, request: Request) {
+  if (!deps.directory.current().settings.metrics_receiver) {
+    throw new GatewayError("not_found", "The metrics receiver is switched off.");
+  }
+  const key = await keyOf(deps.directory, request.headers);
+  requireJson(request.headers);
+  const encoding = request.headers.get("content-encoding");
+  isGzip(encoding);
+  const bytes = await inflated(await readBody(request, deps.bytesMax.otlp), encoding, deps.bytesMax.otlp);
+  return { partialSuccess: await receive(key, bytes) };
+}
+
+/** Only `x-gateway-key` counts here: the other two headers are the exporter's own. */
+async function keyOf(keys: KeyLookup, headers: Headers): Promise<ClientKey> {
+  const presented = headers.get("x-gateway-key")?.trim();
+  if (presented) {
+    const { key } = await authenticate(keys, new Headers({ "x-gateway-key": presented })).catch(onlyHere);
+    return key;
+  }
+  return onlyHere(new GatewayError("unauthenticated"));
+}
+
+function onlyHere(error: unknown): never {
+  if (error instanceof GatewayError && error.type === "unauthenticated") {
+    throw new GatewayError("unauthenticated", "There is no valid client key in x-gateway-key.");
+  }
+  throw error;
+}
+
+function requireJson(headers: Headers): void {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
+  if (type.trim().toLowerCase() === "application/json") return;
+  throw new GatewayError(
+    "unsupported_media_type",
+    "The receiver accepts OTLP/JSON only. Use http/json, or a collector.",
+  );
+}
+
+const refuse = async (): Promise<never> => {
+  throw new GatewayError("not_found", "Only metrics are received, at POST /otel/v1/metrics.");
+};
+
+/** The answer, or the failure as a Status. Exporters never send again after a 500, so whatever failed here is a 503. */
+async function told(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    const known = error instanceof GatewayError && error.type !== "internal";
+    const { type, message } = known ? error : new GatewayError("store_unavailable");
+    const cause = error instanceof GatewayError ? error.cause : error;
+    if (cause !== undefined) deps.log.warn({ ...errorFields(cause), type }, "an export was not taken");
+    return statusAnswer(type, message);
+  }
+}
+
+function statusAnswer(type: GatewayError["type"], message: string): Response {
+  const facts = ERRORS[type];
+  const headers = new Headers({ "x-request-id": newId() });
+  if (facts.final) headers.set("x-should-retry", "false");
+  if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
+  return Response.json(statusBody(type, message), { status: facts.status, headers });
+}
