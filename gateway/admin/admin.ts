@@ -1,4 +1,6 @@
 import { Elysia } from "elysia";
+import { adminAudit } from "./audit.ts";
+import { adminBodies } from "./bodies.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails } from "./guardrails.ts";
 import { adminKeyBatches } from "./key-batches.ts";
@@ -23,4 +25,6 @@ export const admin = (deps: AdminDeps) =>
     .use(adminGuardrails(deps))
     .use(adminSettings(deps))
     .use(adminRequests(deps))
+    .use(adminBodies(deps))
+    .use(adminAudit(deps))
     .use(adminPullRequests(deps));

@@ -3,6 +3,7 @@ import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { RoutePatch, RoutePut } from "#shared/admin/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
+import { audit } from "./audit.ts";
 import type { Reader, Transaction } from "./change.ts";
 import { requireGuardrails } from "./guardrails.ts";
 import { readSettings } from "./settings.ts";
@@ -30,6 +31,7 @@ export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> 
   await requireProviders(tx, row);
   await requireGuardrails(tx, row.guardrails);
   if (row.surface !== "chat") await refuseForDefault(tx, row.name, "must serve chat");
+  await auditCapture(tx, row);
   await tx
     .insert(routes)
     .values(row)
@@ -40,6 +42,14 @@ export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> 
 export async function deleteRoute(tx: Transaction, name: string): Promise<boolean> {
   await refuseForDefault(tx, name, "cannot be deleted");
   return (await tx.delete(routes).where(isRoute(name)).returning()).length > 0;
+}
+
+/** Whoever has bodies captured, or no longer, is written down. */
+async function auditCapture(tx: Transaction, { name, bodyCapture, updatedAt }: RouteRow): Promise<void> {
+  const before = (await findRoute(tx, name))?.bodyCapture ?? false;
+  if (bodyCapture === before) return;
+  const action = bodyCapture ? "body_capture.on" : "body_capture.off";
+  await audit(tx, { action, subject: name, at: new Date(updatedAt) });
 }
 
 async function refuseForDefault(tx: Reader, name: string, what: string): Promise<void> {

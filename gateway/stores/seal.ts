@@ -2,7 +2,9 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { Secret } from "../directory.ts";
 
 /** What a sealed text belongs to. It opens for this and nothing else, so that a copied column is of no use. */
-export type Belonging = { orgId: string; provider: string; purpose: "credential" };
+export type Belonging =
+  | { orgId: string; provider: string; purpose: "credential" }
+  | { orgId: string; requestId: string; purpose: "body" };
 
 export type Sealer = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. */
@@ -48,5 +50,5 @@ export function createSealer(masterKey: Uint8Array): Sealer {
 }
 
 /** No part holds a bar: names of providers have none, the others are ours. */
-const additionalData = ({ orgId, provider, purpose }: Belonging): Buffer =>
-  Buffer.from(`${orgId}|${provider}|${purpose}`);
+const additionalData = (it: Belonging): Buffer =>
+  Buffer.from(`${it.orgId}|${it.purpose === "body" ? it.requestId : it.provider}|${it.purpose}`);

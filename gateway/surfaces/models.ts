@@ -53,6 +53,7 @@ const openaiModel = (route: Route) => ({
   object: "model",
   created: Math.floor(route.createdAtMs / 1000),
   owned_by: route.provider,
+  ...announced(route),
 });
 
 const anthropicModel = (route: Route) => ({
@@ -60,7 +61,11 @@ const anthropicModel = (route: Route) => ({
   id: route.name,
   display_name: route.name,
   created_at: new Date(route.createdAtMs).toISOString(),
+  ...announced(route),
 });
+
+/** Who calls a route whose bodies are captured can know it before. */
+const announced = ({ bodyCapture }: Route) => (bodyCapture ? { body_capture: true } : {});
 
 function anthropicPage(routes: readonly Route[], query: URLSearchParams) {
   const limit = Number(query.get("limit") ?? PAGE_DEFAULT);

@@ -1,0 +1,104 @@
+import { and, eq, gt, lte } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { capturedBodies } from "#drizzle/schema/bodies.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { audit } from "./audit.ts";
+import { asking } from "./failure.ts";
+import type { Belonging, Sealer } from "./seal.ts";
+
+const DAY_MS = 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
+const SWEEP_MS = 3_600_000;
+/** Bodies on their way to the database at once; more are not kept, because they would fill the memory. */
+const UNDER_WAY_MAX = 32;
+
+/** The beginning of a text, and whether there was more. */
+export type Captured = { text: string; truncated: boolean };
+
+/** What was asked and answered; `answer` is null where it is no text. */
+export type CapturedCall = { requestId: string; request: Captured; answer: Captured | null };
+
+export type Bodies = {
+  /** Seals and stores; never rejects, because no call fails for it. */
+  keep(call: CapturedCall): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type BodiesOptions = { database: Database; sealer: Sealer; clock: Clock; log: Log };
+
+/** Keeps captured bodies, encrypted, for seven days, and deletes them when these have passed. */
+export function openBodies({ database, sealer, clock, log }: BodiesOptions): Bodies {
+  const underWay = new Set<Promise<void>>();
+  const store = async (call: CapturedCall) => {
+    const now = clock.now();
+    await asking(() =>
+      database.db.insert(capturedBodies).values({
+        requestId: call.requestId,
+        sealed: sealer.seal(JSON.stringify(call), belongingOf(call.requestId)),
+        capturedAt: now.toISOString(),
+        expiresAt: new Date(now.getTime() + KEPT_MS).toISOString(),
+      }),
+    );
+  };
+  const sweep = () =>
+    sweepBodies(database, clock.now()).catch((error) =>
+      log.warn(errorFields(error), "expired bodies could not be deleted"),
+    );
+  const timer = setInterval(sweep, SWEEP_MS);
+  timer.unref();
+  void sweep();
+  return {
+    async keep(call) {
+      const { requestId } = call;
+      if (underWay.size >= UNDER_WAY_MAX)
+        return log.warn({ requestId }, "too many bodies at once: not captured");
+      const stored = store(call)
+        .catch((error) => log.warn({ requestId, ...errorFields(error) }, "body not captured"))
+        .finally(() => underWay.delete(stored));
+      underWay.add(stored);
+      await stored;
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+export async function sweepBodies(database: Database, now: Date): Promise<void> {
+  await asking(() =>
+    database.db.delete(capturedBodies).where(lte(capturedBodies.expiresAt, now.toISOString())),
+  );
+}
+
+export type KeptBody = CapturedCall & { capturedAt: string; expiresAt: string };
+
+/** What was captured of a call, read by an administrator, which is written down. Null when there is nothing. */
+export const readBody = (
+  { database, sealer, clock }: Omit<BodiesOptions, "log">,
+  requestId: string,
+): Promise<KeptBody | null> =>
+  asking(() =>
+    database.db.transaction(async (tx) => {
+      const at = clock.now();
+      const [row] = await tx
+        .select()
+        .from(capturedBodies)
+        .where(
+          and(
+            eq(capturedBodies.orgId, DEFAULT_ORG),
+            eq(capturedBodies.requestId, requestId),
+            gt(capturedBodies.expiresAt, at.toISOString()),
+          ),
+        );
+      const opened = row && sealer.open(row.sealed, belongingOf(requestId));
+      if (!opened) return null;
+      await audit(tx, { action: "body.read", subject: requestId, at });
+      const call: CapturedCall = JSON.parse(opened.reveal());
+      return { ...call, capturedAt: row.capturedAt, expiresAt: row.expiresAt };
+    }),
+  );
+
+const belongingOf = (requestId: string): Belonging => ({ orgId: DEFAULT_ORG, requestId, purpose: "body" });

@@ -1,0 +1,27 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+const Captured = closed({
+  text: Type.String({ description: "Its first mebibyte." }),
+  truncated: Type.Boolean(),
+});
+
+/** `GET /admin/v1/requests/{id}/body`. */
+export const BodyView = closed({
+  request_id: Type.String({ format: "uuid" }),
+  captured_at: Type.String(),
+  expires_at: Type.String({ description: "Deleted then." }),
+  request: Captured,
+  answer: nullable(Captured),
+});
+export type BodyView = Static<typeof BodyView>;
+
+/** One line of `GET /admin/v1/audit`. */
+export const AuditView = closed({
+  id: Type.String({ format: "uuid" }),
+  at: Type.String(),
+  actor: Type.String(),
+  action: Type.String(),
+  subject: Type.String({ description: "A request's id, or a route's name." }),
+});
+export type AuditView = Static<typeof AuditView>;
