@@ -6,6 +6,7 @@ import { hostGuard } from "./plugins/host-guard.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batches } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
+import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
 import { files } from "./surfaces/files.ts";
@@ -29,6 +30,7 @@ import { translations } from "./surfaces/translations.ts";
 
 export type AppDeps = SurfaceDeps &
   BatchSurfaceDeps &
+  ClassifyDeps &
   HealthDeps &
   MetricsDeps &
   AdminDeps &
@@ -97,6 +99,7 @@ export const app = (deps: AppDeps) =>
     .use(messageBatches(deps))
     .use(speech(deps))
     .use(rerank(deps))
+    .use(classifySurface(deps))
     .use(otel(deps))
     .use(reports(deps))
     .use(admin(deps));

@@ -16,6 +16,8 @@ import { observed } from "./recorder/observed.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
 import { bootstrap } from "./stores/bootstrap.ts";
+import { openClassifier } from "./stores/classifier.ts";
+import { classifyCall } from "./stores/classify-call.ts";
 import { openDirectory } from "./stores/directory.ts";
 import { openLimiter } from "./stores/limiter.ts";
 import { reportRunner } from "./stores/report-runner.ts";
@@ -47,45 +49,39 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const database = openDatabase(config.databaseUrl, CONTROL);
   await bootstrap({ database, providerKeys, keepFirstKey: keeperOfFirstKey(config), clock, log });
   const directory = await openDirectory({ database, masterKey: config.masterKey, providerKeys, clock, log });
+  const classifier = await openClassifier({ directory, database, clock, log });
   const limiter = await openLimiter({ databaseUrl: config.databaseUrl, clock, log });
   const watchdog = startWatchdog(clock);
   const runner = reportRunner({ url: config.databaseUrl });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
-  const guard = addressGuard(clock);
-  const isAdmin = adminKeyCheck(config.adminKey);
 
   const deps: AppDeps = {
     clock,
     log,
     metrics,
     directory,
+    classifier,
+    classify: classifyCall(classifier),
     recorder,
     limiter,
     database,
     providerKeys,
     watchdog,
-    isAdmin,
     lifecycle: { stopping: false },
     prices: pricesOf(directory),
     drains: drainPool(),
-    addressGuard: guard,
-    send: hosted(sender(guard, clock), { clock, guard }),
-    consult: consultant(guard, log),
+    ...outward({ clock, log, watchdog }),
     guardrailHeld: guardrailCounter(metrics),
     sealer: createSealer(config.masterKey),
     reportRunner: runner,
     agentMetrics,
-    ask: asker({ guard, clock, watchdog }),
     reconciling: new Map(),
-    publicUrl: config.publicUrl,
-    bytesMax: config.bytesMax,
-    allowedHosts: config.allowedHosts,
     settled: () => recorder.flushed(SETTLED_MAX_MS).catch(() => undefined),
-    authorizeReports: (request) => authorizeReports(isAdmin, directory, request),
-    authorizeMetrics: (request) => authorizeMetrics(config.metricsPublic || isAdmin(request.headers)),
+    ...rulesOf(config, directory),
   };
   const close = async () => {
     watchdog.close();
+    classifier.close();
     await recorder.close(5000);
     await limiter.close();
     await Promise.all([directory.close(), runner.close(), agentMetrics.close()]);
@@ -98,6 +94,33 @@ const keeperOfFirstKey =
   ({ dataDirectory }: GatewayConfig) =>
   (secret: string) =>
     writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
+
+/** The ways out to providers and to services of administrators'. */
+function outward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watchdog">) {
+  const guard = addressGuard(clock);
+  return {
+    addressGuard: guard,
+    send: hosted(sender(guard, clock), { clock, guard }),
+    consult: consultant(guard, log),
+    ask: asker({ guard, clock, watchdog }),
+  };
+}
+
+/** What the settings allow, and whom. */
+function rulesOf(
+  { adminKey, metricsPublic, publicUrl, bytesMax, allowedHosts }: GatewayConfig,
+  keys: KeyLookup,
+) {
+  const isAdmin = adminKeyCheck(adminKey);
+  return {
+    isAdmin,
+    publicUrl,
+    bytesMax,
+    allowedHosts,
+    authorizeReports: (request: Request) => authorizeReports(isAdmin, keys, request),
+    authorizeMetrics: (request: Request) => authorizeMetrics(metricsPublic || isAdmin(request.headers)),
+  };
+}
 
 const environmentNames = (): string[] =>
   Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));

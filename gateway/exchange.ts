@@ -35,6 +35,8 @@ export type ExchangeDeps = UpstreamDeps & {
   clock: Clock;
   log: Log;
   directory: { current(): Directory };
+  /** Chooses for `auto` by the text. */
+  classify: RoutingKnowledge["classify"];
   /** Follows the directory's prices. */
   prices(): PriceBook;
   recorder: Pick<Recorder, "open" | "settle">;
@@ -52,7 +54,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
 
   // Route
   const prices = deps.prices();
-  const chosen = chooseRoute(deps.directory.current(), call, routingKnowledge(prices));
+  const chosen = chooseRoute(deps.directory.current(), call, routingKnowledge(prices, deps.classify));
   requireScope(call.key, chosen);
   const choice = laneOf(call, chosen);
 
@@ -116,11 +118,14 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   return answer;
 }
 
-export const routingKnowledge = (prices: PriceBook): RoutingKnowledge => ({
+export const routingKnowledge = (
+  prices: PriceBook,
+  classify: RoutingKnowledge["classify"] = null,
+): RoutingKnowledge => ({
   knowsModel: (provider, model) => prices.knows(provider.kind, model),
   speaks: (provider, wire) => wireFor(provider, wire) === wire,
   translated: translatedWire,
-  classify: null,
+  classify,
 });
 
 /** What the guardrails judge; the body is decoded once, and only where a rule reads it. */

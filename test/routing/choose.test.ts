@@ -97,7 +97,6 @@ describe("auto", () => {
     expect(chosen(facts, undefined, knowledge([], classify))).toMatchObject({
       routeName: "coding",
       source: "classifier",
-      classifierVersion: "v1",
     });
     expect(offered).toEqual(["coding"]);
   });

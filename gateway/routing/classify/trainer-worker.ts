@@ -36,7 +36,9 @@ export function startTrainer(): Trainer {
   const worker = new Worker(new URL("./trainer-thread.ts", import.meta.url), { ref: false });
   const waiting = new Map<number, Waiting>();
   let asked = 0;
+  let ended: string | null = null;
   const end = (why: string) => {
+    ended ??= why;
     for (const one of waiting.values()) reject(one, why);
     waiting.clear();
     worker.terminate();
@@ -61,7 +63,8 @@ export function startTrainer(): Trainer {
     one.stored.promise.catch(() => undefined);
     asked++;
     waiting.set(asked, one);
-    worker.postMessage({ ...request, id: asked } satisfies TrainerRequest);
+    if (ended !== null) reject(one, ended);
+    else worker.postMessage({ ...request, id: asked } satisfies TrainerRequest);
     return one;
   };
   return {

@@ -1,0 +1,137 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type DocumentDecoration, Elysia } from "elysia";
+import { closed, nullable, oneOf } from "#shared/schema.ts";
+import type { ClientKey, Directory } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { memberValue, scanJson } from "../http/scan.ts";
+import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { explainedChoice, offerOf } from "../routing/auto.ts";
+import { textToClassify, turnsOf } from "../routing/classify/turns.ts";
+import type { RouteClassifier } from "../stores/classifier.ts";
+import { readBody } from "./body.ts";
+
+export type ClassifyDeps = {
+  directory: KeyLookup & { current(): Directory };
+  classifier: Pick<RouteClassifier, "current">;
+  bytesMax: { json: number };
+};
+
+const Weighed = { weight: Type.Number() };
+const Answer = closed({
+  route: Type.String({ description: "The route that `auto` sends the text to." }),
+  source: oneOf(["classifier", "default"]),
+  confidence: nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Estimated chance that the first candidate is right; null where nothing classifies.",
+    }),
+  ),
+  reason: Type.String(),
+  matched: Type.Array(Type.String(), {
+    description: "Words and cues of the text that spoke for the first candidate, strongest first.",
+  }),
+  candidates: Type.Array(closed({ route: Type.String(), score: Type.Number() }), {
+    description: "The routes in the key's scope with their decision values, best first.",
+  }),
+  why: nullable(
+    closed({
+      terms: Type.Array(closed({ term: Type.String(), ...Weighed })),
+      concepts: Type.Array(closed({ concept: Type.String(), matched: Type.String(), ...Weighed })),
+      other: Type.Number(),
+      bias: Type.Number(),
+      nearest: nullable(
+        closed({ route: Type.String(), exampleId: Type.String(), similarity: Type.Number() }),
+      ),
+      runnerUp: nullable(Type.String()),
+      margin: Type.Number({ description: "Of the first candidate before the next; the shares sum to it." }),
+      threshold: Type.Number(),
+      hidden: nullable(
+        Type.String({ description: "A kind of task that no route takes and that the text looks like." }),
+      ),
+    }),
+  ),
+});
+type Answer = Static<typeof Answer>;
+
+const json = (schema: object) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
+
+const detail = (more: DocumentDecoration): DocumentDecoration => ({
+  summary: "Which route a text goes to, and why",
+  description:
+    "What `auto` would choose for the text, decided by the same code, without a model call. Only routes in the key's scope are considered. Nothing of the text is stored.",
+  tags: ["Model surfaces"],
+  security: [{ clientKey: [] }],
+  responses: {
+    "200": { description: "The route and why.", content: json(Answer) },
+    "400": { description: "There is no text." },
+    "401": { description: "No valid client key." },
+    "403": { description: "The key may use no route that a text could go to." },
+  },
+  ...more,
+});
+
+const BODY = {
+  oneOf: [
+    { type: "object", required: ["input"], properties: { input: {} } },
+    { type: "object", required: ["messages"], properties: { messages: { type: "array" } } },
+  ],
+  description:
+    "`input`: a text, or items as in responses; `messages`: as in chat completions and messages. The last turn of the user is read, with the one before where it is under 20 characters.",
+};
+
+/** `GET /v1/classify?text=` and `POST /v1/classify`: what `auto` would choose, and why. */
+export const classifySurface = (deps: ClassifyDeps) =>
+  new Elysia({ name: "surface.classify" })
+    .use(clientKey(deps.directory))
+    .get(
+      "/v1/classify",
+      ({ request, caller }) => {
+        const text = new URL(request.url).searchParams.get("text") ?? "";
+        return answer(deps, caller.key, turnsOf({ input: text }));
+      },
+      {
+        clientKey: true,
+        detail: detail({
+          parameters: [
+            {
+              name: "text",
+              in: "query",
+              required: true,
+              schema: { type: "string" },
+              description: "The text.",
+            },
+          ],
+        }),
+      },
+    )
+    .post(
+      "/v1/classify",
+      async ({ request, caller }) => {
+        const body = scanJson(await readBody(request, deps.bytesMax.json));
+        const said = { messages: memberValue(body, "messages"), input: memberValue(body, "input") };
+        return answer(deps, caller.key, turnsOf(said));
+      },
+      {
+        clientKey: true,
+        parse: "none",
+        detail: detail({ requestBody: { required: true, content: json(BODY) } }),
+      },
+    );
+
+function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): Answer {
+  const text = textToClassify(turns);
+  if (text === null) {
+    throw new GatewayError(
+      "invalid_request",
+      "There is no text to classify. Send `input` or `messages` with a turn of the user's, or `?text=`.",
+    );
+  }
+  const directory = deps.directory.current();
+  // The surfaces that people write to have the same routes.
+  const offer = offerOf({ directory, surface: "chat.completions", key });
+  const choice = explainedChoice(offer, deps.classifier.current(), text);
+  if (!choice) throw new GatewayError("route_not_allowed", "This key may use no route of the chat surfaces.");
+  const { route, source, confidence, reason, matched, candidates, why } = choice;
+  return { route: route.name, source, confidence, reason, matched, candidates, why };
+}
