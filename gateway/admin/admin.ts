@@ -5,6 +5,7 @@ import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails } from "./guardrails.ts";
 import { adminKeyBatches } from "./key-batches.ts";
 import { adminKeys } from "./keys.ts";
+import { adminMetricsDropped } from "./metrics-dropped.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviders } from "./providers.ts";
 import { adminPullRequests } from "./pull-requests.ts";
@@ -27,4 +28,5 @@ export const admin = (deps: AdminDeps) =>
     .use(adminRequests(deps))
     .use(adminBodies(deps))
     .use(adminAudit(deps))
+    .use(adminMetricsDropped(deps))
     .use(adminPullRequests(deps));

@@ -113,4 +113,27 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       view: "bar",
     },
   },
+  {
+    id: "agent-estimate",
+    title: "Agents' own estimate",
+    description:
+      "What agents that call providers directly report of themselves, at list price. It stands beside spend by client " +
+      "and is never added to it.",
+    spec: {
+      source: "agent_metrics",
+      dimensions: ["client"],
+      measures: [
+        "estimated_cost_usd",
+        "operations",
+        "input_tokens",
+        "output_tokens",
+        "cached_tokens",
+        "users",
+        "sessions",
+        "active_hours",
+        "latency_avg_ms",
+      ],
+      view: "table",
+    },
+  },
 ];

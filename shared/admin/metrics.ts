@@ -1,0 +1,14 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+/** A name that the metrics receiver did not store; never a value. */
+export const DroppedNameView = closed({
+  id: Type.String({ format: "uuid" }),
+  key_id: Type.String({ format: "uuid" }),
+  key_name: nullable(Type.String()),
+  day: Type.String({ description: "UTC, as 2026-11-20." }),
+  kind: Type.String({ description: "`attribute` or `metric`." }),
+  name: Type.String(),
+  first_at: Type.String({ description: "When it first came that day." }),
+});
+export type DroppedNameView = Static<typeof DroppedNameView>;
