@@ -170,6 +170,7 @@ test("every id that the catalogue names is in the price list", () => {
     minimax: "MiniMax-M2",
     zai: "glm-5.2",
     bedrock: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "bedrock-mantle": "anthropic.claude-opus-4-6-v1",
     "bedrock-openai": "openai.gpt-oss-20b-1:0",
     vertex: "claude-sonnet-4-5@20250929",
     "vertex-openai": "google/gemini-2.5-flash",

@@ -15,20 +15,22 @@ export const HOSTS = {
     const body = scanJson(sending.body);
     const model = encodeURIComponent(modelOf(sending));
     if (sending.surface !== "messages") throw new GatewayError("not_found");
-    const headers = new Headers(sending.headers);
+    const headers = withoutVersion(sending);
     const beta = headers
       .get("anthropic-beta")
       ?.split(",")
       .map((name) => name.trim());
     headers.delete("anthropic-beta");
-    headers.delete("anthropic-version");
     const streamed = memberValue(body, "stream") === true;
     return {
       url: `${rootOf(sending)}/model/${model}/invoke${streamed ? "-with-response-stream" : ""}`,
       headers,
       body: splice(body, {
         remove: ["model", "stream"],
-        add: { anthropic_version: "bedrock-2023-05-31", ...(beta ? { anthropic_beta: beta } : {}) },
+        add: {
+          anthropic_version: versionOf(sending, "bedrock-2023-05-31"),
+          ...(beta ? { anthropic_beta: beta } : {}),
+        },
       }),
     };
   },
@@ -36,8 +38,8 @@ export const HOSTS = {
   vertex(sending: Sending): Placed {
     const body = scanJson(sending.body);
     const models = `${rootOf(sending)}/publishers/anthropic/models`;
-    const add = { anthropic_version: "vertex-2023-10-16" };
-    const { headers } = sending;
+    const add = { anthropic_version: versionOf(sending, "vertex-2023-10-16") };
+    const headers = withoutVersion(sending);
     // The counter is a model of its own there, and the one whose tokens are counted stays in the body.
     if (sending.surface === "messages.count_tokens") {
       return { url: `${models}/count-tokens:rawPredict`, headers, body: splice(body, { add }) };
@@ -51,6 +53,20 @@ export const HOSTS = {
     };
   },
 } as const satisfies Record<string, (sending: Sending) => Placed>;
+
+/** The vendor's first version, which both clouds have under a name of their own; later ones they call as it does. */
+const FIRST_VERSION = "2023-06-01";
+
+function versionOf({ headers }: Sending, first: string): string {
+  const version = headers.get("anthropic-version") ?? FIRST_VERSION;
+  return version === FIRST_VERSION ? first : version;
+}
+
+function withoutVersion(sending: Sending): Headers {
+  const headers = new Headers(sending.headers);
+  headers.delete("anthropic-version");
+  return headers;
+}
 
 const rootOf = ({ target }: Sending): string => target.provider.baseUrl;
 

@@ -21,6 +21,7 @@ export async function awsHeaders(
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     return { authorization: `Bearer ${credential}` };
   }
+  const { hostname } = new URL(url);
   const signer = new AwsV4Signer({
     method: "POST",
     url,
@@ -28,8 +29,8 @@ export async function awsHeaders(
     accessKeyId,
     secretAccessKey,
     ...(sessionToken === undefined ? {} : { sessionToken }),
-    service: "bedrock",
-    region: REGION.exec(new URL(url).hostname)?.[1] ?? REGION_ELSE,
+    service: hostname.startsWith("bedrock-mantle.") ? "bedrock-mantle" : "bedrock",
+    region: REGION.exec(hostname)?.[1] ?? REGION_ELSE,
     datetime: clock
       .now()
       .toISOString()

@@ -23,6 +23,9 @@ const send = hosted(
   { clock, guard },
 );
 
+/** Where calls go that are left alone; of AWS's hosts one that names its service. */
+const SENT_TO = "https://bedrock-mantle.us-west-2.api.aws/anthropic/v1/messages";
+
 type Asked = {
   kind: ProviderKind;
   baseUrl: string;
@@ -49,7 +52,7 @@ async function sendTo({ kind, baseUrl, credential, headers, ...rest }: Asked) {
   const answer = await send({
     target: { provider, model: rest.model ?? "claude-opus-4-6", wire: "messages" },
     surface: rest.surface ?? "messages",
-    url: "https://unused.example/v1/messages",
+    url: SENT_TO,
     headers: new Headers(headers),
     body: new TextEncoder().encode(rest.body ?? '{"model":"m","messages":[]}'),
     signal: new AbortController().signal,
@@ -76,15 +79,25 @@ describe("a call of Bedrock", () => {
     const { url, text, headers, answer } = await sendTo({
       ...BEDROCK,
       body,
-      headers: { "anthropic-version": "2026-10-21", "anthropic-beta": "one-2026-01-01, two" },
+      headers: { "anthropic-version": "2023-06-01", "anthropic-beta": "one-2026-01-01, two" },
     });
     expect(url).toBe(`${BEDROCK.baseUrl}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/${action}`);
     expect(text).toBe(
       '{"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["one-2026-01-01","two"],' +
         '"max_tokens" : 12345678901234567890,"messages":[]}',
     );
-    expect(headers.has("anthropic-beta")).toBe(false);
+    expect([headers.has("anthropic-beta"), headers.has("anthropic-version")]).toEqual([false, false]);
     expect(answer.headers.get("request-id")).toBe("aws-id");
+  });
+
+  test("says a later version as the client wrote it", async () => {
+    const headers = { "anthropic-version": "2026-10-21" };
+    const { text } = await sendTo({ ...BEDROCK, body: "{}", headers });
+    expect(text).toBe('{"anthropic_version":"2026-10-21"}');
+    sent = [];
+    const other = await sendTo({ ...vertex("version"), body: "{}", headers });
+    expect(other.text).toBe('{"anthropic_version":"2026-10-21"}');
+    expect(other.headers.has("anthropic-version")).toBe(false);
   });
 
   test("says no version but the client's, if that is in the body", async () => {
@@ -123,9 +136,16 @@ describe("a call of Bedrock", () => {
   test("in OpenAI's format is signed and otherwise left alone", async () => {
     const body = '{"model":"openai.gpt-oss-20b-1:0","messages":[]}';
     const { url, text, headers } = await sendTo({ ...BEDROCK, kind: "bedrock-openai", body });
-    expect(url).toBe("https://unused.example/v1/messages");
+    expect(url).toBe(SENT_TO);
     expect(text).toBe(body);
     expect(headers.get("authorization")).toStartWith("AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/");
+  });
+
+  test("at Mantle is signed for Mantle, and otherwise left alone", async () => {
+    const baseUrl = "https://bedrock-mantle.us-west-2.api.aws/anthropic";
+    const { url, text, headers } = await sendTo({ ...BEDROCK, kind: "bedrock-mantle", baseUrl, body: "{}" });
+    expect([url, text]).toEqual([SENT_TO, "{}"]);
+    expect(headers.get("authorization")).toContain("/us-west-2/bedrock-mantle/aws4_request, ");
   });
 
   test("to count tokens is not there", async () => {
