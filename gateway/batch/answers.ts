@@ -8,7 +8,7 @@ const CLOSE_BRACE = 0x7d;
 const BASIS = "interactive_rates";
 
 /** What the gateway adds to a batch: its cost, once that is recorded. */
-export const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
+const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
   cost_usd: costUsd,
   floor: partial,
   basis: BASIS,

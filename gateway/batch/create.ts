@@ -3,6 +3,7 @@ import { newId } from "#shared/ids.ts";
 import { errorFields } from "#shared/log.ts";
 import type { JsonBody } from "../call.ts";
 import type { ClientKey, Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels-in.ts";
 import { type BatchRow, findBatch, insertBatch, type NewBatch } from "../stores/batches.ts";
 import type { BatchDeps } from "./deps.ts";
@@ -51,6 +52,21 @@ export async function keepBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
     await endBatch(deps, it, id).catch(() => undefined);
     throw error;
   }
+}
+
+/**
+ * Asks the key's limits whether they let another call through. What a batch may cost is not reserved, because nobody bounds it; its record
+ * counts once it is there, and a key whose budget is spent gets no other batch.
+ * @throws GatewayError rate_limited, budget_exhausted
+ */
+export async function requireBudget(
+  deps: Pick<BatchDeps, "clock" | "limiter">,
+  key: ClientKey,
+): Promise<void> {
+  const call = { id: newId(), key, admittedAt: deps.clock.now(), recorded: false };
+  const grant = await deps.limiter.reserve(call, () => ({ tokens: 0, usd: 1n, leastUsd: 1n }));
+  if (grant instanceof GatewayError) throw grant;
+  await grant.drop();
 }
 
 async function endBatch(deps: BatchDeps, { kind, provider }: Creation, id: string): Promise<void> {

@@ -6,7 +6,16 @@ import type { Ask } from "../upstream/ask.ts";
 
 export type BatchDeps = Pick<
   ExchangeDeps,
-  "clock" | "log" | "directory" | "prices" | "recorder" | "watchdog"
+  | "clock"
+  | "log"
+  | "directory"
+  | "prices"
+  | "recorder"
+  | "watchdog"
+  | "classify"
+  | "consult"
+  | "guardrailHeld"
+  | "limiter"
 > & {
   database: Pick<Database, "db">;
   ask: Ask;

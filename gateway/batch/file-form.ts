@@ -9,6 +9,9 @@ const PURPOSE_BYTES_MAX = 100;
 
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 
+/** What is done with the lines of the file before they are passed on. */
+type Checks = { lines: RequestLines; judged(): Promise<void> };
+
 export type FileForm = {
   /** The form as the provider is to see it: as it came, but for the models on the file's lines. */
   bytes(): AsyncGenerator<Uint8Array>;
@@ -19,7 +22,7 @@ export type FileForm = {
  * A form that uploads a file of requests, on its way. Its parts may come in any order; `purpose` must be `batch`.
  * @throws GatewayError as it is read.
  */
-export function fileForm(arrival: Arriving, boundary: string, lines: RequestLines): FileForm {
+export function fileForm(arrival: Arriving, boundary: string, { lines, judged }: Checks): FileForm {
   const scanner = multipartScanner(boundary);
   let part: PartHead | null = null;
   let fileSeen = false;
@@ -73,7 +76,11 @@ export function fileForm(arrival: Arriving, boundary: string, lines: RequestLine
 
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (let chunk = await arrival.next(); chunk !== null; chunk = await arrival.next()) {
-      for (const event of scanner.push(chunk)) yield* passed(event);
+      for (const event of scanner.push(chunk)) {
+        const bytes = passed(event);
+        await judged();
+        yield* bytes;
+      }
     }
     scanner.end();
   }

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { findFile } from "../stores/batches.ts";
 import { answered, batchAnswer } from "./answers.ts";
-import { keepBatch } from "./create.ts";
+import { keepBatch, requireBudget } from "./create.ts";
 import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
 import { only } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
@@ -33,6 +33,7 @@ export async function createLineBatch(
     throw new GatewayError("invalid_request", "`endpoint` must be the `url` of the file's lines.");
   }
   requireScopeStill(key, file);
+  await requireBudget(deps, key);
   const provider = providerNamed(deps, file.provider);
   const answer = await deps.ask({
     method: "POST",

@@ -1,9 +1,8 @@
 import { GatewayError } from "../errors.ts";
-import { routingKnowledge } from "../exchange.ts";
 import { OPEN_BRACE, skipBlanks, skipObject } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
 import { answered, batchAnswer } from "./answers.ts";
-import { keepBatch } from "./create.ts";
+import { keepBatch, requireBudget } from "./create.ts";
 import type { BatchDeps } from "./deps.ts";
 import type { BatchRequest } from "./line-batches.ts";
 import { only } from "./request-lines.ts";
@@ -21,14 +20,12 @@ export async function createMessageBatch(
   deps: BatchDeps,
   { key, headers, bytes, origin }: BatchRequest,
 ): Promise<Response> {
-  const resolver = batchResolver({
-    directory: deps.directory.current(),
-    knowledge: routingKnowledge(deps.prices()),
-    key,
-  });
+  const resolver = batchResolver(deps, key, headers);
   const body = withModels(bytes, resolver);
+  await resolver.judged();
   const { provider, routes, models, direct } = resolver.asked;
   if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
+  await requireBudget(deps, key);
   const answer = await deps.ask({
     method: "POST",
     provider,

@@ -1,14 +1,20 @@
 import { SURFACES, type SurfaceName, surfaceFacts } from "../call.ts";
-import type { ClientKey, Directory, Provider } from "../directory.ts";
+import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { routingKnowledge } from "../exchange.ts";
+import { type Judged, judge, type Verdict } from "../guardrail/judge.ts";
+import { pace } from "../guardrail/pace.ts";
+import { textsOf } from "../guardrail/text.ts";
+import { readLabels } from "../http/labels-in.ts";
+import { membersOf } from "../http/members.ts";
 import { memberName, scanJson } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
 import { chooseRoute } from "../routing/choose.ts";
-import type { RoutingKnowledge } from "../routing/knowledge.ts";
 import { requireScope } from "../routing/scope.ts";
+import type { BatchDeps } from "./deps.ts";
 
 /** What the requests of one batch ask for, as far as they were read. */
-export type Asked = {
+type Asked = {
   provider: Provider | null;
   /** Routes by name, and whether some requests name models that no route pairs. */
   routes: Set<string>;
@@ -20,6 +26,11 @@ export type Asked = {
 export type Resolver = {
   asked: Asked;
   /**
+   * Has the guardrails judge what was resolved since; nothing of it may be passed on before.
+   * @throws GatewayError guardrail_blocked: a batch is refused whole, because nobody reads a synthetic answer in it.
+   */
+  judged(): Promise<void>;
+  /**
    * A request's body as the provider is to see it: `auto` and routes' names are resolved, `route` is taken out.
    * @throws GatewayError as for the same call made at once; invalid_request where it belongs to another provider than
    * the requests before it, or would have to be translated.
@@ -30,13 +41,26 @@ export type Resolver = {
 /** A batch names so many routes and models at most. */
 const NAMES_MAX = 100;
 
-export type ResolverFacts = { directory: Directory; knowledge: RoutingKnowledge; key: ClientKey };
+type ResolverDeps = Pick<
+  BatchDeps,
+  "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailHeld"
+>;
 
 /** Resolves the requests of a batch one by one, each against the key's scope (DECISIONS.md, files and batches). */
-export function batchResolver({ directory, knowledge, key }: ResolverFacts): Resolver {
+export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Headers): Resolver {
+  const directory = deps.directory.current();
+  const knowledge = routingKnowledge(deps.prices(), deps.classify);
+  const labels = readLabels(headers, null);
   const asked: Asked = { provider: null, routes: new Set(), models: new Set(), direct: false, requests: 0 };
+  let unjudged: Judged[] = [];
   return {
     asked,
+    async judged() {
+      const tools = { pace: pace(deps.clock), consult: deps.consult };
+      const batch = unjudged;
+      unjudged = [];
+      for (const one of batch) requirePass(deps, await judge(directory.guardrails, one, tools));
+    },
     resolve(surface, bytes) {
       const body = scanJson(bytes);
       const call = {
@@ -51,6 +75,7 @@ export function batchResolver({ directory, knowledge, key }: ResolverFacts): Res
       requireScope(key, choice);
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(asked.provider, provider, wire === SURFACES[surface].wire);
+      unjudged.push({ key, labels, choice, texts: () => textsOf(membersOf(body)) });
       asked.provider = provider;
       asked.requests += 1;
       if (choice.route) asked.routes.add(choice.route.name);
@@ -62,6 +87,13 @@ export function batchResolver({ directory, knowledge, key }: ResolverFacts): Res
       return splice(body, model === null ? {} : { model });
     },
   };
+}
+
+function requirePass({ guardrailHeld }: ResolverDeps, verdict: Verdict): void {
+  for (const rule of verdict.observed) guardrailHeld(rule, "observed");
+  if (verdict.kind === "pass") return;
+  guardrailHeld(verdict.rule, "block");
+  throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
 }
 
 function requireBatchable(before: Provider | null, provider: Provider, native: boolean): void {

@@ -6,8 +6,7 @@ import type { BatchNews, NewFile } from "../stores/batches.ts";
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-export const idIn = (value: unknown): string | null =>
-  typeof value === "string" && ID.test(value) ? value : null;
+const idIn = (value: unknown): string | null => (typeof value === "string" && ID.test(value) ? value : null);
 
 /** The object that a provider answered with. @throws GatewayError upstream_broken when it has no id. */
 export function objectWithId(bytes: Uint8Array): { told: Told; id: string } {

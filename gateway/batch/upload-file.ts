@@ -1,7 +1,6 @@
 import { errorFields } from "#shared/log.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { routingKnowledge } from "../exchange.ts";
 import { boundaryOf } from "../http/boundary.ts";
 import { insertFiles } from "../stores/batches.ts";
 import { arriving } from "../upstream/arriving.ts";
@@ -28,13 +27,12 @@ export async function uploadFile(
   if (boundary === null) {
     throw new GatewayError("unsupported_media_type", "This surface accepts multipart/form-data.");
   }
-  const resolver = batchResolver({
-    directory: deps.directory.current(),
-    knowledge: routingKnowledge(deps.prices()),
-    key,
-  });
+  const resolver = batchResolver(deps, key, request.headers);
   const lines = requestLines(resolver, deps.bytesMax.json);
-  const form = fileForm(arriving(request, deps.bytesMax.multipart, deps), boundary, lines);
+  const form = fileForm(arriving(request, deps.bytesMax.multipart, deps), boundary, {
+    ...resolver,
+    lines,
+  });
   const body = await beginning(form.bytes(), () => resolver.asked.provider !== null);
   const { provider } = resolver.asked;
   if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");

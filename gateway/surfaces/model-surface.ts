@@ -86,7 +86,12 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
     signal: request.signal,
   });
   const streamed = fields.get("stream") === "true";
-  const text = JSON.stringify({ ...Object.fromEntries(fields), ...(streamed && { stream: true }) });
+  const n = /^[1-9]\d{0,2}$/.exec(fields.get("n") ?? "")?.[0];
+  const text = JSON.stringify({
+    ...Object.fromEntries(fields),
+    ...(streamed && { stream: true }),
+    ...(n !== undefined && { n: Number(n) }),
+  });
   return { ...arrived(arrival, scanJson(Buffer.from(text)), clock), upload, streamed };
 }
 

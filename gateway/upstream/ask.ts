@@ -11,7 +11,7 @@ import type { Watchdog } from "./watchdog.ts";
 const ANSWER_MS = 120_000;
 
 /** A question to a provider about something that it keeps: a file, a batch. */
-export type Question = {
+type Question = {
   method: "GET" | "POST" | "DELETE";
   provider: Provider;
   wire: WireName;

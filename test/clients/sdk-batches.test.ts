@@ -122,6 +122,55 @@ describe("a file of requests", () => {
     await gateway.admin("DELETE", "/providers/another");
   });
 
+  test("with a request that a guardrail blocks is refused whole, also among messages", async () => {
+    await gateway.admin("POST", "/guardrails", {
+      name: "no-secrets",
+      position: 1,
+      match: { pattern: "forbidden word" },
+      action: "block",
+      message: "Not here.",
+    });
+    const before = vendor.files.size;
+    const answer = await refused(
+      upload([line("chat"), line("chat").replace("[]", '[{"role":"user","content":"a forbidden word"}]')]),
+    );
+    expect(answer).toMatchObject({ status: 403 });
+    expect(answer.message).toContain("Not here.");
+    const requests = [
+      {
+        custom_id: "c",
+        params: {
+          model: "claude",
+          max_tokens: 1,
+          messages: [{ role: "user" as const, content: "forbidden word" }],
+        },
+      },
+    ];
+    expect((await refused(anthropic.messages.batches.create({ requests }))).status).toBe(403);
+    expect(vendor.files.size).toBe(before);
+    expect(vendor.seen).toEqual([]);
+    await gateway.admin("DELETE", "/guardrails/no-secrets");
+  });
+
+  test("of a key whose budget is spent by a batch makes no further one", async () => {
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
+      name: newId(),
+      limits: { budget_usd: "0.002", budget_period: "month" },
+    });
+    const own = client(secret);
+    const session = newId();
+    const batch = await started([line("chat")], session, own);
+    vendor.finish(batch.id);
+    await own.batches.retrieve(batch.id);
+    await gateway.records(session);
+    let answer = await refused(started([line("chat")], newId(), own));
+    for (let tries = 0; tries < 20 && answer.status === 200; tries++) {
+      await Bun.sleep(500);
+      answer = await refused(started([line("chat")], newId(), own));
+    }
+    expect(answer.status).toBe(429);
+  });
+
   test("of which a late line is refused never ends at the provider", async () => {
     const scoped = client(await newKey({ routes: ["chat"] }));
     const lines = Array.from({ length: 400 }, () => line("chat", `,"user":"${"x".repeat(10_000)}"`));

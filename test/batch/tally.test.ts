@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { tally } from "#gateway/batch/tally.ts";
+import { FREE, type Priced, type Reading, UNPRICED } from "#gateway/reading.ts";
+import { NO_USAGE } from "#shared/usage.ts";
+
+const reading = (input: number | null, model = "m"): Reading => ({
+  usage: { ...NO_USAGE, uncachedInputTokens: input, outputTokens: input },
+  usageSource: input === null ? "none" : "provider",
+  responseModel: model,
+  serviceTier: null,
+});
+const priced = (costUsd: string, count = 1): Priced => ({
+  costUsd,
+  tokenCostUsd: costUsd,
+  price: { entry: "list", rows: [{ unit: "input", count, usdPerUnit: "0.1" }] },
+});
+
+test("answers add up exactly, and their price rows too", () => {
+  const sum = tally();
+  for (let n = 0; n < 10; n++) sum.add(reading(3), priced("0.1"));
+  const done = sum.done();
+  expect(done.priced).toEqual({
+    costUsd: "1",
+    tokenCostUsd: "1",
+    price: { entry: "list", rows: [{ unit: "input", count: 10, usdPerUnit: "0.1" }] },
+  });
+  expect(done).toMatchObject({ answers: 10, partial: false });
+  expect(done.reading).toMatchObject({ usageSource: "provider", responseModel: "m" });
+  expect(done.reading.usage).toMatchObject({ uncachedInputTokens: 30, outputTokens: 30, images: null });
+});
+
+test("an answer without a price makes the cost a lower bound, and none at all is unknown", () => {
+  const sum = tally();
+  sum.add(reading(1), priced("0.1"));
+  sum.add(reading(null, "other"), UNPRICED);
+  expect(sum.done()).toMatchObject({
+    partial: true,
+    priced: { costUsd: "0.1" },
+    reading: { usageSource: "partial", responseModel: null },
+  });
+  const unknown = tally();
+  unknown.add(reading(null), UNPRICED);
+  expect(unknown.done()).toMatchObject({
+    partial: false,
+    priced: UNPRICED,
+    reading: { usageSource: "none" },
+  });
+});
+
+test("a batch without answers cost nothing, and that is known", () => {
+  expect(tally().done().priced).toEqual(FREE);
+});
