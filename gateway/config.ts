@@ -12,6 +12,7 @@ import {
   text,
   whole,
 } from "#shared/env-forms.ts";
+import { githubAppFaults } from "#shared/github-app-config.ts";
 import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
 import { Secret } from "./directory.ts";
 
@@ -139,17 +140,19 @@ export type LauncherConfig = {
 };
 
 /**
- * The launcher's settings. The gateway's are checked with them, so that their faults show before anything is started.
+ * The launcher's settings. The gateway's and the GitHub App's are checked with them, so that their faults show before
+ * anything is started.
  * @throws ConfigurationError naming every fault.
  */
 export function readLauncherConfig(env?: Environment): LauncherConfig {
-  const values = readEnv(LauncherEnv, env, (isSet) =>
-    isSet("DATABASE_URL") && !isSet("MASTER_KEY")
+  const values = readEnv(LauncherEnv, env, (isSet) => [
+    ...(isSet("DATABASE_URL") && !isSet("MASTER_KEY")
       ? [
           `MASTER_KEY is missing, which a DATABASE_URL of your own requires; accepted is ${MASTER_KEY["accepts"]}`,
         ]
-      : [],
-  );
+      : []),
+    ...githubAppFaults(SETTING_NAMES, env),
+  ]);
   if (values.PORT === values.GITHUB_APP_PORT) {
     throw new ConfigurationError([
       `PORT and GITHUB_APP_PORT are both ${values.PORT}; accepted are two ports`,

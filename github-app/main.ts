@@ -1,10 +1,10 @@
 import { openDatabase, within } from "#drizzle/database.ts";
 import { systemClock } from "#shared/clock.ts";
 import { isSupervised, settingsOrExit } from "#shared/env.ts";
+import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
-import { readGithubAppConfig } from "./config.ts";
 import { storeDelivery } from "./inbox-store.ts";
 import { outcomes, receiveBy, startProbot } from "./probot-app.ts";
 import { startWorker } from "./worker.ts";

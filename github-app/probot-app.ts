@@ -1,7 +1,7 @@
 import { type ApplicationFunction, Probot } from "probot";
+import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import type { Log } from "#shared/log.ts";
 import { type ApplyDeps, applyDelivery, UnreadableFacts } from "./apply.ts";
-import type { GithubAppConfig } from "./config.ts";
 import { type EventName, FACTS, isEventName } from "./facts.ts";
 import type { DueDelivery } from "./inbox-store.ts";
 import { probotLog } from "./probot-log.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parseMasterKey, readGatewayConfig, readLauncherConfig, readProviderKeys } from "#gateway/config.ts";
-import { readGithubAppConfig } from "#github-app/config.ts";
 import { ConfigurationError } from "#shared/env.ts";
+import { readGithubAppConfig } from "#shared/github-app-config.ts";
 
 const HEX = "00112233445566778899aabbccddeeff".repeat(2);
 const NEEDED = {
@@ -119,6 +119,21 @@ describe("gateway settings", () => {
 });
 
 describe("launcher settings", () => {
+  test("the GitHub App's faults are listed with the others, before anything is started", () => {
+    const env = {
+      LOG_LEVEL: "loud",
+      WEBHOOK_SECRET: "short",
+      GHE_HOST: "https://github.example",
+      APP_ID: "7",
+    };
+    expect(faultsOf(() => readLauncherConfig(env))).toEqual([
+      'LOG_LEVEL is "loud"; accepted is one of trace, debug, info, warn, error, fatal',
+      "WEBHOOK_SECRET has a value that cannot be used; accepted is at least 16 characters, and not `development`",
+      'GHE_HOST is "https://github.example"; accepted is the host name of a GitHub Enterprise Server',
+      "PRIVATE_KEY or PRIVATE_KEY_PATH is missing beside APP_ID",
+    ]);
+  });
+
   test("nothing at all is needed", () => {
     expect(readLauncherConfig({})).toMatchObject({ databaseUrl: null, adminKey: null, masterKey: null });
   });

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readGatewayConfig, readLauncherConfig } from "#gateway/config.ts";
 import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
-import { readGithubAppConfig } from "#github-app/config.ts";
+import { readGithubAppConfig } from "#shared/github-app-config.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const text = (path: string) => Bun.file(join(ROOT, path)).text();

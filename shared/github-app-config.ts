@@ -1,9 +1,9 @@
 import { createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Type } from "@sinclair/typebox";
-import { type Environment, readEnv } from "#shared/env.ts";
-import { listenHost, oneWord, optional, port, postgresUrl, secret, text } from "#shared/env-forms.ts";
-import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { ConfigurationError, type Environment, readEnv } from "./env.ts";
+import { listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
 
 const OWN_PATHS = ["/", "/healthz", "/readyz"];
 const SECRET_ACCEPTS = "at least 16 characters, and not `development`";
@@ -50,19 +50,7 @@ export type GithubAppConfig = {
 
 /** The GitHub App's settings, under Probot's names. @throws ConfigurationError naming every fault. */
 export function readGithubAppConfig(env?: Environment): GithubAppConfig {
-  const values = readEnv(GithubAppEnv, env, (isSet) => {
-    const hasKey = isSet("PRIVATE_KEY") || isSet("PRIVATE_KEY_PATH");
-    return [
-      ...(isSet("APP_ID") && !hasKey ? ["PRIVATE_KEY or PRIVATE_KEY_PATH is missing beside APP_ID"] : []),
-      ...(hasKey && !isSet("APP_ID") ? ["APP_ID is missing beside the private key"] : []),
-      ...(isSet("APP_ID") && !isSet("WEBHOOK_SECRET")
-        ? [`WEBHOOK_SECRET is missing beside APP_ID; accepted is ${SECRET_ACCEPTS}`]
-        : []),
-      ...(isSet("WEBHOOK_SECRET_PREVIOUS") && !isSet("WEBHOOK_SECRET")
-        ? ["WEBHOOK_SECRET is missing beside WEBHOOK_SECRET_PREVIOUS"]
-        : []),
-    ];
-  });
+  const values = readEnv(GithubAppEnv, env, missing);
   const pem =
     values.PRIVATE_KEY === undefined
       ? readPemFile(values.PRIVATE_KEY_PATH ?? "")
@@ -80,6 +68,38 @@ export function readGithubAppConfig(env?: Environment): GithubAppConfig {
         ? "https://api.github.com"
         : `${values.GHE_PROTOCOL}://${values.GHE_HOST}/api/v3`,
   };
+}
+
+/**
+ * What is wrong with the GitHub App's settings other than `checked`, which the caller reads itself: for the launcher,
+ * which starts nothing with settings that one of its processes would refuse.
+ */
+export function githubAppFaults(checked: readonly string[], env?: Environment): readonly string[] {
+  const unchecked: TObject = Type.Omit(GithubAppEnv, checked);
+  try {
+    readEnv(unchecked, env, missing);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+type Name = keyof Static<typeof GithubAppEnv>;
+
+/** Settings that others call for. */
+function missing(isSet: (name: Name) => boolean): string[] {
+  const hasKey = isSet("PRIVATE_KEY") || isSet("PRIVATE_KEY_PATH");
+  return [
+    ...(isSet("APP_ID") && !hasKey ? ["PRIVATE_KEY or PRIVATE_KEY_PATH is missing beside APP_ID"] : []),
+    ...(hasKey && !isSet("APP_ID") ? ["APP_ID is missing beside the private key"] : []),
+    ...(isSet("APP_ID") && !isSet("WEBHOOK_SECRET")
+      ? [`WEBHOOK_SECRET is missing beside APP_ID; accepted is ${SECRET_ACCEPTS}`]
+      : []),
+    ...(isSet("WEBHOOK_SECRET_PREVIOUS") && !isSet("WEBHOOK_SECRET")
+      ? ["WEBHOOK_SECRET is missing beside WEBHOOK_SECRET_PREVIOUS"]
+      : []),
+  ];
 }
 
 /** A PEM private key from the forms that Probot takes: as it is, with `\n` for line ends, or all of it in base64. */
