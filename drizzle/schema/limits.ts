@@ -70,6 +70,17 @@ export const limitRates = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.slot] })],
 );
 
+/** Counts what is booked for a key: who books says what count it decided upon, so that two never decide upon the same. */
+export const limitTurns = pgTable(
+  "limit_turns",
+  {
+    orgId: org(),
+    keyId: uuid("key_id").notNull(),
+    turn: bigint("turn", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.keyId] })],
+);
+
 /** The gateway processes, and when each last said that it lives. What a dead one held is freed. */
 export const limitHolders = pgTable("limit_holders", {
   holder: uuid("holder").primaryKey(),

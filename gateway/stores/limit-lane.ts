@@ -114,7 +114,8 @@ function decideTogether(
   });
   const holds = limits.budget_usd !== undefined || limits.concurrency !== undefined;
   const rated = limits.requests_per_minute !== undefined || limits.tokens_per_minute !== undefined;
-  const lease = purse.renew(limits, standing, replicas());
+  // Nothing is booked where nothing is let through.
+  const lease = taken.length > 0 ? purse.renew(limits, standing, replicas()) : null;
   return { answers, taking: { taken, holds, rated, lease: holds ? lease : null } };
 }
 

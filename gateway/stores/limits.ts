@@ -33,8 +33,9 @@ export type Ended = {
 
 export type LimitStore = {
   /**
-   * Looks at a key's standing, and books what `decide` says of it, while no other process can do the same for the key.
-   * Rejects within 2 s when Postgres does not answer; what then became of the booking is unknown.
+   * Looks at a key's standing, and books what `decide` says of it; asks `decide` again, and books the last it said, where
+   * another process booked meanwhile. Rejects within 2 s when Postgres does not answer; what then became of the booking
+   * is unknown.
    */
   take(account: Account, decide: (standing: Standing) => Taking): Promise<void>;
   end(ended: Ended): Promise<void>;
@@ -53,11 +54,8 @@ const POOL: PoolOptions = {
   max: 4,
   statementTimeoutMs: 1500,
   lockTimeoutMs: 1500,
-  idleTransactionTimeoutMs: 3000,
 };
 const DEADLINE_MS = 2000;
-/** Any number, the same in every version of this program: who holds it and a key's hash decides for the key. */
-const LIMIT_LOCK = 721_944_032;
 /** Longest period of a budget, and what is left of a call by then was lost. */
 const PERIOD_DAYS_MAX = 32;
 
@@ -83,14 +81,7 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
   }
 
   return {
-    take: (account, decide) =>
-      asking(async (sql) => {
-        await sql.begin(async (tx) => {
-          await tx`select pg_advisory_xact_lock(${LIMIT_LOCK}::int, hashtext(${account.keyId}))`;
-          const standing = await standingOf(tx, account, holder);
-          await Promise.all(writes(tx, { account, holder, nowMs: standing.nowMs }, decide(standing)));
-        });
-      }),
+    take: (account, decide) => asking((sql) => takeTurn(sql, { account, holder }, decide)),
     end: (ended) => asking((sql) => endOne(sql, ended)),
     beat: () =>
       asking(async (sql) => {
@@ -118,7 +109,9 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
 
 const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
 
+type Place = { account: Account; holder: string };
 type StandingRow = {
+  turn: string;
   nowMs: number;
   spent: string;
   /** Of calls that ended and whose records are on their way. */
@@ -129,76 +122,84 @@ type StandingRow = {
   slots: [slot: number, requests: number, tokens: number][];
 };
 
-/** One statement, so that a cost is seen either as held or as spent. */
-async function standingOf(
-  tx: postgres.TransactionSql,
-  { keyId, period }: Account,
-  holder: string,
-): Promise<Standing> {
-  const [row] = await tx<StandingRow[]>`
-    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
-      (select coalesce(ceil(sum(usd) * 1e12), 0)::text from key_spend
-        where org_id = ${DEFAULT_ORG} and key_id = ${keyId}
-          and day >= ${period.from}::text::date and day < ${period.to}::text::date) as spent,
-      ${heldIn(tx, { keyId, period }, true)} as ended,
-      ${heldIn(tx, { keyId, period }, false)} as held,
-      (select coalesce(ceil(sum(usd) * 1e12), 0)::text from limit_leases
-        where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and holder <> ${holder}
-          and period = ${period.from}::text::date) as leased,
-      (select count(*) from limit_holds where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and not ended)::int
-        + (select coalesce(sum(calls), 0) from limit_leases
-          where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and holder <> ${holder})::int as calls,
-      (select coalesce(json_agg(json_build_array(slot, requests, tokens) order by slot), '[]') from limit_rates
-        where org_id = ${DEFAULT_ORG} and key_id = ${keyId}
-          and slot >= floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED}::int) as slots`;
-  if (!row) throw new RangeError("a select without a table has one row");
-  return {
-    nowMs: row.nowMs,
-    spent: BigInt(row.spent) + BigInt(row.ended),
-    held: BigInt(row.held) + BigInt(row.leased),
-    calls: row.calls,
-    slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
-  };
+/**
+ * Decides anew until nobody else has booked meanwhile: of those who decide at once one always gets on. There is no
+ * transaction that a lost connection could leave half-way: postgres.js ends the process at its rollback.
+ */
+async function takeTurn(sql: postgres.Sql, place: Place, decide: (found: Standing) => Taking): Promise<void> {
+  for (;;) {
+    const row = await standingRow(sql, place);
+    const standing = {
+      nowMs: row.nowMs,
+      spent: BigInt(row.spent) + BigInt(row.ended),
+      held: BigInt(row.held) + BigInt(row.leased),
+      calls: row.calls,
+      slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
+    };
+    const taking = decide(standing);
+    if (taking.taken.length === 0) return;
+    if (await book(sql, { ...place, turn: row.turn, slot: slotOf(row.nowMs) }, taking)) return;
+  }
 }
 
-const heldIn = (tx: postgres.TransactionSql, { keyId, period }: Account, ended: boolean) => tx`
-  (select coalesce(ceil(sum(usd) * 1e12), 0)::text from limit_holds
-    where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and ended = ${ended}
-      and started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz)`;
-
-type Place = { account: Account; holder: string; nowMs: number };
-
-function writes(
-  tx: postgres.TransactionSql,
-  place: Place,
-  { taken, holds, rated, lease }: Taking,
-): PromiseLike<unknown>[] {
-  const { account, holder, nowMs } = place;
+/** One statement, so that a cost is seen either as held or as spent. */
+async function standingRow(sql: postgres.Sql, { account, holder }: Place): Promise<StandingRow> {
   const { keyId, period } = account;
-  const statements: PromiseLike<unknown>[] = [];
-  if (holds && taken.length > 0) {
-    const rows = taken.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: usdText(usd) }));
-    statements.push(tx`
+  const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${keyId}`;
+  const inPeriod = sql`started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz`;
+  const sum = sql`select coalesce(ceil(sum(usd) * 1e12), 0)::text`;
+  const [row] = await sql<StandingRow[]>`
+    select coalesce((select turn from limit_turns where ${ofKey}), 0)::text as turn,
+      floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
+      (${sum} from key_spend where ${ofKey}
+        and day >= ${period.from}::text::date and day < ${period.to}::text::date) as spent,
+      (${sum} from limit_holds where ${ofKey} and ended and ${inPeriod}) as ended,
+      (${sum} from limit_holds where ${ofKey} and not ended and ${inPeriod}) as held,
+      (${sum} from limit_leases where ${ofKey}
+        and holder <> ${holder} and period = ${period.from}::text::date) as leased,
+      (select count(*) from limit_holds where ${ofKey} and not ended)::int
+        + (select coalesce(sum(calls), 0) from limit_leases where ${ofKey} and holder <> ${holder})::int as calls,
+      (select coalesce(json_agg(json_build_array(slot, requests, tokens) order by slot), '[]')
+        from limit_rates where ${ofKey}
+          and slot >= floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED}::int) as slots`;
+  if (!row) throw new RangeError("a select without a table has one row");
+  return row;
+}
+
+type Turn = Place & { turn: string; slot: number };
+
+/** False, and nothing is booked, when somebody else has booked since the turn. */
+async function book(sql: postgres.Sql, it: Turn, { taken, holds, rated, lease }: Taking): Promise<boolean> {
+  const { account, holder, turn, slot } = it;
+  const { keyId, period } = account;
+  const rows = taken.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: usdText(usd) }));
+  const tokens = taken.reduce((sum, one) => sum + one.tokens, 0);
+  const mine = await sql`
+    with mine as (
+      insert into limit_turns as known (org_id, key_id, turn) values (${DEFAULT_ORG}, ${keyId}, 1)
+      on conflict (org_id, key_id) do update set turn = known.turn + 1 where known.turn = ${turn}
+      returning 1
+    ), held as (
       insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd)
       select ${DEFAULT_ORG}, "callId", ${keyId}, ${holder}, "startedAt", usd
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as r("callId" uuid, "startedAt" timestamptz, usd numeric)`);
-  }
-  if (rated && taken.length > 0) {
-    const tokens = taken.reduce((sum, one) => sum + one.tokens, 0);
-    statements.push(tx`
+      from mine, json_to_recordset(${JSON.stringify(holds ? rows : [])}::text::json)
+        as r("callId" uuid, "startedAt" timestamptz, usd numeric)
+    ), counted as (
       insert into limit_rates as booked (org_id, key_id, slot, requests, tokens)
-      values (${DEFAULT_ORG}, ${keyId}, ${slotOf(nowMs)}, ${taken.length}, ${tokens})
+      select ${DEFAULT_ORG}, ${keyId}, ${slot}::bigint, ${taken.length}::int, ${tokens}::bigint
+      from mine where ${rated}
       on conflict (org_id, key_id, slot) do update
-      set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens`);
-  }
-  if (lease !== null) {
-    statements.push(tx`
+      set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens
+    ), leased as (
       insert into limit_leases (org_id, key_id, holder, period, usd, calls)
-      values (${DEFAULT_ORG}, ${keyId}, ${holder}, ${period.from}::text::date, ${usdText(lease.usd)}, ${lease.calls})
+      select ${DEFAULT_ORG}, ${keyId}, ${holder}, ${period.from}::text::date, ${usdText(lease?.usd ?? 0n)}::numeric,
+        ${lease?.calls ?? 0}::int
+      from mine where ${lease !== null}
       on conflict (org_id, key_id, holder) do update
-      set period = excluded.period, usd = excluded.usd, calls = excluded.calls`);
-  }
-  return statements;
+      set period = excluded.period, usd = excluded.usd, calls = excluded.calls
+    )
+    select 1 from mine`;
+  return mine.length > 0;
 }
 
 async function endOne(sql: postgres.Sql, { callId, keyId, usd, slot, tokensMore }: Ended): Promise<void> {
