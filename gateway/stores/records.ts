@@ -4,7 +4,7 @@ import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId } from "#shared/ids.ts";
 
-/** One statement of a batch's transaction. */
+/** A statement and its parameters. */
 export type Statement = { text: string; values: readonly (string | null)[] };
 
 /** Where finished records go. Every write is safe to repeat. */
@@ -66,10 +66,11 @@ export function ingestStatement(): string {
 
 const INGEST = ingestStatement();
 
-/** What a batch writes, in order, in one transaction: whatever is derived from records is to be marked here. */
-export const batchStatements = (rows: readonly string[]): Statement[] => [
-  { text: INGEST, values: [`[${rows.join(",")}]`] },
-];
+/** What a batch writes. Whatever is derived from records is derived by triggers of the table, in the same transaction. */
+export const batchStatement = (rows: readonly string[]): Statement => ({
+  text: INGEST,
+  values: [`[${rows.join(",")}]`],
+});
 
 const PARK =
   "INSERT INTO dead_records (org_id, id, key_id, started_at, parked_at, code) " +
@@ -80,18 +81,20 @@ const PARK =
 export function openRecordStore(databaseUrl: string): RecordStore {
   let client: postgres.Sql | null = null;
 
-  async function transaction(statements: readonly Statement[]): Promise<void> {
+  /**
+   * A statement by itself, which is a transaction. In one of several statements postgres.js would write a rollback to a
+   * connection that was lost meanwhile, and what it then throws is nobody's and ends the process.
+   */
+  async function run({ text, values }: Statement): Promise<void> {
     client ??= connect(databaseUrl, POOL);
     const used = client;
-    const work = used.begin(async (sql) => {
-      for (const { text, values } of statements) await sql.unsafe(text, [...values], { prepare: true });
-    });
+    const work = used.unsafe(text, [...values], { prepare: true });
     try {
       await within(DEADLINE_MS, work);
     } catch (error) {
       if (isDeadline(error)) {
         client = null;
-        // What the abandoned transaction comes to is of no interest: its rows are written again.
+        // What the abandoned statement comes to is of no interest: its rows are written again.
         work.catch(() => undefined);
         used.end({ timeout: 0 }).catch(() => undefined);
       }
@@ -100,14 +103,12 @@ export function openRecordStore(databaseUrl: string): RecordStore {
   }
 
   return {
-    insert: (rows) => transaction(batchStatements(rows)),
+    insert: (rows) => run(batchStatement(rows)),
     async park(row, code, at) {
       const { orgId, id, keyId, startedAt } = identityOf(row);
       if (id === null) return null;
       try {
-        await transaction([
-          { text: PARK, values: [orgId, id, keyId, startedAt, at.toISOString(), code] as string[] },
-        ]);
+        await run({ text: PARK, values: [orgId, id, keyId, startedAt, at.toISOString(), code] });
       } catch (error) {
         // The spool keeps the row; a note that cannot be made either must not stop the queue.
         if (refusedForData(error) === null) throw error;
