@@ -167,13 +167,13 @@ const CLAUDE_ENV = {
 };
 
 describe.skipIf(claude === null)("claude code", () => {
-  const program = claude ?? "";
+  const program = claude ?? [];
   const sessionOf = (stdout: string): string => JSON.parse(stdout).session_id;
 
   test.each(["claude-coding", "coding"])(
     "with a key, on route %s: a tool runs, an answer comes, and the calls are its session's",
     async (route) => {
-      const it = await run([program, ...CLAUDE, "--model", route], {
+      const it = await run([...program, ...CLAUDE, "--model", route], {
         env: (secret) => ({ ...CLAUDE_ENV, ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_API_KEY: secret }),
       });
       expect(JSON.parse(it.stdout)).toMatchObject({ is_error: false, result: FINAL });
@@ -196,7 +196,7 @@ describe.skipIf(claude === null)("claude code", () => {
   );
 
   test("with a subscription: its own credential reaches the vendor, and the gateway's key does not", async () => {
-    const it = await run([program, ...CLAUDE, "--model", "claude-coding"], {
+    const it = await run([...program, ...CLAUDE, "--model", "claude-coding"], {
       env: (secret) => ({
         ...CLAUDE_ENV,
         ANTHROPIC_BASE_URL: gateway.url,
@@ -225,10 +225,13 @@ describe.skipIf(codex === null)("codex", () => {
   test.each(["coding", "claude-coding"])(
     "on route %s: a tool runs, an answer comes, and the calls are its session's",
     async (route) => {
-      const it = await run([codex ?? "", "exec", "--json", "--skip-git-repo-check", "-m", route, PROMPT], {
-        env: (GATEWAY_KEY) => ({ GATEWAY_KEY }),
-        files: { ".codex/config.toml": codexConfig(gateway.url, route === "coding") },
-      });
+      const it = await run(
+        [...(codex ?? []), "exec", "--json", "--skip-git-repo-check", "-m", route, PROMPT],
+        {
+          env: (GATEWAY_KEY) => ({ GATEWAY_KEY }),
+          files: { ".codex/config.toml": codexConfig(gateway.url, route === "coding") },
+        },
+      );
       expect(it.stdout).toContain(FINAL);
       expect(it.proof).toBe("left-by-agent\n");
       const events = it.stdout
@@ -268,7 +271,7 @@ describe.skipIf(opencode === null)("opencode", () => {
         },
       },
     };
-    const it = await run([opencode ?? "", "run", "--model", `gateway/${way.route}`, PROMPT], {
+    const it = await run([...(opencode ?? []), "run", "--model", `gateway/${way.route}`, PROMPT], {
       env: (GATEWAY_KEY) => ({
         GATEWAY_KEY,
         OPENCODE_DISABLE_MODELS_FETCH: "1",

@@ -7,7 +7,7 @@ const CACHE = join(ROOT, "node_modules/.cache/agents");
 const INSTALL_MS = 240_000;
 
 /** The coding agents of the suites: package, version, and the program that it brings. */
-export const AGENTS = {
+const AGENTS = {
   "claude-code": { package: "@anthropic-ai/claude-code", version: "2.1.330", program: "claude" },
   codex: { package: "@openai/codex", version: "0.169.0", program: "codex" },
   opencode: { package: "opencode-ai", version: "1.18.33", program: "opencode" },
@@ -15,19 +15,29 @@ export const AGENTS = {
 export type AgentName = keyof typeof AGENTS;
 
 /**
- * The path of an agent's program, installed once by Bun. Null where that fails, because the registry is away or the
+ * The beginning of an agent's command line, installed once by Bun. Null where that fails, because the registry is away or the
  * agent is not made for this machine: the reason is written to stderr, and the suite must skip and say so.
  */
-export async function agentProgram(name: AgentName): Promise<string | null> {
+export async function agentProgram(name: AgentName): Promise<string[] | null> {
   const { package: pack, version, program } = AGENTS[name];
   const directory = join(CACHE, `${name}-${version}`);
   const path = join(directory, "node_modules/.bin", program);
   if (!(await Bun.file(path).exists())) await install(directory, `${pack}@${version}`);
   const env = { PATH: programPath(), HOME: directory };
-  if ((await Bun.file(path).exists()) && Bun.spawnSync([path, "--version"], { env }).success) return path;
+  const command = (await isScript(path)) ? [process.execPath, path] : [path];
+  if ((await Bun.file(path).exists()) && Bun.spawnSync([...command, "--version"], { env }).success) {
+    return command;
+  }
   process.stderr.write(`${pack}@${version} is not to be had here: its suite is skipped\n`);
   return null;
 }
+
+/** A script asks for Node, which need not be here: Bun runs it. */
+const isScript = async (path: string): Promise<boolean> =>
+  (await Bun.file(path)
+    .slice(0, 2)
+    .text()
+    .catch(() => "")) === "#!";
 
 /** In a directory of its own that gets its name when it is whole, so that one which was cut off is never used. */
 async function install(directory: string, spec: string): Promise<void> {
