@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Counter, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
-import { systemClock } from "#shared/clock.ts";
+import { type Clock, systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { AppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
@@ -15,6 +15,7 @@ import { PROVIDERS } from "./providers/catalog.ts";
 import { observed } from "./recorder/observed.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
+import { openBodies } from "./stores/bodies.ts";
 import { bootstrap } from "./stores/bootstrap.ts";
 import { openClassifier } from "./stores/classifier.ts";
 import { classifyCall } from "./stores/classify-call.ts";
@@ -41,38 +42,29 @@ export type Running = { deps: AppDeps; close(): Promise<void> };
 export async function openDeps(config: GatewayConfig, log: Log): Promise<Running> {
   const clock = systemClock;
   const metrics = new Registry();
-  const providerKeys = readProviderKeys(environmentNames());
   const recorder = observed(
     await startRecorder({ ...config.spool, databaseUrl: config.databaseUrl, log, clock }),
     metrics,
   );
-  const database = openDatabase(config.databaseUrl, CONTROL);
-  await bootstrap({ database, providerKeys, keepFirstKey: keeperOfFirstKey(config), clock, log });
-  const directory = await openDirectory({ database, masterKey: config.masterKey, providerKeys, clock, log });
-  const classifier = await openClassifier({ directory, database, clock, log });
-  const limiter = await openLimiter({ databaseUrl: config.databaseUrl, clock, log });
+  const stores = await openStores(config, clock, log);
+  const { database, directory, classifier, limiter, bodies } = stores;
   const watchdog = startWatchdog(clock);
   const runner = reportRunner({ url: config.databaseUrl });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
 
   const deps: AppDeps = {
+    ...stores,
     clock,
     log,
     metrics,
-    directory,
-    classifier,
     classify: classifyCall(classifier),
     recorder,
-    limiter,
-    database,
-    providerKeys,
     watchdog,
     lifecycle: { stopping: false },
     prices: pricesOf(directory),
     drains: drainPool(),
     ...outward({ clock, log, watchdog }),
     guardrailHeld: guardrailCounter(metrics),
-    sealer: createSealer(config.masterKey),
     reportRunner: runner,
     agentMetrics,
     reconciling: new Map(),
@@ -84,10 +76,29 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     classifier.close();
     await recorder.close(5000);
     await limiter.close();
-    await Promise.all([directory.close(), runner.close(), agentMetrics.close()]);
+    await Promise.all([directory.close(), runner.close(), agentMetrics.close(), bodies.close()]);
     await database.close();
   };
   return { deps, close };
+}
+
+/** Postgres, furnished, and what is read from it and written to it. */
+async function openStores(config: GatewayConfig, clock: Clock, log: Log) {
+  const { databaseUrl, masterKey } = config;
+  const providerKeys = readProviderKeys(environmentNames());
+  const database = openDatabase(databaseUrl, CONTROL);
+  await bootstrap({ database, providerKeys, keepFirstKey: keeperOfFirstKey(config), clock, log });
+  const directory = await openDirectory({ database, masterKey, providerKeys, clock, log });
+  const sealer = createSealer(masterKey);
+  return {
+    database,
+    providerKeys,
+    directory,
+    sealer,
+    classifier: await openClassifier({ directory, database, clock, log }),
+    limiter: await openLimiter({ databaseUrl, clock, log }),
+    bodies: openBodies({ database, sealer, clock, log }),
+  };
 }
 
 const keeperOfFirstKey =

@@ -23,8 +23,10 @@ import { chooseRoute } from "./routing/choose.ts";
 import type { RoutingKnowledge } from "./routing/knowledge.ts";
 import { subscriptionLane } from "./routing/lane.ts";
 import { requireScope } from "./routing/scope.ts";
+import type { Bodies } from "./stores/bodies.ts";
 import type { Grant, Limiter } from "./stores/limiter.ts";
 import { relayAnswer } from "./upstream/answer.ts";
+import { captured } from "./upstream/captured.ts";
 import type { DrainPool } from "./upstream/drain.ts";
 import { type Attempt, forward, type UpstreamDeps } from "./upstream/forward.ts";
 import type { Ending } from "./upstream/relay.ts";
@@ -42,6 +44,8 @@ export type ExchangeDeps = UpstreamDeps & {
   recorder: Pick<Recorder, "open" | "settle">;
   limiter: Pick<Limiter, "reserve">;
   drains: DrainPool;
+  /** Where the bodies of routes go that an administrator has captured. */
+  bodies: Pick<Bodies, "keep">;
   /** Asks the service that a guardrail names. */
   consult: JudgeTools["consult"];
   /** Counts a guardrail that held. */
@@ -115,7 +119,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
     settle: (ending, reading) => settle(answeredFacts(call, attempt, { ending, reading, ttftMs, prices })),
   });
   if (!answer) throw new GatewayError("upstream_broken");
-  return answer;
+  return choice.route?.bodyCapture ? captured(deps.bodies, call, answer) : answer;
 }
 
 export const routingKnowledge = (

@@ -2,7 +2,7 @@ import type { TextSearch } from "../directory.ts";
 import type { Pace } from "./pace.ts";
 
 /** How much of a piece the next piece repeats: a find of up to this length is not cut. */
-export const OVERLAP_CHARACTERS = 1024;
+const OVERLAP_CHARACTERS = 1024;
 
 /**
  * Whether a search finds something in one of the texts. A text longer than the search takes at once is searched in

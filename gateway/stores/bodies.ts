@@ -18,7 +18,7 @@ const UNDER_WAY_MAX = 32;
 export type Captured = { text: string; truncated: boolean };
 
 /** What was asked and answered; `answer` is null where it is no text. */
-export type CapturedCall = { requestId: string; request: Captured; answer: Captured | null };
+type CapturedCall = { requestId: string; request: Captured; answer: Captured | null };
 
 export type Bodies = {
   /** Seals and stores; never rejects, because no call fails for it. */
