@@ -15,6 +15,9 @@ import { batchNews, isEnded, objectWithId } from "./told.ts";
 /** How long a client's question waits for the cost of its batch to be recorded; that goes on without it. */
 const RECORDED_MAX_MS = 20_000;
 
+/** How long the background waits for a whole answer about a batch. */
+const ANSWER_MAX_MS = 120_000;
+
 export type Asker = { headers: Headers; signal: AbortSignal };
 export type Seen = { answer: Response; bytes: Uint8Array; row: BatchRow };
 
@@ -28,7 +31,7 @@ export const placeOf = (kind: BatchRow["kind"]) => ({ path: PATHS[kind], wire: W
 export async function askBatch(
   deps: BatchDeps,
   row: BatchRow,
-  { verb = "", ...asker }: Partial<Asker> & { verb?: "" | "/cancel" } = {},
+  { verb = "", headers, signal }: Partial<Asker> & { verb?: "" | "/cancel" } = {},
 ): Promise<Seen> {
   const { path, wire } = placeOf(row.kind);
   const answer = await deps.ask({
@@ -36,7 +39,8 @@ export async function askBatch(
     provider: providerNamed(deps, row.provider),
     wire,
     path: `${path}/${row.id}${verb}`,
-    ...asker,
+    ...(headers && { headers }),
+    signal: signal ?? AbortSignal.timeout(ANSWER_MAX_MS),
   });
   const bytes = await answer.bytes();
   return { answer, bytes, row: answer.ok ? await noted(deps, row, bytes) : row };

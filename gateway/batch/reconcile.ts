@@ -18,6 +18,9 @@ import { type Tallied, tally } from "./tally.ts";
 const SEVERAL = "(several)";
 const DIRECT = "(direct)";
 
+/** How long the results of a batch may take to be read. */
+const RESULTS_MAX_MS = 1_800_000;
+
 /** Longest line of results that is read. */
 const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -109,7 +112,8 @@ async function tallyOf(deps: BatchDeps, row: BatchRow): Promise<Tallied> {
   const provider = providerNamed(deps, row.provider);
   const surface = surfaceOf(row);
   const wire: WireName = SURFACES[surface].wire;
-  const answer = await deps.ask({ method: "GET", provider, wire, path });
+  const signal = AbortSignal.timeout(RESULTS_MAX_MS);
+  const answer = await deps.ask({ method: "GET", provider, wire, path, signal });
   if (!answer.ok) {
     await answer.body?.cancel();
     throw new GatewayError("upstream_broken");

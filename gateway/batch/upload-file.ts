@@ -33,7 +33,8 @@ export async function uploadFile(
     ...resolver,
     lines,
   });
-  const body = await beginning(form.bytes(), () => resolver.asked.provider !== null);
+  const known = () => resolver.asked.provider !== null;
+  const body = await beginning(form.bytes(), known, deps.bytesMax.json);
   const { provider } = resolver.asked;
   if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
   const answer = await sent(deps, { provider, headers: request.headers, body });
@@ -58,8 +59,15 @@ export async function uploadFile(
 
 type Body = { head: Uint8Array[]; rest: AsyncGenerator<Uint8Array> | null };
 
-/** Reads a body until `known` and a piece is full; `rest` is null where that was all of it. */
-async function beginning(bytes: AsyncGenerator<Uint8Array>, known: () => boolean): Promise<Body> {
+/**
+ * Reads a body until `known` and a piece is full; `rest` is null where that was all of it.
+ * @throws GatewayError too_large where it is not known after `bytesMax`.
+ */
+async function beginning(
+  bytes: AsyncGenerator<Uint8Array>,
+  known: () => boolean,
+  bytesMax: number,
+): Promise<Body> {
   const head: Uint8Array[] = [];
   let size = 0;
   while (!known() || size < PIECE_BYTES_MAX) {
@@ -67,6 +75,7 @@ async function beginning(bytes: AsyncGenerator<Uint8Array>, known: () => boolean
     if (done) return { head, rest: null };
     head.push(value);
     size += value.byteLength;
+    if (size > bytesMax && !known()) throw new GatewayError("too_large");
   }
   return { head, rest: bytes };
 }

@@ -167,7 +167,7 @@ export const markReconciled = (database: Db, id: string, { at, costUsd, partial 
   );
 
 /** How long a batch that somebody looks at is left alone by others. */
-const LEASE_MS = 300_000;
+const LEASE_MS = 2_400_000;
 
 /** Batches that are due for a look, each given to one asker at a time: what it does not finish is due again later. */
 export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<BatchRow[]> =>

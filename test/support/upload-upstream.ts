@@ -19,11 +19,11 @@ export type UploadUpstream = {
 
 /**
  * A provider on a bare socket that takes uploads, chunked or with a length, and answers each once it is whole.
- * `stalls` reads nothing beyond the first piece.
+ * `stalls` reads nothing beyond the first piece; `early` answers some at once, without waiting for the rest.
  */
 export async function uploadUpstream(
   answer: (upload: SeenUpload) => { contentType: string; body: string; status?: number },
-  { stalls = false } = {},
+  { stalls = false, early = (_head: string): boolean => false } = {},
 ): Promise<UploadUpstream> {
   const seen: SeenUpload[] = [];
   const sockets = new Set<Socket>();
@@ -51,7 +51,7 @@ export async function uploadUpstream(
       }
       Object.assign(upload, bodyOf(pieces.subarray(headEnd + 4), upload.head));
       if (stalls) socket.pause();
-      if (stalls || !upload.whole) return;
+      if (stalls || !(upload.whole || early(upload.head))) return;
       const { contentType, body, status = 200 } = answer(upload);
       socket.write(
         `HTTP/1.1 ${status} Scripted\r\ncontent-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

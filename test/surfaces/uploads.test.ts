@@ -23,6 +23,9 @@ const DURATION = JSON.stringify({
   usage: { type: "duration", seconds: 77123 },
 });
 
+const EVENTS = `data: ${JSON.stringify({ type: "transcript.text.delta", delta: "hel" })}\n\ndata: ${JSON.stringify({ type: "transcript.text.done", text: "hello", usage: JSON.parse(TOKENS).usage })}\n\n`;
+const REFUSAL = JSON.stringify({ error: { message: "bad key", type: "invalid_request_error" } });
+
 let upstream: UploadUpstream;
 let gateway: WiredGateway;
 let scoped: string;
@@ -30,13 +33,18 @@ let scoped: string;
 const BYTES_MAX = 1024 * 1024;
 
 beforeAll(async () => {
-  upstream = await uploadUpstream(({ head, body }) => {
-    const text = body.toString("latin1");
-    if (/^POST \/v1\/images/.test(head)) return { contentType: "application/json", body: IMAGES };
-    if (text.includes("vtt"))
-      return { contentType: "text/vtt", body: "WEBVTT\n\n00:00.000 --> 01:17.123\nhello\n" };
-    return { contentType: "application/json", body: text.includes("whisper") ? DURATION : TOKENS };
-  });
+  upstream = await uploadUpstream(
+    ({ head, body }) => {
+      const text = body.toString("latin1");
+      if (/variations/.test(head)) return { contentType: "application/json", body: REFUSAL, status: 401 };
+      if (text.includes('name="stream"')) return { contentType: "text/event-stream", body: EVENTS };
+      if (/^POST \/v1\/images/.test(head)) return { contentType: "application/json", body: IMAGES };
+      if (text.includes("vtt"))
+        return { contentType: "text/vtt", body: "WEBVTT\n\n00:00.000 --> 01:17.123\nhello\n" };
+      return { contentType: "application/json", body: text.includes("whisper") ? DURATION : TOKENS };
+    },
+    { early: (head) => /variations/.test(head) },
+  );
   gateway = await wiredGateway(
     { chat: `${upstream.url}/v1`, messages: upstream.url },
     { MULTIPART_BYTES_MAX: String(BYTES_MAX) },
@@ -130,6 +138,38 @@ describe("an upload", () => {
       async (rows) => (rows.length > 0 ? rows : await gateway.records(session)),
     );
     expect(record).toMatchObject({ images: 2, state: "ok" });
+  });
+
+  test("that asks for a stream gets it, and it is metered by its last event", async () => {
+    const session = newId();
+    const client = new OpenAI({ apiKey: gateway.secret, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    const stream = await client.audio.transcriptions.create(
+      { model: "gpt-4o-transcribe", stream: true, file: new File([SOUND], "a.mp3") },
+      { headers: { "x-session-id": session } },
+    );
+    const types: string[] = [];
+    for await (const { type } of stream) types.push(type);
+    expect(types).toEqual(["transcript.text.delta", "transcript.text.done"]);
+    const [record] = await gateway.records(session);
+    expect(record).toMatchObject({
+      state: "ok",
+      streamed: true,
+      cost_usd: "0.000145",
+      usage_source: "provider",
+    });
+  });
+
+  test("that its provider refuses before it is whole gets that refusal", async () => {
+    const session = newId();
+    const body = form([
+      ["model", "gpt-image-1"],
+      ["image", new Uint8Array(900_000), "a.png"],
+    ]);
+    const answer = await send("/v1/images/variations", body, { session });
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).toBe(REFUSAL);
+    const [record] = await gateway.records(session);
+    expect(record).toMatchObject({ state: "upstream_error", status: 401, cost_usd: "0" });
   });
 
   test("whose provider tells a duration, or no JSON, is unpriced, and no seconds are stored", async () => {
