@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import { GatewayError } from "#gateway/errors.ts";
+import { picoOf } from "#gateway/limits/money.ts";
+import { type Grant, type Limiter, openLimiter } from "#gateway/stores/limiter.ts";
+import { openLimitStore } from "#gateway/stores/limits.ts";
+import { openRecordStore } from "#gateway/stores/records.ts";
+import { systemClock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import { keptLog } from "#test/support/embedded.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let sql: postgres.Sql;
+let limiter: Limiter;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  limiter = await openLimiter({ databaseUrl: database.url, clock: systemClock, log: keptLog() });
+}, 60_000);
+
+afterAll(async () => {
+  await limiter.close();
+  await sql.end();
+  await database.close();
+});
+
+const keyWith = (limits: KeyLimits) => ({
+  id: newId(),
+  name: "k",
+  owner: null,
+  scopes: {},
+  limits,
+  expiresAtMs: null,
+});
+type Key = ReturnType<typeof keyWith>;
+
+const reserve = (key: Key, usd: string, at = new Date(), by = limiter): Promise<Grant | GatewayError> =>
+  by.reserve({ id: newId(), key, admittedAt: at, recorded: true }, () => ({
+    tokens: 1,
+    usd: picoOf(usd),
+    leastUsd: picoOf(usd),
+  }));
+
+const isRefused = (answer: Grant | GatewayError): boolean => answer instanceof GatewayError;
+
+const row = (keyId: string, id: string, rest: object = {}) =>
+  JSON.stringify({
+    id,
+    startedAt: "2026-11-30T23:59:59.999Z",
+    surface: "chat.completions",
+    channel: "api",
+    state: "ok",
+    streamed: false,
+    attempts: 1,
+    route: "r",
+    routeSource: "model",
+    keyId,
+    client: "c",
+    tags: [],
+    usageSource: "none",
+    unpriced: false,
+    partial: false,
+    costUsd: "0.25",
+    ...rest,
+  });
+
+test.each([
+  ["month", "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00.000Z"],
+  ["day", "2026-11-20T23:59:59.999Z", "2026-11-21T00:00:00.000Z"],
+] as const)(
+  "a budget by the %s begins anew at its first instant, and what is reserved stays in the old one",
+  async (budget_period, last, first) => {
+    const key = keyWith({ budget_usd: "1", budget_period });
+    expect(isRefused(await reserve(key, "0.7", new Date(last)))).toBe(false);
+    expect(isRefused(await reserve(key, "0.7", new Date(last)))).toBe(true);
+    expect(isRefused(await reserve(key, "0.7", new Date(first)))).toBe(false);
+    expect(isRefused(await reserve(key, "0.7", new Date(first)))).toBe(true);
+  },
+);
+
+test("what is spent is the sum of the records, however often and by whom they are written or priced anew", async () => {
+  const [keyId, id] = [newId(), newId()];
+  const store = openRecordStore(database.url);
+  const rows = [
+    row(keyId, id),
+    row(keyId, newId(), { startedAt: "2026-12-01T00:00:00.000Z" }),
+    row(keyId, newId(), { channel: "subscription" }),
+    row(keyId, newId(), { channel: "batch", costUsd: "0.0000001" }),
+    row(keyId, newId(), { costUsd: null, unpriced: true }),
+  ];
+  await store.insert(rows);
+  await store.insert(rows);
+  await sql`update requests set cost_usd = 1.5, unpriced = false where key_id = ${keyId} and cost_usd is null`;
+  await sql`update requests set cost_usd = 0.5 where id = ${id}`;
+  await store.close();
+  const spent = await sql<{ day: string; usd: string }[]>`
+    select day::text as day, usd::text as usd from key_spend where key_id = ${keyId} order by day`;
+  expect([...spent] as object[]).toEqual([
+    { day: "2026-11-30", usd: "2.0000001" },
+    { day: "2026-12-01", usd: "0.25" },
+  ]);
+});
+
+test("a record takes its reservation away in the transaction that counts its cost", async () => {
+  const key = keyWith({ budget_usd: "1" });
+  const id = newId();
+  const at = new Date("2026-11-30T23:59:59.999Z");
+  await limiter.reserve({ id, key, admittedAt: at, recorded: true }, () => ({
+    tokens: 1,
+    usd: picoOf("0.9"),
+    leastUsd: picoOf("0.9"),
+  }));
+  expect(isRefused(await reserve(key, "0.5", at))).toBe(true);
+  const store = openRecordStore(database.url);
+  await store.insert([row(key.id, id)]);
+  await store.close();
+  expect(await sql`select 1 from limit_holds where key_id = ${key.id}`).toHaveLength(0);
+  expect(isRefused(await reserve(key, "0.75", at))).toBe(false);
+});
+
+test("a call that was never sent leaves nothing reserved", async () => {
+  const key = keyWith({ budget_usd: "1", concurrency: 1 });
+  const grant = await reserve(key, "0.9");
+  if (grant instanceof GatewayError) throw grant;
+  await grant.drop();
+  expect(await sql`select 1 from limit_holds where key_id = ${key.id}`).toHaveLength(0);
+  expect(isRefused(await reserve(key, "0.9"))).toBe(false);
+});
+
+test("what a dead process held is swept once it has not been seen for 40 s; the cost of an answered call stays", async () => {
+  const store = openLimitStore(database.url, newId());
+  const held = async (holder: string) => {
+    const found = await sql<
+      { ended: boolean }[]
+    >`select ended from limit_holds where holder = ${holder} order by ended`;
+    return found.map(({ ended }) => ended);
+  };
+  const hold = async (holder: string, seenSecondsAgo: number) => {
+    await sql`insert into limit_holders (holder, seen_at)
+      values (${holder}, now() - make_interval(secs => ${seenSecondsAgo}))`;
+    for (const ended of [false, true]) {
+      await sql`insert into limit_holds (call_id, key_id, holder, started_at, usd, ended)
+        values (${newId()}, ${newId()}, ${holder}, now(), 0.5, ${ended})`;
+    }
+  };
+  const [dead, alive] = [newId(), newId()];
+  await hold(dead, 41);
+  await hold(alive, 30);
+  await store.beat();
+  await store.sweep([]);
+  expect([await held(dead), await held(alive)]).toEqual([[true], [false, true]]);
+  await store.leave();
+  await store.close();
+});
+
+test("two processes that decide at once never let through more than there is", async () => {
+  const other = await openLimiter({ databaseUrl: database.url, clock: systemClock, log: keptLog() });
+  const key = keyWith({ requests_per_minute: 10, budget_usd: "1" });
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => {
+      await Bun.sleep(n % 7);
+      return isRefused(await reserve(key, "0.01", new Date(), n % 2 === 0 ? limiter : other));
+    }),
+  );
+  expect(answers.filter((refused) => !refused)).toHaveLength(10);
+  await other.close();
+});
