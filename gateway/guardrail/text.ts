@@ -9,12 +9,15 @@ const BASE64 = /^(?:data:[\w/+.;=-]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
 /** A JSON text inside a string (a tool's arguments) may hold another: read this far. */
 const JSON_IN_JSON_MAX = 8;
 
+/** Numbers this large may be a card's or an account's. */
+const LONG_NUMBER = 10_000_000;
+
 type Found = { name: string; value: unknown; level: number; keys: boolean };
 
 /**
  * The texts of a request's members, decoded: message parts, tool arguments and results, tool descriptions, whatever
- * else the provider would read. A string that is itself JSON is read too, as are Unicode's other spellings of it.
- * Labels, kinds and files are left out. Order means nothing.
+ * else the provider would read. A string that is itself JSON is read too, as are Unicode's other spellings of it, long
+ * numbers, and the parts of one message as one text. Labels, kinds and files are left out. Order means nothing.
  */
 export function textsOf(members: Iterable<readonly [string, unknown]>): string[] {
   const texts: string[] = [];
@@ -24,7 +27,9 @@ export function textsOf(members: Iterable<readonly [string, unknown]>): string[]
   }
   for (let found = waiting.pop(); found; found = waiting.pop()) {
     if (typeof found.value === "string") readText(found, found.value, { texts, waiting });
-    else if (typeof found.value === "object" && found.value !== null) {
+    else if (typeof found.value === "number" && Math.abs(found.value) >= LONG_NUMBER) {
+      texts.push(String(found.value));
+    } else if (typeof found.value === "object" && found.value !== null) {
       readMembers(found, found.value, { texts, waiting });
     }
   }
@@ -45,6 +50,8 @@ function readText({ name, level }: Found, text: string, { texts, waiting }: Read
 function readMembers({ name, level, keys }: Found, holder: object, { texts, waiting }: Reading): void {
   if (Array.isArray(holder)) {
     for (const value of holder) waiting.push({ name, value, level, keys });
+    const parts = holder.flatMap(textPart);
+    if (parts.length > 1) texts.push(...spellings(parts.join("")));
     return;
   }
   const isToolUse = "type" in holder && holder.type === "tool_use";
@@ -53,6 +60,12 @@ function readMembers({ name, level, keys }: Found, holder: object, { texts, wait
     waiting.push({ name: key, value, level, keys: keys || (isToolUse && key === "input") });
   }
 }
+
+/** The parts of one message are one text to a model, wherever it is cut. */
+const textPart = (part: unknown): string[] =>
+  typeof part === "object" && part !== null && "text" in part && typeof part.text === "string"
+    ? [part.text]
+    : [];
 
 function jsonIn(text: string): object | null {
   if (!/^\s{0,64}[[{]/.test(text)) return null;

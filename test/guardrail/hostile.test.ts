@@ -36,30 +36,40 @@ const PATTERNS = [
   String.raw`(?i)(?:\w{1,60}\s?)+!`,
 ];
 
-/** Longest that a timer was late while the work went on, in milliseconds. */
-async function longestStall(work: () => Promise<unknown>): Promise<number> {
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+/**
+ * The most that the work had of this thread before others got their turn, in milliseconds of the processor's time: a
+ * machine that is busy elsewhere makes nobody wait in it.
+ */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 1);
-  await Bun.sleep(3);
+  let began = cpuMs();
+  let over = false;
+  const turn = () => {
+    longest = Math.max(longest, cpuMs() - began);
+    began = cpuMs();
+    if (!over) setImmediate(turn);
+  };
+  setImmediate(turn);
   await work();
-  await Bun.sleep(3);
-  clearInterval(timer);
+  over = true;
+  turn();
   return longest;
 }
 
 describe("200 kB of hostile text keep the loop waiting for less than 100 ms", () => {
   test.each(Object.keys(TEXTS))("%s", async (name) => {
     const searches = [...Object.values(DETECTOR_SEARCHES), ...PATTERNS.map(compilePattern)];
-    const stall = await longestStall(async () => {
+    const longest = await longestTurn(async () => {
       const texts = textsOf([["prompt", TEXTS[name]]]);
       const paced = pace(systemClock);
       for (const search of searches) await foundIn(search, texts, paced);
     });
-    expect(stall).toBeLessThan(100);
+    expect(longest).toBeLessThan(100);
   });
 });
 

@@ -54,6 +54,17 @@ describe("a text is read", () => {
     for (const text of disguised) expect(textsIn({ prompt: text })).toEqual([text, "secret"]);
   });
 
+  test("that is cut into the parts of one message, whole", () => {
+    const content = ["the se", "cret h", "ere"].map((text) => ({ type: "text", text }));
+    expect(textsIn({ messages: [{ role: "user", content }] })).toContain("the secret here");
+  });
+
+  test("where it is a number as long as a card's", () => {
+    expect(
+      textsIn({ messages: [{ content: [{ type: "tool_use", input: { n: 4111111111111111 } }] }] }),
+    ).toContain("4111111111111111");
+  });
+
   test("under a name that occurs twice, both times", () => {
     expect(textsIn('{"prompt":"first","prompt":"second"}').sort()).toEqual(["first", "second"]);
   });
