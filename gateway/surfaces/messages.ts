@@ -5,6 +5,6 @@ export const messages = (deps: SurfaceDeps) =>
   modelSurface(deps, "messages", {
     summary: "Message",
     description:
-      "Anthropic's messages format. `model` is a route's name, `auto`, or a concrete model; every other member is forwarded as it came.",
+      "Anthropic's messages format. `model` is a route's name, `auto`, or a concrete model; every other member is forwarded as it came, or translated where the provider of the route speaks another format.",
     tags: ["Model surfaces"],
   });
