@@ -214,7 +214,7 @@ export type Call = {
   admittedMonotonicMs: number;
 };
 
-export const ROUTE_SOURCES = ["hint", "model", "classifier", "fixed", "direct", "default"] as const;
+const ROUTE_SOURCES = ["hint", "model", "classifier", "fixed", "direct", "default"] as const;
 export type RouteSource = (typeof ROUTE_SOURCES)[number];
 
 /**

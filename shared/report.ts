@@ -74,7 +74,7 @@ export const COMPARES = ["none", "previous_period"] as const;
 export type Compare = (typeof COMPARES)[number];
 
 export const VIEWS = ["table", "bar", "line", "stacked", "waterfall"] as const;
-export type View = (typeof VIEWS)[number];
+type View = (typeof VIEWS)[number];
 
 /** Most rows that a result holds. */
 export const ROWS_MAX = 1000;

@@ -28,7 +28,7 @@ export type Usage = {
 };
 
 /** Where the counts come from: the provider's final figure, a part of it (a lower bound), or nowhere. */
-export const USAGE_SOURCES = ["provider", "partial", "none"] as const;
+const USAGE_SOURCES = ["provider", "partial", "none"] as const;
 export type UsageSource = (typeof USAGE_SOURCES)[number];
 
 export const NO_USAGE: Usage = Object.freeze({

@@ -16,7 +16,7 @@ import { fits } from "#shared/schema.ts";
 import { type Account, asAccount } from "./account.ts";
 
 /** The major version of the packaged binaries; a data directory belongs to one major version for its life. */
-export const PACKAGED_MAJOR = 18;
+const PACKAGED_MAJOR = 18;
 
 export type Binaries = { directory: string; version: string; major: number; source: "package" | "system" };
 
@@ -134,7 +134,7 @@ const Links = Type.Array(Type.Object({ source: Type.String(), target: Type.Strin
  * Makes the links between shared libraries that the package lists, as its install script would have: package
  * managers that do not run such scripts leave them out, and no binary starts without them. Safe to repeat.
  */
-export function hydrateSymlinks(packageRoot: string): void {
+function hydrateSymlinks(packageRoot: string): void {
   const list = join(packageRoot, "native", "pg-symlinks.json");
   if (!existsSync(list)) return;
   const links: unknown = JSON.parse(readFileSync(list, "utf8"));

@@ -147,7 +147,7 @@ function foundServer(data: string, pid: number, address: Address): Server {
 
 const LOG_BYTES_MAX = 10 * 1024 ** 2;
 
-export const logOf = (place: Place): string => join(place.directory, "server.log");
+const logOf = (place: Place): string => join(place.directory, "server.log");
 
 function openLog(place: Place): number {
   const file = logOf(place);

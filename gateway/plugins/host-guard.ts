@@ -9,7 +9,7 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
  * A host that the router reads as we do. Elysia looks for the path from the eleventh character of the URL on, so a
  * host of under four characters, or one that holds a slash, would let a request run another handler than its path says.
  */
-export const isPlainHost = (host: string | null): boolean =>
+const isPlainHost = (host: string | null): boolean =>
   host !== null && host.length >= 4 && host.length <= 255 && HOST.test(host);
 
 /** Refuses requests whose Host or method could mislead the router, and Hosts that are not allowed (null: any). */

@@ -36,7 +36,7 @@ export type Recorder = {
   close(timeoutMs: number): Promise<void>;
 };
 
-export type RecorderStats = {
+type RecorderStats = {
   /** Settled rows that are not yet in Postgres. */
   backlog: number;
   /** Rows that Postgres refused for their data, kept in the spool. */

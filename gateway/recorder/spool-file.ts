@@ -19,7 +19,7 @@ export type SettledRow = { seq: number; text: string };
 /** `code` is the SQLSTATE, `at` in milliseconds since 1970. */
 export type ParkedRow = { text: string; code: string; at: number };
 /** Calls opened and not ended; rows ended and not yet in Postgres; rows that Postgres refused. */
-export type SpoolTable = "intents" | "settled" | "dead";
+type SpoolTable = "intents" | "settled" | "dead";
 
 export type SpoolFile = {
   /** All of `entries` in one transaction, or none. Throws SQLite's error. */

@@ -8,7 +8,7 @@ import type { Period, Periods } from "./window.ts";
 
 /** A statement for Postgres. Values are parameters, never text. */
 export type Query = { text: string; params: readonly Param[] };
-export type Param = string | readonly string[];
+type Param = string | readonly string[];
 
 /** What is asked of the records: a checked spec, its periods, and (outcomes) the pull requests that are reverted. */
 export type Ask = { orgId: string; spec: Spec; periods: Periods; reverted: readonly string[] };

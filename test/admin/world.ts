@@ -13,7 +13,7 @@ import type { Log, LogFields } from "#shared/log.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 
 export const ADMIN_KEY = "tga_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
-export const MASTER_KEY = new Uint8Array(32).fill(7);
+const MASTER_KEY = new Uint8Array(32).fill(7);
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
 export type Json = any;
@@ -82,6 +82,7 @@ export async function world(options: { providerKeys?: Record<string, string> } =
   const plugin = admin({
     database,
     directory,
+    classifier: { current: () => null, training: () => false },
     sealer: createSealer(MASTER_KEY),
     providerKeys,
     isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),

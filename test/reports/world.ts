@@ -36,7 +36,7 @@ export type PullRequestFacts = {
   revertsBySha?: string[];
 };
 
-export type ReviewFacts = {
+type ReviewFacts = {
   repository: number;
   id: number;
   submittedAt: string;

@@ -5,7 +5,7 @@ import { readPidFile } from "#drizzle/embedded/pid-file.ts";
 export const HAS_PROC = process.platform === "linux";
 
 /** A process and all that descend from it. */
-export function familyOf(pid: number): number[] {
+function familyOf(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
