@@ -22,3 +22,10 @@ export function parseLabel(text: string | null | undefined, max: number): string
   if (trimmed.length === 0 || trimmed.length > max || !trimmed.isWellFormed()) return null;
   return CONTROL.test(trimmed) ? null : trimmed;
 }
+
+/** Longest name of a model, and longest text that a provider tells of itself and that is recorded. */
+export const MODEL_MAX = 256;
+
+/** Whether a text can be a model's name: 1 to `MODEL_MAX` characters that Postgres can store, no control characters. */
+export const isModelName = (text: string): boolean =>
+  text.length > 0 && text.length <= MODEL_MAX && text.isWellFormed() && !CONTROL.test(text);

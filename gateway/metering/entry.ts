@@ -1,5 +1,6 @@
 import type { RequestRow, State } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE } from "#shared/usage.ts";
 import type { Call, Choice, Labels, Target } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
@@ -55,6 +56,9 @@ export function openEntry(call: Call, labels: Labels, choice: Choice): RequestRo
   };
 }
 
+/** What a provider says of itself. A text that Postgres would refuse must not take the whole record with it. */
+const told = (text: string | null | undefined): string | null => parseLabel(text, MODEL_MAX);
+
 /** The final record of a call: the entry and how it ended. */
 export function closeEntry(entry: RequestRow, facts: Facts): RequestRow {
   const usage = facts.reading?.usage ?? NO_USAGE;
@@ -66,9 +70,9 @@ export function closeEntry(entry: RequestRow, facts: Facts): RequestRow {
     attempts: facts.attempts,
     provider: facts.target?.provider.name ?? entry.provider,
     model: facts.target?.model ?? entry.model,
-    responseModel: facts.reading?.responseModel ?? null,
-    serviceTier: facts.reading?.serviceTier ?? null,
-    providerRequestId: facts.providerRequestId,
+    responseModel: told(facts.reading?.responseModel),
+    serviceTier: told(facts.reading?.serviceTier),
+    providerRequestId: told(facts.providerRequestId),
     latencyMs: Math.round(facts.latencyMs),
     ttftMs: facts.ttftMs === null ? null : Math.round(facts.ttftMs),
     usageSource: facts.reading?.usageSource ?? "none",

@@ -1,3 +1,4 @@
+import { isModelName } from "#shared/labels.ts";
 import { type Choice, type RouteSource, surfaceFacts } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -44,6 +45,8 @@ function destination(directory: Directory, call: RoutedCall, knowledge: RoutingK
   const hint = hintOf(call);
   if (hint !== null) return along(hintedRoute(directory, call, hint), "hint");
   const { model } = call;
+  // The provider might take it, but a call with it could not be recorded.
+  if (model !== null && !isModelName(model)) throw new GatewayError("model_not_found");
   if (surfaceFacts(call.surface).routeSurface === null) {
     return { ...unroutedDestination({ directory, call, model, knowledge }), source: "direct" };
   }

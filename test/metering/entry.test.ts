@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { closeEntry, type Facts } from "#gateway/metering/entry.ts";
+import { NO_USAGE } from "#shared/usage.ts";
+import { openRow } from "../support/recorder-kit.ts";
+
+const facts = (told: {
+  responseModel?: string;
+  serviceTier?: string;
+  providerRequestId?: string;
+}): Facts => ({
+  state: "ok",
+  status: 200,
+  errorType: null,
+  target: null,
+  attempts: 1,
+  providerRequestId: told.providerRequestId ?? null,
+  reading: {
+    usage: NO_USAGE,
+    usageSource: "none",
+    responseModel: told.responseModel ?? null,
+    serviceTier: told.serviceTier ?? null,
+  },
+  priced: { costUsd: null, tokenCostUsd: null, price: null },
+  latencyMs: 1,
+  ttftMs: null,
+});
+
+test("what a provider says of itself is recorded", () => {
+  const told = { responseModel: "gpt-5.1-2026-01-01", serviceTier: "flex", providerRequestId: "req_1" };
+  expect(closeEntry(openRow(), facts(told))).toMatchObject(told);
+});
+
+test.each(["gpt-\0", "gpt-\ud800", "x".repeat(257)])(
+  "a text of the provider's that cannot be stored, %j, is left out, and the record is not lost",
+  (text) => {
+    const row = closeEntry(
+      openRow(),
+      facts({ responseModel: text, serviceTier: text, providerRequestId: text }),
+    );
+    expect(row).toMatchObject({
+      responseModel: null,
+      serviceTier: null,
+      providerRequestId: null,
+      status: 200,
+    });
+  },
+);
