@@ -6,10 +6,10 @@ import { createPurse, type LeasePurse } from "./lease-purse.ts";
 import type { Account, LimitStore, Taken, Taking } from "./limits.ts";
 
 /** A call that wants to be let through. */
-export type Asking = { callId: string; startedAt: string; limits: KeyLimits; ask: Ask };
+type Asking = { callId: string; startedAt: string; limits: KeyLimits; ask: Ask };
 
 /** `leased`: booked in this process only. `slot`: when its tokens were booked. */
-export type Answer =
+type Answer =
   | { kind: "granted"; booking: Booking; slot: number; leased: boolean }
   | { kind: "refused"; refusal: Refusal }
   | { kind: "away" };

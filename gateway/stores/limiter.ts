@@ -36,7 +36,7 @@ export type Limiter = {
 };
 
 /** `recorded`: the call leaves a record, which takes its reservation away. */
-export type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
+type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
 
 export type LimiterOptions = { databaseUrl: string; clock: Clock; log: Log };
 
