@@ -17,8 +17,6 @@ export type OtelDeps = ReceiveDeps & {
 };
 
 const TAGS = ["Metrics receiver"];
-const REFUSED = { tags: TAGS, summary: "Always 404: only metrics are received" };
-
 /** OTLP/JSON metrics of agents that call providers directly; every other signal is refused, its body unread. */
 export const otel = (deps: OtelDeps) => {
   const receive = receiver(deps);
@@ -31,12 +29,11 @@ export const otel = (deps: OtelDeps) => {
         detail: {
           tags: TAGS,
           summary: "Take an OTLP/JSON metrics export",
-          description: "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted.",
+          description:
+            "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted. Logs and traces are always 404.",
         },
       },
     )
-    .post("/otel/v1/logs", () => told(deps, refuse), { parse: "none", detail: REFUSED })
-    .post("/otel/v1/traces", () => told(deps, refuse), { parse: "none", detail: REFUSED })
     .all("/otel/*", () => told(deps, refuse), { parse: "none", detail: { hide: true } });
 };
 

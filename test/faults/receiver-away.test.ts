@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { metricsExport, sum } from "#test/support/otlp.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
+
+const place = scratch();
+let database: TestDatabase;
+let gate: PostgresGate;
+let gateway: GatewayProcess;
+let sql: postgres.Sql;
+let secret: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  gate = await postgresGate(database.url);
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  gateway = await startGateway({ dataDir: `${place.path}/gateway`, databaseUrl: gate.url });
+  ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
+}, 30_000);
+afterAll(async () => {
+  await gateway.stop();
+  await sql.end();
+  await gate.close();
+  await database.close();
+  place.remove();
+});
+
+const exportOf = (session: string) =>
+  metricsExport({ "session.id": session }, [
+    sum("gen_ai.client.token.usage", [{ asInt: 1, labels: { "gen_ai.token.type": "input" } }]),
+  ]);
+
+const send = (body: object, key = secret) =>
+  fetch(`${gateway.url}/otel/v1/metrics`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-key": key },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(20_000),
+  });
+
+const stored = async (session: string) =>
+  (await sql`select 1 from agent_points where session = ${session}`).length;
+
+test("Postgres away: 503 with retry-after, 502 for a key that is not known; afterwards the retry is stored once", async () => {
+  const body = exportOf("away");
+  await gate.shut();
+  const away = await send(body);
+  expect([away.status, await away.json()]).toMatchObject([503, { code: 14 }]);
+  expect(away.headers.get("retry-after")).toMatch(/^\d+$/);
+  expect((await send(body, `tg_${"k".repeat(43)}`)).status).toBe(502);
+  await gate.open();
+  let status = 0;
+  for (let tries = 0; status !== 200 && tries < 50; tries++) status = (await send(body)).status;
+  expect(status).toBe(200);
+  expect((await send(body)).status).toBe(200);
+  expect(await stored("away")).toBe(1);
+}, 40_000);
+
+test("Postgres silent: 503 within 12 s, and the next export is stored", async () => {
+  expect((await send(exportOf("before"))).status).toBe(200);
+  gate.strand();
+  const began = performance.now();
+  const silent = await send(exportOf("silent"));
+  expect(silent.status).toBe(503);
+  expect(performance.now() - began).toBeLessThan(12_000);
+  expect((await send(exportOf("silent"))).status).toBe(200);
+  expect(await stored("silent")).toBe(1);
+}, 40_000);
+
+test("kill -9 among exports: what was answered 200 is stored, and sent again all are stored once", async () => {
+  const bodies = Array.from({ length: 60 }, (_, i) => [`kill-${i}`, exportOf(`kill-${i}`)] as const);
+  const sending = bodies.map(async ([session, body]) => {
+    const answer = await send(body).catch(() => null);
+    return answer?.status === 200 ? session : null;
+  });
+  await Promise.race(sending);
+  await gateway.kill();
+  const answered = (await Promise.all(sending)).filter((session) => session !== null);
+  for (const session of answered) expect(await stored(session)).toBe(1);
+  await gateway.start();
+  for (const [session, body] of bodies) {
+    expect((await send(body)).status).toBe(200);
+    expect(await stored(session)).toBe(1);
+  }
+}, 40_000);
