@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { adminAudit } from "./audit.ts";
 import { adminBodies } from "./bodies.ts";
+import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails } from "./guardrails.ts";
 import { adminKeyBatches } from "./key-batches.ts";
@@ -20,6 +21,7 @@ export const admin = (deps: AdminDeps) =>
   new Elysia({ name: "admin", prefix: "/admin/v1" })
     .use(adminProviders(deps))
     .use(adminRoutes(deps))
+    .use(adminClassifier(deps))
     .use(adminKeys(deps))
     .use(adminKeyBatches(deps))
     .use(adminPrices(deps))

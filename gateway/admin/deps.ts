@@ -3,6 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Secret } from "../directory.ts";
 import type { AdminKeyCheck } from "../plugins/admin-key.ts";
 import { change, type Transaction } from "../stores/change.ts";
+import type { RouteClassifier } from "../stores/classifier.ts";
 import type { DirectoryStore } from "../stores/directory.ts";
 import { asking } from "../stores/failure.ts";
 import type { Sealer } from "../stores/seal.ts";
@@ -11,6 +12,7 @@ import type { AddressGuard } from "../upstream/ssrf.ts";
 export type AdminDeps = {
   database: Database;
   directory: Pick<DirectoryStore, "current" | "refresh">;
+  classifier: Pick<RouteClassifier, "current" | "training">;
   /** Seals providers' credentials. */
   sealer: Sealer;
   /** Providers' credentials of the environment, by variable: which providers live on one. */

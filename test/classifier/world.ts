@@ -22,11 +22,15 @@ export async function classifierWorld() {
     const running = await openDeps(config, log);
     const whole = app(running.deps);
     closing.unshift(running.close, place.remove);
-    const ask = async (method: string, path: string, it: { secret?: string; body?: unknown } = {}) => {
+    const ask = async (
+      method: string,
+      path: string,
+      it: { secret?: string; body?: unknown; headers?: Record<string, string> } = {},
+    ) => {
       const answer = await whole.handle(
         new Request(`http://127.0.0.1${path}`, {
           method,
-          headers: { authorization: `Bearer ${it.secret ?? ADMIN_KEY}`, host: "127.0.0.1" },
+          headers: { authorization: `Bearer ${it.secret ?? ADMIN_KEY}`, host: "127.0.0.1", ...it.headers },
           ...(it.body === undefined ? {} : { body: JSON.stringify(it.body) }),
         }),
       );

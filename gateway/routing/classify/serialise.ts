@@ -92,7 +92,8 @@ function read(bytes: Uint8Array): Model | null {
     const count = at(tree, path) as number;
     const size = count * Kind.BYTES_PER_ELEMENT;
     if (offset + size > bytes.length) return null;
-    const copy = bytes.slice(offset, offset + size);
+    // Not `slice`: that of a Buffer copies nothing.
+    const copy = new Uint8Array(bytes.subarray(offset, offset + size));
     const array = new Kind(copy.buffer, 0, count);
     const numbers = array instanceof Float16Array ? Float32Array.from(array) : array;
     put(tree, path, path.startsWith("starter.") ? shared(numbers) : numbers);

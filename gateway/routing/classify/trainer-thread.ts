@@ -8,11 +8,13 @@ import type { TrainerAnswer, TrainerRequest } from "./trainer-worker.ts";
 /** It never changes within a process, and training it is half of the work. */
 let starter: Starter | null = null;
 
-/** The memory of every array that is its own: what threads share stays where it is. */
+/** The memory of every array that is its own: what threads share stays where it is, and nobody walks through it. */
 function buffersOf(value: unknown, found: Set<ArrayBuffer> = new Set()): Set<ArrayBuffer> {
-  if (ArrayBuffer.isView(value) && value.buffer instanceof ArrayBuffer) found.add(value.buffer);
-  else if (typeof value === "object" && value !== null)
+  if (ArrayBuffer.isView(value)) {
+    if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
+  } else if (typeof value === "object" && value !== null) {
     for (const one of Object.values(value)) buffersOf(one, found);
+  }
   return found;
 }
 

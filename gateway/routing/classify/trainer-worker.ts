@@ -29,11 +29,10 @@ type Waiting = {
 
 /**
  * A thread that trains, so that the process goes on answering calls. Its promises reject when the work fails or the
- * thread dies; after a death it is of no further use.
+ * thread dies; after a death it is of no further use. Until it is closed, it keeps the process from ending.
  */
 export function startTrainer(): Trainer {
-  // A thread that waits for work must not keep the process from ending.
-  const worker = new Worker(new URL("./trainer-thread.ts", import.meta.url), { ref: false });
+  const worker = new Worker(new URL("./trainer-thread.ts", import.meta.url));
   const waiting = new Map<number, Waiting>();
   let asked = 0;
   let ended: string | null = null;

@@ -97,6 +97,12 @@ describe("a stored model", () => {
     expect(serialiseModel(read)).toEqual(bytes);
   });
 
+  test("is read alike from a Buffer that is part of a larger one", () => {
+    const holder = Buffer.concat([Buffer.from("before"), bytes]);
+    const read = deserialiseModel(holder.subarray(6));
+    expect(read && serialiseModel(read)).toEqual(bytes);
+  });
+
   test("is refused, never misread, when cut short, of another format or no model at all", () => {
     expect(deserialiseModel(bytes.subarray(0, bytes.length / 2))).toBeNull();
     expect(deserialiseModel(new Uint8Array())).toBeNull();
