@@ -7,6 +7,7 @@ import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
 import { storeDelivery } from "./inbox-store.ts";
 import { outcomes, receiveBy, startProbot } from "./probot-app.ts";
+import { reportRegistration } from "./registration.ts";
 import { startWorker } from "./worker.ts";
 
 /** Time that deliveries in hand have to be answered after a signal to stop. */
@@ -50,6 +51,8 @@ log.info(
   },
   "listening",
 );
+
+if (config.app) void reportRegistration({ app: config.app, apiUrl: config.apiUrl }, log);
 
 whenAskedToStop(isSupervised(), (reason) => {
   log.info({ reason }, "stopping");

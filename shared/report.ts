@@ -74,7 +74,6 @@ export const COMPARES = ["none", "previous_period"] as const;
 export type Compare = (typeof COMPARES)[number];
 
 export const VIEWS = ["table", "bar", "line", "stacked", "waterfall"] as const;
-type View = (typeof VIEWS)[number];
 
 /** Most rows that a result holds. */
 export const ROWS_MAX = 1000;

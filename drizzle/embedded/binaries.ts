@@ -15,9 +15,6 @@ import { Type } from "@sinclair/typebox";
 import { fits } from "#shared/schema.ts";
 import { type Account, asAccount } from "./account.ts";
 
-/** The major version of the packaged binaries; a data directory belongs to one major version for its life. */
-const PACKAGED_MAJOR = 18;
-
 export type Binaries = { directory: string; version: string; major: number; source: "package" | "system" };
 
 export type BinarySearch = {
