@@ -98,7 +98,7 @@ async function patch(deps: AdminDeps, name: string, request: Request): Promise<R
 
 async function remove(deps: AdminDeps, name: string): Promise<Response> {
   await changed(deps, async (tx) => {
-    if (!(await deleteRoute(tx, name))) throw new GatewayError("not_found");
+    if (!(await deleteRoute(tx, name, deps.clock.now()))) throw new GatewayError("not_found");
   });
   return noContent();
 }

@@ -39,9 +39,11 @@ export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> 
 }
 
 /** @throws GatewayError conflict while it is the default route. */
-export async function deleteRoute(tx: Transaction, name: string): Promise<boolean> {
+export async function deleteRoute(tx: Transaction, name: string, now: Date): Promise<boolean> {
   await refuseForDefault(tx, name, "cannot be deleted");
-  return (await tx.delete(routes).where(isRoute(name)).returning()).length > 0;
+  const [gone] = await tx.delete(routes).where(isRoute(name)).returning();
+  if (gone?.bodyCapture) await audit(tx, { action: "body_capture.off", subject: name, at: now });
+  return gone !== undefined;
 }
 
 /** Whoever has bodies captured, or no longer, is written down. */

@@ -123,6 +123,11 @@ describe("body capture", () => {
     await capture(true);
     const switches = (await audited()).filter(({ subject }) => subject === "chat").slice(0, 2);
     expect(switches.map(({ action }) => action)).toEqual(["body_capture.on", "body_capture.off"]);
+    const route = { surface: "chat", provider: "echo", model: "echo", body_capture: true };
+    await gateway.admin("PUT", "/routes/gone", route);
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    await fetch(`${gateway.url}/admin/v1/routes/gone`, { method: "DELETE", headers });
+    expect((await audited())[0]).toMatchObject({ action: "body_capture.off", subject: "gone" });
   });
 
   test("ends after seven days: what has expired is neither told nor kept", async () => {
