@@ -2,7 +2,7 @@ import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 import type { MetricFacts } from "./metrics.ts";
 
 /** The attributes that are stored (spec, Metrics receiver 5 and 6), and what each is. Any other is dropped. */
-export const ATTRIBUTES = {
+const ATTRIBUTES = {
   "service.name": "client",
   "enduser.id": "endUser",
   "user.id": "user",
@@ -24,7 +24,7 @@ export const ATTRIBUTES = {
 export type AttributeColumn = (typeof ATTRIBUTES)[keyof typeof ATTRIBUTES];
 
 /** Longest value of an attribute; a longer one is dropped whole (spec, Limits). */
-export const VALUE_LENGTH_MAX = 128;
+const VALUE_LENGTH_MAX = 128;
 
 /** Attributes as they were sent: a name and an OTLP AnyValue. */
 export type Attributes = readonly (readonly [name: string, value: unknown])[];

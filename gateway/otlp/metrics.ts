@@ -26,7 +26,7 @@ const CLAUDE_CODE = {
  * OpenTelemetry's `input` includes cached tokens and does not tell them apart; Claude Code's `input` is without them;
  * Codex' `input` includes `cached_input` and `cache_write_input`, its `output` includes `reasoning_output`.
  */
-export const METRICS: Readonly<Record<string, MetricFacts>> = {
+const METRICS: Readonly<Record<string, MetricFacts>> = {
   "gen_ai.client.token.usage": {
     counts: "tokens",
     kind: { attribute: "gen_ai.token.type", of: { input: "input", output: "output" } },

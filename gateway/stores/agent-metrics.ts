@@ -6,7 +6,7 @@ import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 
 /** What one export leaves: points, and the names of what is not stored. */
-export type Export = {
+type Export = {
   keyId: string;
   at: Date;
   rows: readonly AgentPointRow[];
@@ -33,7 +33,7 @@ const POOL: PoolOptions = {
 const DEADLINE_MS = 9000;
 
 /** Names kept for a key and day (DECISIONS.md, metrics receiver). */
-export const NAMES_MAX = 1000;
+const NAMES_MAX = 1000;
 /** Names remembered to be stored or not, so that an export which drops what the last one did writes nothing of it. */
 const REMEMBERED_MAX = 20_000;
 

@@ -8,15 +8,15 @@ const anyValue = (value: Value) => {
   return typeof value === "number" ? { intValue: value } : value;
 };
 
-export const attributes = (labels: Labels) =>
+const attributes = (labels: Labels) =>
   Object.entries(labels).map(([key, value]) => ({ key, value: anyValue(value) }));
 
-export const nanos = (ms: number): string => `${ms}000000`;
+const nanos = (ms: number): string => `${ms}000000`;
 
 export type PointFacts = { labels?: Labels; at?: number; from?: number | null } & Record<string, unknown>;
 
 /** A data point a minute long that ends at `at` (milliseconds; now if absent); other members are as given. */
-export function point({ labels = {}, at = Date.now(), from = at - 60_000, ...rest }: PointFacts) {
+function point({ labels = {}, at = Date.now(), from = at - 60_000, ...rest }: PointFacts) {
   return {
     attributes: attributes(labels),
     ...(from === null ? {} : { startTimeUnixNano: nanos(from) }),
