@@ -47,7 +47,7 @@ afterAll(async () => {
   await Promise.all([line.close(), upstream.close()]);
   await database.close();
   place.remove();
-});
+}, 30_000);
 
 type Sent = { method?: string; body?: unknown; headers?: Record<string, string>; deps?: Partial<AppDeps> };
 
