@@ -102,7 +102,7 @@ export async function openClassifier(options: ClassifierOptions): Promise<RouteC
 }
 
 function wantedOf(directory: Directory): Wanted | null {
-  const input = trainInputOf(directory);
+  const input = trainInputOf(directory.routes.values());
   return input && { version: versionOf(input), input };
 }
 
