@@ -57,11 +57,15 @@ export function faultsOf(schema: TSchema, value: unknown): Fault[] {
   return faults;
 }
 
-/** A union says only that nothing fits; what its first form lacks is what the sender can act on. */
+/**
+ * A union says only that nothing fits; what the form that the value has lacks is what the sender can act on. That is
+ * the first form whose faults lie inside the value, else the first of all.
+ */
 function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
-    const [firstForm] = error.errors;
-    if (firstForm) yield* leavesOf(firstForm);
+    const forms = error.errors.map((form) => [...leavesOf(form)]);
+    const leaves = forms.find((form) => form.every(({ path }) => path !== error.path)) ?? forms[0];
+    if (leaves) yield* leaves;
     else yield error;
   }
 }
