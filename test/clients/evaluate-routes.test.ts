@@ -17,7 +17,10 @@ test("`tallygate routes evaluate` prints accuracy and confusion of a gateway's r
       [process.execPath, "gateway/cli/tallygate.ts", "routes", "evaluate", file, "--url", gateway.url],
       { env: { PATH: process.env["PATH"] ?? "", ADMIN_KEY }, stdout: "pipe", stderr: "pipe" },
     );
-    const [out, error] = await Promise.all([command.stdout.text(), command.stderr.text()]);
+    const [out, error] = await Promise.all([
+      new Response(command.stdout).text(),
+      new Response(command.stderr).text(),
+    ]);
     return { out, error, code: await command.exited };
   };
   const { out, error, code } = await run([
