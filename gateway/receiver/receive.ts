@@ -1,3 +1,4 @@
+import type { AgentPointRow } from "#drizzle/schema/agent.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -46,13 +47,15 @@ async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Pr
   // Read: its form, and how much it is
   const series = readExport(bytes, POINTS_MAX);
 
-  // Judge: every point is accepted or refused by name
-  const accepted: Point[] = [];
+  // Judge: every point is accepted and priced, or refused by name
+  const book = deps.prices();
+  const whose = { keyId: key.id, owner: key.owner, receivedAt: now.toISOString() };
+  const rows: AgentPointRow[] = [];
   const attributes = new Set<string>();
   const metrics = new Set<string>();
   const refused = refusals();
   const verdicts = {
-    accepted: (point: Point) => void accepted.push(point),
+    accepted: (point: Point) => void rows.push({ ...point, ...whose, ...estimate(book, point) }),
     refused: (metric: string, reason: string, points: number) => {
       metrics.add(metric);
       refused.add(metric, reason, points);
@@ -62,15 +65,9 @@ async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Pr
   const judging = { keyId: key.id, nowMs: now.getTime() };
   await inTurns(series.map((one) => judge(one, judging, verdicts)));
 
-  // Price and store: together with the names of what is not stored
-  const book = deps.prices();
-  const whose = { keyId: key.id, owner: key.owner, receivedAt: now.toISOString() };
-  await deps.agentMetrics.store({
-    keyId: key.id,
-    at: now,
-    rows: accepted.map((point) => ({ ...point, ...whose, ...estimate(book, point) })),
-    dropped: [...kept("attribute", attributes), ...kept("metric", metrics)],
-  });
+  // Store: together with the names of what is not stored
+  const dropped = [...kept("attribute", attributes), ...kept("metric", metrics)];
+  await deps.agentMetrics.store({ keyId: key.id, at: now, rows, dropped });
   return refused.told();
 }
 

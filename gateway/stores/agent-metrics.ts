@@ -37,6 +37,9 @@ const NAMES_MAX = 1000;
 /** Names remembered to be stored or not, so that an export which drops what the last one did writes nothing of it. */
 const REMEMBERED_MAX = 20_000;
 
+/** Rows of one statement: writing more of them as JSON at once would hold up other calls. */
+const STATEMENT_ROWS = 1000;
+
 const quoted = (name: string) => `"${name}"`;
 
 /** Its only parameter is a JSON array of rows, whose members are named as the table's are. Members absent are null. */
@@ -95,7 +98,10 @@ export function openAgentMetrics(url: string): AgentMetrics {
       // In one order, so that two exports with the same points wait for each other and never in a ring.
       const sorted = rows.toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
       await transaction(async (sql) => {
-        if (sorted.length > 0) await sql.unsafe(INSERT, [JSON.stringify(sorted)], { prepare: true });
+        for (let from = 0; from < sorted.length; from += STATEMENT_ROWS) {
+          const part = JSON.stringify(sorted.slice(from, from + STATEMENT_ROWS));
+          await sql.unsafe(INSERT, [part], { prepare: true });
+        }
         if (names.length === 0) return;
         await sql.unsafe(LOCK, [keyId, day]);
         const listed = JSON.stringify(names.map((one) => ({ ...one, id: newId() })));

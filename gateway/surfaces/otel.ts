@@ -23,7 +23,7 @@ export const otel = (deps: OtelDeps) => {
   return new Elysia({ name: "surface.otel" })
     .post(
       "/otel/v1/metrics",
-      ({ request }) => told(deps, async () => Response.json(await serve(deps, receive, request))),
+      ({ request }) => told(deps, async () => json(await serve(deps, receive, request))),
       {
         parse: "none",
         detail: {
@@ -36,6 +36,11 @@ export const otel = (deps: OtelDeps) => {
     )
     .all("/otel/*", () => told(deps, refuse), { parse: "none", detail: { hide: true } });
 };
+
+/** Without a charset: collectors compare it as it stands, and else ignore what was refused. */
+const JSON_TYPE = { "content-type": "application/json" };
+
+const json = (value: unknown): Response => Response.json(value, { headers: JSON_TYPE });
 
 /** The order of the checks is the contract's: what comes later is not looked at. */
 async function serve(deps: OtelDeps, receive: ReturnType<typeof receiver>, request: Request) {
@@ -95,7 +100,7 @@ async function told(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>
 
 function statusAnswer(type: GatewayError["type"], message: string): Response {
   const facts = ERRORS[type];
-  const headers = new Headers({ "x-request-id": newId() });
+  const headers = new Headers({ ...JSON_TYPE, "x-request-id": newId() });
   if (facts.final) headers.set("x-should-retry", "false");
   if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
   return Response.json(statusBody(type, message), { status: facts.status, headers });
