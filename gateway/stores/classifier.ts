@@ -22,7 +22,7 @@ const LINGER_MS = 30_000;
 /** How long a start waits for the classifier: as long as a change may take to be in force. */
 const FIRST_MAX_MS = 3000;
 
-export type InForce = TrainedRoutes & { input: TrainInput; trainedAt: string };
+type InForce = TrainedRoutes & { input: TrainInput; trainedAt: string };
 
 export type RouteClassifier = {
   /** In memory; never awaits. Null: nothing classifies. */
