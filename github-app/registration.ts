@@ -3,7 +3,7 @@ import { Octokit } from "@octokit/rest";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 
-/** What the App reads, and what it must be told about; installations are told to every App (DECISIONS.md, GitHub App). */
+/** What the App reads, and what it must be told about; installations are told to every App (DECISIONS.md, GitHub). */
 const NEEDED = {
   permissions: { metadata: "read", pull_requests: "read" },
   events: ["pull_request", "pull_request_review", "repository"],
