@@ -6,32 +6,64 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 const SLOW = /^test\/(faults|clients|web)\//;
+const HOOK_MS = "60000";
 
 const words = process.argv.slice(2);
-const quick = words.includes("--quick");
 const parts = words.filter((word) => !word.startsWith("--"));
 
 const files: string[] = [];
 for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(ROOT)) {
-  const wanted = parts.length === 0 || parts.some((part) => file.includes(part));
-  if (wanted && !(quick && SLOW.test(file))) files.push(`./${file}`);
+  if (parts.length === 0 || parts.some((part) => file.includes(part))) files.push(file);
+}
+files.sort();
+
+type Outcome = { status: number; passed: number; failed: number; skipped: number };
+
+async function runSuites(suites: readonly string[], options: readonly string[]): Promise<Outcome> {
+  if (suites.length === 0) return { status: 0, passed: 0, failed: 0, skipped: 0 };
+  const run = Bun.spawn(
+    [process.execPath, "test", "--timeout", HOOK_MS, ...options, ...suites.map((file) => `./${file}`)],
+    {
+      cwd: ROOT,
+      stdout: "inherit",
+      stderr: "pipe",
+      env: { ...process.env, NODE_ENV: "test" },
+    },
+  );
+  let tail = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of run.stderr) {
+    process.stderr.write(chunk);
+    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-4000);
+  }
+  const status = await run.exited;
+  const count = (word: string) => Number(new RegExp(`^\\s*(\\d+) ${word}$`, "m").exec(tail)?.[1] ?? 0);
+  const failed = count("fail") + (count("error") || count("errors"));
+  return {
+    status,
+    passed: count("pass"),
+    failed: status !== 0 && failed === 0 ? 1 : failed,
+    skipped: count("skip"),
+  };
 }
 
-const run = Bun.spawn([process.execPath, "test", "--timeout", "60000", ...files.sort()], {
-  cwd: ROOT,
-  stdout: "inherit",
-  stderr: "pipe",
-  env: { ...process.env, NODE_ENV: "test" },
-});
+// Suites that wait for the clock or for processes of their own run one after the other: they would disturb each other.
+const outcomes = [
+  await runSuites(
+    files.filter((file) => !SLOW.test(file)),
+    ["--parallel=2"],
+  ),
+];
+if (!words.includes("--quick"))
+  outcomes.push(
+    await runSuites(
+      files.filter((file) => SLOW.test(file)),
+      [],
+    ),
+  );
 
-let tail = "";
-const decoder = new TextDecoder();
-for await (const chunk of run.stderr) {
-  process.stderr.write(chunk);
-  tail = (tail + decoder.decode(chunk, { stream: true })).slice(-4000);
-}
-const status = await run.exited;
-const count = (word: string) => Number(new RegExp(`^\\s*(\\d+) ${word}$`, "m").exec(tail)?.[1] ?? 0);
-const failed = count("fail") + (count("error") || count("errors"));
-console.log(`${count("pass")} passed, ${status !== 0 && failed === 0 ? 1 : failed} failed`);
-process.exit(status);
+const sum = (of: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[of], 0);
+console.log(
+  `${sum("passed")} passed, ${sum("failed")} failed${sum("skipped") > 0 ? `, ${sum("skipped")} skipped` : ""}`,
+);
+process.exit(outcomes.find(({ status }) => status !== 0)?.status ?? 0);
