@@ -8,7 +8,7 @@ import type { AppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
 import { GatewayError } from "./errors.ts";
-import { type AdminKeyCheck, adminKeyCheck } from "./plugins/admin-key.ts";
+import { type AdminKeyCheck, adminKeyCheck, requireAdminKey } from "./plugins/admin-key.ts";
 import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
@@ -129,7 +129,9 @@ function rulesOf(
     bytesMax,
     allowedHosts,
     authorizeReports: (request: Request) => authorizeReports(isAdmin, keys, request),
-    authorizeMetrics: (request: Request) => authorizeMetrics(metricsPublic || isAdmin(request.headers)),
+    authorizeMetrics: async (request: Request) => {
+      if (!metricsPublic) requireAdminKey(isAdmin, request.headers);
+    },
   };
 }
 
@@ -159,10 +161,6 @@ function pricesOf(directory: { current(): Directory }): () => PriceBook {
     }
     return book;
   };
-}
-
-async function authorizeMetrics(allowed: boolean): Promise<void> {
-  if (!allowed) throw new GatewayError("unauthenticated");
 }
 
 /** The admin key reads reports, and a client key with `scopes.reports`. */

@@ -18,7 +18,7 @@ export function adminKeyCheck(adminKey: Secret): AdminKeyCheck {
 const digest = (text: string): Uint8Array => new Bun.CryptoHasher("sha256").update(text).digest();
 
 /** @throws GatewayError unauthenticated without the admin key. */
-function requireAdminKey(isAdmin: AdminKeyCheck, headers: Headers): void {
+export function requireAdminKey(isAdmin: AdminKeyCheck, headers: Headers): void {
   if (isAdmin(headers)) return;
   throw new GatewayError(
     "unauthenticated",
