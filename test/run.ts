@@ -1,11 +1,14 @@
 /**
- * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that kill
- * processes, start real clients or drive a browser; further arguments are parts of file names to run.
+ * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that go over the
+ * wire to a whole gateway, kill processes, or start real clients; further arguments are parts of file names to run.
  */
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
-const SLOW = /^test\/(faults|clients|web)\//;
+/** Suites that wait for the clock or for processes of their own: side by side they would disturb each other. */
+const ALONE = /^test\/(faults|clients)\//;
+/** Suites of a whole gateway, which take longer than a change should wait for. */
+const WHOLE = /^test\/(wire|privacy|surfaces)\//;
 const HOOK_MS = "60000";
 
 const words = process.argv.slice(2);
@@ -47,17 +50,13 @@ async function runSuites(suites: readonly string[], options: readonly string[]):
   };
 }
 
-// Suites that wait for the clock or for processes of their own run one after the other: they would disturb each other.
-const outcomes = [
-  await runSuites(
-    files.filter((file) => !SLOW.test(file)),
-    ["--parallel=2"],
-  ),
-];
-if (!words.includes("--quick"))
+const quick = words.includes("--quick");
+const together = files.filter((file) => !ALONE.test(file) && !(quick && WHOLE.test(file)));
+const outcomes = [await runSuites(together, ["--parallel=2"])];
+if (!quick)
   outcomes.push(
     await runSuites(
-      files.filter((file) => SLOW.test(file)),
+      files.filter((file) => ALONE.test(file)),
       [],
     ),
   );
