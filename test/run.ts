@@ -52,7 +52,7 @@ async function runSuites(suites: readonly string[], options: readonly string[]):
 
 const quick = words.includes("--quick");
 const together = files.filter((file) => !ALONE.test(file) && !(quick && WHOLE.test(file)));
-const outcomes = [await runSuites(together, ["--parallel=2"])];
+const outcomes = [await runSuites(together, ["--parallel=3"])];
 if (!quick)
   outcomes.push(
     await runSuites(
