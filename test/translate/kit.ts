@@ -74,8 +74,14 @@ export const eventsIn = (sse: string): StreamEvent[] =>
     .split("\n\n")
     .filter((block) => block !== "")
     .map((block) => {
-      const event = /^event: (.*)$/m.exec(block)?.[1];
-      const data = /^data: (.*)$/m.exec(block)?.[1] ?? "";
+      // A line of an event ends at a line feed only: not at U+2028, which JSON leaves as it is.
+      const line = (name: string) =>
+        block
+          .split("\n")
+          .find((one) => one.startsWith(name))
+          ?.slice(name.length);
+      const event = line("event: ");
+      const data = line("data: ") ?? "";
       return { ...(event === undefined ? {} : { event }), data: data === "[DONE]" ? data : JSON.parse(data) };
     });
 
