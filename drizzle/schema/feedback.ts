@@ -1,0 +1,89 @@
+import { bigint, boolean, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
+import type { Digest } from "#shared/digest.ts";
+import { instant, json, label, org } from "./columns.ts";
+
+/** A commit whose message says that it reverts another. No text of it. */
+export type CommitClaim = { commit: string; reverts: string };
+
+/**
+ * When something is tried. `busyUntil`: a process has it in hand and gives up before that; after it anyone may take it.
+ * `failure` is the class of the last failure, never its message.
+ */
+const tries = {
+  busyUntil: instant("busy_until"),
+  attempts: smallint("attempts").notNull().default(0),
+  nextAttemptAt: instant("next_attempt_at"),
+  failure: label("failure"),
+};
+
+/** What the commits of a merged pull request say, once they were read from GitHub. */
+export const pullRequestCommits = pgTable(
+  "pull_request_commits",
+  {
+    orgId: org(),
+    repositoryId: bigint("repository_id", { mode: "number" }).notNull(),
+    number: integer("number").notNull(),
+    /** Null: they could not be read yet. */
+    readAt: instant("read_at"),
+    claims: json<CommitClaim[]>("claims").notNull(),
+    ...tries,
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.repositoryId, table.number] })],
+);
+
+/** What the App shows at GitHub of a pull request: one check run for its head, one comment. */
+export const githubFeedback = pgTable(
+  "github_feedback",
+  {
+    orgId: org(),
+    kind: label("kind").$type<"check" | "comment">().notNull(),
+    repositoryId: bigint("repository_id", { mode: "number" }).notNull(),
+    number: integer("number").notNull(),
+    /** GitHub's id of the check run or comment; null: none is known of. */
+    remoteId: bigint("remote_id", { mode: "number" }),
+    /** The commit that the check run is of. */
+    headSha: label("head_sha"),
+    /** `body_at` of the pull request when its head was looked up. */
+    seenAt: instant("seen_at"),
+    /** Digest of what is shown there, so that only a change is sent. */
+    shown: label("shown"),
+    shownAt: instant("shown_at"),
+    ...tries,
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.repositoryId, table.number] })],
+);
+
+/** Weekly digests: one row per day on which one is due and way out. `skipped`: the way was not switched on then. */
+export const digests = pgTable(
+  "digests",
+  {
+    orgId: org(),
+    /** `2026-11-23`, the UTC day on which it is due. */
+    dueOn: label("due_on").notNull(),
+    channel: label("channel").$type<"issue" | "webhook">().notNull(),
+    dueAt: instant("due_at").notNull(),
+    state: label("state").$type<"waiting" | "sent" | "skipped" | "given_up">().notNull(),
+    /** Told with every attempt, so that a receiver can see a repetition. */
+    deliveryId: uuid("delivery_id").notNull(),
+    content: json<Digest>("content"),
+    sentAt: instant("sent_at"),
+    /** Number of the issue. */
+    remoteId: bigint("remote_id", { mode: "number" }),
+    ...tries,
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.dueOn, table.channel] })],
+);
+
+/** Where digests are posted. Its address may be a credential by itself, so it is sealed together with the secret. */
+export const digestWebhooks = pgTable(
+  "digest_webhooks",
+  {
+    orgId: org(),
+    sealed: label("sealed").notNull(),
+    /** Host name, to be shown. */
+    host: label("host").notNull(),
+    allowPrivateNetwork: boolean("allow_private_network").notNull(),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId] })],
+);

@@ -1,0 +1,35 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Decomposition, Window } from "./report.ts";
+import { closed, nullable } from "./schema.ts";
+
+const Usd = nullable(Type.Number({ description: "USD; null is unknown." }));
+const Count = Type.Integer({ minimum: 0 });
+
+/** Merged pull requests of one week, all or one repository's, as the reports count them. */
+export const DigestFigures = closed({
+  merged_prs: Count,
+  joined_prs: Count,
+  reverted_prs: Count,
+  cost_usd: Usd,
+  cost_per_merged_pr: Usd,
+  reverted_cost_usd: nullable(
+    Type.Number({ description: "Cost of the sessions of those that were reverted." }),
+  ),
+  lower_bound: Type.Boolean({ description: "A merge without a known cost is among them." }),
+});
+export type DigestFigures = Static<typeof DigestFigures>;
+
+const sides = { current: nullable(DigestFigures), previous: nullable(DigestFigures) };
+
+/** What managers are told each week: seven whole days in UTC, beside the seven before. */
+export const Digest = closed({
+  period: Window,
+  previous_period: Window,
+  total: closed(sides),
+  repositories: Type.Array(closed({ repository: Type.String(), ...sides }), {
+    description: "The ones that cost most first; at most 50.",
+  }),
+  repositories_left_out: Count,
+  spend: nullable(Decomposition),
+});
+export type Digest = Static<typeof Digest>;
