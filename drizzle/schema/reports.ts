@@ -1,0 +1,18 @@
+import { pgTable, primaryKey } from "drizzle-orm/pg-core";
+import type { Spec } from "#shared/report.ts";
+import { instant, json, label, org } from "./columns.ts";
+
+/** Reports that administrators keep beside the built-in ones. */
+export const savedReports = pgTable(
+  "saved_reports",
+  {
+    orgId: org(),
+    id: label("id").notNull(),
+    title: label("title").notNull(),
+    description: label("description").notNull(),
+    spec: json<Spec>("spec").notNull(),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);
