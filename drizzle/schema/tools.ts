@@ -1,0 +1,117 @@
+import { sql } from "drizzle-orm";
+import {
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { exact, instant, json, label, labels, org } from "./columns.ts";
+
+/** What became of a tool call (DECISIONS.md, hooks and tool gateway). */
+export const TOOL_STATUSES = ["ok", "failed", "unknown", "denied", "pending"] as const;
+export type ToolStatus = (typeof TOOL_STATUSES)[number];
+
+/** Who saw a tool call: an agent's hook, or the tool gateway. In the order of their weight. */
+export const TOOL_CHANNELS = ["hook", "mcp"] as const;
+export type ToolChannel = (typeof TOOL_CHANNELS)[number];
+
+/**
+ * One row per tool call, put together from what hooks and the tool gateway saw of it, in any order
+ * (gateway/stores/tool-calls.ts). Not partitioned: who sees a call second cannot know the month in which it began, and
+ * a key that is unique over partitions would have to hold it. No column can hold arguments, results or texts.
+ */
+export const toolCalls = pgTable(
+  "tool_calls",
+  {
+    orgId: org(),
+    /** Within whom `externalId` is unique: the key's owner, or the key's id where it has none. */
+    origin: label("origin").notNull(),
+    /** The agent's own id of the call, by which its sightings are merged; of a call without one, `id`. */
+    externalId: label("external_id").notNull(),
+    id: uuid("id").notNull(),
+    startedAt: instant("started_at").notNull(),
+    channel: label("channel").$type<ToolChannel>().notNull(),
+    status: label("status").$type<ToolStatus>().notNull(),
+    /** Which sighting decides `status`; see `RANK` in gateway/stores/tool-calls.ts. */
+    rank: smallint("rank").notNull(),
+    /** When `status` was seen to be so. */
+    decidedAt: instant("decided_at").notNull(),
+
+    keyId: uuid("key_id").notNull(),
+    owner: label("owner"),
+    userLabel: label("user_label"),
+    client: label("client").notNull(),
+    session: label("session"),
+    tags: labels("tags").notNull(),
+    /** A server's name; null for a tool that the agent has built in. */
+    server: label("server"),
+    /** Without its server's prefix; null where the name was none that can be stored. */
+    tool: label("tool"),
+
+    latencyMs: integer("latency_ms"),
+    /** Exact USD; null where nobody has set a price. */
+    costUsd: exact("cost_usd"),
+    /** A code of the protocol's, such as -32602; never a message. */
+    errorCode: label("error_code"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.origin, table.externalId] }),
+    uniqueIndex("tool_calls_id").on(table.orgId, table.id),
+    index("tool_calls_started_at").using("brin", table.startedAt).with({ pages_per_range: 32 }),
+    index("tool_calls_session")
+      .on(table.orgId, table.session, table.startedAt)
+      .where(sql`${table.session} is not null`),
+    index("tool_calls_pending").on(table.orgId, table.startedAt).where(sql`${table.status} = 'pending'`),
+  ],
+);
+
+export type ToolCallRow = typeof toolCalls.$inferSelect;
+
+/** Rules by which agents with managed hooks are told not to call a tool. */
+export const hookPolicies = pgTable(
+  "hook_policies",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    enabled: boolean("enabled").notNull(),
+    /** Globs; null is any. */
+    client: label("client"),
+    tool: label("tool").notNull(),
+    server: label("server"),
+    action: label("action").$type<"deny">().notNull(),
+    /** Told to the agent's model and to the person. */
+    reason: label("reason").notNull(),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);
+
+/** Upstream servers of the tool gateway. */
+export const mcpServers = pgTable(
+  "mcp_servers",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    url: label("url").notNull(),
+    /** AES-256-GCM, sealed with the master key and bound to this server's name. */
+    credential: label("credential"),
+    /** The header that the credential is sent in, as it stands; null: as `Authorization: Bearer`. */
+    credentialHeader: label("credential_header"),
+    /** Globs of tools' own names; an absent list restricts nothing. */
+    tools: json<{ allow?: string[]; deny?: string[] }>("tools").notNull(),
+    /** Exact USD for a call of any tool that `prices` does not name; null is unknown. */
+    pricePerCall: exact("price_per_call"),
+    /** Exact USD by tool. */
+    prices: json<Record<string, string>>("prices").notNull(),
+    allowPrivateNetwork: boolean("allow_private_network").notNull(),
+    enabled: boolean("enabled").notNull(),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);
