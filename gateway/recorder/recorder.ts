@@ -6,6 +6,7 @@ import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { openRecordStore } from "../stores/records.ts";
+import { type SessionEnd, sessionEndText, sightingText, type ToolSighting } from "../stores/tool-calls.ts";
 import { startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
 import { createOrphans, type Orphans } from "./orphans.ts";
@@ -27,6 +28,14 @@ export type Recorder = {
    * resolves after 2 s at the latest. The first settle of an id wins. Works also for calls never opened.
    */
   settle(row: RequestRow): Promise<void>;
+  /**
+   * `open` and `settle` for a call of a tool: what stands in an opened sighting is stored if nothing more is heard of
+   * it, and the settled one is merged with what others see of the call.
+   */
+  openTool(sighting: ToolSighting): Promise<void>;
+  settleTool(sighting: ToolSighting): Promise<void>;
+  /** Durable before it resolves, like `settle`. */
+  endSession(end: SessionEnd): Promise<void>;
   /** False when nothing can be recorded: readiness. */
   accepting(): boolean;
   stats(): RecorderStats;
@@ -98,15 +107,22 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
     spool.leave();
   }
 
+  async function open(id: string, text: string): Promise<void> {
+    if (!journal.accepting()) throw new GatewayError("cannot_record");
+    await journal.add({ kind: "intent", id, text });
+  }
+
+  async function settle(id: string, text: string): Promise<void> {
+    if (closed) return log.error({ id }, "a call ended after its recorder was closed");
+    await journal.add({ kind: "settle", id, text, at: clock.now().getTime() });
+  }
+
   return {
-    async open(row) {
-      if (!journal.accepting()) throw new GatewayError("cannot_record");
-      await journal.add({ kind: "intent", id: row.id, text: JSON.stringify(row) });
-    },
-    async settle(row) {
-      if (closed) return log.error({ id: row.id }, "a call ended after its recorder was closed");
-      await journal.add({ kind: "settle", id: row.id, text: JSON.stringify(row), at: clock.now().getTime() });
-    },
+    open: (row) => open(row.id, JSON.stringify(row)),
+    settle: (row) => settle(row.id, JSON.stringify(row)),
+    openTool: (sighting) => open(sighting.id, sightingText(sighting)),
+    settleTool: (sighting) => settle(sighting.id, sightingText(sighting)),
+    endSession: (end) => settle(newId(), sessionEndText(end)),
     accepting: journal.accepting,
     stats: () => statsOf({ sources: sources(), spool, journal, orphans, clock }),
     flushed,

@@ -3,6 +3,7 @@ import postgres from "postgres";
 import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId } from "#shared/ids.ts";
+import { isToolText, toolStatements } from "./tool-calls.ts";
 
 /** A statement and its parameters. */
 export type Statement = { text: string; values: readonly (string | null)[] };
@@ -11,7 +12,7 @@ export type Statement = { text: string; values: readonly (string | null)[] };
 export type RecordStore = {
   /**
    * Inserts rows, each the JSON of a `RequestRow`, in one transaction; those that are there already stay as they
-   * are. Rejects within 5 s when Postgres does not answer; what then became of the rows is unknown, so repeat.
+   * are. Texts that tell of tool calls (tool-calls.ts) are merged in statements of their own. Rejects within 5 s when Postgres does not answer; what then became of the rows is unknown, so repeat.
    */
   insert(rows: readonly string[]): Promise<void>;
   /** Notes in `dead_records` that a row was refused for its data. Returns its id, or null when that is none. */
@@ -103,7 +104,12 @@ export function openRecordStore(databaseUrl: string): RecordStore {
   }
 
   return {
-    insert: (rows) => run(batchStatement(rows)),
+    async insert(rows) {
+      const ofTools = rows.filter(isToolText);
+      const calls = ofTools.length === 0 ? rows : rows.filter((row) => !isToolText(row));
+      if (calls.length > 0) await run(batchStatement(calls));
+      for (const statement of toolStatements(ofTools)) await run(statement);
+    },
     async park(row, code, at) {
       const { orgId, id, keyId, startedAt } = identityOf(row);
       if (id === null) return null;

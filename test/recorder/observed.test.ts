@@ -27,6 +27,9 @@ function silentRecorder(): Recorder {
   return {
     open: async () => {},
     settle: async () => {},
+    openTool: async () => {},
+    settleTool: async () => {},
+    endSession: async () => {},
     accepting: () => true,
     stats: () => ({ backlog: 3, parked: 1, bytes: 4096, oldestMs: 1500, open: 2 }),
     flushed: async () => {},
