@@ -1,3 +1,4 @@
+import type { CommitClaim } from "#drizzle/schema/feedback.ts";
 import { markdownLines } from "#shared/markdown-lines.ts";
 
 /** A pull request that a body says it reverts; `repository` is `owner/name` as written, null for the body's own. */
@@ -9,6 +10,10 @@ export type RevertClaims = { byBody: RevertReference[]; bySha: string[] };
 const CLAIMS_MAX = 20;
 /** What the columns hold, and far over any real pull request's number. */
 const NUMBER_MAX = 2_147_483_647;
+
+/** Claims kept of one pull request's commits. */
+const COMMIT_CLAIMS_MAX = 250;
+const LINE_END = /\r\n|\n|\r/;
 
 const BY_NUMBER =
   /^ {0,3}Reverts (?:([A-Za-z0-9_.-]{1,100}\/[A-Za-z0-9_.-]{1,100}))?#(\d{1,10})[ \t]*\.?[ \t]*$/;
@@ -40,6 +45,26 @@ export function readRevertClaims(body: string | null): RevertClaims {
 
 /** The pull request that a head branch `revert-<N>-<branch>` of GitHub's button names. */
 export const readRevertBranch = (ref: string): number | null => numberOf(BY_BRANCH.exec(ref)?.[1]);
+
+/**
+ * What a pull request's commits, the oldest first, say that they revert. A commit that a later one of them reverts says
+ * nothing, unless that one is reverted in its turn. A message is plain text: nothing in it is code or quoted.
+ */
+export function readCommitClaims(commits: readonly { sha: string; message: string }[]): CommitClaim[] {
+  const undone = new Set<string>();
+  const claims: CommitClaim[] = [];
+  for (const { sha, message } of [...commits].reverse()) {
+    if (undone.has(sha)) continue;
+    for (const line of message.split(LINE_END)) {
+      const reverts = BY_SHA.exec(line)?.[1];
+      if (reverts === undefined) continue;
+      undone.add(reverts);
+      claims.push({ commit: sha, reverts });
+    }
+  }
+  const own = new Set(commits.map(({ sha }) => sha));
+  return claims.filter(({ reverts }) => !own.has(reverts)).slice(0, COMMIT_CLAIMS_MAX);
+}
 
 function numberOf(digits: string | undefined): number | null {
   const number = Number(digits ?? 0);

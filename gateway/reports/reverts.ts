@@ -3,41 +3,59 @@ import type { Query } from "./plan.ts";
 /** A merged pull request that says it reverts another; both as `repository id#number`. */
 export type Revert = { reverter: string; original: string };
 
+/** What says so, the first that names a known merge before the others (DECISIONS.md, reverts). */
+export const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
+
 /**
- * Every revert that merged pull requests tell of, the latest merge first. Of the evidence that a pull request gives, the
- * first of these that names a known merge counts: its body's `Reverts #N`, its branch `revert-N-…`, a commit sha
- * (DECISIONS.md, reverts). It names its own repository, under its present or a former name, and an earlier merge.
+ * Every revert that merged pull requests tell of, or those of one repository, the latest merge first, with its `rule`.
+ * Of the evidence that a pull request gives, the first of these that names a known merge counts: its body's `Reverts
+ * #N`, its branch `revert-N-…`, a commit sha in its body, a commit sha in its commits. It names its own repository,
+ * under its present or a former name, and an earlier merge. A commit that is another merge itself tells of that one.
  */
-export const revertsQuery = (orgId: string): Query => ({
+export const revertsQuery = (orgId: string, repositoryId: number | null = null): Query => ({
   text: `with reverters as (
   select r.org_id, r.repository_id, r.number, r.merged_at, r.reverts_by_branch, r.reverts_by_body, r.reverts_by_sha,
-    lower(p.full_name) as full_name, lower(p.former_names::text)::jsonb as former_names
+    c.claims, lower(p.full_name) as full_name, lower(p.former_names::text)::jsonb as former_names
   from pull_requests r
   left join repositories p on p.org_id = r.org_id and p.id = r.repository_id
-  where r.org_id = $1::text and r.merged_at is not null and (r.reverts_by_branch is not null
-    or jsonb_array_length(r.reverts_by_body) > 0 or cardinality(r.reverts_by_sha) > 0)
-), named as (
-  select r.repository_id, r.number, r.merged_at, b.number::numeric as original, null::text as sha, 1 as rule
+  left join pull_request_commits c
+    on c.org_id = r.org_id and c.repository_id = r.repository_id and c.number = r.number and c.claims <> '[]'::jsonb
+  where r.org_id = $1::text and r.merged_at is not null${repositoryId === null ? "" : " and r.repository_id = $2::bigint"}
+    and (r.reverts_by_branch is not null or jsonb_array_length(r.reverts_by_body) > 0
+      or cardinality(r.reverts_by_sha) > 0 or c.claims is not null)
+), by_number as (
+  select r.repository_id, r.number, r.merged_at, b.number::numeric as original, 1 as rule
   from reverters r
   cross join lateral jsonb_to_recordset(r.reverts_by_body) as b(repository text, number numeric)
   where b.repository is null or lower(b.repository) = r.full_name or r.former_names ? lower(b.repository)
   union all
-  select repository_id, number, merged_at, reverts_by_branch, null, 2 from reverters
-  union all
-  select r.repository_id, r.number, r.merged_at, null, s.sha, 3
+  select repository_id, number, merged_at, reverts_by_branch, 2 from reverters where reverts_by_branch is not null
+), by_sha as (
+  select r.repository_id, r.number, r.merged_at, s.sha, null as commit, 3 as rule
   from reverters r cross join lateral unnest(r.reverts_by_sha) as s(sha)
+  union all
+  select r.repository_id, r.number, r.merged_at, c.reverts, c.commit, 4
+  from reverters r cross join lateral jsonb_to_recordset(r.claims) as c(commit text, reverts text)
+), named as (
+  select n.repository_id, n.number, n.merged_at, n.rule, o.number as original, o.merged_at as original_at
+  from by_number n
+  join pull_requests o on o.org_id = $1::text and o.repository_id = n.repository_id and o.number = n.original
+  union all
+  select n.repository_id, n.number, n.merged_at, n.rule, o.number, o.merged_at
+  from by_sha n
+  join pull_requests o on o.org_id = $1::text and o.repository_id = n.repository_id and o.merge_commit_sha = n.sha
+  where not exists (
+    select from pull_requests m where m.org_id = $1::text and m.repository_id = n.repository_id
+      and m.merge_commit_sha = n.commit and m.number <> n.number and m.merged_at is not null)
 ), known as (
-  select n.repository_id, n.number, n.merged_at, o.number as original,
-    rank() over (partition by n.repository_id, n.number order by n.rule) as place
-  from named n
-  join pull_requests o on o.org_id = $1::text and o.repository_id = n.repository_id
-    and (o.number = n.original or o.merge_commit_sha = n.sha)
-    and (o.merged_at, o.number) < (n.merged_at, n.number)
+  select *, rank() over (partition by repository_id, number order by rule) as place
+  from named where (original_at, original) < (merged_at, number)
 )
-select repository_id || '#' || number as reverter, repository_id || '#' || original as original
+select distinct repository_id || '#' || number as reverter, repository_id || '#' || original as original,
+  (array['${REVERT_RULES.join("', '")}'])[rule] as rule, merged_at, number
 from known where place = 1
 order by merged_at desc, number desc`,
-  params: [orgId],
+  params: repositoryId === null ? [orgId] : [orgId, String(repositoryId)],
 });
 
 /**
