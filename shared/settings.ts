@@ -1,5 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed } from "./schema.ts";
+import { closed, fits, nullable, oneOf } from "./schema.ts";
+
+export const WEEKDAYS = [
+  "sunday",
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
 
 /** What an administrator switches for the whole organisation (`/admin/v1/settings`); read by both processes. */
 export const Settings = closed({
@@ -20,6 +31,31 @@ export const Settings = closed({
     maximum: 3650,
     description: "Days for which single records are kept.",
   }),
+  pull_request_check: Type.Boolean({
+    default: false,
+    description:
+      "Whether pull requests get a check run that says if they are stamped; the App then needs `checks: write`.",
+  }),
+  pull_request_comment: Type.Boolean({
+    default: false,
+    description:
+      "Whether merged pull requests get a comment with their cost; the App then needs `pull_requests: write`.",
+  }),
+  digest_repository: nullable(
+    Type.String({
+      default: null,
+      pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
+      description:
+        "Repository (`owner/name`) that gets the weekly digest as an issue; null: none. The App then needs `issues: write`.",
+    }),
+  ),
+  digest_day: oneOf(WEEKDAYS),
+  digest_hour: Type.Integer({
+    default: 7,
+    minimum: 0,
+    maximum: 23,
+    description: "Hour (UTC) at which the weekly digest is due on `digest_day`.",
+  }),
 });
 export type Settings = Static<typeof Settings>;
 
@@ -29,4 +65,18 @@ export const DEFAULT_SETTINGS: Settings = {
   hooks: true,
   default_route: "echo",
   retention_days: 400,
+  pull_request_check: false,
+  pull_request_comment: false,
+  digest_repository: null,
+  digest_day: "monday",
+  digest_hour: 7,
 };
+
+/** Stored settings; the default for each member that is absent or that another version stored in another form. */
+export function settingsOf(stored: Readonly<Record<string, unknown>>): Settings {
+  const known = Object.entries(stored).filter(
+    ([name, value]) =>
+      Object.hasOwn(Settings.properties, name) && fits(Settings.properties[name as keyof Settings], value),
+  );
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known) };
+}

@@ -1,8 +1,7 @@
 import { eq } from "drizzle-orm";
 import { routes, settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { fits } from "#shared/schema.ts";
-import { DEFAULT_SETTINGS, Settings } from "#shared/settings.ts";
+import { type Settings, settingsOf } from "#shared/settings.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader, Transaction } from "./change.ts";
 
@@ -12,11 +11,7 @@ export async function readSettings(reader: Reader): Promise<Settings> {
     .select({ value: settings.value })
     .from(settings)
     .where(eq(settings.orgId, DEFAULT_ORG));
-  const known = Object.entries(row?.value ?? {}).filter(
-    ([name, value]) =>
-      Object.hasOwn(Settings.properties, name) && fits(Settings.properties[name as keyof Settings], value),
-  );
-  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known) };
+  return settingsOf(row?.value ?? {});
 }
 
 /**

@@ -163,20 +163,20 @@ describe("properties", () => {
   const eol = fc.constantFrom("\n", "\r\n", "\r");
   const plainLine = fc.string({ unit: fc.constantFrom(..."abc XYZ.,-") }).map((text) => `t${text}`);
 
-  test("order and line ends of plain lines change nothing", () => {
+  test("order and line ends of plain lines change nothing, mixed ends neither", () => {
+    const lines = fc.tuple(fc.array(id, { maxLength: 4 }), fc.array(plainLine)).chain(([ids, text]) => {
+      const all = [...ids.map((it) => `Gateway-Session: ${it}`), ...text];
+      return fc.record({
+        ids: fc.constant(ids),
+        lines: fc.shuffledSubarray(all, { minLength: all.length }),
+        ends: fc.array(eol, { minLength: all.length, maxLength: all.length }),
+      });
+    });
     fc.assert(
-      fc.property(
-        fc.array(id, { maxLength: 4 }),
-        fc.array(plainLine),
-        eol,
-        fc.nat(),
-        (ids, text, end, turn) => {
-          const lines = [...ids.map((it) => `Gateway-Session: ${it}`), ...text];
-          const cut = lines.length === 0 ? 0 : turn % lines.length;
-          const turned = [...lines.slice(cut), ...lines.slice(0, cut)].join(end);
-          expect(read(turned)).toEqual({ ids: [...new Set(ids)].sort(), diagnostics: [] });
-        },
-      ),
+      fc.property(lines, ({ ids, lines: all, ends }) => {
+        const body = all.map((line, at) => line + ends[at]).join("");
+        expect(read(body)).toEqual({ ids: [...new Set(ids)].sort(), diagnostics: [] });
+      }),
     );
   });
 
@@ -206,6 +206,44 @@ describe("properties", () => {
         for (const it of diagnostics) expect(SESSION_LINE_DIAGNOSTICS).toContain(it);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("twice the body takes about twice the time, whatever is repeated in it", () => {
+    const pieces = fc.array(
+      fc.constantFrom(
+        "Gateway-Session:",
+        "gateway-sessio",
+        " ",
+        "\t",
+        "```",
+        "`",
+        "<!--",
+        "-->",
+        "- ",
+        "\n",
+        "x",
+        "\u2028",
+      ),
+      { minLength: 1, maxLength: 6 },
+    );
+    const fastestMs = (body: string) =>
+      Math.min(
+        ...[1, 2, 3].map(() => {
+          const start = performance.now();
+          readSessionLine(body);
+          return performance.now() - start;
+        }),
+      );
+    fc.assert(
+      fc.property(pieces, (repeated) => {
+        const unit = repeated.join("");
+        const half = fastestMs(unit.repeat(BODY_CHARACTERS_MAX / 2 / unit.length));
+        const whole = fastestMs(unit.repeat(BODY_CHARACTERS_MAX / unit.length));
+        // Four times would be quadratic; the slack is for a busy machine.
+        expect(whole).toBeLessThan(Math.max(3 * half, 25));
+      }),
+      { numRuns: 15 },
     );
   });
 
