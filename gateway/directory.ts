@@ -114,6 +114,25 @@ export type Guardrail = {
   callout: Callout | null;
 };
 
+/** A server whose tools the tool gateway offers. */
+export type ToolServer = {
+  name: string;
+  /** Its address for streamable HTTP. */
+  url: string;
+  credential: Secret | null;
+  /** Carries the credential as it stands; null: `Authorization: Bearer`. */
+  credentialHeader: string | null;
+  /** Globs of tools' own names; null is all that it has. */
+  allow: readonly string[] | null;
+  /** Stronger than `allow`. */
+  deny: readonly string[];
+  /** Exact USD for a call of any tool that `prices` does not name; null is unknown. */
+  pricePerCall: string | null;
+  /** Exact USD by tool. */
+  prices: Readonly<Record<string, string>>;
+  allowPrivateNetwork: boolean;
+};
+
 /** All that administrators set, read from Postgres into memory. Never changed in place: a change makes a new one. */
 export type Directory = {
   version: number;
@@ -125,5 +144,7 @@ export type Directory = {
   prices: readonly PriceOverride[];
   /** Those that are switched on, in the order in which they are tried. */
   guardrails: readonly Guardrail[];
+  /** Those that are switched on, by name and in the order of their names. */
+  toolServers: ReadonlyMap<string, ToolServer>;
   settings: Settings;
 };

@@ -1,7 +1,15 @@
 import { pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { instant, label, org } from "./columns.ts";
 
-export const AUDITED = ["body.read", "body_capture.on", "body_capture.off"] as const;
+export const AUDITED = [
+  "body.read",
+  "body_capture.on",
+  "body_capture.off",
+  "mcp_server.set",
+  "mcp_server.deleted",
+  "report.saved",
+  "report.deleted",
+] as const;
 
 /** Who did what to what, when. Rows are only ever added. */
 export const auditEntries = pgTable(
@@ -13,7 +21,7 @@ export const auditEntries = pgTable(
     at: instant("at").notNull(),
     actor: label("actor").notNull(),
     action: label("action").$type<(typeof AUDITED)[number]>().notNull(),
-    /** A request's id, or a route's name. */
+    /** A request's id, or the name of a route, a tool server or a saved report. */
     subject: label("subject").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],

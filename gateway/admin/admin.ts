@@ -6,12 +6,14 @@ import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails } from "./guardrails.ts";
 import { adminKeyBatches } from "./key-batches.ts";
 import { adminKeys } from "./keys.ts";
+import { adminMcpServers } from "./mcp-servers.ts";
 import { adminMetricsDropped } from "./metrics-dropped.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviders } from "./providers.ts";
 import { adminPullRequests } from "./pull-requests.ts";
 import { adminRequests } from "./requests.ts";
 import { adminRoutes } from "./routes.ts";
+import { adminReports } from "./saved-reports.ts";
 import { adminSettings } from "./settings.ts";
 
 export type { AdminDeps } from "./deps.ts";
@@ -26,6 +28,8 @@ export const admin = (deps: AdminDeps) =>
     .use(adminKeyBatches(deps))
     .use(adminPrices(deps))
     .use(adminGuardrails(deps))
+    .use(adminMcpServers(deps))
+    .use(adminReports(deps))
     .use(adminSettings(deps))
     .use(adminRequests(deps))
     .use(adminBodies(deps))

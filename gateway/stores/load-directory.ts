@@ -9,6 +9,7 @@ import type { ClientKey, Directory, PriceOverride, Provider, Route } from "../di
 import type { Reader } from "./change.ts";
 import { asking } from "./failure.ts";
 import { loadGuardrails } from "./load-guardrails.ts";
+import { loadToolServers } from "./mcp-servers.ts";
 import { type CredentialSources, providerOf } from "./provider-rows.ts";
 import { readSettings } from "./settings.ts";
 
@@ -38,6 +39,7 @@ export const loadDirectory = (
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
         guardrails: await loadGuardrails(tx, sources.log),
+        toolServers: await loadToolServers(tx, sources),
         settings: await readSettings(tx),
       }),
       { isolationLevel: "repeatable read", accessMode: "read only" },

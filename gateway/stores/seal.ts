@@ -4,7 +4,9 @@ import { Secret } from "../directory.ts";
 /** What a sealed text belongs to. It opens for this and nothing else, so that a copied column is of no use. */
 export type Belonging =
   | { orgId: string; provider: string; purpose: "credential" }
-  | { orgId: string; requestId: string; purpose: "body" };
+  | { orgId: string; requestId: string; purpose: "body" }
+  | { orgId: string; toolServer: string; purpose: "tool_credential" }
+  | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" };
 
 export type Sealer = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. */
@@ -49,6 +51,18 @@ export function createSealer(masterKey: Uint8Array): Sealer {
   };
 }
 
-/** No part holds a bar: names of providers have none, the others are ours. */
-const additionalData = (it: Belonging): Buffer =>
-  Buffer.from(`${it.orgId}|${it.purpose === "body" ? it.requestId : it.provider}|${it.purpose}`);
+/** No part holds a bar: names of providers and tool servers have none, the others are ours. */
+const additionalData = (it: Belonging): Buffer => Buffer.from(`${it.orgId}|${ownerOf(it)}|${it.purpose}`);
+
+function ownerOf(it: Belonging): string {
+  switch (it.purpose) {
+    case "credential":
+      return it.provider;
+    case "body":
+      return it.requestId;
+    case "tool_credential":
+      return it.toolServer;
+    case "tool_session":
+      return `${it.toolServer}|${it.keyId}`;
+  }
+}

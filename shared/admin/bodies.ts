@@ -22,6 +22,6 @@ export const AuditView = closed({
   at: Type.String(),
   actor: Type.String(),
   action: Type.String(),
-  subject: Type.String({ description: "A request's id, or a route's name." }),
+  subject: Type.String({ description: "A request's id, or the name of a route or a tool server." }),
 });
 export type AuditView = Static<typeof AuditView>;

@@ -9,7 +9,7 @@ const names = (description: string) =>
 const Scopes = closed({
   routes: names("Names of routes."),
   models: names("Concrete models, fallbacks included."),
-  mcp: names("Names of tool servers."),
+  mcp: names("Names of tool servers, or single tools of theirs as `server__tool`."),
   reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
 });
 

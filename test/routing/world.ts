@@ -55,6 +55,7 @@ export const directory = ({ providers = [provider("p")], routes = [], defaultRou
   routes: new Map(routes.map((it) => [it.name, it])),
   prices: [],
   guardrails: [],
+  toolServers: new Map(),
   settings: { ...DEFAULT_SETTINGS, default_route: defaultRoute ?? DEFAULT_SETTINGS.default_route },
 });
 

@@ -1,0 +1,74 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+import { Line, Usd } from "./fields.ts";
+
+/** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
+export const ToolServerName = Type.String({
+  pattern: "^[a-z0-9][a-z0-9-]{0,23}$",
+  description: "1 to 24 of a-z, 0-9 and -.",
+});
+
+const globs = (description: string) =>
+  Type.Optional(Type.Array(Line(128), { maxItems: 1000, uniqueItems: true, description }));
+
+const Tools = closed({
+  allow: globs("Globs of the tools' own names that exist here; absent: all that the server has."),
+  deny: globs("Globs of those that do not; stronger than `allow`."),
+});
+
+/** `POST /admin/v1/keys` and `tools` here speak of tools by the names that their servers give them. */
+const TOOL_NAME = "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,128}$";
+
+const url = Line(2048, "Its address for streamable HTTP.");
+
+const members = {
+  credential: Type.Optional(
+    nullable(Line(8192, "Stored encrypted and never shown again; absent keeps the present one.")),
+  ),
+  credential_header: Type.Optional(
+    nullable(
+      Type.String({
+        pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$",
+        description: "Header that carries the credential as it stands. Null: `Authorization: Bearer`.",
+      }),
+    ),
+  ),
+  tools: Type.Optional(Tools),
+  price_per_call: Type.Optional(nullable(Usd("USD for a call of any tool that `prices` does not name."))),
+  prices: Type.Optional(
+    Type.Record(Type.String({ pattern: TOOL_NAME }), Usd("USD for a call."), {
+      maxProperties: 1000,
+      additionalProperties: false,
+      description: "By the tool's own name.",
+    }),
+  ),
+  allow_private_network: Type.Optional(
+    Type.Boolean({ default: false, description: "Whether `url` may be plain http, loopback or private." }),
+  ),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+};
+
+/** `POST /admin/v1/mcp-servers`. */
+export const McpServerBody = closed({ name: ToolServerName, url, ...members });
+/** `PUT /admin/v1/mcp-servers/{name}`: a `name` must be the address's. */
+export const McpServerPut = closed({ name: Type.Optional(ToolServerName), url, ...members });
+export type McpServerPut = Static<typeof McpServerPut>;
+/** `PATCH /admin/v1/mcp-servers/{name}`: what is absent stays; `tools` and `prices` are replaced whole. */
+export const McpServerPatch = closed({ url: Type.Optional(url), ...members });
+export type McpServerPatch = Static<typeof McpServerPatch>;
+
+const Money = Type.String({ description: "Exact decimal, USD." });
+export const McpServerView = closed({
+  name: ToolServerName,
+  url: Type.String(),
+  has_credential: Type.Boolean({ description: "The credential itself is never shown." }),
+  credential_header: nullable(Type.String()),
+  tools: Tools,
+  price_per_call: nullable(Money),
+  prices: Type.Record(Type.String(), Money),
+  allow_private_network: Type.Boolean(),
+  enabled: Type.Boolean(),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type McpServerView = Static<typeof McpServerView>;
