@@ -1,8 +1,6 @@
 import { join } from "node:path";
-import { MEASURE_MEANING } from "#shared/measure-meaning.ts";
-import { DIMENSIONS, MEASURES, SOURCES } from "#shared/report.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { sourceOf } from "../reports/sources.ts";
+import { dimensionTable, markdownTable, measureTable } from "../reports/reference.ts";
 
 export const README = join(import.meta.dir, "../../README.md");
 
@@ -18,36 +16,14 @@ export function withGenerated(readme: string): string {
   }, readme);
 }
 
-function measureTable(): string {
-  const rows = MEASURES.map((name) => {
-    const [unit, meaning] = MEASURE_MEANING[name];
-    const sources = SOURCES.filter((source) => sourceOf(source).measures.includes(name));
-    return [`\`${name}\``, code(sources), unit, meaning];
-  });
-  return table(["Measure", "Source", "Unit", "Meaning"], rows);
-}
-
-function dimensionTable(): string {
-  const rows = SOURCES.map((source) => [
-    `\`${source}\``,
-    code(DIMENSIONS.filter((name) => sourceOf(source).dimensions.includes(name))),
-  ]);
-  return table(["Source", "Dimensions"], rows);
-}
-
 /** Kinds of provider, and the variable that makes one exist. */
 function kindTable(): string {
   const rows = Object.entries(PROVIDERS).map(([kind, facts]) => [
     `\`${kind}\``,
     facts.envKey === null ? "" : `\`${facts.envKey}\``,
   ]);
-  return table(["Kind", "Exists with"], rows);
+  return markdownTable(["Kind", "Exists with"], rows);
 }
-
-const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 if (import.meta.main) {
   const file = Bun.file(README);

@@ -1,18 +1,24 @@
+#!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
-import { evaluateRoutesOf } from "./commands/evaluate-routes.ts";
+import { addPr } from "./commands/pr.ts";
+import { addRoutes } from "./commands/routes.ts";
+import { addRun } from "./commands/run.ts";
+import { addSession } from "./commands/session.ts";
 
-const program = new Command("tallygate").description("What administrators do from a terminal.");
+/** Exit status of a command line that cannot be understood. */
+const USAGE = 2;
 
-program
-  .command("routes")
-  .description("The routes and their classifier.")
-  .command("evaluate")
-  .description("Hold the classifier against texts whose route is known; nothing is sent anywhere.")
-  .argument("<file>", 'JSON lines: {"text": …, "route": …}; without a route, a text that fits none')
-  .option("--url <url>", "the gateway (PUBLIC_URL, else HOST and PORT)")
-  .action(async (file: string, { url }: { url?: string }) => {
-    process.stdout.write(`${await evaluateRoutesOf(file, url)}\n`);
-  });
+const program = new Command("tallygate")
+  .description("Sessions and pull requests for developers, settings and reports for administrators.")
+  .option("-C, --directory <path>", "work as if started there")
+  .showHelpAfterError("(--help tells what there is)")
+  .enablePositionalOptions()
+  .exitOverride(({ exitCode, code }) => process.exit(code === "commander.help" ? 0 : exitCode && USAGE))
+  .addHelpText("after", "\nExit status: 0 done, 1 not done or something is wrong, 2 not understood.");
+
+for (const add of [addSession, addRun, addPr, addRoutes]) {
+  add(program);
+}
 
 try {
   await program.parseAsync();

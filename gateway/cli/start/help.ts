@@ -9,6 +9,8 @@ Settings are environment variables (or a file .env):
   HOST              the address that both listen on (127.0.0.1)
   DATA_DIR          keys, spool and database (.tallygate)
   DATABASE_URL      a Postgres of your own, postgres://...
+  REPORTS_DATABASE_URL
+                    a replica of it that reports are read from (DATABASE_URL)
   MASTER_KEY        32 bytes in hexadecimal or base64 that seal providers' credentials; required with DATABASE_URL
   ADMIN_KEY         the administrators' key (made at the first start)
   PUBLIC_URL        the gateway's address as clients reach it

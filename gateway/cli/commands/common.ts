@@ -1,0 +1,33 @@
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+
+/** What a command is asked for, to standard output. */
+export const tell = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** What a person should know besides, to standard error, where it spoils no output. */
+export const note = (text: string): void => void process.stderr.write(`tallygate: ${text}\n`);
+
+/** The directory that `-C` names, else the one that it was started in. */
+export const directoryOf = (command: Command): string => {
+  const { directory } = command.optsWithGlobals<{ directory?: string }>();
+  return resolve(directory ?? ".");
+};
+
+/** The option that leads to another gateway than the settings name. */
+export const URL_OPTION = [
+  "--url <url>",
+  "the gateway (TALLYGATE_URL, else PUBLIC_URL, else HOST and PORT)",
+] as const;
+
+/** A whole number of 1 or more, as commander's argument parsers take it. */
+export function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("A whole number is expected.");
+}
+
+/** Names between commas, as commander's argument parsers take them. */
+export const names = (text: string): string[] =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);

@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import { gitIn } from "../stamping/git.ts";
+import { isWay, openGithub } from "../stamping/github.ts";
+import { readHookInput } from "../stamping/hook-input.ts";
+import { type Stamped, type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
+import { directoryOf, note, tell, wholeNumber } from "./common.ts";
+import { sessionOf } from "./session.ts";
+
+type Options = {
+  number?: number;
+  session?: string;
+  via?: string;
+  fromCommits?: true;
+  dryRun?: true;
+  hook?: true;
+  json?: true;
+};
+
+export const addPr = (program: Command) => {
+  const pr = program.command("pr").description("The pull request of a task.");
+  pr.command("stamp")
+    .description(
+      "Write the session's line into the pull request, unless one is there; doing it again changes nothing.",
+    )
+    .option("--number <n>", "this pull request instead of the branch's", wholeNumber)
+    .option("--session <id>", "this session instead of the branch's")
+    .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
+    .option("--via <way>", "gh (the GitHub CLI) or rest (GITHUB_TOKEN); gh where it is installed")
+    .option("--dry-run", "only say what would be done")
+    .option("--json", "answer as JSON")
+    .option("--hook", "as an agent's hook after a tool: reads its JSON from standard input")
+    .addHelpText("after", HELP)
+    .action(async (options: Options, command: Command) => {
+      process.exitCode = await stamp(directoryOf(command), options);
+    });
+};
+
+const HELP = `
+GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
+\`Gateway-Session: <id>\`. Where another id stands already, nothing is changed and the status is 1.`;
+
+/** Exit status: 0 where the pull request is stamped, or nothing had to be done; 1 where somebody has to act. */
+async function stamp(directory: string, options: Options): Promise<number> {
+  if (options.hook) return await stampAsHook(directory, options);
+  const { done, ...told } = await stampIn(directory, options, null);
+  if (options.json) tell(JSON.stringify({ done, ...told }, null, 2));
+  else if (done) tell(told.text);
+  else note(told.text);
+  return done ? 0 : 1;
+}
+
+/** A hook that has nothing to do must be quick and silent; one that fails must not stop the agent. */
+async function stampAsHook(directory: string, options: Options): Promise<number> {
+  const call = readHookInput(await Bun.stdin.text());
+  if (!call?.concerns) return 0;
+  const { done, changed, text, url } = await stampIn(call.directory ?? directory, options, call.session);
+  if (url === null) return 0;
+  if (changed || !done) note(text);
+  return done ? 0 : 1;
+}
+
+function stampIn(directory: string, options: Options, told: StampOptions["told"]): Promise<Stamped> {
+  const { via = null, number = null, session } = options;
+  if (via !== null && !isWay(via)) throw new Error("--via: Expected gh or rest.");
+  return stampPullRequest(gitIn(directory), openGithub(directory, via), {
+    number,
+    session: session === undefined ? null : sessionOf(session),
+    told,
+    fromCommits: options.fromCommits ?? false,
+    dryRun: options.dryRun ?? false,
+  });
+}

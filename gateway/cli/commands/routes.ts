@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+import { URL_OPTION } from "./common.ts";
+import { evaluateRoutesOf } from "./evaluate-routes.ts";
+
+export const addRoutes = (program: Command) =>
+  program
+    .command("routes")
+    .description("The routes and their classifier.")
+    .command("evaluate")
+    .description("Hold the classifier against texts whose route is known; nothing is sent anywhere.")
+    .argument("<file>", 'JSON lines: {"text": …, "route": …}; without a route, a text that fits none')
+    .option(...URL_OPTION)
+    .action(async (file: string, { url }: { url?: string }) => {
+      process.stdout.write(`${await evaluateRoutesOf(file, url)}\n`);
+    });

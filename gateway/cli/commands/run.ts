@@ -1,0 +1,142 @@
+import { constants, homedir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { inheritedEnv, readPresent } from "#shared/env.ts";
+import { ledTo } from "../reach/settings.ts";
+import { type Additions, additionsFor, agentOf, type RunContext } from "../stamping/agents.ts";
+import { gitIn } from "../stamping/git.ts";
+import { openGithub } from "../stamping/github.ts";
+import { stampPullRequest } from "../stamping/stamp.ts";
+import { keepTask, openTask, type Task } from "../stamping/task.ts";
+import { directoryOf, note } from "./common.ts";
+import { sessionOf } from "./session.ts";
+
+type Options = { session?: string; subscription?: true; stamp?: true; quiet?: true };
+
+/** What only the gateway's own processes need, and no agent may see. */
+const OURS = { ADMIN_KEY: null, MASTER_KEY: null };
+const NOT_FOUND = 127;
+
+export const addRun = (program: Command) =>
+  program
+    .command("run")
+    .description("Run a coding agent so that all its calls carry the branch's session.")
+    .argument("<command...>", "the agent's own command line, after --")
+    .option("--session <id>", "this session instead of the branch's")
+    .option("--subscription", "the agent's own subscription pays; the key goes beside it in x-gateway-key")
+    .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
+    .option("-q, --quiet", "do not say which session it is")
+    .addHelpText("after", HELP)
+    .action(async (words: string[], options: Options, command: Command) => {
+      process.exitCode = await run(directoryOf(command), words, options);
+    });
+
+const HELP = `
+Claude Code, Codex, Gemini CLI, Copilot CLI and opencode are told in their own ways; for any other command, such as a
+shell, the variables of all of them are set. With TALLYGATE_URL and TALLYGATE_KEY the agent is led to that gateway, unless
+it is set up for another; without them only the session is added.
+
+  tallygate run -- claude
+  tallygate run -- codex exec "mend the build"
+  tallygate run -- npx @google/gemini-cli`;
+
+/** Runs the command to its end and answers with its exit status. */
+async function run(directory: string, words: readonly string[], options: Options): Promise<number> {
+  const git = gitIn(directory);
+  const asked = options.session === undefined ? null : sessionOf(options.session);
+  const task: Task =
+    asked === null ? await openTask(git) : { session: asked, branch: null, isDefault: false };
+  const added = await additionsOf(words, task, options);
+  if (!options.quiet) note(`session ${task.session}${placeOf(task)}`);
+  const status = await runToEnd(directory, words, added);
+  if (asked === null) await keepTask(git, task.session).catch(() => undefined);
+  if (options.stamp) await stampAtEnd(directory);
+  return status;
+}
+
+const placeOf = ({ branch, isDefault }: Task): string =>
+  branch === null ? "" : isDefault ? ", for the branch that is made from here" : ` of the branch ${branch}`;
+
+async function additionsOf(
+  words: readonly string[],
+  { session }: Task,
+  options: Options,
+): Promise<Required<Additions> & { at: number }> {
+  const agent = agentOf(words);
+  const gateway = ledTo();
+  const provider = agent?.name === "codex" && !gateway ? await codexProvider() : null;
+  if (agent?.name === "codex" && !gateway && provider === null) {
+    note(
+      "Codex has no provider of its own in its settings, so its calls carry no session of ours. Set TALLYGATE_URL and TALLYGATE_KEY.",
+    );
+  }
+  const context: RunContext = {
+    session,
+    env: (name) => readPresent([name]).get(name),
+    gateway,
+    subscription: options.subscription ?? false,
+    provider,
+  };
+  return { ...additionsFor(agent?.name ?? null, context), at: agent?.argumentsAt ?? 1 };
+}
+
+/** The provider that Codex' own settings choose; its built-in ones cannot be changed. */
+async function codexProvider(): Promise<string | null> {
+  const home = readPresent(["CODEX_HOME"]).get("CODEX_HOME") ?? join(homedir(), ".codex");
+  const text = await Bun.file(join(home, "config.toml"))
+    .text()
+    .catch(() => "");
+  try {
+    const settings: unknown = Bun.TOML.parse(text);
+    if (typeof settings !== "object" || settings === null) return null;
+    const { model_provider: chosen, model_providers: own } = settings as Record<string, unknown>;
+    const isOwn =
+      typeof chosen === "string" && typeof own === "object" && own !== null && Object.hasOwn(own, chosen);
+    return isOwn ? chosen : null;
+  } catch {
+    return null;
+  }
+}
+
+async function runToEnd(
+  directory: string,
+  words: readonly string[],
+  { env, args, at }: Required<Additions> & { at: number },
+): Promise<number> {
+  const all = inheritedEnv({ ...OURS, ...env });
+  const [program = ""] = words;
+  const path = Bun.which(program, { PATH: all["PATH"] ?? "", cwd: directory });
+  if (path === null) {
+    note(`${program} is not installed, or not on the PATH.`);
+    return NOT_FOUND;
+  }
+  const child = Bun.spawn([path, ...words.slice(1, at), ...args, ...words.slice(at)], {
+    cwd: directory,
+    env: all,
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  // Ctrl-C reaches the agent by itself: both belong to the terminal's foreground group.
+  const wait = () => undefined;
+  const pass = (signal: NodeJS.Signals) => child.kill(signal);
+  process.on("SIGINT", wait).on("SIGTERM", pass).on("SIGHUP", pass);
+  await child.exited;
+  process.off("SIGINT", wait).off("SIGTERM", pass).off("SIGHUP", pass);
+  return (
+    child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode as NodeJS.Signals] : 0)
+  );
+}
+
+async function stampAtEnd(directory: string): Promise<void> {
+  try {
+    const { text } = await stampPullRequest(gitIn(directory), openGithub(directory, null), {
+      number: null,
+      session: null,
+      told: null,
+      fromCommits: false,
+      dryRun: false,
+    });
+    note(text);
+  } catch (error) {
+    note(error instanceof Error ? error.message : "The pull request could not be stamped.");
+  }
+}

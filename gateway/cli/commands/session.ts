@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import { parseSessionId, type SessionId } from "#shared/labels.ts";
+import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
+import { currentBranch, gitIn, isDefaultBranch } from "../stamping/git.ts";
+import { directoryOf, note, tell } from "./common.ts";
+
+type Options = { new?: true; id?: string; clear?: true };
+
+export const addSession = (program: Command) =>
+  program
+    .command("session")
+    .description("Print the session id of the branch that is checked out; the first time, make it.")
+    .option("--new", "begin another task on this branch: give it a new id")
+    .option("--id <id>", "give it this id")
+    .option("--clear", "take its id away")
+    .addHelpText(
+      "after",
+      "\nSend it as `x-session-id` with every call of the task. It is kept in git's configuration of this repository\n" +
+        '(branch.<name>.gateway-session) and enters no commit.\n\n  curl -H "x-session-id: $(tallygate session)" …',
+    )
+    .action((options: Options, command: Command) => session(directoryOf(command), options));
+
+async function session(directory: string, options: Options): Promise<void> {
+  const git = gitIn(directory);
+  const branch = await currentBranch(git);
+  if (branch === null) {
+    throw new Error("No branch is checked out here, so there is nothing to keep a session with.");
+  }
+  const id = options.id === undefined ? null : sessionOf(options.id);
+  if (options.clear || options.new || id) await unpinSession(git, branch);
+  if (options.clear) return note(`${branch} has no session any more.`);
+  if (await isDefaultBranch(git, branch)) {
+    note(
+      `${branch} is the default branch: everything done on it would be one task. Make a branch for the task.`,
+    );
+  }
+  tell(await pinSession(git, branch, id ?? newSession()));
+}
+
+/** @throws Error for text that is no session id. */
+export function sessionOf(text: string): SessionId {
+  const id = parseSessionId(text);
+  if (id) return id;
+  throw new Error("A session id has 1 to 64 of letters, digits and . _ : -");
+}

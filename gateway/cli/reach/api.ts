@@ -1,0 +1,95 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
+import { pageOf } from "#shared/admin/fields.ts";
+import { fits, open } from "#shared/schema.ts";
+import type { Secret } from "../../directory.ts";
+import { adminKey, gatewayUrl } from "./settings.ts";
+
+/** The gateway answered with an error, or not at all; the message says what to do. */
+export class ApiFault extends Error {
+  override readonly name = "ApiFault";
+  /** Null: it did not answer. */
+  readonly status: number | null;
+
+  constructor(status: number | null, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export type Api = {
+  url: string;
+  /** The JSON that a call is answered with, null where there is none. @throws ApiFault */
+  call(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The same as text. @throws ApiFault */
+  text(method: string, path: string, body?: unknown): Promise<string>;
+};
+
+const ANSWER_MS_MAX = 60_000;
+const Failure = open({ error: open({ message: Type.String() }) });
+
+/** Calls of the gateway at `url` with one key. */
+export function apiAt(url: string, key: Secret): Api {
+  const text = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      redirect: "error",
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      headers: { authorization: `Bearer ${key.reveal()}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch(() => null);
+    if (answer === null) throw new ApiFault(null, `Nothing answers at ${url}. ${WHERE}`);
+    const said = await answer.text();
+    if (answer.ok) return said;
+    throw new ApiFault(answer.status, faultText(answer.status, said));
+  };
+  const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const said = await text(method, path, body);
+    return said === "" ? null : JSON.parse(said);
+  };
+  return { url, text, call };
+}
+
+const WHERE = "Start it with `bun run start`, or name another with --url or TALLYGATE_URL.";
+
+/** @throws Error where there is no admin key. */
+export function adminApi(url: string | undefined): Api {
+  const key = adminKey();
+  if (key === null) {
+    throw new Error(
+      "There is no admin key: set ADMIN_KEY, or DATA_DIR to the directory of the gateway that has it in `admin-key`.",
+    );
+  }
+  return apiAt(gatewayUrl(url), key);
+}
+
+function faultText(status: number, said: string): string {
+  if (status === 401) return "The gateway does not know this key (401).";
+  let told: unknown = null;
+  try {
+    told = JSON.parse(said);
+  } catch {
+    // A proxy before the gateway answers in its own words.
+  }
+  return fits(Failure, told) ? `${told.error.message} (${status})` : `The gateway answered ${status}.`;
+}
+
+/** Every item of a list, page by page. @throws ApiFault */
+export async function listAll<T extends TSchema>(api: Api, path: string, item: T): Promise<Static<T>[]> {
+  const Page = pageOf(item);
+  const found: Static<T>[] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const query = new URLSearchParams({ limit: "500", ...(after && { after }) });
+    const page = await api.call("GET", `${path}?${query}`);
+    if (!fits(Page, page)) throw new ApiFault(200, `${path} was answered in a form of another version.`);
+    found.push(...page.data);
+    after = page.next;
+  }
+  return found;
+}
+
+/** An answer of a known form. @throws ApiFault where it has another one. */
+export function expectForm<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {
+  if (fits(form, value)) return value;
+  throw new ApiFault(200, `${what} was answered in a form of another version.`);
+}

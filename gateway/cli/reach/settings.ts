@@ -1,0 +1,57 @@
+import { join, resolve } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { readEnv } from "#shared/env.ts";
+import { listenHost, optional, port, secret, text } from "#shared/env-forms.ts";
+import { readSecretFile } from "#shared/secret-file.ts";
+import { Secret } from "../../directory.ts";
+import { reachable } from "../start/ports.ts";
+
+const url = () => optional(text("an http or https URL", (value) => /^https?:\/\/[^\s?#]+$/.test(value)));
+const key = (accepts: string) => optional(secret(accepts, (value) => /^[!-~]{1,200}$/.test(value)));
+
+const Reach = Type.Object({ TALLYGATE_URL: url(), TALLYGATE_KEY: key("a client key") });
+const Place = Type.Object({ PUBLIC_URL: url(), HOST: listenHost(), PORT: port(8787) });
+const Admin = Type.Object({
+  ADMIN_KEY: key("the administrators' key"),
+  DATA_DIR: text("a directory", () => true, ".tallygate"),
+});
+const App = Type.Object({ HOST: listenHost(), GITHUB_APP_PORT: port(8788) });
+
+const withoutSlash = (address: string): string => address.replace(/\/+$/, "");
+
+/**
+ * The gateway's address: the one given, else `TALLYGATE_URL`, else where a gateway with these settings is reached.
+ * @throws ConfigurationError
+ */
+export function gatewayUrl(given: string | undefined): string {
+  const named = given ?? readEnv(Reach).TALLYGATE_URL;
+  if (named !== undefined) return withoutSlash(named);
+  const { PUBLIC_URL, HOST, PORT } = readEnv(Place);
+  return withoutSlash(PUBLIC_URL ?? `http://${reachable(HOST, PORT)}`);
+}
+
+/** Where the GitHub App with these settings listens. @throws ConfigurationError */
+export function githubAppUrl(given: string | undefined): string {
+  if (given !== undefined) return withoutSlash(given);
+  const { HOST, GITHUB_APP_PORT } = readEnv(App);
+  return `http://${reachable(HOST, GITHUB_APP_PORT)}`;
+}
+
+/** The gateway that agents are to be led to, where `TALLYGATE_URL` and `TALLYGATE_KEY` name one. */
+export function ledTo(): { url: string; key: string } | null {
+  const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
+  return TALLYGATE_URL && TALLYGATE_KEY ? { url: withoutSlash(TALLYGATE_URL), key: TALLYGATE_KEY } : null;
+}
+
+/** The client key in `TALLYGATE_KEY`, or null. */
+export function clientKey(): Secret | null {
+  const { TALLYGATE_KEY } = readEnv(Reach);
+  return TALLYGATE_KEY === undefined ? null : new Secret(TALLYGATE_KEY);
+}
+
+/** The administrators' key: `ADMIN_KEY`, else the one in `DATA_DIR`; null where neither is. */
+export function adminKey(): Secret | null {
+  const { ADMIN_KEY, DATA_DIR } = readEnv(Admin);
+  const found = ADMIN_KEY ?? readSecretFile(join(resolve(DATA_DIR), "admin-key"));
+  return found ? new Secret(found) : null;
+}

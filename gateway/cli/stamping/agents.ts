@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { SessionId } from "#shared/labels.ts";
+import { SESSION_VARIABLE } from "./task.ts";
+
+/** What a run tells an agent. */
+export type RunContext = {
+  session: SessionId;
+  /** This process's variables, by name. */
+  env(name: string): string | undefined;
+  /** The gateway's address and a client key of it; null: the agent is set up already, and only the label is added. */
+  gateway: { url: string; key: string } | null;
+  /** Whether the caller's own subscription stays the credential, with the key beside it. */
+  subscription: boolean;
+  /** The provider that the agent's own settings choose, where the label must name it. */
+  provider: string | null;
+};
+
+export type Additions = { env?: Record<string, string>; args?: readonly string[] };
+
+type Agent = {
+  /** The program's name, and the package's where a runner such as npx starts it. */
+  names: readonly string[];
+  /** Variables and arguments that put `x-session-id` on every call of the agent, and lead it to the gateway. */
+  add(run: RunContext): Additions;
+};
+
+const HEADER = "x-session-id";
+
+const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-plugin.ts")).href;
+
+/** The coding agents that can carry a session of ours, and how each of them is told. */
+export const AGENTS = {
+  claude: {
+    names: ["claude", "@anthropic-ai/claude-code"],
+    add: ({ session, env, gateway, subscription }) => {
+      const present = env("ANTHROPIC_CUSTOM_HEADERS");
+      const label = withHeaderLine(present, HEADER, session);
+      const key = gateway && subscription ? withHeaderLine(label, "x-gateway-key", gateway.key) : label;
+      const hasCredential = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"].some((name) => env(name));
+      return {
+        env: {
+          ANTHROPIC_CUSTOM_HEADERS: key,
+          ...(gateway && !env("ANTHROPIC_BASE_URL") && { ANTHROPIC_BASE_URL: gateway.url }),
+          ...(gateway && !subscription && !hasCredential && { ANTHROPIC_AUTH_TOKEN: gateway.key }),
+        },
+      };
+    },
+  },
+  codex: {
+    names: ["codex", "@openai/codex"],
+    add: ({ gateway, provider }) => {
+      const name = gateway ? "tallygate" : provider;
+      if (name === null) return {};
+      const set = (member: string, value: string) => ["-c", `model_providers.${name}.${member}=${value}`];
+      const lead = gateway
+        ? [
+            ...["-c", `model_provider="tallygate"`],
+            ...set("name", `"tallygate"`),
+            ...set("base_url", JSON.stringify(`${gateway.url}/v1`)),
+            ...set("wire_api", `"responses"`),
+            ...set("env_key", `"TALLYGATE_KEY"`),
+          ]
+        : [];
+      return { args: [...lead, ...set(`env_http_headers.${HEADER}`, `"${SESSION_VARIABLE}"`)] };
+    },
+  },
+  gemini: {
+    names: ["gemini", "@google/gemini-cli"],
+    add: ({ session, env }) => ({
+      env: { GEMINI_CLI_CUSTOM_HEADERS: withHeaderItem(env("GEMINI_CLI_CUSTOM_HEADERS"), HEADER, session) },
+    }),
+  },
+  copilot: {
+    names: ["copilot", "@github/copilot"],
+    add: ({ session, env, gateway }) => ({
+      env: {
+        COPILOT_PROVIDER_HEADERS: withHeaderLine(env("COPILOT_PROVIDER_HEADERS"), HEADER, session),
+        ...(gateway &&
+          !env("COPILOT_PROVIDER_BASE_URL") && {
+            COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
+            COPILOT_PROVIDER_TYPE: "openai",
+            COPILOT_PROVIDER_API_KEY: gateway.key,
+          }),
+      },
+    }),
+  },
+  opencode: {
+    names: ["opencode", "opencode-ai"],
+    add: ({ env }) => ({
+      env: { OPENCODE_CONFIG_CONTENT: withPlugin(env("OPENCODE_CONFIG_CONTENT"), OPENCODE_PLUGIN) },
+    }),
+  },
+} as const satisfies Record<string, Agent>;
+
+export type AgentName = keyof typeof AGENTS;
+export const AGENT_NAMES = Object.keys(AGENTS) as AgentName[];
+
+/** The agent that a command line starts, itself or through a package runner, and where its own arguments begin. */
+export function agentOf(command: readonly string[]): { name: AgentName; argumentsAt: number } | null {
+  const runs = /^(npx|bunx|pnpx)$/.test(baseName(command[0] ?? ""));
+  const at = runs ? command.findIndex((word, place) => place > 0 && !word.startsWith("-")) : 0;
+  const word = (runs ? command[at] : baseName(command[0] ?? "")) ?? "";
+  const plain = word.replace(/(?<=.)@[^/@]*$/, "");
+  const name = AGENT_NAMES.find((agent) => AGENTS[agent].names.some((known) => known === plain));
+  return name ? { name, argumentsAt: at + 1 } : null;
+}
+
+const baseName = (path: string): string =>
+  (path.split(/[\\/]/).at(-1) ?? "").replace(/\.(exe|cmd|bat|ps1)$/i, "");
+
+/**
+ * Variables for any command: those of every agent, because a shell or a script may start one. Of an agent that is known,
+ * its own and its arguments.
+ */
+export function additionsFor(name: AgentName | null, run: RunContext): Required<Additions> {
+  const all = (name ? [name] : AGENT_NAMES).map((agent): Additions => AGENTS[agent].add(run));
+  return {
+    env: Object.assign({ [SESSION_VARIABLE]: run.session }, ...all.map(({ env }) => env)),
+    args: name ? (all[0]?.args ?? []) : [],
+  };
+}
+
+/** Headers one a line, as `Name: value`; the header's former line goes, because two values would make no valid id. */
+function withHeaderLine(present: string | undefined, name: string, value: string): string {
+  const others = (present ?? "").split(/\r?\n|\\n/).filter((line) => line.trim() !== "" && !isOf(line, name));
+  return [...others, `${name}: ${value}`].join("\n");
+}
+
+/** Headers between commas, as `Name:value`; a comma within a value stays. */
+function withHeaderItem(present: string | undefined, name: string, value: string): string {
+  const others = (present ?? "").split(/,(?=\s*[^,:]+:)/).filter((it) => it.trim() !== "" && !isOf(it, name));
+  return [...others.map((it) => it.trim()), `${name}:${value}`].join(",");
+}
+
+const isOf = (text: string, name: string): boolean => text.split(":")[0]?.trim().toLowerCase() === name;
+
+/** Settings that opencode lays over its files, with the plugin among theirs. What is no JSON is the caller's to mend. */
+function withPlugin(present: string | undefined, plugin: string): string {
+  const settings: unknown = JSON.parse(present || "{}");
+  const given = typeof settings === "object" && settings !== null ? settings : {};
+  const plugins = "plugin" in given && Array.isArray(given.plugin) ? given.plugin : [];
+  return JSON.stringify({ ...given, plugin: [...plugins.filter((it) => it !== plugin), plugin] });
+}

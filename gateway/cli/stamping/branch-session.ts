@@ -1,0 +1,58 @@
+import { newId } from "#shared/ids.ts";
+import { parseSessionId, type SessionId } from "#shared/labels.ts";
+import type { Git } from "./git.ts";
+
+// The id of a branch's task lies in `branch.<name>.gateway-session` of the repository's own configuration: all worktrees
+// share it, it follows a renamed branch, it goes with a deleted one, and nothing of it enters the history.
+
+const keyOf = (branch: string): string => `branch.${branch}.gateway-session`;
+
+/** The id that the branch is pinned to, or null. */
+export async function pinnedSession(git: Git, branch: string): Promise<SessionId | null> {
+  const all = await git("config", "--local", "--get-all", keyOf(branch));
+  return (
+    all
+      ?.split("\n")
+      .map((line) => parseSessionId(line.trim()))
+      .find((id) => id !== null) ?? null
+  );
+}
+
+/**
+ * Pins the branch to `id` unless it is pinned already, and answers with what it is pinned to. Two that pin at once agree:
+ * both add a value under git's own lock, and the first one counts.
+ * @throws Error where git's configuration cannot be written.
+ */
+export async function pinSession(git: Git, branch: string, id: SessionId): Promise<SessionId> {
+  const present = await pinnedSession(git, branch);
+  if (present !== null) return present;
+  for (let tries = 0; tries < TRIES; tries++) {
+    if ((await git("config", "--local", "--add", keyOf(branch), id)) !== null) break;
+    // Another git holds the lock of the file.
+    await Bun.sleep(LOCKED_MS);
+  }
+  const pinned = await pinnedSession(git, branch);
+  if (pinned === null) throw new Error(`The session of ${branch} cannot be kept in git's configuration.`);
+  return pinned;
+}
+
+const TRIES = 20;
+const LOCKED_MS = 50;
+
+/** Takes the branch's pin away. */
+export async function unpinSession(git: Git, branch: string): Promise<void> {
+  await git("config", "--local", "--unset-all", keyOf(branch));
+}
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** A new id, `gs_` and 26 letters and digits, ordered by the time at which it was made. */
+export function newSession(uuid: string = newId()): SessionId {
+  let rest = BigInt(`0x${uuid.replaceAll("-", "")}`);
+  let letters = "";
+  for (let place = 0; place < 26; place++) {
+    letters = (ALPHABET[Number(rest % 32n)] ?? "") + letters;
+    rest /= 32n;
+  }
+  return `gs_${letters}` as SessionId;
+}

@@ -1,0 +1,112 @@
+import { inheritedEnv, readPresent } from "#shared/env.ts";
+
+/** An answer of GitHub's REST API; `body` is its JSON, null where there is none. */
+export type GithubAnswer = { status: number; body: unknown };
+
+/** One way to GitHub's REST API: `path` is below its root, as `repos/{owner}/{repository}/pulls`. */
+export type Github = {
+  /** The web host of repositories that it serves, with a port where it has one. */
+  host: string;
+  way: Way;
+  ask(method: "GET" | "PATCH", path: string, body?: object): Promise<GithubAnswer>;
+};
+
+const WAYS = ["gh", "rest"] as const;
+export type Way = (typeof WAYS)[number];
+
+export const isWay = (text: string): text is Way => WAYS.some((way) => way === text);
+
+const ASK_MS_MAX = 20_000;
+const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
+
+/**
+ * The way to GitHub that this machine has: the GitHub CLI where it is installed, else REST with `GITHUB_TOKEN` (or
+ * `GH_TOKEN`). With `GHE_HOST` it leads to that server alone, so a token never goes to a host that a checkout names.
+ * @throws Error saying what is missing.
+ */
+export function openGithub(directory: string, wanted: Way | null): Github {
+  const settings = readPresent(SETTINGS);
+  const host = settings.get("GHE_HOST") ?? "github.com";
+  const token = settings.get("GITHUB_TOKEN") ?? settings.get("GH_TOKEN");
+  const gh = Bun.which("gh", { PATH: inheritedEnv({})["PATH"] ?? "" });
+  if (wanted !== "rest" && gh !== null) return ghWay({ host, gh, directory });
+  if (wanted === "gh") throw new Error("The GitHub CLI, gh, is not installed: https://cli.github.com");
+  if (token === undefined) {
+    throw new Error(
+      "There is no way to GitHub: install the GitHub CLI and run `gh auth login`, or set GITHUB_TOKEN to a token that may write pull requests.",
+    );
+  }
+  return restWay({ host, protocol: settings.get("GHE_PROTOCOL") ?? "https", token });
+}
+
+function restWay({ host, protocol, token }: { host: string; protocol: string; token: string }): Github {
+  const root = host === "github.com" ? "https://api.github.com" : `${protocol}://${host}/api/v3`;
+  return {
+    host,
+    way: "rest",
+    ask: async (method, path, body) => {
+      const answer = await fetch(`${root}/${path}`, {
+        method,
+        // The token must not follow a redirect to another host.
+        redirect: "error",
+        signal: AbortSignal.timeout(ASK_MS_MAX),
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: "application/vnd.github+json",
+          "user-agent": "tallygate",
+          "x-github-api-version": "2022-11-28",
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      }).catch(() => null);
+      if (answer === null) throw new Error(`${root} does not answer.`);
+      return { status: answer.status, body: parsed(await answer.text()) };
+    },
+  };
+}
+
+/** `gh api --include` tells the status on its first line, also of an answer that it then reports as its failure. */
+function ghWay({ host, gh, directory }: { host: string; gh: string; directory: string }): Github {
+  return {
+    host,
+    way: "gh",
+    ask: async (method, path, body) => {
+      const child = Bun.spawn(
+        [
+          gh,
+          "api",
+          "--include",
+          "--hostname",
+          host,
+          "--method",
+          method,
+          path,
+          ...(body ? ["--input", "-"] : []),
+        ],
+        {
+          cwd: directory,
+          env: inheritedEnv({ GH_PROMPT_DISABLED: "1", NO_COLOR: "1" }),
+          stdin: body ? new Blob([JSON.stringify(body)]) : "ignore",
+          stdout: "pipe",
+          stderr: "pipe",
+          timeout: ASK_MS_MAX,
+        },
+      );
+      const [text, said] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      await child.exited;
+      const [, status, json = ""] = /^HTTP\/\S+ (\d{3})[^\n]*\n[\s\S]*?\r?\n\r?\n([\s\S]*)$/.exec(text) ?? [];
+      if (status) return { status: Number(status), body: parsed(json) };
+      throw new Error(`gh cannot ask ${host}: ${said.trim().split("\n")[0] ?? "it said nothing"}`);
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
