@@ -33,6 +33,7 @@ const COMMON = {
   ),
   METRICS_PUBLIC: flag(false),
   ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
+  REPORTS_DATABASE_URL: optional(postgresUrl()),
   SPOOL_DIR: optional(text("a directory on a local disk", () => true)),
   SPOOL_SYNC: oneWord(["normal", "full"], "normal"),
   SPOOL_BYTES_MAX: whole("a number of bytes", 32 * MEBIBYTE, 1024 ** 4, 1024 * MEBIBYTE),
@@ -69,6 +70,8 @@ export type GatewayConfig = {
   port: number;
   host: string;
   databaseUrl: string;
+  /** A replica that reports are read from; null: the database itself. */
+  reportsDatabaseUrl: string | null;
   /** Absolute. */
   dataDirectory: string;
   adminKey: Secret;
@@ -100,6 +103,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
   return {
     ...addressOf(values),
     databaseUrl: values.DATABASE_URL,
+    reportsDatabaseUrl: values.REPORTS_DATABASE_URL ?? null,
     adminKey: new Secret(values.ADMIN_KEY),
     masterKey: parseMasterKey(values.MASTER_KEY) ?? new Uint8Array(),
     logLevel: values.LOG_LEVEL,

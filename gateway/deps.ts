@@ -20,8 +20,10 @@ import { bootstrap } from "./stores/bootstrap.ts";
 import { openClassifier } from "./stores/classifier.ts";
 import { classifyCall } from "./stores/classify-call.ts";
 import { openDirectory } from "./stores/directory.ts";
+import { asking } from "./stores/failure.ts";
 import { openLimiter } from "./stores/limiter.ts";
-import { reportRunner } from "./stores/report-runner.ts";
+import { reportWriter } from "./stores/report-worker.ts";
+import { findSavedReports } from "./stores/saved-reports.ts";
 import { createSealer } from "./stores/seal.ts";
 import { asker } from "./upstream/ask.ts";
 import { consultant } from "./upstream/callout.ts";
@@ -49,7 +51,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const stores = await openStores(config, clock, log);
   const { database, directory, classifier, limiter, bodies } = stores;
   const watchdog = startWatchdog(clock);
-  const runner = reportRunner({ url: config.databaseUrl });
+  const writer = reportWriter(reportPlaces(config), log);
   const agentMetrics = openAgentMetrics(config.databaseUrl);
 
   const deps: AppDeps = {
@@ -65,7 +67,8 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     drains: drainPool(),
     ...outward({ clock, log, watchdog }),
     guardrailHeld: guardrailCounter(metrics),
-    reportRunner: runner,
+    reportWriter: writer,
+    savedReports: (ids) => asking(() => findSavedReports(database.db, ids)),
     agentMetrics,
     reconciling: new Map(),
     settled: () => recorder.flushed(SETTLED_MAX_MS).catch(() => undefined),
@@ -76,11 +79,17 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     classifier.close();
     await recorder.close(5000);
     await limiter.close();
-    await Promise.all([directory.close(), runner.close(), agentMetrics.close(), bodies.close()]);
+    await Promise.all([directory.close(), writer.close(), agentMetrics.close(), bodies.close()]);
     await database.close();
   };
   return { deps, close };
 }
+
+/** Reports are read from the replica where there is one. */
+const reportPlaces = ({ databaseUrl, reportsDatabaseUrl }: GatewayConfig) => ({
+  url: reportsDatabaseUrl ?? databaseUrl,
+  mainUrl: databaseUrl,
+});
 
 /** Postgres, furnished, and what is read from it and written to it. */
 async function openStores(config: GatewayConfig, clock: Clock, log: Log) {

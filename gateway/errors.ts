@@ -54,6 +54,13 @@ export const ERRORS = {
     anthropic: "permission_error",
     public: "This key may not read reports.",
   },
+  built_in: {
+    status: 403,
+    final: true,
+    openai: "permission_error",
+    anthropic: "permission_error",
+    public: "It is built in and cannot be changed.",
+  },
   not_found: {
     status: 404,
     final: true,
@@ -155,6 +162,14 @@ export const ERRORS = {
     openai: "server_error",
     anthropic: "overloaded_error",
     public: "The database cannot be reached just now.",
+  },
+  reports_unavailable: {
+    status: 503,
+    final: false,
+    retryAfterSeconds: 2,
+    openai: "server_error",
+    anthropic: "overloaded_error",
+    public: "Reports cannot be made just now.",
   },
   overloaded: {
     status: 503,

@@ -12,6 +12,7 @@ import {
 import { closed, oneOf } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { CATALOGUE, type CatalogueEntry } from "./catalogue.ts";
+import { dateFault } from "./dates.ts";
 
 /** Range and comparison of a call, which the subscription's and the agents' results take too. */
 export type Frame = { range: Range; compare: Compare };
@@ -40,7 +41,27 @@ export type ReportsBody = Static<typeof ReportsBody>;
 /** Body of `POST /v1/reports/query`; the spec is checked apart. */
 export const QueryBody = closed({ spec: Type.Unknown() });
 
-const MEMBERS = new Set(["range", "from", "to", "compare", "id"]);
+/** How a report leaves: the payload, or one report as a file of CSV. */
+export const FORMATS = ["json", "csv"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** What a query string asks for. What is null is each report's own, or the default. */
+export type ReportsQuery = {
+  range: Range | null;
+  compare: Compare | null;
+  filters: Filters;
+  /** Distinct; empty is every built-in report. */
+  ids: readonly string[];
+  format: Format;
+};
+
+/** A report under an id, built in or saved. */
+export type NamedReport = Omit<CatalogueEntry, "spec"> & {
+  spec: CatalogueEntry["spec"] & Partial<Pick<Spec, "filters" | "range" | "compare">>;
+};
+
+const IDS_MAX = 50;
+const MEMBERS = ["range", "from", "to", "compare", "id", "format"];
 const FILTER = /^filter\[([a-z_]*)\]$/;
 
 const refuse = (member: string, reason: string): never => {
@@ -48,26 +69,67 @@ const refuse = (member: string, reason: string): never => {
 };
 
 /**
- * The built-in reports that a query string asks for (`range` or `from` and `to`, `compare`, `id` repeated,
- * `filter[dimension]=a,b`).
+ * Reads the query string of `GET /v1/reports`: `range` or `from` and `to`, `compare`, `id` repeated,
+ * `filter[dimension]=a,b`, `format`.
  * @throws GatewayError invalid_request, naming the parameter and the reason.
  */
-export function readQuery(query: URLSearchParams): { frame: Frame; items: Item[] } {
+export function readQuery(query: URLSearchParams): ReportsQuery {
   for (const name of query.keys()) {
-    if (!MEMBERS.has(name) && !FILTER.test(name)) {
-      refuse("query", `there are only ${[...MEMBERS].join(", ")} and filter[dimension]`);
+    if (!MEMBERS.includes(name) && !FILTER.test(name)) {
+      refuse("query", `there are only ${MEMBERS.join(", ")} and filter[dimension]`);
     }
   }
-  const frame = { range: readRange(query), compare: readCompare(query.get("compare")) };
-  const filters = readFilters(query);
-  const items = chosen(query.getAll("id")).map(({ spec, ...entry }) => ({
-    ...entry,
-    spec: { ...spec, ...frame, filters } satisfies Spec,
-  }));
-  return { frame, items };
+  const ids = [...new Set(query.getAll("id"))];
+  if (ids.length > IDS_MAX) refuse("id", `is given for more than ${IDS_MAX} reports`);
+  return {
+    range: readRange(query),
+    compare: readCompare(query.get("compare")),
+    filters: readFilters(query),
+    ids,
+    format: readFormat(query),
+  };
 }
 
-function readRange(query: URLSearchParams): Range {
+/** @throws GatewayError invalid_request for another format than `json` and `csv`. */
+export function readFormat(query: URLSearchParams): Format {
+  const name = query.get("format") ?? "json";
+  return FORMATS.find((format) => format === name) ?? refuse("format", `must be ${FORMATS.join(" or ")}`);
+}
+
+export const frameOf = ({ range, compare }: Pick<ReportsQuery, "range" | "compare">): Frame => ({
+  range: range ?? DEFAULT_FRAME.range,
+  compare: compare ?? DEFAULT_FRAME.compare,
+});
+
+export const isBuiltIn = (id: string): boolean => CATALOGUE.some((entry) => entry.id === id);
+
+/**
+ * The reports that a query asks for, the built-in ones first; `saved` are those of its ids that are saved. Range,
+ * comparison and filters of the query take the place of a report's own.
+ * @throws GatewayError invalid_request where an id is of no report.
+ */
+export function itemsOf(query: ReportsQuery, saved: readonly NamedReport[]): Item[] {
+  const known = [...CATALOGUE, ...saved];
+  const missing = query.ids.findIndex((id) => !known.some((report) => report.id === id));
+  if (missing >= 0) {
+    const ids = CATALOGUE.map(({ id }) => id).join(", ");
+    refuse("id", `must be the id of a saved report, or one of ${ids}`);
+  }
+  const chosen = query.ids.length === 0 ? CATALOGUE : known.filter(({ id }) => query.ids.includes(id));
+  return chosen.map(({ id, title, description, spec }: NamedReport) => ({
+    id,
+    title,
+    description,
+    spec: {
+      ...spec,
+      range: query.range ?? spec.range ?? DEFAULT_FRAME.range,
+      compare: query.compare ?? spec.compare ?? DEFAULT_FRAME.compare,
+      filters: { ...spec.filters, ...query.filters },
+    } satisfies Spec,
+  }));
+}
+
+function readRange(query: URLSearchParams): Range | null {
   const name = query.get("range");
   const from = query.get("from");
   const to = query.get("to");
@@ -75,13 +137,13 @@ function readRange(query: URLSearchParams): Range {
     if (name !== null) refuse("range", "is given beside from or to");
     return { from, to };
   }
-  if (name === null) return DEFAULT_FRAME.range;
+  if (name === null) return null;
   const known = RANGES.find((range) => range === name);
   return known ?? refuse("range", `must be one of ${RANGES.join(", ")}`);
 }
 
-function readCompare(name: string | null): Compare {
-  if (name === null) return DEFAULT_FRAME.compare;
+function readCompare(name: string | null): Compare | null {
+  if (name === null) return null;
   const known = COMPARES.find((compare) => compare === name);
   return known ?? refuse("compare", `must be one of ${COMPARES.join(", ")}`);
 }
@@ -107,14 +169,10 @@ function checkValues(dimension: DimensionName, values: readonly string[]): void 
   if (values.some((value) => value.length < 1 || value.length > 200)) {
     refuse(member, "each value must have 1 to 200 characters");
   }
-}
-
-function chosen(ids: readonly string[]): readonly CatalogueEntry[] {
-  if (ids.length === 0) return CATALOGUE;
-  if (!ids.every((id) => CATALOGUE.some((entry) => entry.id === id))) {
-    refuse("id", `must be one of ${CATALOGUE.map((entry) => entry.id).join(", ")}`);
+  for (const value of values) {
+    const fault = dateFault(dimension, value);
+    if (fault) refuse(member, fault);
   }
-  return CATALOGUE.filter((entry) => ids.includes(entry.id));
 }
 
 /** What the subscription lane would have cost at list price, by client (spec, Report result). */

@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { type DimensionName, type Filters, Spec } from "#shared/report.ts";
 import { faultsOf, fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
+import { dateFault } from "./dates.ts";
 import { sourceOf } from "./sources.ts";
 
 /** Longest member path that a refusal repeats; unknown members carry names of any length. */
@@ -56,6 +57,10 @@ export function checkSpec(value: unknown): Spec {
     // Postgres's text cannot hold it, so no label ever does.
     const nul = values.findIndex((text) => text.includes("\0"));
     if (nul >= 0) refuse(`${member}[${nul}]`, "must not hold a NUL character");
+    for (const [i, text] of values.entries()) {
+      const fault = dateFault(dimension, text);
+      if (fault) refuse(`${member}[${i}]`, fault);
+    }
   }
   return value;
 }

@@ -2,26 +2,35 @@ import { Elysia } from "elysia";
 import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { REPORT_JSON_SCHEMA, type Report, type ReportPayload, type Result } from "#shared/report.ts";
+import { REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
-import { toCsv } from "../reports/csv.ts";
 import {
   agentEstimateSpec,
   DEFAULT_FRAME,
+  type Format,
   type Frame,
+  frameOf,
   type Item,
+  isBuiltIn,
+  itemsOf,
+  type NamedReport,
   QueryBody,
   ReportsBody,
+  readFormat,
   readQuery,
   subscriptionSpec,
 } from "../reports/request.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
-import type { ReportRunner } from "../stores/report-runner.ts";
+import { periodsOf, windowOf } from "../reports/window.ts";
+import type { ReportWriter } from "../stores/report-worker.ts";
 import { readBody } from "./body.ts";
+import { REPORTS_DOCS } from "./reports-docs.ts";
 
 export type ReportsDeps = {
-  reportRunner: Pick<ReportRunner, "run">;
+  reportWriter: Pick<ReportWriter, "write">;
+  /** The saved reports of these ids; an id without a report is left out. */
+  savedReports(ids: readonly string[]): Promise<readonly NamedReport[]>;
   /** Resolves for the admin key, and for a client key that may read reports; else throws a GatewayError. */
   authorizeReports(request: Request): Promise<void>;
   /** Resolves once the calls that ended until now are in the database. */
@@ -34,81 +43,99 @@ const BODY_BYTES_MAX = 1024 * 1024;
 /** A report does not wait longer than this for calls that have just ended. */
 const SETTLED_MAX_MS = 1_000;
 
-const TAGS = ["Reports"];
-
 /** The reporting API (DECISIONS.md, reports). Its bodies are read by hand, so that no refusal repeats what was sent. */
 export const reports = (deps: ReportsDeps) =>
   new Elysia({ name: "surface.reports", normalize: false })
-    .get("/v1/reports/schema.json", () => json(REPORT_JSON_SCHEMA), {
-      detail: { summary: "JSON Schema of the report payload", tags: TAGS },
+    .get("/v1/reports/schema.json", () => answer(JSON.stringify(REPORT_JSON_SCHEMA)), {
+      detail: REPORTS_DOCS.schema,
     })
     .get(
       "/v1/reports",
       async ({ request }) => {
         await deps.authorizeReports(request);
-        const { frame, items } = readQuery(new URL(request.url).searchParams);
-        return json(await payload(deps, frame, items));
+        const query = readQuery(new URL(request.url).searchParams);
+        const other = query.ids.filter((id) => !isBuiltIn(id));
+        const items = itemsOf(query, other.length === 0 ? [] : await deps.savedReports(other));
+        return await answered(deps, query.format, { frame: frameOf(query), items });
       },
-      { detail: { summary: "Built-in reports", tags: TAGS } },
+      { detail: REPORTS_DOCS.named },
     )
     .post(
       "/v1/reports",
       async ({ request }) => {
         await deps.authorizeReports(request);
+        const format = readFormat(new URL(request.url).searchParams);
         const body = await readJson(request);
         checkBody(ReportsBody, body, "body");
         if (!fits(ReportsBody, body)) throw new GatewayError("invalid_request");
         const { specs, range = DEFAULT_FRAME.range, compare = DEFAULT_FRAME.compare } = body;
-        return json(await payload(deps, { range, compare }, specs));
+        return await answered(deps, format, { frame: { range, compare }, items: specs });
       },
-      { parse: "none", detail: { summary: "Several reports at once", tags: TAGS } },
+      { parse: "none", detail: REPORTS_DOCS.several },
     )
     .post(
       "/v1/reports/query",
       async ({ request }) => {
         await deps.authorizeReports(request);
-        const asCsv = wantsCsv(new URL(request.url).searchParams);
+        const format = readFormat(new URL(request.url).searchParams);
         const body = await readJson(request);
         checkBody(QueryBody, body, "body");
         if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
         const spec = checkSpec(body.spec);
-        const now = deps.clock.now();
-        await settled(deps);
-        const result = await deps.reportRunner.run(spec, now);
-        return asCsv ? csv(result) : json(result);
+        return format === "csv"
+          ? await csv(deps, { id: spec.source, spec })
+          : await settledAt(deps, async (now) => answer(await deps.reportWriter.write(spec, now, "json")));
       },
-      { parse: "none", detail: { summary: "One report, as JSON or CSV", tags: TAGS } },
+      { parse: "none", detail: REPORTS_DOCS.query },
     );
 
-/** All items see the same instant as now. One that fails has no result; the two results every payload has must not fail. */
-async function payload(deps: ReportsDeps, frame: Frame, items: readonly Item[]): Promise<ReportPayload> {
-  const now = deps.clock.now();
-  await settled(deps);
-  const [reports, subscription, agentEstimate] = await Promise.all([
-    Promise.all(items.map((item) => report(deps, now, item))),
-    deps.reportRunner.run(subscriptionSpec(frame), now),
-    deps.reportRunner.run(agentEstimateSpec(frame), now),
-  ]);
-  return { reports, subscription, agentEstimate };
+type Asked = { frame: Frame; items: readonly Item[] };
+
+async function answered(deps: ReportsDeps, format: Format, { frame, items }: Asked): Promise<Response> {
+  if (format === "json") return await settledAt(deps, (now) => payload(deps, now, { frame, items }));
+  const [item, ...others] = items;
+  if (!item || others.length > 0) {
+    throw new GatewayError(
+      "invalid_request",
+      "format: csv holds one report, so name one id, or send one spec",
+    );
+  }
+  return await csv(deps, { id: item.id, spec: checkSpec(item.spec) });
 }
 
-async function report(deps: ReportsDeps, now: Date, { id, title, description, spec }: Item): Promise<Report> {
-  const about = { id, title, description };
+/** All items see the same instant as now. One that fails has no result; the two results every payload has must not fail. */
+async function payload(deps: ReportsDeps, now: Date, { frame, items }: Asked): Promise<Response> {
+  const write = (spec: Spec) => deps.reportWriter.write(spec, now, "json");
+  const [reports, subscription, agentEstimate] = await Promise.all([
+    Promise.all(items.map((item) => report(deps, now, item))),
+    write(subscriptionSpec(frame)),
+    write(agentEstimateSpec(frame)),
+  ]);
+  return answer(
+    `{"reports":[${reports.join(",")}],"subscription":${subscription},"agentEstimate":${agentEstimate}}`,
+  );
+}
+
+/** One member of `reports`, as text: results come as text, and are not taken apart here. */
+async function report(deps: ReportsDeps, now: Date, { id, title, description, spec }: Item): Promise<string> {
+  const about = JSON.stringify({ id, title, description }).slice(0, -1);
   try {
-    return { ...about, result: await deps.reportRunner.run(checkSpec(spec), now) };
+    return `${about},"result":${await deps.reportWriter.write(checkSpec(spec), now, "json")}}`;
   } catch (error) {
     deps.log.warn(errorFields(error), "a report of several failed");
-    return { ...about, result: null };
+    return `${about},"result":null}`;
   }
 }
 
 /** Waits, within bounds, for calls that have just ended; if they cannot be stored now, the report is without them. */
-async function settled(deps: ReportsDeps): Promise<void> {
+async function settledAt<T>(deps: ReportsDeps, work: (now: Date) => Promise<T>): Promise<T> {
+  const now = deps.clock.now();
   try {
     await within(SETTLED_MAX_MS, deps.settled());
   } catch (error) {
     deps.log.warn(errorFields(error), "a report does not see the latest calls");
   }
+  return await work(now);
 }
 
 async function readJson(request: Request): Promise<unknown> {
@@ -121,19 +148,26 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-function wantsCsv(query: URLSearchParams): boolean {
-  const format = query.get("format") ?? "json";
-  if (format === "csv" || format === "json") return format === "csv";
-  throw new GatewayError("invalid_request", "format: must be json or csv");
-}
+const answer = (text: string): Response =>
+  new Response(text, { headers: { "content-type": "application/json", "cache-control": "no-store" } });
 
-const json = (value: unknown): Response => Response.json(value, { headers: { "cache-control": "no-store" } });
-
-const csv = (result: Result): Response =>
-  new Response(toCsv(result), {
-    headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": 'attachment; filename="report.csv"',
-      "cache-control": "no-store",
-    },
+const csv = (deps: ReportsDeps, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
+  settledAt(deps, async (now) => {
+    const text = await deps.reportWriter.write(spec, now, "csv");
+    return new Response(text, {
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": `attachment; filename="${fileName(id, spec, now)}"`,
+        "cache-control": "no-store",
+      },
+    });
   });
+
+/** `spend-by-model-2026-11-01-to-2026-11-21.csv`: whose figures, and of which days. */
+function fileName(id: string, spec: Spec, now: Date): string {
+  const { from } = windowOf(periodsOf(spec.range, "none", now).current);
+  // The end does not belong to the window: the last day in it may be the one before.
+  const lastDay = new Date(periodsOf(spec.range, "none", now).current.toMs - 1).toISOString().slice(0, 10);
+  const name = id.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, 64);
+  return `${name}${from ? `-${from.slice(0, 10)}` : ""}-to-${lastDay}.csv`;
+}

@@ -3,6 +3,7 @@ import { type AppDeps, app } from "#gateway/app.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
 import { openDeps, type Running } from "#gateway/deps.ts";
 import { ERRORS, type ErrorType } from "#gateway/errors.ts";
+import { reportWriter } from "#gateway/stores/report-worker.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
@@ -104,6 +105,24 @@ const call = ({ path, kind }: Surface, to: string, sent: Sent = {}) =>
   send(path, { body: { model: `${to}-${kind}`, max_tokens: 1, messages: [] }, ...sent });
 const keyed = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
+/** One report, by the admin key. */
+const report = (deps?: Partial<AppDeps>) =>
+  send("/v1/reports/query", {
+    body: {
+      spec: {
+        source: "requests",
+        dimensions: [],
+        measures: ["requests"],
+        filters: {},
+        range: "7d",
+        compare: "none",
+        view: "table",
+      },
+    },
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    ...(deps && { deps }),
+  });
+
 /** A way to each error, by real requests; where it does not lie on a model surface, the surface does not matter. */
 const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   invalid_request: ({ path }) => send(path, { body: `{"model":` }),
@@ -160,18 +179,14 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     line.cut();
     return await admin("GET", "/requests").finally(line.mend);
   },
+  built_in: () => admin("DELETE", "/reports/spend-by-model"),
+  reports_unavailable: async () => {
+    const writer = reportWriter({ url: line.url, mainUrl: line.url }, keptLog());
+    await writer.close();
+    return await report({ reportWriter: writer });
+  },
   overloaded: async () => {
-    const spec = {
-      source: "requests",
-      dimensions: [],
-      measures: ["requests"],
-      filters: {},
-      range: "7d",
-      compare: "none",
-      view: "table",
-    };
-    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
-    const asked = Array.from({ length: 300 }, () => send("/v1/reports/query", { body: { spec }, headers }));
+    const asked = Array.from({ length: 300 }, () => report());
     const answers = await Promise.all(asked);
     return answers.find(({ status }) => status !== 200) ?? new Response(null, { status: 204 });
   },
@@ -237,6 +252,8 @@ test("each kind of error is told in Anthropic's shape wherever a client of messa
     "conflict",
     "store_unavailable",
     "overloaded",
+    "built_in",
+    "reports_unavailable",
     ...AWAITED,
   ];
   const here = (Object.keys(ERRORS) as ErrorType[]).filter((type) => !elsewhere.includes(type));

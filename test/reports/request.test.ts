@@ -1,9 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
-import { agentEstimateSpec, DEFAULT_FRAME, readQuery, subscriptionSpec } from "#gateway/reports/request.ts";
+import {
+  agentEstimateSpec,
+  DEFAULT_FRAME,
+  frameOf,
+  itemsOf,
+  type NamedReport,
+  readQuery,
+  subscriptionSpec,
+} from "#gateway/reports/request.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 
-const read = (query: string) => readQuery(new URLSearchParams(query));
+function read(query: string, saved: readonly NamedReport[] = []) {
+  const asked = readQuery(new URLSearchParams(query));
+  return { frame: frameOf(asked), items: itemsOf(asked, saved), format: asked.format };
+}
 
 describe("the query of GET /v1/reports", () => {
   test("asks for all built-in reports of the last 30 days when empty", () => {
@@ -43,14 +54,17 @@ describe("the query of GET /v1/reports", () => {
     ["range=9d", "range: must be one of 7d, 30d, mtd, last_month"],
     ["range=7d&from=2026-01-01", "range: is given beside from or to"],
     ["compare=year", "compare: must be one of none, previous_period"],
-    ["id=nope", "id: must be one of spend-overview"],
+    ["id=nope", "id: must be the id of a saved report, or one of spend-overview"],
     ["filter[colour]=red", "filter: must name one of client, model"],
     ["filter[client]=a,,b", "filter[client]: each value must have 1 to 200 characters"],
     ["filter[client]=", "filter[client]: each value must have 1 to 200 characters"],
     [`filter[client]=${"x".repeat(201)}`, "filter[client]: each value must have 1 to 200 characters"],
     [`filter[client]=${Array(51).fill("x")}`, "filter[client]: has more than 50 values"],
-    ["rnage=7d", "query: there are only range, from, to, compare, id and filter[dimension]"],
+    ["rnage=7d", "query: there are only range, from, to, compare, id, format and filter[dimension]"],
     ["filter[__proto__]=x", "filter: must name one of"],
+    ["filter[day]=yesterday", "filter[day]: must be a day, such as 2026-11-20"],
+    ["format=xlsx", "format: must be json or csv"],
+    [Array.from({ length: 51 }, (_, i) => `id=r${i}`).join("&"), "id: is given for more than 50 reports"],
   ])("%s is refused", (query, message) => {
     expect(() => read(query)).toThrow(message);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { connect } from "#drizzle/database.ts";
 import { ERRORS, GatewayError } from "#gateway/errors.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/report-runner.ts";
+import { type ReportWriter, reportWriter } from "#gateway/stores/report-worker.ts";
 import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
 import type { LogFields } from "#shared/log.ts";
 import { ReportPayload, Result, type Spec } from "#shared/report.ts";
@@ -12,7 +12,7 @@ import { GOLDEN, NOW } from "./golden-world.ts";
 import { seed } from "./world.ts";
 
 let database: TestDatabase;
-let runner: ReportRunner;
+let writer: ReportWriter;
 const logged: [LogFields, string][] = [];
 
 beforeAll(async () => {
@@ -20,20 +20,23 @@ beforeAll(async () => {
   const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
   await seed(sql, "default", GOLDEN);
   await sql.end();
-  runner = reportRunner({ url: database.url });
+  writer = writerOf(database.url);
 });
 afterAll(async () => {
-  await runner.close();
+  await writer.close();
   await database.close();
 });
 
 const write = (fields: LogFields, message: string) => void logged.push([fields, message]);
 const log: ReportsDeps["log"] = { debug: write, info: write, warn: write, error: write, child: () => log };
 
+const writerOf = (url: string) => reportWriter({ url, mainUrl: url }, log);
+
 /** The surface with a key `manager` that may read, and any other key that may not. */
 function surface(over: Partial<ReportsDeps> = {}) {
   const deps: ReportsDeps = {
-    reportRunner: runner,
+    reportWriter: writer,
+    savedReports: async () => [],
     authorizeReports: async (request) => {
       const key = request.headers.get("authorization");
       if (key === null) throw new GatewayError("unauthenticated");
@@ -219,10 +222,10 @@ describe("what has just happened", () => {
         await Bun.sleep(20);
         order.push("settled");
       },
-      reportRunner: {
-        run: (spec, now) => {
+      reportWriter: {
+        write: (...asked) => {
           order.push("run");
-          return runner.run(spec, now);
+          return writer.write(...asked);
         },
       },
     };
@@ -240,10 +243,10 @@ describe("what has just happened", () => {
 });
 
 test("when the database is away the answer is 503, without a word about it", async () => {
-  const away = reportRunner({ url: "postgres://nobody@127.0.0.1:1/none" });
+  const away = writerOf("postgres://nobody@127.0.0.1:1/none");
   const { status, json } = await call("/v1/reports/query", {
     body: { spec: SPEC },
-    deps: { reportRunner: away },
+    deps: { reportWriter: away },
   });
   expect([status, json().error]).toEqual([
     503,

@@ -1,0 +1,168 @@
+import { Elysia } from "elysia";
+import { Name, type Page, pageOf } from "#shared/admin/fields.ts";
+import {
+  SavedReportPatch as Patch,
+  SavedReportBody,
+  type SavedReportPatch,
+  SavedReportPut,
+  type SavedReportView,
+  SavedReportView as View,
+} from "#shared/admin/reports.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Spec } from "#shared/report.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import { CATALOGUE, type CatalogueEntry } from "../reports/catalogue.ts";
+import { DEFAULT_FRAME, isBuiltIn } from "../reports/request.ts";
+import { checkSpec } from "../reports/spec.ts";
+import { periodsOf } from "../reports/window.ts";
+import {
+  deleteSavedReport,
+  findSavedReport,
+  listSavedReports,
+  type SavedReportRow,
+  writeSavedReport,
+} from "../stores/saved-reports.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, changed, read } from "./deps.ts";
+import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
+import { page, readListQuery } from "./list.ts";
+import { requireSameName } from "./names.ts";
+
+/** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
+export const adminReports = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.reports", prefix: "/reports" })
+    .use(adminKey(deps.isAdmin))
+    .get("", ({ request }) => list(deps, request), { ...LIST })
+    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
+    .put("/:id", ({ request, params }) => put(deps, params.id, request), { ...PUT })
+    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
+    .delete("/:id", ({ params }) => remove(deps, params.id), { ...DELETE });
+
+const docs = documented("reports");
+const FIXED = "A built-in report cannot be changed: 403.";
+const LIST = docs({
+  summary: "List reports",
+  description: "The built-in ones first, then the saved ones by id.",
+  query: LIST_QUERY,
+  answers: { 200: pageOf(View) },
+});
+const CREATE = docs({ summary: "Save a report", body: SavedReportBody, answers: { 201: View } });
+const READ = docs({ summary: "Read a report", answers: { 200: View } });
+const PUT = docs({
+  summary: "Save or replace a report",
+  description: FIXED,
+  body: SavedReportPut,
+  answers: { 200: View, 201: View },
+});
+const PATCH = docs({ summary: "Change a report", description: FIXED, body: Patch, answers: { 200: View } });
+const DELETE = docs({ summary: "Delete a report", description: FIXED, answers: { 204: null } });
+
+async function list(deps: AdminDeps, request: Request): Promise<Page<SavedReportView>> {
+  const { limit, after } = readListQuery(request, []);
+  const place = CATALOGUE.findIndex(({ id }) => id === after);
+  const builtIn = after === null || place >= 0 ? CATALOGUE.slice(place + 1).map(builtInView) : [];
+  const slice = { after: place >= 0 ? null : after, limit: limit + 1 };
+  const saved = await read(deps, (db) => listSavedReports(db, slice));
+  const views = [...builtIn, ...saved.map(viewOf)];
+  return page(views, limit, { view: (view) => view, cursor: ({ id }) => id });
+}
+
+async function create(deps: AdminDeps, request: Request): Promise<Response> {
+  const body = await readJson(request, SavedReportBody);
+  if (isBuiltIn(body.id)) throw new GatewayError("conflict");
+  const row = newReport(deps, body.id, body);
+  await changed(deps, async (tx) => {
+    if (await findSavedReport(tx, row.id)) throw new GatewayError("conflict");
+    await writeSavedReport(tx, row);
+  });
+  return created(viewOf(row));
+}
+
+async function readOne(deps: AdminDeps, id: string): Promise<SavedReportView> {
+  const entry = CATALOGUE.find((report) => report.id === id);
+  if (entry) return builtInView(entry);
+  const row = await read(deps, (db) => findSavedReport(db, id));
+  if (!row) throw new GatewayError("not_found");
+  return viewOf(row);
+}
+
+async function put(deps: AdminDeps, id: string, request: Request): Promise<Response | SavedReportView> {
+  requireSaved(id);
+  const { id: repeated, ...body } = await readJson(request, SavedReportPut);
+  if (repeated !== undefined && repeated !== id) {
+    throw new GatewayError("invalid_request", "/id: Expected the id in the address, or none.");
+  }
+  requireSameName(id, undefined, Name);
+  const made = newReport(deps, id, body);
+  const { row, isNew } = await changed(deps, async (tx) => {
+    const current = await findSavedReport(tx, id);
+    const row = { ...made, createdAt: current?.createdAt ?? made.createdAt };
+    await writeSavedReport(tx, row);
+    return { row, isNew: !current };
+  });
+  return isNew ? created(viewOf(row)) : viewOf(row);
+}
+
+async function patch(deps: AdminDeps, id: string, request: Request): Promise<SavedReportView> {
+  requireSaved(id);
+  const body = await readJson(request, Patch);
+  const spec = body.spec && usable(deps, body.spec);
+  const row = await changed(deps, async (tx) => {
+    const current = await findSavedReport(tx, id);
+    if (!current) throw new GatewayError("not_found");
+    const patched = { ...current, ...body, ...(spec && { spec }), updatedAt: deps.clock.now().toISOString() };
+    await writeSavedReport(tx, patched);
+    return patched;
+  });
+  return viewOf(row);
+}
+
+async function remove(deps: AdminDeps, id: string): Promise<Response> {
+  requireSaved(id);
+  await changed(deps, async (tx) => {
+    if (!(await deleteSavedReport(tx, id, deps.clock.now()))) throw new GatewayError("not_found");
+  });
+  return noContent();
+}
+
+function requireSaved(id: string): void {
+  if (isBuiltIn(id)) throw new GatewayError("built_in", "The report is built in and cannot be changed.");
+}
+
+/** The spec, if its source can answer it and its range can be. @throws GatewayError invalid_request */
+function usable(deps: AdminDeps, value: Spec): Spec {
+  const spec = checkSpec(value);
+  periodsOf(spec.range, spec.compare, deps.clock.now());
+  return spec;
+}
+
+type Content = Required<Pick<SavedReportPatch, "title" | "spec">> & Pick<SavedReportPatch, "description">;
+
+function newReport(deps: AdminDeps, id: string, { title, description = "", spec }: Content): SavedReportRow {
+  const now = deps.clock.now().toISOString();
+  const row = { orgId: DEFAULT_ORG, id, title, description, spec: usable(deps, spec) };
+  return { ...row, createdAt: now, updatedAt: now };
+}
+
+const viewOf = ({ id, title, description, spec, createdAt, updatedAt }: SavedReportRow): SavedReportView => ({
+  id,
+  title,
+  description,
+  spec,
+  built_in: false,
+  created_at: createdAt,
+  updated_at: updatedAt,
+});
+
+/** A built-in report as it is asked for without a query. */
+const builtInView = ({ id, title, description, spec }: CatalogueEntry): SavedReportView => ({
+  id,
+  title,
+  description,
+  spec: { ...spec, filters: {}, ...DEFAULT_FRAME },
+  built_in: true,
+  created_at: null,
+  updated_at: null,
+});

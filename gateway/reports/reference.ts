@@ -1,0 +1,29 @@
+import { MEASURE_MEANING } from "#shared/measure-meaning.ts";
+import { DIMENSIONS, MEASURES, SOURCES } from "#shared/report.ts";
+import { sourceOf } from "./sources.ts";
+
+// Tables for readers, in Markdown, made from the tables that decide. The README and the API's documentation show them.
+
+/** Every measure: where it comes from, its unit, and what it is. */
+export function measureTable(): string {
+  const rows = MEASURES.map((name) => {
+    const [unit, meaning] = MEASURE_MEANING[name];
+    const sources = SOURCES.filter((source) => sourceOf(source).measures.includes(name));
+    return [`\`${name}\``, code(sources), unit, meaning];
+  });
+  return markdownTable(["Measure", "Source", "Unit", "Meaning"], rows);
+}
+
+/** What each source can be cut and filtered by. */
+export function dimensionTable(): string {
+  const rows = SOURCES.map((source) => [
+    `\`${source}\``,
+    code(DIMENSIONS.filter((name) => sourceOf(source).dimensions.includes(name))),
+  ]);
+  return markdownTable(["Source", "Dimensions"], rows);
+}
+
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+export const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -1,0 +1,102 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { DocumentDecoration } from "elysia";
+import { COMPARES, DIMENSIONS, RANGES, ReportPayload, Result, Spec } from "#shared/report.ts";
+import { dimensionTable, measureTable } from "../reports/reference.ts";
+import { FORMATS, ReportsBody } from "../reports/request.ts";
+
+type Parameter = Extract<NonNullable<DocumentDecoration["parameters"]>[number], { in: string }>;
+type DocumentedSchema = NonNullable<Parameter["schema"]>;
+
+/** Through text, because the documentation has no use for TypeBox's symbols. */
+const plain = (schema: TSchema) => JSON.parse(JSON.stringify(schema));
+const json = (schema: TSchema) => ({ "application/json": { schema: plain(schema) } });
+const CSV = { "text/csv": { schema: { type: "string" as const } } };
+
+const parameter = (name: string, description: string, schema: DocumentedSchema): Parameter => ({
+  name,
+  in: "query",
+  required: false,
+  description,
+  schema,
+});
+const text: DocumentedSchema = { type: "string" };
+const FORMAT = parameter("format", "CSV holds one report.", { type: "string", enum: [...FORMATS] });
+
+const TAGS = ["Reports"];
+const SECURITY = [{ clientKey: [] }, { adminKey: [] }];
+
+const responses = (description: string, content: Record<string, object>) => ({
+  "200": { description, content },
+  "400": { description: "A member or parameter is unknown, missing or wrong; the message names it." },
+  "401": { description: "No valid key." },
+  "403": { description: "The key may not read reports." },
+  "503": { description: "The database, or the replica for reports, cannot be reached just now." },
+});
+
+// A report to run; its spec is told whole, although it is checked apart.
+const specs = ReportsBody.properties.specs.items;
+const SEVERAL = { ...ReportsBody, properties: { ...ReportsBody.properties, specs: Type.Array(withSpec()) } };
+
+function withSpec(): TSchema {
+  return { ...specs, properties: { ...specs.properties, spec: Spec } };
+}
+
+/** What the documentation says of the reporting API; its tables of measures and dimensions are those that decide. */
+export const REPORTS_DOCS = {
+  schema: { summary: "JSON Schema of the report payload", tags: TAGS },
+  named: {
+    summary: "Built-in and saved reports",
+    description: "Range, comparison and filters that are given take the place of a saved report's own.",
+    tags: TAGS,
+    security: SECURITY,
+    parameters: [
+      parameter("id", "Reports to answer, repeated; absent: every built-in one.", {
+        type: "array",
+        items: text,
+      }),
+      parameter("range", "30d if absent.", { type: "string", enum: [...RANGES] }),
+      parameter("from", "Date or RFC 3339 time, instead of `range`.", text),
+      parameter("to", "Date (that day included) or RFC 3339 time, instead of `range`.", text),
+      parameter("compare", "none if absent.", { type: "string", enum: [...COMPARES] }),
+      parameter(
+        "filter",
+        `\`filter[dimension]=a,b\`: AND across dimensions, OR within one. Dimensions: ${DIMENSIONS.join(", ")}.`,
+        { type: "object", additionalProperties: text },
+      ),
+      FORMAT,
+    ],
+    responses: responses("The payload, or one report as CSV.", { ...json(ReportPayload), ...CSV }),
+  },
+  several: {
+    summary: "Several reports at once",
+    tags: TAGS,
+    security: SECURITY,
+    parameters: [FORMAT],
+    requestBody: { required: true, content: json(SEVERAL) },
+    responses: responses("The payload; an item that fails has `result: null`.", {
+      ...json(ReportPayload),
+      ...CSV,
+    }),
+  },
+  query: {
+    summary: "One report, as JSON or CSV",
+    description: `Which dimensions and measures go with a source:\n\n${dimensionTable()}\n\n${measureTable()}`,
+    tags: TAGS,
+    security: SECURITY,
+    parameters: [FORMAT],
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: {
+            type: "object" as const,
+            required: ["spec"],
+            additionalProperties: false,
+            properties: { spec: plain(Spec) },
+          },
+        },
+      },
+    },
+    responses: responses("The result.", { ...json(Result), ...CSV }),
+  },
+};

@@ -1,0 +1,29 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Spec } from "../report.ts";
+import { closed } from "../schema.ts";
+import { Line, Name, Prose } from "./fields.ts";
+
+const members = {
+  title: Line(200, "Shown above the report."),
+  description: Prose(2000, "What it tells; empty if absent."),
+  spec: Spec,
+};
+const description = Type.Optional(members.description);
+
+/** `POST /admin/v1/reports`. */
+export const SavedReportBody = closed({ id: Name, ...members, description });
+export type SavedReportBody = Static<typeof SavedReportBody>;
+/** `PUT /admin/v1/reports/{id}`: an `id` must be the address's. */
+export const SavedReportPut = closed({ id: Type.Optional(Name), ...members, description });
+/** `PATCH /admin/v1/reports/{id}`: what is absent stays. */
+export const SavedReportPatch = Type.Partial(closed(members));
+export type SavedReportPatch = Static<typeof SavedReportPatch>;
+
+export const SavedReportView = closed({
+  id: Name,
+  ...members,
+  built_in: Type.Boolean({ description: "There from the start, and not to be changed." }),
+  created_at: Type.Union([Type.String(), Type.Null()], { description: "Null where it is built in." }),
+  updated_at: Type.Union([Type.String(), Type.Null()], { description: "Null where it is built in." }),
+});
+export type SavedReportView = Static<typeof SavedReportView>;
