@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import openapi from "@octokit/openapi-webhooks/generated/api.github.com.json";
 import definitions from "@octokit/webhooks-examples/api.github.com/index.json";
-import Ajv from "ajv/dist/2020.js";
+import Ajv, { type ValidateFunction } from "ajv/dist/2020.js";
 
 /** A JSON object of GitHub's, loose on purpose: tests build deliveries that lack or garble members, too. */
 export type Payload = { [member: string]: unknown };
@@ -61,6 +61,9 @@ export type PullRequestOptions = Common & {
   mergeCommitSha?: string;
   closed?: boolean;
   headRef?: string;
+  headSha?: string;
+  /** The fork that it came from was deleted. */
+  headRepositoryGone?: boolean;
   author?: { login: string; type: "User" | "Bot" } | null;
 };
 
@@ -88,7 +91,9 @@ export function pullRequestPayload(options: PullRequestOptions = {}): Payload {
   });
   if (options.author !== undefined)
     it["user"] = options.author && { ...object(it["user"]), ...options.author };
-  if (options.headRef) object(it["head"])["ref"] = options.headRef;
+  const head = object(it["head"]);
+  if (options.headRef) head["ref"] = options.headRef;
+  if (options.headSha) head["sha"] = options.headSha;
   if (action === "edited") {
     payload["changes"] = {
       ...(options.formerBody === undefined ? {} : { body: { from: options.formerBody } }),
@@ -96,7 +101,9 @@ export function pullRequestPayload(options: PullRequestOptions = {}): Payload {
     };
   }
   if (action === "synchronize") Object.assign(payload, { before: SHA, after: SHA });
-  return complete(payload);
+  complete(payload);
+  if (options.headRepositoryGone) head["repo"] = null;
+  return payload;
 }
 
 export type ReviewOptions = Common & {
@@ -166,19 +173,23 @@ function installationOf(id: number, times: { createdAt: string; updatedAt: strin
 export function installationPayload(options: {
   action: "created" | "deleted" | "suspend" | "unsuspend" | "new_permissions_accepted";
   id?: number;
+  account?: { id: number; login: string; type: string };
   repositories?: Named[];
+  createdAt?: string;
   updatedAt?: string;
   suspendedAt?: string;
 }): Payload {
   const payload = example("installation", "suspend");
+  const installation: Payload = installationOf(options.id ?? 1, {
+    createdAt: options.createdAt ?? "2026-10-01T00:00:00Z",
+    updatedAt: options.updatedAt ?? "2026-10-01T00:00:00Z",
+    ...(options.suspendedAt === undefined ? {} : { suspendedAt: options.suspendedAt }),
+  });
+  if (options.account) installation["account"] = { ...object(installation["account"]), ...options.account };
   return {
     ...payload,
     action: options.action,
-    installation: installationOf(options.id ?? 1, {
-      createdAt: "2026-10-01T00:00:00Z",
-      updatedAt: options.updatedAt ?? "2026-10-01T00:00:00Z",
-      ...(options.suspendedAt === undefined ? {} : { suspendedAt: options.suspendedAt }),
-    }),
+    installation,
     repositories: (options.repositories ?? []).map(listed),
     requester: null,
   };
@@ -203,14 +214,19 @@ export function coveragePayload(options: {
   };
 }
 
-export function renamePayload(options: { repository: Named; formerName: string; at: string }): Payload {
-  const payload = place(example("repository", "renamed"), { repository: options.repository });
+export function renamePayload(options: {
+  repository: Named;
+  formerName: string;
+  at: string;
+  installationId?: number | null;
+}): Payload {
+  const payload = place(example("repository", "renamed"), options);
   object(payload["repository"])["updated_at"] = options.at;
   payload["changes"] = { repository: { name: { from: options.formerName } } };
   return payload;
 }
 
-const schemas = { ajv: null as Ajv | null };
+const schemas = { ajv: null as Ajv | null, checks: new Map<string, ValidateFunction>() };
 
 function validator(): Ajv {
   if (schemas.ajv) return schemas.ajv;
@@ -223,7 +239,9 @@ function validator(): Ajv {
 /** Where a payload departs from GitHub's own schema of its event and action. */
 export function schemaFaults(event: string, payload: Payload): string[] {
   const name = `webhook-${event}-${payload["action"]}`.replaceAll("_", "-");
-  const validate = validator().compile({ $ref: `github#/components/schemas/${name}` });
+  const validate =
+    schemas.checks.get(name) ?? validator().compile({ $ref: `github#/components/schemas/${name}` });
+  schemas.checks.set(name, validate);
   return validate(payload) ? [] : (validate.errors ?? []).map((it) => `${it.instancePath} ${it.message}`);
 }
 

@@ -1,0 +1,95 @@
+import { createPublicKey, verify } from "node:crypto";
+import type { Operation } from "./operations.ts";
+import type { Installation, World } from "./world.ts";
+
+/** Who asks. `person`: someone with a token of their own, as the command line has. */
+export type Caller =
+  | { kind: "app" }
+  | { kind: "installation"; installation: Installation }
+  | { kind: "person"; login: string }
+  | { kind: "nobody" };
+
+/** What an installation must have been granted; what is not here needs `metadata: read` only. */
+const PERMISSIONS: Partial<Record<Operation, [name: string, access: "read" | "write"]>> = {
+  "GET /repos/{owner}/{repo}/pulls": ["pull_requests", "read"],
+  "POST /repos/{owner}/{repo}/pulls": ["pull_requests", "write"],
+  "GET /repos/{owner}/{repo}/pulls/{pull_number}": ["pull_requests", "read"],
+  "PATCH /repos/{owner}/{repo}/pulls/{pull_number}": ["pull_requests", "write"],
+  "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge": ["contents", "write"],
+  "GET /repos/{owner}/{repo}/pulls/{pull_number}/commits": ["pull_requests", "read"],
+  "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews": ["pull_requests", "read"],
+  "GET /repos/{owner}/{repo}/issues": ["issues", "read"],
+  "POST /repos/{owner}/{repo}/issues": ["issues", "write"],
+  "PATCH /repos/{owner}/{repo}/issues/{issue_number}": ["issues", "write"],
+  "GET /repos/{owner}/{repo}/issues/{issue_number}/comments": ["pull_requests", "read"],
+  "POST /repos/{owner}/{repo}/issues/{issue_number}/comments": ["pull_requests", "write"],
+  "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}": ["pull_requests", "write"],
+  "POST /repos/{owner}/{repo}/check-runs": ["checks", "write"],
+  "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}": ["checks", "write"],
+  "GET /repos/{owner}/{repo}/commits/{ref}/check-runs": ["checks", "read"],
+};
+
+const OF_APP = /^(GET|POST) \/app(\/|$)/;
+
+/** Tokens handed out to installations and people. */
+export function createTokens(world: World, now: () => Date) {
+  const installations = new Map<string, { installation: Installation; expiresAt: number }>();
+  const people = new Map<string, string>();
+  return {
+    issue: (installation: Installation) => {
+      const token = `ghs_${crypto.randomUUID().replaceAll("-", "")}`;
+      const expiresAt = now().getTime() + 3_600_000;
+      installations.set(token, { installation, expiresAt });
+      return { token, expires_at: new Date(expiresAt).toISOString() };
+    },
+    /** A token of a person who may do everything. */
+    personal: (login: string) => {
+      const token = `ghp_${crypto.randomUUID().replaceAll("-", "")}`;
+      people.set(token, login);
+      return token;
+    },
+    callerOf: (authorization: string | null): Caller => {
+      const token = (authorization ?? "").replace(/^(bearer|token) /i, "");
+      const issued = installations.get(token);
+      if (issued && issued.expiresAt > now().getTime()) {
+        return { kind: "installation", installation: issued.installation };
+      }
+      const login = people.get(token);
+      if (login !== undefined) return { kind: "person", login };
+      return isAppToken(world, token) ? { kind: "app" } : { kind: "nobody" };
+    },
+  };
+}
+
+/** Knows the App by the signature of its token alone, as GitHub does. */
+function isAppToken({ app }: World, token: string): boolean {
+  const [head = "", body = "", signature = ""] = token.split(".");
+  if (signature === "") return false;
+  const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as { iss?: unknown };
+  return (
+    String(claims.iss) === String(app.id) &&
+    verify(
+      "sha256",
+      Buffer.from(`${head}.${body}`),
+      createPublicKey(app.publicKey),
+      Buffer.from(signature, "base64url"),
+    )
+  );
+}
+
+/** The status with which a caller is refused, or null. */
+export function refusal(caller: Caller, operation: Operation, fullName: string | null): number | null {
+  if (operation === "POST /app-manifests/{code}/conversions") return null;
+  if (caller.kind === "nobody") return 401;
+  if (OF_APP.test(operation)) return caller.kind === "app" ? null : 401;
+  if (caller.kind === "app") return 401;
+  if (caller.kind === "person") return null;
+  const { installation } = caller;
+  if (installation.removed) return 401;
+  if (installation.suspendedAt !== null) return 403;
+  if (fullName !== null && !installation.repositories.some((it) => it.fullName === fullName)) return 404;
+  const [name, access] = PERMISSIONS[operation] ?? ["metadata", "read"];
+  const granted = installation.permissions[name];
+  const enough = access === "read" ? granted !== undefined : granted === "write";
+  return enough ? null : 403;
+}

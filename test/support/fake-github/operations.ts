@@ -1,0 +1,33 @@
+/** What the stand-in for GitHub answers, as GitHub's OpenAPI description names it. */
+export const OPERATIONS = [
+  "GET /app",
+  "GET /app/installations",
+  "GET /app/installations/{installation_id}",
+  "POST /app/installations/{installation_id}/access_tokens",
+  "GET /app/hook/deliveries",
+  "GET /app/hook/deliveries/{delivery_id}",
+  "POST /app/hook/deliveries/{delivery_id}/attempts",
+  "POST /app-manifests/{code}/conversions",
+  "GET /installation/repositories",
+  "GET /rate_limit",
+  "GET /user",
+  "GET /repos/{owner}/{repo}",
+  "GET /repos/{owner}/{repo}/pulls",
+  "POST /repos/{owner}/{repo}/pulls",
+  "GET /repos/{owner}/{repo}/pulls/{pull_number}",
+  "PATCH /repos/{owner}/{repo}/pulls/{pull_number}",
+  "GET /repos/{owner}/{repo}/pulls/{pull_number}/commits",
+  "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews",
+  "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge",
+  "GET /repos/{owner}/{repo}/issues",
+  "POST /repos/{owner}/{repo}/issues",
+  "PATCH /repos/{owner}/{repo}/issues/{issue_number}",
+  "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
+  "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
+  "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}",
+  "POST /repos/{owner}/{repo}/check-runs",
+  "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",
+  "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
+] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
