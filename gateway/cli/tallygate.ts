@@ -1,5 +1,6 @@
 #!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
+import { addInstall } from "./commands/install.ts";
 import { addPr } from "./commands/pr.ts";
 import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
@@ -16,7 +17,7 @@ const program = new Command("tallygate")
   .exitOverride(({ exitCode, code }) => process.exit(code === "commander.help" ? 0 : exitCode && USAGE))
   .addHelpText("after", "\nExit status: 0 done, 1 not done or something is wrong, 2 not understood.");
 
-for (const add of [addSession, addRun, addPr, addRoutes]) {
+for (const add of [addSession, addRun, addPr, addInstall, addRoutes]) {
   add(program);
 }
 

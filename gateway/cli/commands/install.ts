@@ -1,0 +1,96 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { Argument, type Command } from "commander";
+import { readPresent } from "#shared/env.ts";
+import { AGENT_NAMES, type AgentName } from "../stamping/agents.ts";
+import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
+import { note, tell } from "./common.ts";
+
+type Options = { dryRun?: true; remove?: true };
+
+export const addInstall = (program: Command) =>
+  program
+    .command("install")
+    .description("Give coding agents the hook that stamps pull requests, and say what was changed.")
+    .addArgument(
+      new Argument("[agents...]", "which of them; without one, all that are used here").choices(AGENT_NAMES),
+    )
+    .option("--remove", "take the hook out again")
+    .option("--dry-run", "only say what would be changed")
+    .addHelpText("after", HELP)
+    .action((agents: AgentName[], options: Options) => {
+      process.exitCode = install(agents, options);
+    });
+
+const HELP = `
+The hook runs after each tool of the agent, and does nothing unless the tool may have made or changed a pull request. It
+goes into your own settings of the agent, not into a repository. Installing again changes nothing.`;
+
+const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
+
+/** Exit status: 1 where an agent's file could not be changed, or no agent is here. */
+function install(asked: readonly AgentName[], options: Options): number {
+  const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](HOMES)));
+  const agents = asked.length > 0 ? asked : used;
+  if (agents.length === 0) {
+    note(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
+    return 1;
+  }
+  return agents.map((name) => installOne(name, options)).every(Boolean) ? 0 : 1;
+}
+
+function installOne(name: AgentName, { dryRun, remove }: Options): boolean {
+  const file: HookFile = HOOK_FILES[name];
+  const path = file.path(HOMES);
+  try {
+    const before = existsSync(path) ? readFileSync(path, "utf8") : null;
+    const after = file.edit(before, remove ? null : hookCommand());
+    if (after === before) {
+      tell(`${name}: ${path} ${remove ? "has no hook of ours" : "has the hook already"}.`);
+      return true;
+    }
+    if (!dryRun) replace(path, after);
+    const what = remove ? "the hook is out of" : "the hook is in";
+    tell(`${name}: ${dryRun ? "would change" : what} ${path}${after === null ? ", which is gone" : ""}.`);
+    if (file.afterwards && !remove) tell(`  ${file.afterwards}`);
+    return true;
+  } catch (error) {
+    note(
+      `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be changed"}.`,
+    );
+    return false;
+  }
+}
+
+/** Whole or not at all; what a link leads to is replaced, not the link. */
+function replace(path: string, text: string | null): void {
+  const real = existsSync(path) ? realpathSync(path) : path;
+  if (text === null) {
+    rmSync(real);
+    return;
+  }
+  const mode = existsSync(real) ? statSync(real).mode & 0o777 : 0o600;
+  mkdirSync(dirname(real), { recursive: true });
+  const temporary = `${real}.tmp-${process.pid}`;
+  writeFileSync(temporary, text, { mode });
+  renameSync(temporary, real);
+}
+
+/** By full paths, because a hook may run where neither is found; without a project's own `.env`. */
+const hookCommand = (): string =>
+  [process.execPath, "--no-env-file", join(import.meta.dir, "../tallygate.ts"), "pr", "stamp", "--hook"]
+    .map(quoted)
+    .join(" ");
+
+const quoted = (word: string): string =>
+  /^[A-Za-z0-9_./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AgentName } from "./agents.ts";
+import { editGroups, type HookGroup, jsonText } from "./hook-groups.ts";
+
+/** Where agents keep a person's own settings. */
+export type Homes = { home: string; env(name: string): string | undefined };
+
+export type HookFile = {
+  /** The file that gets the hook. */
+  path(homes: Homes): string;
+  /**
+   * The file's text with the hook in it, once; with a null command, without it. Everything else stays. Null is no file.
+   * @throws Error for a file that cannot be understood.
+   */
+  edit(text: string | null, command: string | null): string | null;
+  /** What a person still has to do. */
+  afterwards?: string;
+};
+
+/** Each agent's own directory: where it is, the agent is used here. */
+export const DIRECTORIES = {
+  claude: ({ home, env }) => env("CLAUDE_CONFIG_DIR") ?? join(home, ".claude"),
+  codex: ({ home, env }) => env("CODEX_HOME") ?? join(home, ".codex"),
+  gemini: ({ home }) => join(home, ".gemini"),
+  copilot: ({ home, env }) => env("COPILOT_HOME") ?? join(home, ".copilot"),
+  opencode: ({ home, env }) => join(env("XDG_CONFIG_HOME") ?? join(home, ".config"), "opencode"),
+} as const satisfies Record<AgentName, (homes: Homes) => string>;
+
+const OPENCODE_HOOK = pathToFileURL(join(import.meta.dir, "opencode-hook.ts")).href;
+
+const TIMEOUT_SECONDS = 60;
+/** Tools of GitHub's own tool server, under whatever name the agent knows the server by. */
+const REQUEST_TOOLS = "mcp__.*pull_request.*";
+
+const group = (matcher: string, command: string): HookGroup => ({
+  matcher,
+  hooks: [{ type: "command", command, timeout: TIMEOUT_SECONDS }],
+});
+
+/** Which file of which agent gets the hook that stamps, and in what form. */
+export const HOOK_FILES = {
+  claude: {
+    path: (homes) => join(DIRECTORIES.claude(homes), "settings.json"),
+    edit: editGroups("PostToolUse", (command) =>
+      ["Bash", REQUEST_TOOLS].map((matcher) => group(matcher, command)),
+    ),
+  },
+  codex: {
+    path: (homes) => join(DIRECTORIES.codex(homes), "hooks.json"),
+    edit: editGroups("PostToolUse", (command) => [group(`Bash|${REQUEST_TOOLS}`, command)]),
+    afterwards: "Codex asks once whether it may run the hook: start it and say yes (/hooks).",
+  },
+  gemini: {
+    path: (homes) => join(DIRECTORIES.gemini(homes), "settings.json"),
+    edit: editGroups("AfterTool", (command) => [
+      {
+        matcher: "run_shell_command|mcp_.*pull_request.*",
+        hooks: [{ name: "tallygate-stamp", type: "command", command, timeout: TIMEOUT_SECONDS * 1000 }],
+      },
+    ]),
+  },
+  copilot: {
+    path: (homes) => join(DIRECTORIES.copilot(homes), "hooks", "tallygate.json"),
+    edit: (_, command) =>
+      command &&
+      jsonText({
+        version: 1,
+        hooks: { postToolUse: [{ type: "command", bash: command, timeoutSec: TIMEOUT_SECONDS }] },
+      }),
+  },
+  opencode: {
+    path: (homes) => join(DIRECTORIES.opencode(homes), "plugin", "tallygate.js"),
+    edit: (_, command) => command && `export { stamping } from ${JSON.stringify(OPENCODE_HOOK)};\n`,
+  },
+} as const satisfies Record<AgentName, HookFile>;
