@@ -1,0 +1,89 @@
+import { bigint, index, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { instant, label, org } from "./columns.ts";
+
+const githubId = (name: string) => bigint(name, { mode: "number" });
+
+/** The App that was registered through the set-up page. */
+export const githubApps = pgTable(
+  "github_apps",
+  {
+    orgId: org(),
+    appId: githubId("app_id").notNull(),
+    slug: label("slug").notNull(),
+    ownerLogin: label("owner_login"),
+    /** Where GitHub shows the App. */
+    htmlUrl: label("html_url").notNull(),
+    /** The REST API's root that the App belongs to. */
+    apiUrl: label("api_url").notNull(),
+    /** Private key, webhook secrets and client secret, sealed under the master key. */
+    sealed: label("sealed").notNull(),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId] })],
+);
+
+/**
+ * What began or ended the App's sight of a repository: a set, so that any order and repetition of deliveries ends in
+ * the same rows. Windows are read from it (shared/coverage.ts).
+ */
+export const coverageChanges = pgTable(
+  "coverage_changes",
+  {
+    orgId: org(),
+    installationId: githubId("installation_id").notNull(),
+    /** 0: all repositories of the installation. */
+    repositoryId: githubId("repository_id").notNull(),
+    at: instant("at").notNull(),
+    kind: label("kind").$type<"added" | "removed" | "suspended" | "unsuspended" | "uninstalled">().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.installationId, table.repositoryId, table.at, table.kind] }),
+    index("coverage_changes_repository").on(table.orgId, table.repositoryId),
+  ],
+);
+
+/**
+ * How far a repository's pull requests were asked of GitHub. A pass goes through them from the latest change back to
+ * `stopAt`, first the pull requests, then their reviews, and `page` is the next one: a process that dies loses a page.
+ */
+export const githubPasses = pgTable(
+  "github_passes",
+  {
+    orgId: org(),
+    repositoryId: githubId("repository_id").notNull(),
+    installationId: githubId("installation_id").notNull(),
+    /** All that changed up to here is known; null: nothing was asked yet. */
+    watermark: instant("watermark"),
+    phase: label("phase").$type<"idle" | "pulls" | "reviews">().notNull().default("idle"),
+    page: integer("page").notNull().default(1),
+    /** Changes before it are not asked for; null: back to the first pull request. */
+    stopAt: instant("stop_at"),
+    /** The latest change when the pass began, which becomes the watermark. */
+    reachAt: instant("reach_at"),
+    startedAt: instant("started_at"),
+    finishedAt: instant("finished_at"),
+    /** When the next pass is due. */
+    dueAt: instant("due_at").notNull(),
+    /** Pull requests and reviews that the pass has read so far, or the last one read. */
+    pulls: integer("pulls").notNull().default(0),
+    reviews: integer("reviews").notNull().default(0),
+    /** Class of the failure that holds the pass up; null: none does. */
+    failure: label("failure"),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.repositoryId] })],
+);
+
+/** Work that one process at a time does: who has it in hand until when, and when it was last done. */
+export const githubTurns = pgTable(
+  "github_turns",
+  {
+    orgId: org(),
+    name: label("name").$type<"reconcile" | "redeliver">().notNull(),
+    holder: uuid("holder"),
+    busyUntil: instant("busy_until"),
+    doneAt: instant("done_at"),
+    /** Until when GitHub asks not to be called. */
+    waitUntil: instant("wait_until"),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);
