@@ -11,6 +11,7 @@ import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
 import { files } from "./surfaces/files.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
+import { type HookEventsDeps, hookEvents } from "./surfaces/hook-events.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
@@ -35,7 +36,8 @@ export type AppDeps = SurfaceDeps &
   MetricsDeps &
   AdminDeps &
   ReportsDeps &
-  OtelDeps & {
+  OtelDeps &
+  HookEventsDeps & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
     allowedHosts: readonly string[] | null;
   };
@@ -101,5 +103,6 @@ export const app = (deps: AppDeps) =>
     .use(rerank(deps))
     .use(classifySurface(deps))
     .use(otel(deps))
+    .use(hookEvents(deps))
     .use(reports(deps))
     .use(admin(deps));

@@ -133,6 +133,16 @@ export type ToolServer = {
   allowPrivateNetwork: boolean;
 };
 
+/** A tool that agents with managed hooks are told not to call. Globs; null is any. */
+export type HookPolicy = {
+  name: string;
+  client: string | null;
+  tool: string;
+  server: string | null;
+  /** Told to the agent's model and to the person. */
+  reason: string;
+};
+
 /** All that administrators set, read from Postgres into memory. Never changed in place: a change makes a new one. */
 export type Directory = {
   version: number;
@@ -146,5 +156,7 @@ export type Directory = {
   guardrails: readonly Guardrail[];
   /** Those that are switched on, by name and in the order of their names. */
   toolServers: ReadonlyMap<string, ToolServer>;
+  /** Those that are switched on, in the order in which they are tried. */
+  hookPolicies: readonly HookPolicy[];
   settings: Settings;
 };

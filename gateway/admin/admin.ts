@@ -4,6 +4,7 @@ import { adminBodies } from "./bodies.ts";
 import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails } from "./guardrails.ts";
+import { adminHookPolicies } from "./hook-policies.ts";
 import { adminKeyBatches } from "./key-batches.ts";
 import { adminKeys } from "./keys.ts";
 import { adminMcpServers } from "./mcp-servers.ts";
@@ -15,6 +16,7 @@ import { adminRequests } from "./requests.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
 import { adminSettings } from "./settings.ts";
+import { adminToolCalls } from "./tool-calls.ts";
 
 export type { AdminDeps } from "./deps.ts";
 
@@ -28,6 +30,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminKeyBatches(deps))
     .use(adminPrices(deps))
     .use(adminGuardrails(deps))
+    .use(adminHookPolicies(deps))
     .use(adminMcpServers(deps))
     .use(adminReports(deps))
     .use(adminSettings(deps))
@@ -35,4 +38,5 @@ export const admin = (deps: AdminDeps) =>
     .use(adminBodies(deps))
     .use(adminAudit(deps))
     .use(adminMetricsDropped(deps))
+    .use(adminToolCalls(deps))
     .use(adminPullRequests(deps));

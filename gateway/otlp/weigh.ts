@@ -32,7 +32,7 @@ export function weigh(bytes: Uint8Array): void {
         throw new GatewayError("invalid_request", `The body is nested deeper than ${DEPTH_MAX} levels.`);
       }
     }
-    if (values > VALUES_MAX) throw new GatewayError("too_large", "The export has too many values.");
+    if (values > VALUES_MAX) throw new GatewayError("too_large", "The body has too many values.");
   }
 }
 

@@ -13,14 +13,15 @@ const REQUESTS = `(
   from requests q
 )`;
 
-/** Of the right columns and without rows: tool calls are not recorded yet. */
+/** Calls of tools. One that was denied never ran, and costs nothing; any other without a price is unpriced. */
 const TOOL_CALLS = `(
-  select null::text as org_id, null::text as record, null::timestamptz as started_at, null::text as person,
-    null::text as run, true as attributed, true as metered, true as uncertain, null::text as client,
-    null::text as owner, null::text as user_label, null::uuid as key_id, null::text as channel, null::text[] as tags,
-    null::text as session, null::text as server, null::text as tool, null::text as status, false as unpriced,
-    null::numeric as cost_usd, null::int as latency_ms, 0 as timed
-  where false
+  select c.org_id, c.id::text as record, c.started_at, coalesce(c.user_label, c.owner) as person, c.session as run,
+    true as attributed, true as metered, c.cost_usd is null and c.status <> 'denied' as uncertain, c.client, c.owner,
+    c.user_label, c.key_id, c.channel, c.tags, c.session, c.server, c.tool, c.status,
+    c.cost_usd is null and c.status <> 'denied' as unpriced,
+    case when c.status = 'denied' then coalesce(c.cost_usd, 0) else c.cost_usd end as cost_usd,
+    c.latency_ms, (c.latency_ms is not null)::int as timed
+  from tool_calls c
 )`;
 
 /**

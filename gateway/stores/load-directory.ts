@@ -8,6 +8,7 @@ import type { Log } from "#shared/log.ts";
 import type { ClientKey, Directory, PriceOverride, Provider, Route } from "../directory.ts";
 import type { Reader } from "./change.ts";
 import { asking } from "./failure.ts";
+import { loadHookPolicies } from "./hook-policies.ts";
 import { loadGuardrails } from "./load-guardrails.ts";
 import { loadToolServers } from "./mcp-servers.ts";
 import { type CredentialSources, providerOf } from "./provider-rows.ts";
@@ -39,6 +40,7 @@ export const loadDirectory = (
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
         guardrails: await loadGuardrails(tx, sources.log),
+        hookPolicies: await loadHookPolicies(tx),
         toolServers: await loadToolServers(tx, sources),
         settings: await readSettings(tx),
       }),

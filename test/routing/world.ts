@@ -56,6 +56,7 @@ export const directory = ({ providers = [provider("p")], routes = [], defaultRou
   prices: [],
   guardrails: [],
   toolServers: new Map(),
+  hookPolicies: [],
   settings: { ...DEFAULT_SETTINGS, default_route: defaultRoute ?? DEFAULT_SETTINGS.default_route },
 });
 

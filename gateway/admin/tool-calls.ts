@@ -1,0 +1,61 @@
+import { Elysia } from "elysia";
+import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
+import { ToolCallView } from "#shared/admin/tool-calls.ts";
+import { isId } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import {
+  listToolCalls,
+  TOOL_CALL_FILTERS,
+  type ToolCallFilter,
+  type ToolCallQuery,
+} from "../stores/tool-call-list.ts";
+import { type AdminDeps, awaitSettled, read } from "./deps.ts";
+import { documented, LIST_QUERY } from "./documented.ts";
+import { page, readListQuery } from "./list.ts";
+import { requireCursor } from "./names.ts";
+
+const docs = documented("records");
+const EQUAL = Object.keys(TOOL_CALL_FILTERS) as ToolCallFilter[];
+
+/** `/admin/v1/tool-calls`: what hooks and the tool gateway saw of calls of tools, newest first. */
+export const adminToolCalls = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.tool-calls", prefix: "/tool-calls" }).use(adminKey(deps.isAdmin)).get(
+    "",
+    async ({ request }) => {
+      const query = readQuery(request);
+      await awaitSettled(deps);
+      const rows = await read(deps, (db) => listToolCalls(db, { ...query, limit: query.limit + 1 }));
+      return page(rows, query.limit, { view: (row): ToolCallView => row, cursor: (row) => row.id });
+    },
+    docs({
+      summary: "List calls of tools, newest first",
+      description: "One row for each call, also where an agent's hook and the tool gateway both saw it.",
+      query: {
+        ...LIST_QUERY,
+        ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+        key: "A key's id or name.",
+        from: "Started then or later: RFC 3339, or a date.",
+        to: "Started before then: RFC 3339, or a date, which includes that day.",
+      },
+      answers: { 200: pageOf(ToolCallView) },
+    }),
+  );
+
+function readQuery(request: Request): ToolCallQuery {
+  const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "from", "to"]);
+  const { key, from, to, ...equal } = given;
+  return {
+    limit,
+    after: after && requireCursor(after),
+    equal,
+    key: key === undefined ? null : isId(key) ? { id: key } : { name: key },
+    from: from === undefined ? null : instant("from", readInstant(from)),
+    to: to === undefined ? null : instant("to", readEnd(to)),
+  };
+}
+
+function instant(name: string, atMs: number | null): string {
+  if (atMs !== null) return new Date(atMs).toISOString();
+  throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
+}

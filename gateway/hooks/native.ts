@@ -1,0 +1,65 @@
+import type { ToolStatus } from "#drizzle/schema/tools.ts";
+import { parseSessionId } from "#shared/labels.ts";
+import type { JsonBody } from "../call.ts";
+import { memberValue } from "../http/scan.ts";
+import { type HookEvent, readDuration } from "./event.ts";
+import { readToolName } from "./tool-name.ts";
+
+/** What a kind of hook says of its call; null: nothing new, but a policy is asked. */
+type Meaning = { status: ToolStatus | null; before?: true };
+
+/** The hooks that tell of a call, as Claude Code names them and agents after its example. All others leave no trace. */
+const EVENTS: Readonly<Record<string, Meaning>> = {
+  PreToolUse: { status: "pending", before: true },
+  PermissionRequest: { status: null, before: true },
+  PermissionDenied: { status: "denied" },
+  PostToolUse: { status: "ok" },
+  PostToolUseFailure: { status: "failed" },
+};
+
+/** The name of a native payload's event; null for what is no such payload. */
+export function eventName(body: JsonBody): string | null {
+  const name = memberValue(body, "hook_event_name");
+  return typeof name === "string" ? name : null;
+}
+
+/**
+ * What a native payload tells; null where nothing of it is kept. Only the members that are named here are read:
+ * prompts, arguments and results stay bytes that nobody parses.
+ */
+export function nativeEvent(
+  body: JsonBody,
+  { at, isRegistered }: { at: string; isRegistered: (server: string) => boolean },
+): HookEvent | null {
+  const event = eventName(body) ?? "";
+  const session = parseSessionId(textMember(body, "session_id"));
+  if (event === "SessionEnd") return session && { kind: "session_end", session, at };
+  const meaning = Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined;
+  if (!meaning) return null;
+  const rawName = textMember(body, "tool_name") ?? "";
+  const interrupted = meaning.status === "failed" && memberValue(body, "is_interrupt") === true;
+  return {
+    kind: "call",
+    id: textMember(body, "tool_use_id"),
+    turn: textMember(body, "prompt_id"),
+    name: readToolName(rawName, serverOf(body), isRegistered),
+    rawName,
+    session,
+    client: "claude-code",
+    status: interrupted ? "unknown" : meaning.status,
+    before: meaning.before === true,
+    at,
+    durationMs: readDuration(memberValue(body, "duration_ms")),
+  };
+}
+
+function textMember(body: JsonBody, name: string): string | null {
+  const value = memberValue(body, name);
+  return typeof value === "string" ? value : null;
+}
+
+/** Of `mcp_server: {name, source}`. */
+function serverOf(body: JsonBody): unknown {
+  const server = memberValue(body, "mcp_server");
+  return typeof server === "object" && server !== null && "name" in server ? server.name : null;
+}

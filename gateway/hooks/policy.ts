@@ -1,0 +1,19 @@
+import type { HookPolicy } from "../directory.ts";
+import { matchesGlob } from "../routing/glob.ts";
+import type { ToolName } from "./tool-name.ts";
+
+export type AskedCall = { client: string; name: ToolName; rawName: string };
+
+/**
+ * The first policy, by name, that denies a call. `tool` is held against the tool's own name and against the one that
+ * the agent wrote (`mcp__server__tool`); `server`, where given, against its server, which a built-in tool has not.
+ */
+export const denying = (policies: readonly HookPolicy[], call: AskedCall): HookPolicy | null =>
+  policies.find(
+    ({ client, tool, server }) =>
+      fits(client, call.client) &&
+      (fits(tool, call.rawName) || (call.name.tool !== null && fits(tool, call.name.tool))) &&
+      (server === null || (call.name.server !== null && fits(server, call.name.server))),
+  ) ?? null;
+
+const fits = (glob: string | null, text: string): boolean => glob === null || matchesGlob(glob, text);

@@ -1,0 +1,40 @@
+import type { Labels } from "../call.ts";
+import type { ClientKey } from "../directory.ts";
+import { type Seen, type ToolSighting, toolSighting } from "../stores/tool-calls.ts";
+import type { CallEvent } from "./event.ts";
+
+/** Who told of an event, and what the headers say of it. */
+export type Teller = { key: ClientKey; labels: Labels; headers: Headers };
+
+/** The client that an event is of: what an administrator set up, else what the event says, else who sent it. */
+export const clientOf = ({ headers, labels }: Teller, event: CallEvent): string =>
+  headers.has("x-client") ? labels.client : (event.client ?? labels.client);
+
+/** `x-session-id` decides alone where it is present, as on every surface. */
+export const sessionOf = ({ headers, labels }: Teller, told: string | null): string | null =>
+  headers.has("x-session-id") ? labels.session : (told ?? labels.session);
+
+/** What is stored of an event. `id` is the agent's own of the call, null where nobody knows it. */
+export function sightingOf(
+  teller: Teller,
+  event: CallEvent & { status: NonNullable<CallEvent["status"]> },
+): ToolSighting {
+  const seen: Seen = {
+    key: teller.key,
+    externalId: event.id,
+    startedAt: new Date(Date.parse(event.at) - (event.durationMs ?? 0)).toISOString(),
+    channel: "hook",
+    status: event.status,
+    decidedAt: event.at,
+    userLabel: null,
+    client: clientOf(teller, event),
+    session: sessionOf(teller, event.session),
+    tags: teller.labels.tags,
+    server: event.name.server,
+    tool: event.name.tool,
+    latencyMs: event.durationMs,
+    costUsd: null,
+    errorCode: null,
+  };
+  return toolSighting(seen);
+}

@@ -1,0 +1,35 @@
+import { parseLabel } from "#shared/labels.ts";
+
+/** Longest name of a tool and of a server that is stored, as the tool protocol bounds them. */
+const TOOL_MAX = 128;
+const SERVER_MAX = 64;
+
+/** A tool and its server; a server of null is the agent itself. Names that cannot be stored are null. */
+export type ToolName = { server: string | null; tool: string | null };
+
+/** How agents name the tools of a server that they are connected to. */
+const OF_A_SERVER = /^mcp__(.+?)__(.+)$/s;
+
+/** The tool gateway names the tools of all its servers `server__tool`; a server's name has no underscore. */
+const THROUGH_THE_GATEWAY = /^([a-z0-9-]{1,24})__(.+)$/s;
+
+/**
+ * What an agent means by a tool's name. One that reaches a registered server through the tool gateway is that server's,
+ * as the tool gateway itself records it. `serverName`, where the agent tells it, is right where the name is ambiguous.
+ */
+export function readToolName(
+  name: unknown,
+  serverName: unknown,
+  isRegistered: (server: string) => boolean,
+): ToolName {
+  if (typeof name !== "string") return { server: null, tool: null };
+  const [, written = "", own = ""] = OF_A_SERVER.exec(name) ?? [];
+  if (written === "") return { server: labelOf(serverName, SERVER_MAX), tool: labelOf(name, TOOL_MAX) };
+  const [, server = "", tool = ""] = THROUGH_THE_GATEWAY.exec(own) ?? [];
+  if (isRegistered(server)) return { server, tool: labelOf(tool, TOOL_MAX) };
+  const told = labelOf(serverName, SERVER_MAX);
+  return { server: told ?? labelOf(written, SERVER_MAX), tool: labelOf(own, TOOL_MAX) };
+}
+
+const labelOf = (value: unknown, max: number): string | null =>
+  typeof value === "string" ? parseLabel(value, max) : null;

@@ -1,0 +1,79 @@
+import { Elysia } from "elysia";
+import type { Directory } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { GenericBody } from "../hooks/generic.ts";
+import { type HookDeps, hookReceiver } from "../hooks/receive.ts";
+import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
+import { readBody } from "./body.ts";
+
+export type HookEventsDeps = Omit<HookDeps, "directory"> & {
+  directory: KeyLookup & { current(): Pick<Directory, "settings" | "hookPolicies" | "toolServers"> };
+  bytesMax: { tool: number };
+};
+
+const SCHEMA = {
+  oneOf: [
+    {
+      type: "object",
+      required: ["hook_event_name"],
+      properties: { hook_event_name: { type: "string" } },
+      description: "A coding agent's own hook payload, as Claude Code sends it.",
+    },
+    JSON.parse(JSON.stringify(GenericBody)),
+  ],
+};
+
+const DETAIL = {
+  tags: ["Hooks"],
+  summary: "Take what a managed hook of a coding agent tells",
+  description:
+    "Answers `{}` (no opinion), or that a hook policy denies the call; never that it is allowed. Of an event only names, ids, times and the outcome are kept: no prompt, no argument, no result. The generic form takes up to 100 events, the same id always being the same call.",
+  security: [{ clientKey: [] }],
+  requestBody: { required: true, content: { "application/json": { schema: SCHEMA } } },
+  responses: {
+    "200": { description: "Told and on disk: `{}`, or a denial in the agent's own words." },
+    "400": { description: "The body is no hook's JSON; the message names the faulty member." },
+    "401": { description: "No valid client key." },
+    "404": { description: "Hooks are switched off." },
+    "413": { description: "The body is too large." },
+    "503": { description: "Nothing can be recorded just now." },
+  },
+};
+
+/** `POST /hooks/v1/events`: decisions and ends of tool calls, told by hooks that an administrator manages. */
+export const hookEvents = (deps: HookEventsDeps) => {
+  const receive = hookReceiver(deps);
+  return new Elysia({ name: "surface.hook-events" })
+    .post(
+      "/hooks/v1/events",
+      async ({ request }) => {
+        requireOn(deps);
+        const { key } = await authenticate(deps.directory, request.headers);
+        requirePlain(request.headers);
+        return Response.json(
+          await receive(key, request.headers, await readBody(request, deps.bytesMax.tool)),
+        );
+      },
+      { parse: "none", detail: DETAIL },
+    )
+    .all(
+      "/hooks/v1/events",
+      () => {
+        requireOn(deps);
+        throw Object.assign(new GatewayError("method_not_allowed"), { headers: { allow: "POST" } });
+      },
+      { parse: "none", detail: { hide: true } },
+    );
+};
+
+function requireOn({ directory }: HookEventsDeps): void {
+  if (directory.current().settings.hooks) return;
+  throw new GatewayError("not_found", "The hooks' endpoint is switched off.");
+}
+
+/** What is compressed could be of any size once it is not. */
+function requirePlain(headers: Headers): void {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (encoding === "identity" || encoding === "") return;
+  throw new GatewayError("unsupported_media_type", "Hooks send their JSON without content-encoding.");
+}

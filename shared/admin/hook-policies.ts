@@ -1,0 +1,37 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { Line, Name } from "./fields.ts";
+
+const Glob = (description: string) => Line(256, `${description} \`*\` stands for any run of characters.`);
+
+const members = {
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+  client: Type.Optional(nullable(Glob("Agents that are told, such as `claude-code`; null: all."))),
+  tool: Type.Optional(
+    Glob("The tool's own name, or the one that the agent writes (`mcp__server__tool`). Absent: every tool."),
+  ),
+  server: Type.Optional(nullable(Glob("Only tools of this server; null: also those built into the agent."))),
+  action: Type.Optional(oneOf(["deny"] as const)),
+  reason: Type.Optional(Line(1000, "Told to the agent's model and to the person.")),
+};
+
+/** `POST /admin/v1/hook-policies`. */
+export const HookPolicyBody = closed({ name: Name, ...members });
+/** `PUT /admin/v1/hook-policies/{name}`: a `name` must be the address's. */
+export const HookPolicyPut = closed({ name: Type.Optional(Name), ...members });
+/** `PATCH /admin/v1/hook-policies/{name}`: what is absent stays. */
+export const HookPolicyPatch = closed(members);
+export type HookPolicyPatch = Static<typeof HookPolicyPatch>;
+
+export const HookPolicyView = closed({
+  name: Name,
+  enabled: Type.Boolean(),
+  client: nullable(Type.String()),
+  tool: Type.String(),
+  server: nullable(Type.String()),
+  action: oneOf(["deny"] as const),
+  reason: Type.String(),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type HookPolicyView = Static<typeof HookPolicyView>;

@@ -1,0 +1,26 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+const Text = nullable(Type.String());
+
+/** One call of a tool. No member can hold arguments, results or texts. */
+export const ToolCallView = closed({
+  id: Type.String({ format: "uuid" }),
+  external_id: Type.String({ description: "The agent's own id of the call, else `id`." }),
+  started_at: Type.String(),
+  channel: Type.String({ description: "`mcp` where the tool gateway saw it, else `hook`." }),
+  status: Type.String({ description: "`ok`, `failed`, `unknown`, `denied` or `pending`." }),
+  key_id: Type.String({ format: "uuid" }),
+  key_name: Text,
+  owner: Text,
+  user_label: Text,
+  client: Type.String(),
+  session: Text,
+  tags: Type.Array(Type.String()),
+  server: nullable(Type.String({ description: "Null: built into the agent." })),
+  tool: Text,
+  latency_ms: nullable(Type.Integer()),
+  cost_usd: nullable(Type.String({ description: "Exact decimal, USD; null is unknown." })),
+  error_code: nullable(Type.String({ description: "A code of the protocol's; never a message." })),
+});
+export type ToolCallView = Static<typeof ToolCallView>;
