@@ -51,7 +51,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const stores = await openStores(config, clock, log);
   const { database, directory, classifier, limiter, bodies } = stores;
   const watchdog = startWatchdog(clock);
-  const writer = reportWriter(reportPlaces(config), log);
+  const writer = reportWriter(reportPlaces(config), { log, clock });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
 
   const deps: AppDeps = {

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { within } from "#drizzle/database.ts";
 import { keepPartitions } from "#drizzle/keep-partitions.ts";
 import { migrate } from "#drizzle/migrate.ts";
+import { keepReplica } from "#drizzle/replica.ts";
 import { settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
@@ -33,6 +34,8 @@ await databaseReady().catch((error) => {
 });
 const { deps, close } = await openDeps(config, log);
 const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
+const replica =
+  config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
 const reconciler = startReconciler(deps, config.batchCheckSeconds * 1000);
 const server = app(deps).listen({ port: config.port, hostname: config.host });
 log.info({ port: config.port, host: config.host }, "gateway listens");
@@ -50,6 +53,7 @@ function stop(exitCode: number): Promise<void> {
       () => undefined,
     );
     partitions.stop();
+    replica?.stop();
     reconciler.stop();
     await close();
     log.info({}, "gateway stopped");

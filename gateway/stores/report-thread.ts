@@ -1,10 +1,13 @@
 // Runs in a Worker: plans, asks and assembles reports, and writes their text, so that calls never wait for one.
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
+import { connect } from "#drizzle/database.ts";
+import { caughtUp } from "#drizzle/replica.ts";
+import { systemClock } from "#shared/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { toCsv } from "../reports/csv.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
-import type { Failure, ReportAnswer, ReportOrder } from "./report-worker.ts";
+import type { Failure, ReportAnswer, ReportOrder, ReportPlaces } from "./report-worker.ts";
 
 /** How much the thread gives way to the one that answers calls: 0 not at all, 19 wholly. */
 const NICENESS = 10;
@@ -12,20 +15,43 @@ const NICENESS = 10;
 // Only Linux gives a thread a priority of its own; elsewhere it would be the whole process's.
 if (process.platform === "linux") yieldToCalls();
 
-let runner: ReportRunner | null = null;
+/** A report does not wait longer than this for a replica that lags behind. */
+const LAG_MAX_MS = 1_000;
+
+type Open = { runner: ReportRunner; latest(): Promise<void>; close(): Promise<void> };
+let opened: Open | null = null;
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 
 parentPort?.on("message", (order: ReportOrder) => {
-  if (order.kind === "open") runner = reportRunner(order);
+  if (order.kind === "open") opened = open(order);
   else if (order.kind === "run") void run(order);
-  else void runner?.close().finally(() => say({ kind: "closed" }));
+  else void opened?.close().finally(() => say({ kind: "closed" }));
 });
+
+function open(places: ReportPlaces): Open {
+  const runner = reportRunner(places);
+  if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
+  const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
+  const main = connect(places.mainUrl, { name: "reports lag", ...options });
+  const replica = connect(places.url, { name: "reports lag", ...options });
+  return {
+    runner,
+    latest: async () => {
+      if (!(await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS))) say({ kind: "behind" });
+    },
+    close: async () => {
+      await Promise.all([runner.close(), main.end({ timeout: 1 }), replica.end({ timeout: 1 })]);
+    },
+  };
+}
 
 async function run({ id, spec, nowMs, format }: Extract<ReportOrder, { kind: "run" }>): Promise<void> {
   try {
-    if (!runner) throw new GatewayError("reports_unavailable");
-    const result = await runner.run(spec, new Date(nowMs));
+    if (!opened) throw new GatewayError("reports_unavailable");
+    // A replica that cannot be asked fails the report itself, with the right word for it.
+    await opened.latest().catch(() => undefined);
+    const result = await opened.runner.run(spec, new Date(nowMs));
     say({ kind: "done", id, text: format === "csv" ? toCsv(result) : JSON.stringify(result) });
   } catch (error) {
     say({ kind: "failed", id, ...failureOf(error) });

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Spec } from "#shared/report.ts";
 import { type ErrorType, GatewayError } from "../errors.ts";
@@ -17,6 +18,8 @@ export type ReportOrder =
 export type ReportAnswer =
   | { kind: "done"; id: number; text: string }
   | ({ kind: "failed"; id: number } & Failure)
+  /** The replica does not show the latest calls. */
+  | { kind: "behind" }
   | { kind: "closed" };
 
 /** `message` is for the client, `inside` for the log. */
@@ -42,45 +45,41 @@ const DEADLINE_MS = 130_000;
 /** A thread that has just died is not started again at once: what killed it may do so again. */
 const RESTART_MS = 1_000;
 const CLOSE_MS = 5_000;
+const SAY_EVERY_MS = 60_000;
 
 type Waiting = { resolve(text: string): void; reject(error: GatewayError): void; timer: Timer };
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; closed: PromiseWithResolvers<void> };
 
+const THREAD = new URL("./report-thread.ts", import.meta.url);
+
 /** The thread is started by the first report, and again should it die. */
-export function reportWriter(places: ReportPlaces, log: Log): ReportWriter {
+export function reportWriter(
+  places: ReportPlaces,
+  { log, clock }: { log: Log; clock: Clock },
+  threadFile = THREAD,
+): ReportWriter {
   let thread: Thread | null = null;
   let diedAtMs = Number.NEGATIVE_INFINITY;
+  let saidBehindMs = Number.NEGATIVE_INFINITY;
   let asked = 0;
   let closing = false;
 
-  function start(): Thread {
-    const worker = new Worker(new URL("./report-thread.ts", import.meta.url));
-    const started: Thread = { worker, waiting: new Map(), closed: Promise.withResolvers() };
-    const end = (code: string) => {
-      if (thread !== started) return;
-      thread = null;
-      if (!closing)
-        log.error({ code }, "the thread that makes reports ended, and is started again when needed");
-      diedAtMs = performance.now();
-      for (const one of started.waiting.values()) {
-        clearTimeout(one.timer);
-        one.reject(new GatewayError("reports_unavailable"));
-      }
-      started.waiting.clear();
-      started.closed.resolve();
-    };
-    worker.unref();
-    worker.on("message", (answer: ReportAnswer) => settle(started, answer));
-    worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
-    worker.on("exit", () => end("it ended by itself"));
-    tell(worker, { kind: "open", ...places });
-    return started;
-  }
+  const behind = () => {
+    if (clock.monotonicMs() - saidBehindMs < SAY_EVERY_MS) return;
+    saidBehindMs = clock.monotonicMs();
+    log.warn({}, "the replica for reports lags behind, so that reports do not show the latest calls");
+  };
+  const ended = (code: string) => {
+    thread = null;
+    diedAtMs = clock.monotonicMs();
+    if (!closing)
+      log.error({ code }, "the thread that makes reports ended, and is started again when needed");
+  };
 
   function write(spec: Spec, now: Date, format: ReportFormat): Promise<string> {
-    const tooSoon = thread === null && performance.now() - diedAtMs < RESTART_MS;
+    const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
     if (closing || tooSoon) throw new GatewayError("reports_unavailable");
-    thread ??= start();
+    thread ??= startThread(threadFile, places, { behind, ended });
     const { worker, waiting } = thread;
     if (waiting.size >= WAITING_MAX) throw new GatewayError("overloaded");
     asked++;
@@ -108,9 +107,37 @@ export function reportWriter(places: ReportPlaces, log: Log): ReportWriter {
   };
 }
 
+type Happenings = { behind(): void; ended(code: string): void };
+
+function startThread(file: URL, places: ReportPlaces, on: Happenings): Thread {
+  const worker = new Worker(file);
+  const thread: Thread = { worker, waiting: new Map(), closed: Promise.withResolvers() };
+  let alive = true;
+  const end = (code: string) => {
+    if (!alive) return;
+    alive = false;
+    on.ended(code);
+    for (const one of thread.waiting.values()) {
+      clearTimeout(one.timer);
+      one.reject(new GatewayError("reports_unavailable"));
+    }
+    thread.waiting.clear();
+    thread.closed.resolve();
+  };
+  worker.unref();
+  worker.on("message", (answer: ReportAnswer) => {
+    if (answer.kind === "behind") on.behind();
+    else settle(thread, answer);
+  });
+  worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
+  worker.on("exit", () => end("it ended by itself"));
+  tell(worker, { kind: "open", ...places });
+  return thread;
+}
+
 const tell = (worker: Worker, order: ReportOrder) => worker.postMessage(order);
 
-function settle({ waiting, closed }: Thread, answer: ReportAnswer): void {
+function settle({ waiting, closed }: Thread, answer: Exclude<ReportAnswer, { kind: "behind" }>): void {
   if (answer.kind === "closed") {
     closed.resolve();
     return;

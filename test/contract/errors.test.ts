@@ -181,7 +181,7 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   },
   built_in: () => admin("DELETE", "/reports/spend-by-model"),
   reports_unavailable: async () => {
-    const writer = reportWriter({ url: line.url, mainUrl: line.url }, keptLog());
+    const writer = reportWriter({ url: line.url, mainUrl: line.url }, running.deps);
     await writer.close();
     return await report({ reportWriter: writer });
   },

@@ -4,6 +4,7 @@ import { connect } from "#drizzle/database.ts";
 import { ERRORS, GatewayError } from "#gateway/errors.ts";
 import { type ReportWriter, reportWriter } from "#gateway/stores/report-worker.ts";
 import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
+import { systemClock } from "#shared/clock.ts";
 import type { LogFields } from "#shared/log.ts";
 import { ReportPayload, Result, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
@@ -30,7 +31,7 @@ afterAll(async () => {
 const write = (fields: LogFields, message: string) => void logged.push([fields, message]);
 const log: ReportsDeps["log"] = { debug: write, info: write, warn: write, error: write, child: () => log };
 
-const writerOf = (url: string) => reportWriter({ url, mainUrl: url }, log);
+const writerOf = (url: string) => reportWriter({ url, mainUrl: url }, { log, clock: systemClock });
 
 /** The surface with a key `manager` that may read, and any other key that may not. */
 function surface(over: Partial<ReportsDeps> = {}) {

@@ -1,0 +1,82 @@
+import type postgres from "postgres";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { connect, within } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { ensurePartitions } from "./partitions.ts";
+
+const EVERY_MS = 6 * 60 * 60_000;
+const RETRY_MS = 30_000;
+
+/**
+ * Keeps the tables of a replica that is fed by logical replication, which brings rows but neither tables nor partitions.
+ * A standby (streaming replication) has both by itself and is left alone. Now, and every six hours until told to stop; a
+ * failure is logged and tried again.
+ */
+export function keepReplica(url: string, clock: Clock, log: Log): { stop(): void } {
+  let timer: Timer | undefined;
+  let stopped = false;
+  const turn = async () => {
+    let nextMs = EVERY_MS;
+    try {
+      await furnish(url, clock.now());
+    } catch (error) {
+      nextMs = RETRY_MS;
+      log.warn(errorFields(error), "the replica for reports cannot be brought to this version yet");
+    }
+    if (stopped) return;
+    timer = setTimeout(() => void turn(), nextMs);
+    timer.unref();
+  };
+  void turn();
+  return {
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function furnish(url: string, now: Date): Promise<void> {
+  if (await isStandby(url)) return;
+  await migrate(url);
+  await ensurePartitions(url, now);
+}
+
+async function isStandby(url: string): Promise<boolean> {
+  const sql = connect(url, { name: "replica", max: 1, statementTimeoutMs: 5_000 });
+  try {
+    const [row] = await within(10_000, sql<{ standby: boolean }[]>`select pg_is_in_recovery() as standby`);
+    return row?.standby === true;
+  } finally {
+    void sql.end({ timeout: 1 }).catch(() => undefined);
+  }
+}
+
+/** How a replica tells how far it has come, whichever way it follows; null where it follows in neither way. */
+const REPLAYED = `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()
+  else (select min(latest_end_lsn) from pg_stat_subscription where relid is null) end >= $1::pg_lsn as reached`;
+const POLL_MS = 10;
+
+/**
+ * Waits until `replica` shows what `main` had committed when it was asked, at most `patienceMs`. False when it does not
+ * by then; true also where `main` is away, because nobody can tell then.
+ */
+export async function caughtUp(
+  { main, replica, clock }: { main: postgres.Sql; replica: postgres.Sql; clock: Clock },
+  patienceMs: number,
+): Promise<boolean> {
+  const asked = within(patienceMs, main<{ lsn: string }[]>`select pg_current_wal_flush_lsn()::text as lsn`);
+  const lsn = await asked.then(
+    ([row]) => row?.lsn,
+    () => undefined,
+  );
+  if (lsn === undefined) return true;
+  const until = clock.monotonicMs() + patienceMs;
+  do {
+    const [row] = await within(patienceMs, replica.unsafe<{ reached: boolean | null }[]>(REPLAYED, [lsn]));
+    if (row?.reached === true) return true;
+    await Bun.sleep(POLL_MS);
+  } while (clock.monotonicMs() < until);
+  return false;
+}

@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { GatewayError } from "#gateway/errors.ts";
+import { type ReportWriter, reportWriter } from "#gateway/stores/report-worker.ts";
+import { systemClock } from "#shared/clock.ts";
+import type { Spec } from "#shared/report.ts";
+import { keptLog } from "#test/support/embedded.ts";
+
+const THREAD = new URL("../support/report-thread-child.ts", import.meta.url);
+const log = keptLog();
+let writer: ReportWriter;
+
+const open = () => {
+  writer = reportWriter(
+    { url: "postgres://a", mainUrl: "postgres://b" },
+    { log, clock: systemClock },
+    THREAD,
+  );
+};
+afterEach(() => writer.close());
+
+const spec = (deed: string): Spec => ({
+  source: "requests",
+  dimensions: [],
+  measures: ["requests"],
+  filters: { client: [deed] },
+  range: "7d",
+  compare: "none",
+  view: "table",
+});
+const write = (deed: string) => writer.write(spec(deed), new Date(0), "csv");
+const failure = (deed: string) =>
+  write(deed).then(
+    () => "none",
+    (error: unknown) => (error instanceof GatewayError ? error.type : "another"),
+  );
+
+describe("the thread that makes reports", () => {
+  test("answers each report in the format asked for", async () => {
+    open();
+    expect(await Promise.all([write("ok"), writer.write(spec("ok"), new Date(0), "json")])).toEqual([
+      "csv",
+      "json",
+    ]);
+  });
+
+  test.each(["exit", "throw"])(
+    "that dies by %s fails what waits for it, and is started again",
+    async (deed) => {
+      open();
+      log.lines.length = 0;
+      expect(await Promise.all([failure("slow"), failure(deed)])).toEqual([
+        "reports_unavailable",
+        "reports_unavailable",
+      ]);
+      expect(log.lines.map(({ level }) => level)).toEqual(["error"]);
+      expect(JSON.stringify(log.lines)).not.toContain("what went wrong inside");
+      // Not at once: what killed it may kill it again.
+      expect(await failure("ok")).toBe("reports_unavailable");
+      await Bun.sleep(1_050);
+      expect(await write("ok")).toBe("csv");
+    },
+  );
+
+  test("takes 200 reports at once and refuses the next", async () => {
+    open();
+    const taken = Array.from({ length: 200 }, () => write("slow"));
+    expect(await failure("ok")).toBe("overloaded");
+    expect(new Set(await Promise.all(taken))).toEqual(new Set(["slow"]));
+  });
+
+  test("tells an inner failure by its kind alone", async () => {
+    open();
+    expect(await failure("fail")).toBe("internal");
+  });
+
+  test("lets reports under way end before it is ended, and then takes none", async () => {
+    open();
+    const running = write("slow");
+    const closed = writer.close();
+    expect(await failure("ok")).toBe("reports_unavailable");
+    expect(await running).toBe("slow");
+    await closed;
+  });
+});

@@ -1,0 +1,28 @@
+// A thread in the place of the one that makes reports: what it does is told by the spec's first filter value.
+import { parentPort } from "node:worker_threads";
+import type { ReportAnswer, ReportOrder } from "#gateway/stores/report-worker.ts";
+
+const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
+let running = 0;
+
+parentPort?.on("message", (order: ReportOrder) => {
+  if (order.kind === "close") void untilIdle().then(() => say({ kind: "closed" }));
+  if (order.kind !== "run") return;
+  const deed = order.spec.filters.client?.[0] ?? "";
+  if (deed === "exit") process.exit(3);
+  if (deed === "throw") throw new TypeError("what went wrong inside");
+  if (deed === "fail") say({ kind: "failed", id: order.id, type: "internal", inside: "TypeError" });
+  if (deed === "slow") void slowly(order.id);
+  if (deed === "ok") say({ kind: "done", id: order.id, text: order.format });
+});
+
+async function slowly(id: number): Promise<void> {
+  running++;
+  await Bun.sleep(100);
+  say({ kind: "done", id, text: "slow" });
+  running--;
+}
+
+async function untilIdle(): Promise<void> {
+  while (running > 0) await Bun.sleep(5);
+}
