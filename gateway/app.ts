@@ -15,6 +15,7 @@ import { type HookEventsDeps, hookEvents } from "./surfaces/hook-events.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
+import { type McpDeps, mcp } from "./surfaces/mcp.ts";
 import { messageBatches } from "./surfaces/message-batches.ts";
 import { messages } from "./surfaces/messages.ts";
 import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
@@ -37,7 +38,8 @@ export type AppDeps = SurfaceDeps &
   AdminDeps &
   ReportsDeps &
   OtelDeps &
-  HookEventsDeps & {
+  HookEventsDeps &
+  McpDeps & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
     allowedHosts: readonly string[] | null;
   };
@@ -104,5 +106,6 @@ export const app = (deps: AppDeps) =>
     .use(classifySurface(deps))
     .use(otel(deps))
     .use(hookEvents(deps))
+    .use(mcp(deps))
     .use(reports(deps))
     .use(admin(deps));

@@ -8,6 +8,8 @@ import type { AppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
 import { GatewayError } from "./errors.ts";
+import { openConnections } from "./mcp/connections.ts";
+import { openLists } from "./mcp/lists.ts";
 import { type AdminKeyCheck, adminKeyCheck, requireAdminKey } from "./plugins/admin-key.ts";
 import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
@@ -31,6 +33,7 @@ import { drainPool } from "./upstream/drain.ts";
 import { hosted } from "./upstream/hosted/hosted.ts";
 import { sender } from "./upstream/send.ts";
 import { addressGuard } from "./upstream/ssrf.ts";
+import { toolServerAsker } from "./upstream/tool-server.ts";
 import { startWatchdog } from "./upstream/watchdog.ts";
 
 /** What answers wait for at most, so that a call which has just ended is in them. */
@@ -53,6 +56,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const watchdog = startWatchdog(clock);
   const writer = reportWriter(reportPlaces(config), { log, clock });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
+  const tools = toolsOutward({ clock, log, watchdog });
 
   const deps: AppDeps = {
     ...stores,
@@ -66,6 +70,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     prices: pricesOf(directory),
     drains: drainPool(),
     ...outward({ clock, log, watchdog }),
+    ...tools,
     guardrailHeld: guardrailCounter(metrics),
     reportWriter: writer,
     savedReports: (ids) => asking(() => findSavedReports(database.db, ids)),
@@ -77,6 +82,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const close = async () => {
     watchdog.close();
     classifier.close();
+    await tools.connections.close();
     await recorder.close(5000);
     await limiter.close();
     await Promise.all([directory.close(), writer.close(), agentMetrics.close(), bodies.close()]);
@@ -124,6 +130,13 @@ function outward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watc
     consult: consultant(guard, log),
     ask: asker({ guard, clock, watchdog }),
   };
+}
+
+/** The ways to tool servers. */
+function toolsOutward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watchdog">) {
+  const askToolServer = toolServerAsker({ guard: addressGuard(clock), clock, watchdog });
+  const connections = openConnections(askToolServer, clock);
+  return { askToolServer, connections, lists: openLists(connections, clock, log) };
 }
 
 /** What the settings allow, and whom. */

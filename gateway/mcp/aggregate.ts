@@ -1,0 +1,160 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { type CallToolResult, createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
+import type { Directory, ToolServer } from "../directory.ts";
+import { callTool } from "./call-tool.ts";
+import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
+import { RPC } from "./json-rpc.ts";
+import type { Lists } from "./lists.ts";
+import {
+  joinedUri,
+  type Offer,
+  offeredPrompts,
+  offeredResources,
+  offeredTemplates,
+  offeredTools,
+  pageOf,
+  serversFor,
+  splitUri,
+} from "./offer.ts";
+import { mayUseAll, splitName } from "./permission.ts";
+import type { TallyDeps, ToolCaller } from "./tally.ts";
+
+export type AggregateDeps = TallyDeps &
+  HopDeps & { directory: { current(): Pick<Directory, "toolServers"> }; lists: Lists };
+
+export type AggregateCall = ToolCaller & {
+  request: Request;
+  /** The message as JSON gives it. */
+  message: unknown;
+};
+
+const SELF = { name: "tallygate", title: "Tallygate", version: "0.1.0" };
+/** Between two signs of life on a stream that is silent. */
+const KEEP_ALIVE_MS = 15_000;
+
+/**
+ * `/mcp`: all servers as one, for clients of every revision. Nothing is kept between two requests of a client, so any
+ * replica answers any of them. A server's questions to the client therefore reach only clients of the revision that
+ * carries them in answers; for others a server finds a client that can be asked nothing.
+ */
+export async function aggregate(deps: AggregateDeps, call: AggregateCall): Promise<Response> {
+  const handler = createMcpHandler(() => serverFor(deps, call), { keepAliveMs: KEEP_ALIVE_MS });
+  return await handler.fetch(call.request, { parsedBody: call.message });
+}
+
+function serverFor(deps: AggregateDeps, call: AggregateCall): Server {
+  const offer: Offer = {
+    lists: deps.lists,
+    servers: serversFor(deps.directory.current().toolServers, call.key),
+    key: call.key,
+  };
+  const server = new Server(SELF, {
+    capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+  });
+  serveLists(server, offer);
+  server.setRequestHandler("tools/call", async ({ params }, ctx) => {
+    const to = (name: string) => offer.servers.find((it) => it.name === name) ?? null;
+    return (await callTool(deps, hopOf(call, ctx), { params, to })) as CallToolResult;
+  });
+  servePrompts(server, deps, { call, offer });
+  serveResources(server, deps, { call, offer });
+  return server;
+}
+
+function serveLists(server: Server, offer: Offer): void {
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    const { items, next } = paged(await offeredTools(offer), params?.cursor);
+    return { tools: items, ...next };
+  });
+  server.setRequestHandler("prompts/list", async ({ params }) => {
+    const { items, next } = paged(await offeredPrompts(offer), params?.cursor);
+    return { prompts: items, ...next };
+  });
+  server.setRequestHandler("resources/list", async ({ params }) => {
+    const { items, next } = paged(await offeredResources(offer), params?.cursor);
+    return { resources: items, ...next };
+  });
+  server.setRequestHandler("resources/templates/list", async ({ params }) => {
+    const { items, next } = paged(await offeredTemplates(offer), params?.cursor);
+    return { resourceTemplates: items, ...next };
+  });
+}
+
+function paged<T>(items: readonly T[], cursor: string | undefined) {
+  const page = pageOf(items, cursor);
+  if (!page) throw new ProtocolError(RPC.invalidParams, "The cursor is none that a page gave.");
+  return page;
+}
+
+type Serving = { call: AggregateCall; offer: Offer };
+
+const hopOf = (call: AggregateCall, ctx: ServerContext): Omit<Hop, "server"> => ({
+  caller: call,
+  ctx,
+  signal: call.request.signal,
+});
+
+function servePrompts(server: Server, deps: AggregateDeps, { call, offer }: Serving): void {
+  server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
+    const { to, name } = promptOf(offer, params.name);
+    const it = { ...hopOf(call, ctx), server: to };
+    return await hop(deps, it, ({ client, options }) =>
+      client.getPrompt(sentParams(it, client, { ...params, name }), options),
+    ).catch(told(deps, it));
+  });
+  server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
+    const { to, ref } = referenceOf(offer, params.ref);
+    const it = { ...hopOf(call, ctx), server: to };
+    return await hop(deps, it, ({ client, options }) =>
+      client.complete(sentParams(it, client, { ...params, ref }), options),
+    ).catch(told(deps, it));
+  });
+}
+
+function serveResources(server: Server, deps: AggregateDeps, { call, offer }: Serving): void {
+  server.setRequestHandler("resources/read", async ({ params }, ctx) => {
+    const { to, uri } = resourceOf(offer, params.uri);
+    const it = { ...hopOf(call, ctx), server: to };
+    const read = await hop(deps, it, ({ client, options }) =>
+      client.readResource(sentParams(it, client, { ...params, uri }), { ...options, cacheMode: "bypass" }),
+    ).catch(told(deps, it));
+    // An answer that asks for input has no contents.
+    if (!Array.isArray(read.contents)) return read;
+    return { ...read, contents: read.contents.map((part) => ({ ...part, uri: joinedUri(to, part.uri) })) };
+  });
+}
+
+const told =
+  (deps: HopDeps, it: Hop) =>
+  (error: unknown): never => {
+    throw toldError(deps, it, error);
+  };
+
+/** Prompts and resources belong to those who may use all of their server. */
+const wholeServer = ({ servers, key }: Offer, name: string | undefined): ToolServer | null =>
+  servers.find((it) => it.name === name && mayUseAll(key, it)) ?? null;
+
+function promptOf(offer: Offer, joined: string): { to: ToolServer; name: string } {
+  const split = splitName(joined);
+  const to = wholeServer(offer, split?.server);
+  if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such prompt.");
+  return { to, name: split.name };
+}
+
+function resourceOf(offer: Offer, joined: string): { to: ToolServer; uri: string } {
+  const split = splitUri(joined);
+  const to = wholeServer(offer, split?.server);
+  if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such resource.");
+  return { to, uri: split.uri };
+}
+
+type Reference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+
+function referenceOf(offer: Offer, ref: Reference): { to: ToolServer; ref: Reference } {
+  if (ref.type === "ref/prompt") {
+    const { to, name } = promptOf(offer, ref.name);
+    return { to, ref: { ...ref, name } };
+  }
+  const { to, uri } = resourceOf(offer, ref.uri);
+  return { to, ref: { ...ref, uri } };
+}

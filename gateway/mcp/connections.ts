@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Clock } from "#shared/clock.ts";
+import type { ToolServer } from "../directory.ts";
+import type { AskToolServer } from "../upstream/tool-server.ts";
+
+/** Connections kept, each with a session of its server's where that has sessions. */
+const CONNECTIONS_MAX = 256;
+const IDLE_MS = 300_000;
+const CONNECT_MS = 10_000;
+const SELF = { name: "tallygate", version: "0.1.0" };
+
+/** Whose connection it is: what a server keeps in a session is for one key's session only. */
+export type ConnectionOf = { server: ToolServer; keyId: string; session: string | null };
+
+type Connection = { client: Client; transport: StreamableHTTPClientTransport };
+type Entry = { opened: Promise<Connection>; usedMs: number; users: number };
+
+export type Connections = {
+  /**
+   * Does `work` on a connection to the server, which has found out which revision the server speaks. One whose session
+   * has ended is opened anew, once. Rejects as `work` does, and with `NotConnected` before anything was asked.
+   */
+  use<T>(of: ConnectionOf, work: (client: Client) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+/** The server could not be reached, or does not speak the protocol. */
+export class NotConnected extends Error {
+  override readonly name = "NotConnected";
+}
+
+export function openConnections(ask: AskToolServer, clock: Clock): Connections {
+  const entries = new Map<string, Entry>();
+
+  const drop = (key: string, entry: Entry) => {
+    if (entries.get(key) === entry) entries.delete(key);
+    void entry.opened.then(ended, () => undefined);
+  };
+  const makeRoom = () => {
+    const now = clock.monotonicMs();
+    // In the order of last use: the first are the longest unused.
+    for (const [key, entry] of entries) {
+      const isOld = now - entry.usedMs > IDLE_MS;
+      if (entry.users === 0 && (isOld || entries.size >= CONNECTIONS_MAX)) drop(key, entry);
+      else if (!isOld && entries.size < CONNECTIONS_MAX) return;
+    }
+  };
+  const entryOf = (key: string, server: ToolServer): Entry => {
+    const known = entries.get(key);
+    if (known) entries.delete(key);
+    else makeRoom();
+    const entry = known ?? { opened: connected(ask, server), usedMs: 0, users: 0 };
+    entries.set(key, entry);
+    entry.usedMs = clock.monotonicMs();
+    return entry;
+  };
+
+  async function once<T>(of: ConnectionOf, work: (client: Client) => Promise<T>): Promise<T> {
+    const key = keyOf(of);
+    const entry = entryOf(key, of.server);
+    entry.users++;
+    try {
+      const { client } = await entry.opened.catch((cause) => {
+        throw new NotConnected("The tool server could not be reached.", { cause });
+      });
+      return await work(client);
+    } catch (error) {
+      if (error instanceof NotConnected || hasEnded(error)) drop(key, entry);
+      throw error;
+    } finally {
+      entry.users--;
+    }
+  }
+
+  return {
+    async use(of, work) {
+      try {
+        return await once(of, work);
+      } catch (error) {
+        // The server did not take the message: it knows no such session any more.
+        if (hasEnded(error)) return await once(of, work);
+        throw error;
+      }
+    },
+    async close() {
+      const all = [...entries.values()];
+      entries.clear();
+      await Promise.all(all.map(({ opened }) => opened.then(ended, () => undefined)));
+    },
+  };
+}
+
+const hasEnded = (error: unknown): boolean => error instanceof SdkHttpError && error.status === 404;
+
+/** A change of the address or the credential makes another connection. */
+function keyOf({ server, keyId, session }: ConnectionOf): string {
+  const place = [
+    server.url,
+    server.credential?.reveal(),
+    server.credentialHeader,
+    server.allowPrivateNetwork,
+  ];
+  const digest = createHash("sha256").update(JSON.stringify(place)).digest("base64");
+  return JSON.stringify([server.name, digest, keyId, session]);
+}
+
+async function connected(ask: AskToolServer, server: ToolServer): Promise<Connection> {
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    fetch: (_, init) => asked(ask, server, init ?? {}),
+    redirectPolicy: "same-origin",
+  });
+  const client = new Client(SELF, {
+    capabilities: {},
+    versionNegotiation: { mode: "auto" },
+    inputRequired: { autoFulfill: false },
+  });
+  client.onerror = () => undefined;
+  await client.connect(transport, { timeout: CONNECT_MS });
+  return { client, transport };
+}
+
+/** What a server says without being asked has nobody here to hear it; the rest of a call's answer may be fetched. */
+async function asked(ask: AskToolServer, server: ToolServer, init: RequestInit): Promise<Response> {
+  const method = init.method ?? "GET";
+  const headers = new Headers(init.headers);
+  if (method === "GET" && !headers.has("last-event-id")) return new Response(null, { status: 405 });
+  return await ask(server, { method, headers, body: init.body ?? null, signal: init.signal ?? null });
+}
+
+async function ended({ client, transport }: Connection): Promise<void> {
+  await transport.terminateSession().catch(() => undefined);
+  await client.close().catch(() => undefined);
+}

@@ -1,0 +1,116 @@
+import { ERRORS, GatewayError } from "../errors.ts";
+import { memberValue, scanJson } from "../http/scan.ts";
+
+/** Codes of JSON-RPC and of the protocol. */
+export const RPC = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  unauthorized: -32001,
+  headerMismatch: -32020,
+} as const;
+
+type RpcId = string | number | null;
+
+/** One message of a client: a request (`id` and `method`), a notification (`method`) or a response. */
+export type RpcMessage = {
+  /** Undefined where it has none. */
+  id: RpcId | undefined;
+  method: string | null;
+  params: Readonly<Record<string, unknown>>;
+};
+
+/** An error to answer with, in JSON-RPC's words. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly status: number;
+  constructor(code: number, message: string, status = 400) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** Members that decide what a message does: two readers must not find different values. */
+const ONCE = ["method", "id", "params"];
+
+/**
+ * The message in a body. Batches are refused: the revisions that are served have none.
+ * @throws RpcError
+ */
+export function readMessage(bytes: Uint8Array): RpcMessage {
+  const body = scanned(bytes);
+  if (ONCE.some((name) => (body.members.get(name)?.length ?? 0) > 1)) {
+    throw new RpcError(RPC.invalidRequest, "A member of the message stands twice.");
+  }
+  const [id, method, params] = ["id", "method", "params"].map((name) => memberValue(body, name));
+  if (memberValue(body, "jsonrpc") !== "2.0" || !isId(id) || !isMethod(method)) {
+    throw new RpcError(RPC.invalidRequest, "The message is not JSON-RPC 2.0.");
+  }
+  requireOneName(bytes, body.members.get("params")?.[0]);
+  return { id, method: method ?? null, params: isRecord(params) ? params : {} };
+}
+
+function scanned(bytes: Uint8Array): ReturnType<typeof scanJson> {
+  try {
+    return scanJson(bytes);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const isBatch = /^\s*\[/.test(new TextDecoder().decode(bytes.subarray(0, 64)));
+    throw isBatch
+      ? new RpcError(RPC.invalidRequest, "Batches are not served. Send one message.")
+      : new RpcError(RPC.parseError, error.message);
+  }
+}
+
+/** The name in `params` decides what is permitted, so it may stand there once. */
+function requireOneName(bytes: Uint8Array, params: { valueStart: number; valueEnd: number } | undefined) {
+  if (!params || bytes[params.valueStart] !== 0x7b) return;
+  const { members } = scanJson(bytes.subarray(params.valueStart, params.valueEnd));
+  if ((members.get("name")?.length ?? 0) > 1) {
+    throw new RpcError(RPC.invalidRequest, "A member of the message stands twice.");
+  }
+}
+
+const isId = (value: unknown): value is RpcMessage["id"] =>
+  value === undefined || value === null || typeof value === "string" || typeof value === "number";
+
+const isMethod = (value: unknown): value is string | undefined =>
+  value === undefined || typeof value === "string";
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The error answer for anything thrown, in JSON-RPC's form; nothing of what went wrong inside is told. */
+export function errorAnswer(error: unknown, id: RpcMessage["id"], requestId: string): Response {
+  const { status, code, message, type, headers } = toldOf(error);
+  const body = { jsonrpc: "2.0", id: id ?? null, error: { code, message, data: { type } } };
+  return Response.json(body, { status, headers: { ...headers, "x-request-id": requestId } });
+}
+
+function toldOf(error: unknown) {
+  if (error instanceof RpcError) {
+    const { status, code, message } = error;
+    return { status, code, message, type: "invalid_request_error", headers: { "x-should-retry": "false" } };
+  }
+  const known = error instanceof GatewayError ? error : new GatewayError("internal");
+  const facts: (typeof ERRORS)[keyof typeof ERRORS] = ERRORS[known.type];
+  return {
+    status: facts.status,
+    code: codeOf(known.type, facts.status),
+    message: known.message,
+    type: facts.openai,
+    headers: {
+      ...(facts.final && { "x-should-retry": "false" }),
+      ...("retryAfterSeconds" in facts && { "retry-after": String(facts.retryAfterSeconds) }),
+      ...(known.type === "unauthenticated" && { "www-authenticate": "Bearer" }),
+      ...known.headers,
+    },
+  };
+}
+
+const codeOf = (type: keyof typeof ERRORS, status: number): number =>
+  type === "unauthenticated" ? RPC.unauthorized : status < 500 ? RPC.invalidRequest : RPC.internal;

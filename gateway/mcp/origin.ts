@@ -1,0 +1,20 @@
+import { RPC, RpcError } from "./json-rpc.ts";
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Refuses requests of foreign pages: one whose name was made to resolve to this machine could speak to it with the
+ * reader's browser. Without an `Origin` no page has sent it.
+ * @throws RpcError, status 403
+ */
+export function requireOwnOrigin(
+  headers: Headers,
+  { publicUrl, allowedHosts }: { publicUrl: string | null; allowedHosts: readonly string[] | null },
+): void {
+  const origin = headers.get("origin");
+  if (origin === null) return;
+  const host = URL.parse(origin)?.hostname.toLowerCase() ?? "";
+  const own = publicUrl === null ? null : URL.parse(publicUrl)?.hostname.toLowerCase();
+  if (LOOPBACK.test(host) || (host !== "" && host === own) || allowedHosts?.includes(host)) return;
+  throw new RpcError(RPC.invalidRequest, "Pages of another origin may not call tools here.", 403);
+}

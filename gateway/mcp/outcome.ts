@@ -1,0 +1,44 @@
+import type { ToolStatus } from "#drizzle/schema/tools.ts";
+import type { ToolServer } from "../directory.ts";
+import { isRecord } from "./json-rpc.ts";
+
+/** What became of a call of a tool, as far as it is recorded. */
+export type Outcome = {
+  status: ToolStatus;
+  /** A code of the protocol's; null where there is none. */
+  errorCode: string | null;
+  /** Whether the server has worked, or may have: then the call has its price, else it is free. */
+  worked: boolean;
+};
+
+/** Sent, and no answer seen: timed out, broken off, or the client left. */
+export const NO_ANSWER: Outcome = { status: "unknown", errorCode: null, worked: true };
+export const DENIED: Outcome = { status: "denied", errorCode: null, worked: false };
+/** The server was never reached, or refused before it read the message. */
+export const notTaken = (errorCode: string): Outcome => ({ status: "failed", errorCode, worked: false });
+
+/** The outcome that a JSON-RPC response tells (DECISIONS.md, hooks and tool gateway). */
+export function outcomeOf(response: Readonly<Record<string, unknown>>): Outcome {
+  if (isRecord(response["error"])) return failedWith(response["error"]["code"]);
+  return isRecord(response["result"]) ? outcomeOfResult(response["result"]) : NO_ANSWER;
+}
+
+export const failedWith = (code: unknown): Outcome => ({
+  status: "failed",
+  errorCode: typeof code === "number" ? String(code) : null,
+  worked: true,
+});
+
+export function outcomeOfResult(result: Readonly<Record<string, unknown>>): Outcome {
+  const done = (status: ToolStatus, worked = true): Outcome => ({ status, errorCode: null, worked });
+  // The call comes again with what was asked for, and counts then.
+  if (result["resultType"] === "input_required") return done("pending", false);
+  if (result["resultType"] === "task" || isRecord(result["task"])) return done("pending");
+  return done(result["isError"] === true ? "failed" : "ok");
+}
+
+/** Exact USD of a call; null where nobody has set a price. */
+export function costOf(server: ToolServer, tool: string, { worked }: Pick<Outcome, "worked">): string | null {
+  if (!worked) return "0";
+  return (Object.hasOwn(server.prices, tool) ? server.prices[tool] : null) ?? server.pricePerCall;
+}

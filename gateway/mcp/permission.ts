@@ -1,0 +1,36 @@
+import type { ClientKey, ToolServer } from "../directory.ts";
+import { matchesGlob } from "../routing/glob.ts";
+
+/** Between a server's name, which has no underscore, and its tool's. */
+const SEPARATOR = "__";
+
+/** How `/mcp` names a tool or a prompt of a server. */
+export const joinedName = (server: string, name: string): string => `${server}${SEPARATOR}${name}`;
+
+/** The server and its own name for the tool, split at the first separator; null where there is none. */
+export function splitName(joined: string): { server: string; name: string } | null {
+  const at = joined.indexOf(SEPARATOR);
+  return at <= 0 ? null : { server: joined.slice(0, at), name: joined.slice(at + SEPARATOR.length) };
+}
+
+type Scoped = Pick<ClientKey, "scopes">;
+
+/** Whether the key may use all of the server: its prompts and resources too. */
+export const mayUseAll = ({ scopes }: Scoped, { name }: Pick<ToolServer, "name">): boolean =>
+  scopes.mcp === undefined || scopes.mcp.includes(name);
+
+/** Whether the key may use anything of the server. */
+export const mayUseServer = (key: Scoped, server: Pick<ToolServer, "name">): boolean =>
+  mayUseAll(key, server) ||
+  (key.scopes.mcp ?? []).some((entry) => entry.startsWith(joinedName(server.name, "")));
+
+/** Whether the tool exists for the key: the server's own lists hold for every key. */
+export function mayCall(key: Scoped, server: ToolServer, tool: string): boolean {
+  const isAmong = (globs: readonly string[]) => globs.some((glob) => matchesGlob(glob, tool));
+  if (isAmong(server.deny) || (server.allow && !isAmong(server.allow))) return false;
+  return mayUseAll(key, server) || (key.scopes.mcp ?? []).includes(joinedName(server.name, tool));
+}
+
+/** Whether a list of the server's tools shows the key something that it may not call. */
+export const mayHideTools = (key: Scoped, server: ToolServer): boolean =>
+  server.allow !== null || server.deny.length > 0 || !mayUseAll(key, server);

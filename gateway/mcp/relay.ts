@@ -1,0 +1,186 @@
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { ToolServer } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import type { Belonging, Sealer } from "../stores/seal.ts";
+import type { AskToolServer } from "../upstream/tool-server.ts";
+import { isRecord, RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
+import { NO_ANSWER, notTaken, outcomeOf } from "./outcome.ts";
+import { mayCall, mayHideTools, mayUseAll } from "./permission.ts";
+import { answerHeaders, serverHeaders } from "./relay-headers.ts";
+import {
+  externalIdOf,
+  openTally,
+  recordDenied,
+  type Tally,
+  type TallyDeps,
+  type ToolCall,
+  type ToolCaller,
+} from "./tally.ts";
+import { isEventStream, responseIn, responseOf, watched } from "./watch-answer.ts";
+
+export type RelayDeps = TallyDeps & {
+  askToolServer: AskToolServer;
+  /** Seals sessions' ids of servers, so that no other key and no other server gets them. */
+  sealer: Sealer;
+};
+
+export type RelayCall = ToolCaller & {
+  server: ToolServer;
+  method: string;
+  headers: Headers;
+  /** Null for GET and DELETE, which carry none. */
+  posted: { message: RpcMessage; bytes: Uint8Array } | null;
+  /** Aborted when the client leaves. */
+  signal: AbortSignal;
+};
+
+/**
+ * `/mcp/{server}`: one request of a client, handed to the server byte for byte, and its answer back. Sessions,
+ * notifications, questions to the client and every revision of the protocol are between the two; what the gateway adds is who may
+ * call what, with whose credential, and the record of each call. Read it top to bottom.
+ */
+export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
+  const { server, posted, key } = call;
+  const headers = headersFor(deps, call);
+
+  // Permission: a tool that the key may not call answers like one that does not exist
+  const toolCall = posted && toolCallOf(call, posted.message);
+  if (toolCall && !mayCall(key, server, toolCall.tool)) {
+    await recordDenied(deps, toolCall);
+    throw unknownTool(toolCall.tool);
+  }
+  if (posted && !mayUseAll(key, server)) requireToolMethod(posted.message);
+
+  // Record: from here on a call settles exactly once
+  const tally = toolCall && (await openTally(deps, toolCall));
+  const answer = await asked(deps, call, { headers, tally });
+  const told = toldHeaders(deps, call, answer);
+
+  // Answer
+  if (posted?.message.method === "tools/list" && answer.ok && mayHideTools(key, server)) {
+    return await listed(call, posted.message, { answer, headers: told });
+  }
+  if (!tally || !posted) return new Response(answer.body, { status: answer.status, headers: told });
+  return await tallied(tally, posted.message, { answer, headers: told });
+}
+
+export const unknownTool = (name: string): RpcError =>
+  new RpcError(RPC.invalidParams, `Unknown tool: ${name.length <= 128 ? name : "its name is too long"}`, 200);
+
+function toolCallOf(call: RelayCall, { method, params }: RpcMessage): ToolCall | null {
+  if (method !== "tools/call") return null;
+  const tool = params["name"];
+  if (typeof tool !== "string") throw new RpcError(RPC.invalidParams, "`params.name` must be a string.");
+  requireSameName(call.headers.get("mcp-name"), tool);
+  return { key: call.key, labels: call.labels, server: call.server, tool, externalId: externalIdOf(params) };
+}
+
+/** Whoever reads the header and whoever reads the body must find the same tool. */
+function requireSameName(header: string | null, tool: string): void {
+  if (header === null || header === tool || encodedName(header) === tool) return;
+  throw new RpcError(RPC.headerMismatch, "Mcp-Name is not the name in the body.");
+}
+
+/** The protocol's form for names that a header cannot carry. */
+function encodedName(header: string): string | null {
+  const [, base64] = /^=\?base64\?([A-Za-z0-9+/=_-]*)\?=$/i.exec(header) ?? [];
+  return base64 === undefined ? null : Buffer.from(base64, "base64").toString("utf8");
+}
+
+/** What belongs to a whole server: its prompts, resources and completions. */
+const OF_THE_SERVER = /^(prompts|resources|completion|subscriptions|tasks)\//;
+
+/** A key for single tools sees no more of a server than these. */
+function requireToolMethod({ method }: RpcMessage): void {
+  if (method === null || !OF_THE_SERVER.test(method)) return;
+  throw new RpcError(RPC.methodNotFound, "This key may use single tools of this server only.", 200);
+}
+
+const SESSION = "mcp-session-id";
+
+const belongingOf = ({ server, key }: RelayCall): Belonging => ({
+  orgId: DEFAULT_ORG,
+  toolServer: server.name,
+  keyId: key.id,
+  purpose: "tool_session",
+});
+
+function headersFor({ sealer }: RelayDeps, call: RelayCall): Headers {
+  const headers = serverHeaders(call.headers);
+  const sealed = call.headers.get(SESSION);
+  if (sealed === null) return headers;
+  const session = sealer.open(sealed, belongingOf(call));
+  // The client then begins a new session, as for one that has ended.
+  if (!session) throw new RpcError(RPC.unauthorized, "There is no such session.", 404);
+  headers.set(SESSION, session.reveal());
+  return headers;
+}
+
+function toldHeaders({ sealer }: RelayDeps, call: RelayCall, answer: Response): Headers {
+  const headers = answerHeaders(answer.headers);
+  const session = answer.headers.get(SESSION);
+  // The client's own seal comes back to it as it is, so that the session keeps one id.
+  const known = call.headers.get(SESSION);
+  if (session !== null) headers.set(SESSION, known ?? sealer.seal(session, belongingOf(call)));
+  return headers;
+}
+
+type Asking = { headers: Headers; tally: Tally | null };
+
+async function asked(deps: RelayDeps, call: RelayCall, { headers, tally }: Asking): Promise<Response> {
+  const { server, method, posted, signal } = call;
+  try {
+    return await deps.askToolServer(server, { method, headers, body: posted?.bytes ?? null, signal });
+  } catch (error) {
+    const type = error instanceof GatewayError ? error.type : "internal";
+    await tally?.settle(type === "upstream_unreachable" ? notTaken("unreachable") : NO_ANSWER);
+    throw error;
+  }
+}
+
+type Answered = { answer: Response; headers: Headers };
+
+/** The answer to a call of a tool, whose outcome is recorded before the client has all of it. */
+async function tallied(tally: Tally, { id }: RpcMessage, { answer, headers }: Answered): Promise<Response> {
+  const { status } = answer;
+  if (answer.body && answer.ok && isEventStream(answer.headers)) {
+    const answered = (response: Record<string, unknown>) => tally.settle(outcomeOf(response));
+    const body = watched(answer.body, { id, answered, ended: () => tally.settle(NO_ANSWER) });
+    return new Response(body, { status, headers });
+  }
+  try {
+    const bytes = await answer.bytes();
+    const response = responseIn(bytes, id) ?? (answer.ok ? null : responseIn(bytes, null));
+    if (response) await tally.settle(outcomeOf(response));
+    else await tally.settle(answer.ok ? NO_ANSWER : notTaken(`http_${status}`));
+    return new Response(bytes, { status, headers });
+  } catch (error) {
+    await tally.settle(NO_ANSWER);
+    throw error;
+  }
+}
+
+/** A list without the tools that the key may not call. */
+async function listed(call: RelayCall, { id }: RpcMessage, { answer, headers }: Answered): Promise<Response> {
+  const response = isEventStream(answer.headers)
+    ? answer.body && (await responseOf(answer.body, id))
+    : responseIn(await answer.bytes(), id);
+  const result = response?.["result"];
+  if (!response || !isRecord(result) || !Array.isArray(result["tools"])) {
+    if (response && "error" in response) return Response.json(response, { headers: json(headers) });
+    throw new GatewayError("upstream_broken", "The tool server's answer is no list of tools.");
+  }
+  const tools = result["tools"].filter(
+    (tool) =>
+      isRecord(tool) && typeof tool["name"] === "string" && mayCall(call.key, call.server, tool["name"]),
+  );
+  // What one key sees is not to be kept for another.
+  const scope = "cacheScope" in result ? { cacheScope: "private" } : {};
+  const shown = { ...response, result: { ...result, ...scope, tools } };
+  return Response.json(shown, { headers: json(headers) });
+}
+
+function json(headers: Headers): Headers {
+  headers.set("content-type", "application/json");
+  return headers;
+}

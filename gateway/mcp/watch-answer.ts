@@ -1,0 +1,81 @@
+import { type SseEvent, sseSplitter } from "../metering/sse.ts";
+import { isRecord, type RpcMessage } from "./json-rpc.ts";
+
+type RpcResponse = Record<string, unknown>;
+
+/** The response to the request `id` that a text holds; null for any other message. */
+export function responseIn(bytes: Uint8Array, id: RpcMessage["id"]): RpcResponse | null {
+  const message = parsed(bytes);
+  const isResponse = isRecord(message) && message["id"] === id && ("result" in message || "error" in message);
+  return isResponse ? message : null;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  }
+}
+
+export const isEventStream = (headers: Headers): boolean =>
+  /^\s*text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+
+type Watching = {
+  id: RpcMessage["id"];
+  /** Called with the response before the client gets it. */
+  answered(response: RpcResponse): Promise<void>;
+  /** Called when the stream ends, however it does. */
+  ended(): Promise<void>;
+};
+
+/** The stream as it came, read on its way; nothing of it is held back. */
+export function watched(body: ReadableStream<Uint8Array>, watching: Watching): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const splitter = sseSplitter();
+  const look = async (events: readonly SseEvent[]) => {
+    for (const { data } of events) {
+      const response = responseIn(data, watching.id);
+      if (response) await watching.answered(response);
+    }
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          await look(splitter.push(value));
+          controller.enqueue(value);
+          return;
+        }
+        const last = splitter.end();
+        await look(last ? [last] : []);
+        await watching.ended();
+        controller.close();
+      } catch (error) {
+        await watching.ended();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      await reader.cancel(reason).catch(() => undefined);
+      await watching.ended();
+    },
+  });
+}
+
+/** The response to the request `id`, read out of an event stream, which is then left; null where it has none. */
+export async function responseOf(
+  body: ReadableStream<Uint8Array>,
+  id: RpcMessage["id"],
+): Promise<RpcResponse | null> {
+  const splitter = sseSplitter();
+  for await (const chunk of body) {
+    for (const { data } of splitter.push(chunk)) {
+      const response = responseIn(data, id);
+      if (response) return response;
+    }
+  }
+  const last = splitter.end();
+  return last && responseIn(last.data, id);
+}

@@ -1,0 +1,137 @@
+import { Elysia } from "elysia";
+import { newId } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { Directory, ToolServer } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { type AggregateDeps, aggregate } from "../mcp/aggregate.ts";
+import { errorAnswer, RpcError, type RpcMessage, readMessage } from "../mcp/json-rpc.ts";
+import { requireOwnOrigin } from "../mcp/origin.ts";
+import { mayUseServer } from "../mcp/permission.ts";
+import { type RelayDeps, relay } from "../mcp/relay.ts";
+import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tally.ts";
+import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
+import { readBody } from "./body.ts";
+
+export type McpDeps = RelayDeps &
+  AggregateDeps & {
+    directory: KeyLookup & { current(): Pick<Directory, "toolServers"> };
+    /** Largest message of a client. */
+    bytesMax: { tool: number };
+    /** Hosts that pages may come from, besides this machine's own names. */
+    publicUrl: string | null;
+    allowedHosts: readonly string[] | null;
+    log: Log;
+  };
+
+const TAGS = ["Tool gateway"];
+const DESCRIPTION =
+  "JSON-RPC 2.0 of the Model Context Protocol over streamable HTTP, revisions 2025-06-18, 2025-11-25 and 2026-07-28. A key's `mcp` scope decides what is listed and callable. Every call of a tool is one record; arguments and results are not stored.";
+const RESPONSES = {
+  "200": { description: "The response as JSON or as an event stream; errors of the protocol too." },
+  "202": { description: "A notification was taken." },
+  "400": { description: "The message is not JSON-RPC 2.0, or its headers contradict it." },
+  "401": { description: "No valid client key." },
+  "403": { description: "The request comes from a page of another origin." },
+  "404": { description: "There is no such tool server, or no such session." },
+  "405": { description: "The method is not served." },
+  "413": { description: "The message is larger than TOOL_BYTES_MAX." },
+  "502": { description: "The tool server could not be reached." },
+};
+
+const detail = (summary: string) => ({
+  tags: TAGS,
+  summary,
+  description: DESCRIPTION,
+  security: [{ clientKey: [] }],
+  responses: RESPONSES,
+});
+
+/** `/mcp`, all tool servers as one, and `/mcp/{server}`, each of them as it is. */
+export const mcp = (deps: McpDeps) =>
+  new Elysia({ name: "surface.mcp" })
+    .post("/mcp", ({ request }) => served(deps, request, null), {
+      parse: "none",
+      detail: detail("Call tools of all servers, named `server__tool`"),
+    })
+    .all("/mcp", ({ request }) => served(deps, request, null), { parse: "none", detail: { hide: true } })
+    .post("/mcp/:server", ({ request, params }) => served(deps, request, params.server), {
+      parse: "none",
+      detail: detail("Speak to one tool server"),
+    })
+    .all("/mcp/:server", ({ request, params }) => served(deps, request, params.server), {
+      parse: "none",
+      detail: { hide: true },
+    });
+
+const METHODS = new Set(["POST", "GET", "DELETE"]);
+
+type Posted = { message: RpcMessage; bytes: Uint8Array };
+
+/** Who asks, what, and of whom; every failure in the protocol's own form. */
+async function served(deps: McpDeps, request: Request, serverName: string | null): Promise<Response> {
+  let posted: Posted | null = null;
+  try {
+    requireOwnOrigin(request.headers, deps);
+    const { key } = await authenticate(deps.directory, request.headers);
+    requireMethod(request, serverName);
+    posted = request.method === "POST" ? await postedIn(deps, request) : null;
+    const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };
+    if (serverName !== null) return await relayed(deps, request, { caller, serverName, posted });
+    const message: unknown = posted && JSON.parse(new TextDecoder().decode(posted.bytes));
+    return await aggregate(deps, { ...caller, request, message });
+  } catch (error) {
+    return failed(deps, error, posted?.message.id);
+  }
+}
+
+/** `/mcp` has no sessions, so nothing to listen to between requests and nothing to end. */
+function requireMethod({ method }: Request, serverName: string | null): void {
+  const isServed = serverName === null ? method === "POST" : METHODS.has(method);
+  if (isServed) return;
+  const error = new GatewayError("method_not_allowed");
+  error.headers = { allow: serverName === null ? "POST" : "POST, GET, DELETE" };
+  throw error;
+}
+
+async function postedIn(deps: McpDeps, request: Request): Promise<Posted> {
+  const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
+  if (type.trim().toLowerCase() !== "application/json") throw new GatewayError("unsupported_media_type");
+  const bytes = await readBody(request, deps.bytesMax.tool);
+  return { message: readMessage(bytes), bytes };
+}
+
+type Relayed = { caller: ToolCaller; serverName: string; posted: Posted | null };
+
+async function relayed(
+  deps: McpDeps,
+  { method, headers, signal }: Request,
+  { caller, serverName, posted }: Relayed,
+): Promise<Response> {
+  const server = deps.directory.current().toolServers.get(serverName);
+  if (!server || !mayUseServer(caller.key, server)) {
+    if (server && posted) await recordHidden(deps, { ...caller, server }, posted.message);
+    throw new GatewayError("not_found", "There is no such tool server.");
+  }
+  return await relay(deps, { ...caller, server, method, headers, posted, signal });
+}
+
+/** A server that the key may not use answers like one that does not exist; that its tool was called is recorded. */
+async function recordHidden(
+  deps: McpDeps,
+  caller: ToolCaller & { server: ToolServer },
+  { method, params }: RpcMessage,
+): Promise<void> {
+  const tool = params["name"];
+  if (method !== "tools/call" || typeof tool !== "string") return;
+  await recordDenied(deps, { ...caller, tool, externalId: externalIdOf(params) });
+}
+
+function failed({ log }: McpDeps, error: unknown, id: RpcMessage["id"]): Response {
+  const requestId = newId();
+  const isOurs = error instanceof RpcError || (error instanceof GatewayError && error.cause === undefined);
+  if (!isOurs) {
+    const cause = error instanceof GatewayError ? error.cause : error;
+    log.warn({ ...errorFields(cause), requestId }, "a message for tools failed");
+  }
+  return errorAnswer(error, id, requestId);
+}

@@ -1,0 +1,135 @@
+import type { Clock } from "#shared/clock.ts";
+import type { ToolServer } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import type { AddressGuard } from "./ssrf.ts";
+import type { Watchdog, Watched } from "./watchdog.ts";
+
+/** Silence allowed before an answer and between two pieces of it; our own server would end a longer one anyway. */
+const SILENCE_MS = 240_000;
+
+/** What a server may answer to one request: pictures come as base64, so it is well above what may be asked. */
+export const TOOL_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+export type ToolRequest = {
+  method: string;
+  headers: Headers;
+  body?: BodyInit | Uint8Array | null;
+  signal?: AbortSignal | null;
+};
+
+/** Asks a tool server. @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout */
+export type AskToolServer = (server: ToolServer, request: ToolRequest) => Promise<Response>;
+
+export type ToolServerDeps = {
+  guard: Pick<AddressGuard, "assertReachable">;
+  clock: Clock;
+  watchdog: Watchdog;
+};
+
+/**
+ * The one place that talks to tool servers: with the credential that an administrator stored and no other, to no
+ * address of the inside, following no redirect, and never for longer or for more than the bounds above.
+ */
+export function toolServerAsker({ guard, clock, watchdog }: ToolServerDeps): AskToolServer {
+  return async (server, { method, headers, body, signal }) => {
+    await guard.assertReachable(server.url, server.allowPrivateNetwork);
+    const silence = new AbortController();
+    const watched = { deadlineMs: clock.monotonicMs() + SILENCE_MS, expire: () => silence.abort() };
+    watchdog.watch(watched);
+    const moved = () => {
+      watched.deadlineMs = clock.monotonicMs() + SILENCE_MS;
+    };
+    try {
+      const answer = await fetch(server.url, {
+        method,
+        headers: withCredential(headers, server),
+        body: body ?? null,
+        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+        redirect: "manual",
+        timeout: false,
+      } as BunFetchRequestInit);
+      requireUsable(answer);
+      return bounded(answer, { moved, watchdog, watched });
+    } catch (cause) {
+      watchdog.release(watched);
+      if (cause instanceof GatewayError) throw cause;
+      throw failureOf(cause, silence.signal.aborted);
+    }
+  };
+}
+
+function withCredential(from: Headers, server: ToolServer): Headers {
+  const headers = new Headers(from);
+  headers.set("accept-encoding", "identity");
+  const secret = server.credential?.reveal();
+  if (secret === undefined) return headers;
+  if (server.credentialHeader === null) headers.set("authorization", `Bearer ${secret}`);
+  else headers.set(server.credentialHeader, secret);
+  return headers;
+}
+
+/** A refusal of our own credential is nothing that the client could mend, and would make it sign in somewhere. */
+function requireUsable(answer: Response): void {
+  const { status } = answer;
+  const isRedirect = status >= 300 && status < 400;
+  if (!isRedirect && status !== 401 && status !== 403) return;
+  void answer.body?.cancel();
+  throw new GatewayError(
+    "upstream_broken",
+    isRedirect
+      ? "The tool server redirects, which is not followed."
+      : "The tool server refuses the credential that it is called with.",
+  );
+}
+
+/** Errors of Bun's `fetch` before a connection stood: the server has seen nothing. */
+const NOT_CONNECTED = new Set(["ConnectionRefused", "FailedToOpenSocket", "ENOTFOUND", "DNSException"]);
+
+function failureOf(cause: unknown, timedOut: boolean): GatewayError {
+  if (timedOut) return new GatewayError("upstream_timeout", "The tool server did not answer in time.", cause);
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return NOT_CONNECTED.has(code)
+    ? new GatewayError("upstream_unreachable", "The tool server could not be reached.", cause)
+    : new GatewayError("upstream_broken", "The tool server's answer broke off.", cause);
+}
+
+type Bounds = { moved(): void; watchdog: Watchdog; watched: Watched };
+
+/** The answer, counted as it is read; whoever reads it too slowly or too long is cut off with it. */
+function bounded(answer: Response, { moved, watchdog, watched }: Bounds): Response {
+  const { status } = answer;
+  const headers = new Headers(answer.headers);
+  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) headers.delete(name);
+  const release = () => watchdog.release(watched);
+  if (answer.body === null) {
+    release();
+    return new Response(null, { status, headers });
+  }
+  let size = 0;
+  const reader = answer.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          release();
+          controller.close();
+          return;
+        }
+        moved();
+        size += value.byteLength;
+        if (size > TOOL_ANSWER_BYTES_MAX) throw new Error("the answer is too large");
+        controller.enqueue(value);
+      } catch (cause) {
+        release();
+        void reader.cancel().catch(() => undefined);
+        controller.error(failureOf(cause, false));
+      }
+    },
+    cancel(reason) {
+      release();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(body, { status, headers });
+}
