@@ -5,7 +5,9 @@ import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
-import { storeDelivery } from "./inbox-store.ts";
+import { githubByInstallation } from "./feedback/clients.ts";
+import { startErrands } from "./feedback/errands.ts";
+import { createStore } from "./inbox-store.ts";
 import { outcomes, receiveBy, startProbot } from "./probot-app.ts";
 import { reportRegistration } from "./registration.ts";
 import { startWorker } from "./worker.ts";
@@ -27,7 +29,7 @@ const worker =
 
 const server = app({
   secrets: config.webhookSecrets,
-  store: (delivery) => storeDelivery(database, delivery),
+  store: createStore(database),
   stored: () => worker?.wake(),
   clock,
   log,
@@ -52,6 +54,15 @@ log.info(
   "listening",
 );
 
+const errands = config.app
+  ? startErrands({
+      database,
+      clock,
+      log,
+      appId: config.app.id,
+      github: githubByInstallation({ app: config.app, apiUrl: config.apiUrl }),
+    })
+  : null;
 if (config.app) void reportRegistration({ app: config.app, apiUrl: config.apiUrl }, log);
 
 whenAskedToStop(isSupervised(), (reason) => {
@@ -64,6 +75,7 @@ async function stop(): Promise<void> {
   try {
     await within(DRAIN_MS, Promise.resolve(server.stop()));
     await within(DRAIN_MS, worker?.stop() ?? Promise.resolve());
+    await within(DRAIN_MS, errands?.stop() ?? Promise.resolve());
   } catch (error) {
     log.warn(errorFields(error), "did not stop in time");
   }

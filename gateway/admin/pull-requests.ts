@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { LinkState } from "#drizzle/schema/github.ts";
+import { type SessionCost, sessionCost } from "#drizzle/session-cost.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import {
   PullRequestPage,
@@ -17,8 +18,6 @@ import {
   type PullRequestFilter,
   type PullRequestId,
   type PullRequestRow,
-  type SessionCost,
-  sessionCost,
 } from "../stores/pull-requests.ts";
 import { type AdminDeps, awaitSettled, read } from "./deps.ts";
 import { documented, LIST_QUERY } from "./documented.ts";

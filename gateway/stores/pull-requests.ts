@@ -1,6 +1,5 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
-import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
@@ -67,22 +66,4 @@ export async function findPullRequest(reader: Reader, id: PullRequestId): Promis
     ),
   );
   return row ?? null;
-}
-
-export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
-
-/** What a session cost so far: its known cost without the subscription lane; null when none of it is known. */
-export async function sessionCost(reader: Reader, session: string): Promise<SessionCost> {
-  const billed = sql`${requests.channel} <> 'subscription'`;
-  const [row] = await reader
-    .select({
-      requests: sql<number>`count(*)::integer`,
-      costUsd: sql<
-        string | null
-      >`case when count(*) = 0 then '0' else sum(${requests.costUsd}) filter (where ${billed})::text end`,
-      isLowerBound: sql<boolean>`coalesce(bool_or(${billed} and (${requests.unpriced} or ${requests.partial})), false)`,
-    })
-    .from(requests)
-    .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session)));
-  return row ?? { requests: 0, costUsd: "0", isLowerBound: false };
 }

@@ -1,0 +1,60 @@
+import type { LinkState } from "#drizzle/schema/github.ts";
+import type { SessionCost } from "#drizzle/session-cost.ts";
+
+export type CommentFacts = {
+  link: LinkState;
+  session: string | null;
+  figures: SessionCost | null;
+  /** Merged pull requests that name the session, this one included. */
+  sharedBy: number;
+};
+
+/** The comment's first line: by it the App knows its own comment again. */
+export const COMMENT_MARKER = "<!-- tallygate:pull-request-cost -->";
+
+/** The comment on a merged pull request. Figures, a session id and fixed words; no text of anybody's. */
+export function commentText(facts: CommentFacts): string {
+  return [COMMENT_MARKER, ...linesOf(facts)].join("\n");
+}
+
+function linesOf({ link, session, figures, sharedBy }: CommentFacts): string[] {
+  if (link !== "joined" || session === null || figures === null) return [UNKNOWN[link] ?? UNKNOWN.no_stamp];
+  const calls = `${figures.requests.toLocaleString("en-US")} ${figures.requests === 1 ? "call" : "calls"}`;
+  if (figures.costUsd === null) {
+    return [
+      `The cost of this pull request is not known: its session \`${session}\` made ${calls} without a price.`,
+    ];
+  }
+  const least = figures.isLowerBound ? "at least " : "";
+  const lines = [
+    `**AI cost of this pull request: ${least}${usdText(figures.costUsd)}** (${calls} of session \`${session}\`)`,
+  ];
+  if (sharedBy > 1) {
+    lines.push(
+      "",
+      `${sharedBy} merged pull requests name this session. The figure is its whole cost, in each of them.`,
+    );
+  }
+  return lines;
+}
+
+const UNKNOWN: Partial<Record<LinkState, string>> & { no_stamp: string } = {
+  no_stamp: "The cost of this pull request is not known: its description names no session any more.",
+  conflict:
+    "The cost of this pull request is not known: its description names more than one session, so none is believed.",
+  unknown_session:
+    "The cost of this pull request is not known: no call of the session that its description names is recorded.",
+};
+
+const USD = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 4,
+});
+
+/** Dollars for people, e.g. `$1,234.50`; rounded to a hundredth of a cent, and never to nothing. */
+export function usdText(exact: string): string {
+  const text = USD.format(exact as `${number}`);
+  return text === "$0.00" && /[1-9]/.test(exact) ? "under $0.0001" : text;
+}

@@ -1,0 +1,155 @@
+import { eq } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import type { CommitClaim } from "#drizzle/schema/feedback.ts";
+import { settings } from "#drizzle/schema/routes.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import { type Settings, settingsOf } from "#shared/settings.ts";
+import { failureClass } from "../failure-class.ts";
+import { type Github, statusOf } from "../octokit.ts";
+import { type CheckDue, type CommentDue, checksDue, commentsDue, expectComments, type Place } from "./due.ts";
+import {
+  claimFeedback,
+  failFeedback,
+  retryAt,
+  type Settled,
+  type Shown,
+  settleFeedback,
+} from "./feedback-store.ts";
+import { type Hand, heldSince } from "./hand.ts";
+import { createAllowance, createPauses, type Pauses } from "./pauses.ts";
+import { claimCommits, commitsDue, failCommits, readCommits, settleCommits } from "./read-commits.ts";
+import { showCheck } from "./show-check.ts";
+import { showComment } from "./show-comment.ts";
+
+export type ErrandsDeps = {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  appId: number;
+  /** GitHub as an installation sees it. */
+  github(installationId: number): Github;
+};
+
+export type Errands = {
+  /** Does all that is due now. */
+  round(): Promise<void>;
+  /** Resolves when the errand in hand is done. */
+  stop(): Promise<void>;
+};
+
+const ROUND_MS = 5_000;
+/** Commits read a minute: a third of what GitHub grants an installation at least, so that the rest is left to others. */
+const COMMITS_PER_MINUTE = 25;
+
+/**
+ * One kind of thing that the App does at GitHub for a pull request. `claim` takes it for this process or gives null;
+ * `run` does it; `settle` and `fail` keep what came of it and give it out of hand.
+ */
+type Errand<Due extends Place, Claimed extends { attempts: number }, Result> = {
+  kind: string;
+  claim(due: Due, now: Date): Promise<Claimed | null>;
+  run(hand: Hand, due: Due, claimed: Claimed): Promise<Result>;
+  settle(due: Due, result: Result, now: Date): Promise<void>;
+  fail(due: Due, failed: { failure: string; nextAttemptAt: string }): Promise<void>;
+};
+
+type Round = ErrandsDeps & { pauses: Pauses; stopping: () => boolean };
+
+/**
+ * Does at GitHub, while pull-request stamping is on, what is asked for there: reads the commits of merges, and shows
+ * check runs and comments where the settings say so. Any number of processes may do so at once.
+ */
+export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
+  let stopping = false;
+  const round: Round = { ...deps, pauses: createPauses(deps.clock), stopping: () => stopping };
+  const mayRead = createAllowance(deps.clock, COMMITS_PER_MINUTE);
+  const doRound = async () => {
+    const now = deps.clock.now();
+    const set = await readSettings(deps.database);
+    if (!set.pull_request_stamping) return;
+    if (set.pull_request_check) await each(round, checks(deps), await checksDue(deps.database, now));
+    if (set.pull_request_comment) {
+      await expectComments(deps.database, now);
+      await each(round, comments(deps, set), await commentsDue(deps.database, now));
+    }
+    const unread = await commitsDue(deps.database, now);
+    await each(round, commits(deps), unread.filter(mayRead));
+  };
+  const run = async () => {
+    while (!stopping) {
+      await doRound().catch((error) => {
+        deps.log.warn({ failure: failureClass(error) }, "errands at GitHub have to wait");
+      });
+      for (let waited = 0; waited < roundMs && !stopping; waited += 50) await Bun.sleep(50);
+    }
+  };
+  const done = roundMs === Number.POSITIVE_INFINITY ? Promise.resolve() : run();
+  return {
+    round: doRound,
+    stop: () => {
+      stopping = true;
+      return done;
+    },
+  };
+}
+
+async function readSettings({ db }: Database): Promise<Settings> {
+  const [row] = await db
+    .select({ value: settings.value })
+    .from(settings)
+    .where(eq(settings.orgId, DEFAULT_ORG));
+  return settingsOf(row?.value ?? {});
+}
+
+async function each<Due extends Place, Claimed extends { attempts: number }, Result>(
+  { clock, log, appId, github, pauses, stopping }: Round,
+  errand: Errand<Due, Claimed, Result>,
+  dues: readonly Due[],
+): Promise<void> {
+  for (const due of dues) {
+    if (stopping()) return;
+    if (pauses.holds(errand.kind, due.installationId)) continue;
+    const now = clock.now();
+    const held = heldSince(() => clock.monotonicMs(), clock.monotonicMs());
+    const claimed = await errand.claim(due, now);
+    if (claimed === null) continue;
+    try {
+      const hand = { octokit: github(due.installationId), appId, now, held };
+      await errand.settle(due, await errand.run(hand, due, claimed), clock.now());
+    } catch (error) {
+      pauses.learn(error, errand.kind, due.installationId);
+      const failure = failureClass(error);
+      const { repositoryId, number } = due;
+      const status = statusOf(error);
+      log.warn({ errand: errand.kind, repositoryId, number, failure, status }, "an errand at GitHub failed");
+      await errand.fail(due, { failure, nextAttemptAt: retryAt(clock.now(), claimed.attempts) });
+    }
+  }
+}
+
+const checks = ({ database }: ErrandsDeps): Errand<CheckDue, Shown, Settled> => ({
+  kind: "check",
+  claim: (due, now) => claimFeedback(database, { ...due, kind: "check" }, now),
+  run: showCheck,
+  settle: (due, result, now) => settleFeedback(database, { ...due, kind: "check" }, { ...result, now }),
+  fail: (due, failed) => failFeedback(database, { ...due, kind: "check" }, failed),
+});
+
+const comments = ({ database }: ErrandsDeps, set: Settings): Errand<CommentDue, Shown, Settled> => ({
+  kind: "comment",
+  claim: (due, now) => claimFeedback(database, { ...due, kind: "comment" }, now),
+  run: (hand, due, before) =>
+    showComment({ ...hand, database, retentionDays: set.retention_days }, due, before),
+  settle: (due, result, now) => settleFeedback(database, { ...due, kind: "comment" }, { ...result, now }),
+  fail: (due, failed) => failFeedback(database, { ...due, kind: "comment" }, failed),
+});
+
+const commits = ({ database }: ErrandsDeps): Errand<Place, { attempts: number }, CommitClaim[]> => ({
+  kind: "commits",
+  claim: (due, now) => claimCommits(database, due, now),
+  run: readCommits,
+  settle: (due, claims, now) => settleCommits(database, due, { claims, now }),
+  fail: (due, failed) => failCommits(database, due, failed),
+});

@@ -1,0 +1,59 @@
+import type { Database } from "#drizzle/database.ts";
+import { sessionCost } from "#drizzle/session-cost.ts";
+import { COMMENT_MARKER, commentText } from "./comment-text.ts";
+import type { CommentDue } from "./due.ts";
+import type { Settled, Shown } from "./feedback-store.ts";
+import { type Hand, ONCE, unlessGone } from "./hand.ts";
+
+type CommentHand = Hand & { database: Database; retentionDays: number };
+
+/**
+ * Shows the comment on a merged pull request: made once, then edited when what it says changes. Before one is made
+ * GitHub is asked for it, so that a process that died after making one leaves no second. One that was deleted is not
+ * made again.
+ */
+export async function showComment(hand: CommentHand, due: CommentDue, before: Shown): Promise<Settled> {
+  const kept = { remoteId: before.remoteId, headSha: null, seenAt: hand.now.toISOString() };
+  // Single records go for their age; figures that lack them would be wrong.
+  if (before.shown !== null && isAgeing(hand, due)) return { ...kept, shown: before.shown };
+  const figures =
+    due.session === null || due.link !== "joined" ? null : await sessionCost(hand.database.db, due.session);
+  const body = commentText({ ...due, figures });
+  const shown = `${due.link}:${due.session ?? ""} ${digestOf(body)}`;
+  if (before.remoteId !== null && before.shown === shown) return { ...kept, shown };
+  return { ...kept, shown, remoteId: await write(hand, due, before.remoteId, body) };
+}
+
+const isAgeing = ({ now, retentionDays }: CommentHand, { knownSince }: CommentDue): boolean =>
+  knownSince !== null && Date.parse(knownSince) < now.getTime() - retentionDays * 86_400_000;
+
+const digestOf = (text: string): string =>
+  new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 32);
+
+async function write(hand: Hand, due: CommentDue, known: number | null, body: string): Promise<number> {
+  const { issues } = hand.octokit.rest;
+  const place = { owner: due.owner, repo: due.repo };
+  const remoteId = known ?? (await findComment(hand, due));
+  if (remoteId !== null) {
+    // Gone: somebody deleted it, and does not want another.
+    await unlessGone(issues.updateComment({ ...place, comment_id: remoteId, body }));
+    return remoteId;
+  }
+  hand.held();
+  const made = await issues.createComment({ ...place, ...ONCE, issue_number: due.number, body });
+  return made.data.id;
+}
+
+/** The App's own comment: anybody could write its first line. */
+async function findComment({ appId, octokit }: Hand, due: CommentDue): Promise<number | null> {
+  const comments = await octokit.paginate(octokit.rest.issues.listComments, {
+    owner: due.owner,
+    repo: due.repo,
+    issue_number: due.number,
+    per_page: 100,
+  });
+  const own = comments.find(
+    (it) => it.performed_via_github_app?.id === appId && it.body?.startsWith(COMMENT_MARKER),
+  );
+  return own?.id ?? null;
+}
