@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { appendFileSync, chownSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { connect } from "#drizzle/database.ts";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { ask, scratch, start } from "#test/support/embedded.ts";
+import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+
+const place = scratch();
+let main: Embedded;
+let replica: Embedded;
+let gateway: GatewayProcess;
+let secret: string;
+
+beforeAll(async () => {
+  [main, replica] = await Promise.all([start(join(place.path, "main")), start(join(place.path, "replica"))]);
+  const dataDir = join(place.path, "gateway");
+  const env = { REPORTS_DATABASE_URL: replica.url };
+  gateway = await startGateway({ dataDir, databaseUrl: main.url, env });
+  secret = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "replica" })).secret;
+}, 120_000);
+
+afterAll(async () => {
+  await gateway.stop();
+  await replica.stop();
+  await main.stop();
+  place.remove();
+}, 60_000);
+
+/** The address of a server as Postgres itself takes it. */
+function conninfo(url: string): string {
+  const { username, password, pathname, searchParams } = new URL(url);
+  return `host=${searchParams.get("host")} port=5432 user=${username} password=${password} dbname=${pathname.slice(1)}`;
+}
+
+async function call(session: string): Promise<number> {
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "x-session-id": session },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "hello" }] }),
+  });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+const report = (filters: object = {}) =>
+  fetch(`${gateway.url}/v1/reports/query`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    body: JSON.stringify({
+      spec: {
+        source: "requests",
+        dimensions: [],
+        measures: ["requests", "cost_usd"],
+        filters,
+        range: "7d",
+        compare: "none",
+        view: "table",
+      },
+    }),
+  });
+
+async function requestsOf(session: string): Promise<number> {
+  const answer = await report({ session: [session] });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+  return (await answer.json()).total.current.requests;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!(await holds().catch(() => false))) {
+    if (Date.now() > end) throw new Error("it did not come to pass");
+    await Bun.sleep(100);
+  }
+}
+
+describe("reports from a replica", () => {
+  test("by logical replication: the gateway makes its tables, and a call just made is in the report", async () => {
+    await until(async () => (await ask(replica.url, "select count(*) from requests")) === "0");
+    await ask(
+      main.url,
+      "create publication tallygate for tables in schema public with (publish_via_partition_root = true)",
+    );
+    await ask(
+      replica.url,
+      `create subscription tallygate connection '${conninfo(main.url)}' publication tallygate`,
+    );
+    await call("first");
+    await until(async () => (await ask(replica.url, "select count(*) from requests")) === "1");
+    for (const turn of [1, 2, 3, 4, 5]) {
+      expect(await call("again")).toBe(200);
+      expect(await requestsOf("again")).toBe(turn);
+    }
+    // Money and counts are those of the main server, and its month's partition took the rows.
+    const sums = "select count(*) || ' ' || coalesce(sum(cost_usd), 0) from requests";
+    expect(await ask(replica.url, sums)).toBe(await ask(main.url, sums));
+    expect(await ask(replica.url, "select count(*) from requests_default")).toBe("0");
+    const asked = "select count(*) from pg_stat_activity where application_name = 'tallygate reports'";
+    expect([await ask(main.url, asked), Number(await ask(replica.url, asked)) > 0]).toEqual(["0", true]);
+  }, 60_000);
+
+  test("while a replica lags, a report waits a second at most, and the log says so", async () => {
+    await ask(replica.url, "alter subscription tallygate disable");
+    await until(
+      async () =>
+        (await ask(replica.url, "select count(*) from pg_stat_subscription where pid is not null")) === "0",
+    );
+    await call("late");
+    const began = performance.now();
+    expect(await requestsOf("late")).toBe(0);
+    expect(performance.now() - began).toBeLessThan(2_500);
+    expect(gateway.log()).toContain("lags behind");
+    await ask(replica.url, "alter subscription tallygate enable");
+    await until(async () => (await requestsOf("late")) === 1);
+  }, 60_000);
+
+  test("without its replica a report is 503 with a time to wait, and calls go on", async () => {
+    await replica.stop();
+    expect(await call("meanwhile")).toBe(200);
+    const answer = await report();
+    const { error } = await answer.json();
+    expect([answer.status, error.code, answer.headers.get("retry-after")]).toEqual([
+      503,
+      "store_unavailable",
+      "5",
+    ]);
+    replica = await start(join(place.path, "replica"));
+    await until(async () => (await requestsOf("meanwhile")) === 1);
+  }, 60_000);
+
+  test("by streaming replication: a standby needs nothing of the gateway, and shows the call just made", async () => {
+    const standby = join(place.path, "standby");
+    await backUp(main, join(standby, "postgres"));
+    const following = await start(standby);
+    const env = { REPORTS_DATABASE_URL: following.url };
+    const second = await startGateway({
+      dataDir: join(place.path, "second"),
+      databaseUrl: main.url,
+      env,
+    });
+    expect(await ask(following.url, "select pg_is_in_recovery()::text")).toBe("true");
+    expect(await call("standby")).toBe(200);
+    const answer = await fetch(`${second.url}/v1/reports?id=spend-by-model&range=7d`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    });
+    const { reports } = await answer.json();
+    const all = Number(await ask(main.url, "select count(*) from requests"));
+    expect(reports[0].result.total.current.requests).toBe(all);
+    await second.stop();
+    await following.stop();
+  }, 120_000);
+});
+
+/** A base backup of a running server, which follows it when it is started. */
+async function backUp(from: Embedded, to: string): Promise<void> {
+  const data = join(to, "data");
+  const client = connect(from.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  mkdirSync(to, { recursive: true, mode: 0o711 });
+  copyFileSync(join(dirname(from.data), "password"), join(to, "password"));
+  await client`select pg_backup_start('standby', true)`;
+  Bun.spawnSync(["cp", "-a", from.data, data]);
+  const [stopped] = await client`select labelfile from pg_backup_stop()`;
+  await client.end();
+  rmSync(join(data, "postmaster.pid"));
+  writeFileSync(join(data, "backup_label"), stopped?.["labelfile"]);
+  writeFileSync(join(data, "standby.signal"), "");
+  appendFileSync(join(data, "postgresql.auto.conf"), `primary_conninfo = '${conninfo(from.url)}'\n`);
+  const { uid, gid } = statSync(from.data);
+  for (const file of ["backup_label", "standby.signal"]) chownSync(join(data, file), uid, gid);
+}
