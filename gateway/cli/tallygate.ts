@@ -1,5 +1,6 @@
 #!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
+import { addApply } from "./commands/apply.ts";
 import { addInstall } from "./commands/install.ts";
 import { addPr } from "./commands/pr.ts";
 import { addRoutes } from "./commands/routes.ts";
@@ -17,7 +18,7 @@ const program = new Command("tallygate")
   .exitOverride(({ exitCode, code }) => process.exit(code === "commander.help" ? 0 : exitCode && USAGE))
   .addHelpText("after", "\nExit status: 0 done, 1 not done or something is wrong, 2 not understood.");
 
-for (const add of [addSession, addRun, addPr, addInstall, addRoutes]) {
+for (const add of [addSession, addRun, addPr, addInstall, addApply, addRoutes]) {
   add(program);
 }
 

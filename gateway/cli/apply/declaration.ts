@@ -1,0 +1,190 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from "yaml";
+import { faultsOf } from "#shared/schema.ts";
+import { DeclarationFault, type FileFault } from "./faults.ts";
+import { isObject, KIND_NAMES, KINDS, type Kind, type KindName, type Members } from "./kinds.ts";
+
+/** One thing that the file declares. */
+export type Declared = {
+  kind: KindName;
+  /** Empty where there is only one of the kind. */
+  name: string;
+  /** With what the file takes from the environment in its place. */
+  body: Members;
+  /** Members that came from the environment, with the variables' names; their values are never shown. */
+  fromEnv: ReadonlyMap<string, string>;
+  /** Where a member stands, by its JSON pointer; a missing one where its parent does. */
+  placeOf(pointer: string): { line: number | null; where: string };
+};
+
+/** A variable by its name, undefined where it is not set. */
+export type Lookup = (name: string) => string | undefined;
+
+const REFERENCE = /\$(\$\{|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
+const WHOLE_REFERENCE = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
+
+/**
+ * What a YAML file declares, in the order in which it is applied, each part checked as the admin API would. `${NAME}` in
+ * a text is that variable, `$${` is `${`; a secret must be such a reference and nothing else.
+ * @throws DeclarationFault naming every fault with its line.
+ */
+export function readDeclaration(text: string, file: string, lookup: Lookup): Declared[] {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const faults: FileFault[] = [...document.errors, ...document.warnings].map((it) => ({
+    line: lines.linePos(it.pos[0]).line,
+    where: "",
+    why: it.message,
+  }));
+  if (faults.length > 0) throw new DeclarationFault(file, faults);
+  const reading: Reading = { document, lines, lookup, faults };
+  const declared = KIND_NAMES.flatMap((kind) => readKind(reading, kind));
+  refuseUnknownKinds(reading);
+  if (faults.length > 0) throw new DeclarationFault(file, faults);
+  return declared;
+}
+
+type Reading = { document: Document; lines: LineCounter; lookup: Lookup; faults: FileFault[] };
+type Path = readonly (string | number)[];
+
+function readKind(reading: Reading, kind: KindName): Declared[] {
+  const { shape }: Kind = KINDS[kind];
+  const node = nodeAt(reading, [kind]);
+  if (node === null || (isScalar(node) && node.value === null)) return [];
+  const fits = shape === "listed" ? isSeq(node) : isMap(node);
+  if (!fits) {
+    fault(reading, [kind], `Expected ${shape === "listed" ? "a list" : "names and what they mean"}.`);
+    return [];
+  }
+  if (shape === "single") return readOne(reading, kind, [kind]);
+  const parts = isMap(node)
+    ? node.items.map((pair) => keyText(pair.key))
+    : [...(isSeq(node) ? node.items.keys() : [])];
+  const all = parts.flatMap((part) => readOne(reading, kind, [kind, part]));
+  for (const [at, one] of all.entries()) {
+    if (all.findIndex(({ name }) => name === one.name) < at) {
+      reading.faults.push({ ...one.placeOf(""), why: "It is declared twice." });
+    }
+  }
+  return all;
+}
+
+function readOne(reading: Reading, name: KindName, path: Path): Declared[] {
+  const kind: Kind = KINDS[name];
+  const fromEnv = new Map<string, string>();
+  const value = readValue(reading, path, { kind, fromEnv, root: path.length });
+  if (!isObject(value)) {
+    fault(reading, path, "Expected members and their values.");
+    return [];
+  }
+  const before = reading.faults.length;
+  for (const { path: pointer, message } of faultsOf(kind.form, value)) {
+    reading.faults.push({ ...placeOf(reading, path, pointer), why: `${message}.` });
+  }
+  if (reading.faults.length > before) return [];
+  return [
+    {
+      kind: name,
+      name: kind.shape === "listed" ? kind.nameOf(value) : String(path[1] ?? ""),
+      body: kind.filled?.(value) ?? value,
+      fromEnv,
+      placeOf: (pointer) => placeOf(reading, path, pointer),
+    },
+  ];
+}
+
+type Filling = { kind: Kind; fromEnv: Map<string, string>; root: number };
+
+/** The value of a node with references filled in; aliases are followed, which the parser bounds. */
+function readValue(reading: Reading, path: Path, filling: Filling): unknown {
+  const node = nodeAt(reading, path);
+  if (isMap(node)) {
+    return Object.fromEntries(
+      node.items.map(({ key }) => [keyText(key), readValue(reading, [...path, keyText(key)], filling)]),
+    );
+  }
+  if (isSeq(node)) return node.items.map((_, at) => readValue(reading, [...path, at], filling));
+  if (!isScalar(node)) return null;
+  return typeof node.value === "string" ? filledText(reading, path, node.value, filling) : node.value;
+}
+
+function filledText(reading: Reading, path: Path, text: string, { kind, fromEnv, root }: Filling): string {
+  const member = path.slice(root).join("/");
+  if (kind.secrets.includes(member) && !WHOLE_REFERENCE.test(text)) {
+    fault(
+      reading,
+      path,
+      "A secret does not belong into a file. Name a variable that holds it, as a reference and nothing else.",
+    );
+    return "";
+  }
+  return text.replace(REFERENCE, (_, plain: string, name: string | undefined) => {
+    if (name === undefined) return plain;
+    const value = reading.lookup(name);
+    if (value === undefined) fault(reading, path, `The variable ${name} is not set.`);
+    fromEnv.set(member, name);
+    return value ?? "";
+  });
+}
+
+function nodeAt({ document }: Reading, path: Path): Node | null {
+  let node: unknown = document.contents;
+  for (const part of path) {
+    const whole = isAlias(node) ? node.resolve(document) : node;
+    node = isMap(whole)
+      ? whole.items.find(({ key }) => keyText(key) === part)?.value
+      : isSeq(whole)
+        ? whole.items[Number(part)]
+        : null;
+  }
+  const found = isAlias(node) ? node.resolve(document) : node;
+  return isNode(found) ? found : null;
+}
+
+const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key);
+
+function placeOf(reading: Reading, path: Path, pointer: string): { line: number | null; where: string } {
+  const parts = pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const where = [...path, ...parts].join(".");
+  for (let length = parts.length; length >= 0; length--) {
+    const line = lineOf(reading, [...path, ...parts.slice(0, length)]);
+    if (line !== null) return { line, where };
+  }
+  return { line: null, where };
+}
+
+/** The line of the member's name, or of an item's beginning. */
+function lineOf(reading: Reading, path: Path): number | null {
+  const parent = nodeAt(reading, path.slice(0, -1));
+  const key = isMap(parent) ? parent.items.find((pair) => keyText(pair.key) === path.at(-1))?.key : null;
+  const node = isNode(key) ? key : nodeAt(reading, path);
+  const at = node?.range?.[0];
+  return at === undefined ? null : reading.lines.linePos(at).line;
+}
+
+function fault(reading: Reading, path: Path, why: string): void {
+  reading.faults.push({ ...placeOf(reading, path, ""), why });
+}
+
+function refuseUnknownKinds(reading: Reading): void {
+  const { contents } = reading.document;
+  if (contents !== null && !isMap(contents)) fault(reading, [], `Expected ${KIND_NAMES.join(", ")}.`);
+  for (const { key } of isMap(contents) ? contents.items : []) {
+    const name = keyText(key);
+    if (!KIND_NAMES.some((known) => known === name)) {
+      fault(reading, [name], `There is no such kind. Known are ${KIND_NAMES.join(", ")}.`);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { Change, Step } from "./plan.ts";
+
+const SIGNS = { create: "+", change: "~", keep: "=" } as const;
+const VALUE_LENGTH_MAX = 120;
+
+/** A step as a person reads it; of what stays as it is, one line. No secret is in it. */
+export function stepText(step: Step): string {
+  const head = `${SIGNS[step.action]} ${titleOf(step)}`;
+  const lines = step.action === "keep" ? [] : step.changes.map((change) => changeLine(step, change));
+  const resent = step.resent.map(
+    (member) => `    ${member}: ${secretOf(step, member)}, sent again: it cannot be compared`,
+  );
+  return [head, ...lines, ...resent].join("\n");
+}
+
+export const titleOf = ({ declared: { kind, name } }: Step): string =>
+  name === "" ? kind : `${kind} ${name}`;
+
+/** The sum of a plan in a line, before it is done or after. */
+export function sumText(steps: readonly Step[], isDone: boolean): string {
+  const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
+  const resent = steps.reduce((sum, { resent: secrets }) => sum + secrets.length, 0);
+  const [create, change, send] = isDone
+    ? ["created", "changed", "sent again"]
+    : ["to create", "to change", "to send again"];
+  const sum = `${count("create")} ${create}, ${count("change")} ${change}, ${count("keep")} as declared`;
+  return resent > 0 ? `${sum}; ${resent} ${resent === 1 ? "secret" : "secrets"} ${send}` : sum;
+}
+
+function changeLine(step: Step, { member, from, to }: Change): string {
+  const shown = variablesOf(step, member).length > 0 ? secretOf(step, member) : valueText(to);
+  const before = step.action === "create" ? "" : `${valueText(from)} → `;
+  return `    ${member}: ${before}${shown}`;
+}
+
+const secretOf = (step: Step, member: string): string => `(from ${variablesOf(step, member).join(", ")})`;
+
+/** Variables that stand in a member, or within it. */
+const variablesOf = ({ declared }: Step, member: string): string[] =>
+  [...declared.fromEnv]
+    .filter(([at]) => at === member || at.startsWith(`${member}/`))
+    .map(([, name]) => name);
+
+function valueText(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value ?? null) ?? "null");
+  const line = text.replaceAll("\n", "⏎");
+  return line.length > VALUE_LENGTH_MAX ? `${line.slice(0, VALUE_LENGTH_MAX)}…` : line;
+}

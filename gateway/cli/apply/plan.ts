@@ -1,0 +1,69 @@
+import { TypeGuard } from "@sinclair/typebox";
+import type { Declared } from "./declaration.ts";
+import { KINDS, type Kind, type Members } from "./kinds.ts";
+import { sameValue } from "./same-value.ts";
+
+export type Change = { member: string; from: unknown; to: unknown };
+
+/** What is to be done for one thing that a file declares. */
+export type Step = {
+  declared: Declared;
+  action: "create" | "change" | "keep";
+  /** What differs; of a new thing, all that is said of it. */
+  changes: Change[];
+  /** Secrets that cannot be compared, and are sent again. */
+  resent: string[];
+  /** Null: there is nothing to send. */
+  call: { method: "PUT" | "POST" | "PATCH"; path: string; body: Members } | null;
+};
+
+/**
+ * What makes the gateway's thing like the declared one. What the file does not say of it stays as it is. `present` is the
+ * gateway's, or null.
+ */
+export function planStep(declared: Declared, present: Members | null): Step {
+  const kind: Kind = KINDS[declared.kind];
+  const root = `/admin/v1${kind.path}`;
+  const { body, name } = declared;
+  if (present === null) {
+    const changes = Object.entries(body).map(([member, to]) => ({ member, from: undefined, to }));
+    const call =
+      kind.create === "put"
+        ? { method: "PUT" as const, path: `${root}/${encodeURIComponent(name)}`, body }
+        : { method: "POST" as const, path: root, body: kind.shape === "named" ? { name, ...body } : body };
+    return { declared, action: "create", changes, resent: [], call };
+  }
+  const changes = differing(kind, body, present);
+  const resent = kind.secrets.filter((member) => typeof body[member] === "string");
+  const sent = [...changes.map(({ member }) => member), ...resent];
+  const address = kind.shape === "single" ? root : `${root}/${encodeURIComponent(kind.addressOf(present))}`;
+  const call = {
+    method: "PATCH" as const,
+    path: address,
+    body: Object.fromEntries(sent.map((member) => [member, body[member]])),
+  };
+  return {
+    declared,
+    action: changes.length > 0 ? "change" : "keep",
+    changes,
+    resent,
+    call: sent.length > 0 ? call : null,
+  };
+}
+
+function differing(kind: Kind, body: Members, present: Members): Change[] {
+  const forms = TypeGuard.IsObject(kind.form) ? kind.form.properties : {};
+  return Object.entries(body)
+    .filter(
+      ([member]) =>
+        !(kind.secrets.includes(member) && body[member] !== null) && member !== "name" && member !== "id",
+    )
+    .filter(([member, to]) => !sameValue(forms[member], to, presentValue(kind, member, present)))
+    .map(([member, to]) => ({ member, from: presentValue(kind, member, present), to }));
+}
+
+/** A secret that is to be taken away is compared with whether there is one. */
+function presentValue(kind: Kind, member: string, present: Members): unknown {
+  if (!kind.secrets.includes(member)) return present[member];
+  return present["credential_source"] === "stored" || present["has_credential"] === true ? "(stored)" : null;
+}

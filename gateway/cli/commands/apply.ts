@@ -1,0 +1,132 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import type { Command } from "commander";
+import { readPresent } from "#shared/env.ts";
+import { fits, open } from "#shared/schema.ts";
+import { writeSecretFile } from "#shared/secret-file.ts";
+import { type Declared, readDeclaration } from "../apply/declaration.ts";
+import { DeclarationFault } from "../apply/faults.ts";
+import { isObject, KINDS, type Kind, type KindName, type Members } from "../apply/kinds.ts";
+import { planStep, type Step } from "../apply/plan.ts";
+import { stepText, sumText, titleOf } from "../apply/plan-text.ts";
+import { type Api, ApiFault, adminApi, expectForm, listAll } from "../reach/api.ts";
+import { note, tell, URL_OPTION } from "./common.ts";
+
+type Options = { url?: string; dryRun?: true; secretsTo?: string };
+
+export const addApply = (program: Command) =>
+  program
+    .command("apply")
+    .description("Make the gateway's settings like a file's; applying it again changes nothing.")
+    .argument("<file>", "YAML with providers, routes, keys, …; - is standard input")
+    .option("--dry-run", "only say what would change")
+    .option("--secrets-to <directory>", "write new keys' secrets to files there instead of showing them")
+    .option(...URL_OPTION)
+    .addHelpText("after", HELP)
+    .action(async (file: string, options: Options) => {
+      await apply(file, options);
+    });
+
+const HELP = `
+What the file does not name, and members that it does not say, stay as they are. null takes a member away. \${NAME} in a
+text is that environment variable; credentials can be written in no other way. Prices are a list, everything else has names:
+
+  providers:
+    openai: { kind: openai, credential: "\${OPENAI_API_KEY}" }
+  routes:
+    coding: { surface: chat, provider: openai, model: gpt-5.1, description: Programming. }
+  keys:
+    ada: { owner: ada@example.com, scopes: { routes: [coding] } }
+  prices:
+    - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: "0.80" }
+  settings: { default_route: coding }
+
+Kinds: providers, guardrails, routes, mcp-servers, hook-policies, keys, prices, reports, settings; their members are the
+admin API's (/openapi).`;
+
+async function apply(file: string, options: Options): Promise<void> {
+  const text = file === "-" ? await Bun.stdin.text() : await readFile(file);
+  const named = file === "-" ? "standard input" : file;
+  const declared = readDeclaration(text, named, (name) => readPresent([name]).get(name));
+  const api = adminApi(options.url);
+  if (options.secretsTo && !options.dryRun) mkdirSync(options.secretsTo, { recursive: true, mode: 0o700 });
+  const steps = await planOf(api, declared, named);
+  for (const step of steps.filter(({ action, resent }) => action !== "keep" || resent.length > 0))
+    tell(stepText(step));
+  if (options.dryRun) {
+    tell(`Plan: ${sumText(steps, false)}.`);
+    return;
+  }
+  await send(api, steps, { file: named, secretsTo: options.secretsTo });
+  tell(`Done: ${sumText(steps, true)}.`);
+}
+
+function readFile(file: string): Promise<string> {
+  return Bun.file(file)
+    .text()
+    .catch(() => {
+      throw new Error(`${file} cannot be read.`);
+    });
+}
+
+/** @throws DeclarationFault for a name that cannot be used again. */
+async function planOf(api: Api, declared: readonly Declared[], file: string): Promise<Step[]> {
+  const present = new Map<KindName, Map<string, Members>>();
+  const steps: Step[] = [];
+  for (const one of declared) {
+    const things = present.get(one.kind) ?? (await thingsOf(api, KINDS[one.kind]));
+    present.set(one.kind, things);
+    const thing = things.get(one.name) ?? null;
+    if (thing?.["status"] === "revoked") {
+      const why = "This key is revoked for good. Choose another name.";
+      throw new DeclarationFault(file, [{ ...one.placeOf(""), why }]);
+    }
+    steps.push(planStep(one, thing));
+  }
+  return steps;
+}
+
+async function thingsOf(api: Api, kind: Kind): Promise<Map<string, Members>> {
+  const path = `/admin/v1${kind.path}`;
+  const all: unknown[] =
+    kind.shape === "single"
+      ? [expectForm(kind.view, await api.call("GET", path), path)]
+      : await listAll(api, path, kind.view);
+  return new Map(all.filter(isObject).map((it) => [kind.nameOf(it), it]));
+}
+
+const WithSecret = open({ secret: Type.String() });
+
+/** A new key's secret is shown as soon as it is there. @throws DeclarationFault where the gateway refuses a step. */
+async function send(
+  api: Api,
+  steps: readonly Step[],
+  { file, secretsTo }: { file: string; secretsTo: string | undefined },
+): Promise<void> {
+  for (const [at, step] of steps.entries()) {
+    if (step.call === null) continue;
+    const { method, path, body } = step.call;
+    try {
+      const answer = await api.call(method, path, body);
+      if (fits(WithSecret, answer)) showSecret(step.declared.name, answer.secret, secretsTo);
+    } catch (error) {
+      if (!(error instanceof ApiFault)) throw error;
+      const pointer = /^(\/[^:\s]+):/.exec(error.message)?.[1] ?? "";
+      const left = steps.slice(at + 1).filter(({ call }) => call !== null).length;
+      const why = `${titleOf(step)} was refused: ${error.message} ${left} after it were not applied.`;
+      throw new DeclarationFault(file, [{ ...step.declared.placeOf(pointer), why }]);
+    }
+  }
+}
+
+function showSecret(name: string, secret: string, directory: string | undefined): void {
+  if (directory === undefined) {
+    tell(`key ${name}: ${secret}`);
+    note(`the secret of ${name} is shown this once.`);
+    return;
+  }
+  const file = join(directory, encodeURIComponent(name));
+  writeSecretFile(file, secret);
+  tell(`key ${name}: its secret is in ${file}`);
+}
