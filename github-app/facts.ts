@@ -20,6 +20,17 @@ export const Sighting = closed({
 });
 export type Sighting = Static<typeof Sighting>;
 
+/** Something that began or ended the sight of a repository; `repositoryId` 0: of all of the installation's. */
+const CoverageChange = closed({
+  installationId: Id,
+  repositoryId: Type.Integer({ minimum: 0 }),
+  kind: oneOf(["added", "removed", "suspended", "unsuspended", "uninstalled"]),
+  at: Type.String(),
+});
+export type CoverageChange = Static<typeof CoverageChange>;
+
+const coverage = Type.Optional(Type.Array(CoverageChange));
+
 /** What a body says, and when. `edited`: the event changed it, so it wins against another of the same second. */
 const bodyFacts = {
   at: Type.String(),
@@ -68,6 +79,7 @@ export const InstallationFacts = closed({
   action: Type.String(),
   installation: closed({ id: Id }),
   sightings: Type.Array(Sighting),
+  coverage,
   accountLogin: Type.String(),
   accountId: Id,
   state: oneOf(["active", "suspended", "removed"]),
@@ -79,6 +91,7 @@ const RepositoryFacts = closed({
   action: Type.String(),
   installation: Installation,
   sightings: Type.Array(Sighting),
+  coverage,
 });
 
 /** The events that say something here (DECISIONS.md, App permissions), and what is kept of each. */

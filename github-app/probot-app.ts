@@ -1,7 +1,7 @@
 import { type ApplicationFunction, Probot } from "probot";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import type { Log } from "#shared/log.ts";
-import { type ApplyDeps, applyDelivery, UnreadableFacts } from "./apply.ts";
+import { type ApplyDeps, createApplier, UnreadableFacts } from "./apply.ts";
 import { type EventName, FACTS, isEventName } from "./facts.ts";
 import type { DueDelivery } from "./inbox-store.ts";
 import { probotLog } from "./probot-log.ts";
@@ -12,7 +12,8 @@ const EVENTS = Object.keys(FACTS) as EventName[];
 export const outcomes =
   (deps: ApplyDeps): ApplicationFunction =>
   (probot) => {
-    probot.on(EVENTS, ({ id, name, payload }) => applyDelivery(deps, { id, name, facts: payload }));
+    const apply = createApplier(deps);
+    probot.on(EVENTS, ({ id, name, payload }) => apply({ id, name, facts: payload }));
   };
 
 /**

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { fits } from "#shared/schema.ts";
 import { readSessionLine } from "#shared/session-line.ts";
-import { type EventName, type FactsOf, isEventName, type Sighting } from "./facts.ts";
+import { type CoverageChange, type EventName, type FactsOf, isEventName, type Sighting } from "./facts.ts";
 import {
   InstallationPayload,
   InstallationRepositoriesPayload,
@@ -69,7 +69,8 @@ function actionOf(payload: unknown): string | null {
 const READERS: Record<EventName, (payload: unknown, receivedAt: Date) => Reduction> = {
   pull_request: (payload) => (fits(PullRequestPayload, payload) ? pullRequest(payload) : MALFORMED),
   pull_request_review: (payload) => (fits(ReviewPayload, payload) ? review(payload) : MALFORMED),
-  installation: (payload) => (fits(InstallationPayload, payload) ? installation(payload) : MALFORMED),
+  installation: (payload, receivedAt) =>
+    fits(InstallationPayload, payload) ? installation(payload, receivedAt) : MALFORMED,
   installation_repositories: (payload, receivedAt) =>
     fits(InstallationRepositoriesPayload, payload) ? coverage(payload, receivedAt) : MALFORMED,
   repository: (payload) => (fits(RepositoryPayload, payload) ? repository(payload) : MALFORMED),
@@ -153,7 +154,7 @@ function bodyFacts(body: string | null, at: string, edited: boolean) {
   };
 }
 
-function installation(payload: Static<typeof InstallationPayload>): Reduction {
+function installation(payload: Static<typeof InstallationPayload>, receivedAt: Date): Reduction {
   const { action, installation: it } = payload;
   const at = time(it.updated_at);
   const seen = action === "created" ? (payload.repositories ?? []) : [];
@@ -173,12 +174,39 @@ function installation(payload: Static<typeof InstallationPayload>): Reduction {
         covered: true,
         at: time(it.created_at),
       })),
+      coverage: installationCoverage(payload, receivedAt),
       accountLogin: it.account.login,
       accountId: it.account.id,
       state: action === "deleted" ? "removed" : it.suspended_at ? "suspended" : "active",
       at,
     },
   };
+}
+
+/** GitHub tells when an installation was made and when it was suspended; of its other changes, only that they happened. */
+function installationCoverage(
+  { action, installation: it, repositories = [] }: Static<typeof InstallationPayload>,
+  receivedAt: Date,
+): CoverageChange[] {
+  const all = { installationId: it.id, repositoryId: 0 };
+  const heardAt = receivedAt.toISOString();
+  switch (action) {
+    case "created":
+      return repositories.map(({ id }) => ({
+        installationId: it.id,
+        repositoryId: id,
+        kind: "added" as const,
+        at: time(it.created_at),
+      }));
+    case "suspend":
+      return [{ ...all, kind: "suspended", at: time(it.suspended_at ?? heardAt) }];
+    case "unsuspend":
+      return [{ ...all, kind: "unsuspended", at: heardAt }];
+    case "deleted":
+      return [{ ...all, kind: "uninstalled", at: heardAt }];
+    default:
+      return [];
+  }
 }
 
 function coverage(payload: Static<typeof InstallationRepositoriesPayload>, receivedAt: Date): Reduction {
@@ -191,6 +219,10 @@ function coverage(payload: Static<typeof InstallationRepositoriesPayload>, recei
     covered,
     at,
   });
+  const sightings = [
+    ...payload.repositories_added.map(seen(true)),
+    ...payload.repositories_removed.map(seen(false)),
+  ];
   return {
     kind: "facts",
     event: "installation_repositories",
@@ -199,10 +231,13 @@ function coverage(payload: Static<typeof InstallationRepositoriesPayload>, recei
     facts: {
       action: payload.action,
       installation: { id: payload.installation.id },
-      sightings: [
-        ...payload.repositories_added.map(seen(true)),
-        ...payload.repositories_removed.map(seen(false)),
-      ],
+      sightings,
+      coverage: sightings.map(({ id, covered }) => ({
+        installationId: payload.installation.id,
+        repositoryId: id,
+        kind: covered ? "added" : "removed",
+        at,
+      })),
     },
   };
 }

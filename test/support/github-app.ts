@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { app } from "#github-app/app.ts";
-import { storeDelivery } from "#github-app/inbox-store.ts";
+import { createStore } from "#github-app/inbox-store.ts";
 import { outcomes, receiveBy, startProbot } from "#github-app/probot-app.ts";
 import { startWorker, WORKER_TIMING, type WorkerDeps } from "#github-app/worker.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
@@ -62,7 +62,7 @@ export async function testGithubApp(
   );
   const server = app({
     secrets,
-    store: (delivery) => storeDelivery(database, delivery),
+    store: createStore(database),
     stored: worker.wake,
     clock,
     log,
