@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import Ajv2020 from "ajv/dist/2020.js";
 import { Elysia } from "elysia";
 import { connect } from "#drizzle/database.ts";
 import { ERRORS, GatewayError } from "#gateway/errors.ts";
+import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import type { NamedReport } from "#gateway/reports/request.ts";
 import { type ReportWriter, reportWriter } from "#gateway/stores/report-worker.ts";
 import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -196,6 +199,103 @@ describe("POST /v1/reports/query", () => {
   test("a body over 1 MiB is 413", async () => {
     const body = { spec: { ...SPEC, view: "x".repeat(1024 * 1024) } };
     expect((await call("/v1/reports/query", { body })).status).toBe(413);
+  });
+});
+
+describe("saved reports", () => {
+  const saved: NamedReport = {
+    id: "ours",
+    title: "Ours",
+    description: "",
+    spec: { ...SPEC, filters: { client: ["cli"] }, range: { from: "2026-11-15", to: "2026-11-15" } },
+  };
+  const deps: Partial<ReportsDeps> = {
+    savedReports: async (ids) => [saved].filter(({ id }) => ids.includes(id)),
+  };
+  const ours = async (query: string) => (await call(`/v1/reports?id=ours${query}`, { deps })).json();
+
+  test("are answered by their id, beside built-in ones", async () => {
+    const payload = (await ours("&id=spend-by-day")) as ReportPayload;
+    expect(payload.reports.map(({ id }) => id)).toEqual(["spend-by-day", "ours"]);
+    expect(payload.reports[1]?.result?.total.current).toEqual({ cost_usd: 0.081, requests: 3 });
+    // The frame of the two others is the call's, not the saved report's.
+    expect(payload.subscription.spec.range).toBe("30d");
+  });
+
+  test("what the query gives takes the place of their own range, comparison and filters", async () => {
+    const payload = await ours("&range=7d&compare=previous_period&filter[client]=ide&filter[model]=haiku");
+    expect(payload.reports[0].result.spec).toMatchObject({
+      range: "7d",
+      compare: "previous_period",
+      filters: { client: ["ide"], model: ["haiku"] },
+    });
+  });
+
+  test("that are none are 400 by the parameter's name", async () => {
+    const { status, json } = await call("/v1/reports?id=theirs", { deps });
+    expect([status, json().error.message]).toEqual([
+      400,
+      expect.stringMatching(/^id: must be the id of a saved report, or one of spend-overview, /),
+    ]);
+  });
+
+  test("and every built-in one hold to the published schema, as a strict validator reads it", async () => {
+    const published = (await call("/v1/reports/schema.json")).json();
+    const valid = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(published);
+    for (const query of ["", "&compare=previous_period&range=mtd", "&from=2026-11-08"]) {
+      const ids = [...CATALOGUE.map(({ id }) => id), "ours"];
+      const address = `/v1/reports?${ids.map((id) => `id=${id}`).join("&")}${query}`;
+      const payload = (await call(address, { deps })).json();
+      expect([valid(payload), valid.errors]).toEqual([true, null]);
+      expect(payload.reports.filter(({ result }: { result: unknown }) => result === null)).toEqual([]);
+      expect(payload.reports).toHaveLength(ids.length);
+    }
+  });
+});
+
+describe("?format=csv", () => {
+  const asCsv = async (path: string, body?: unknown) => {
+    const { status, headers, text } = await call(path, { body });
+    return [status, headers.get("content-type"), headers.get("content-disposition"), text.split("\r\n")[0]];
+  };
+  const TYPE = "text/csv; charset=utf-8";
+
+  test("gives one report as a file named for it and its days, on every path", async () => {
+    expect(await asCsv("/v1/reports?id=spend-by-day&range=7d&format=csv")).toEqual([
+      200,
+      TYPE,
+      'attachment; filename="spend-by-day-2026-11-15-to-2026-11-21.csv"',
+      "day,cost_usd,requests,total_tokens,users,floor",
+    ]);
+    const range = { from: null, to: "2026-11-15" };
+    const specs = [item('a "b"/c', { ...SPEC, range })];
+    expect(await asCsv("/v1/reports?format=csv", { specs })).toEqual([
+      200,
+      TYPE,
+      'attachment; filename="a-b-c-to-2026-11-15.csv"',
+      "model,cost_usd,requests,floor",
+    ]);
+    expect((await asCsv("/v1/reports/query?format=csv", { spec: SPEC }))[2]).toBe(
+      'attachment; filename="requests-2026-11-15-to-2026-11-21.csv"',
+    );
+  });
+
+  test.each([
+    ["/v1/reports?format=csv", undefined],
+    ["/v1/reports?format=csv&id=spend-by-day&id=spend-by-model", undefined],
+    ["/v1/reports?format=csv", { specs: [] }],
+  ])("of none or several reports is 400 (%s)", async (path, body) => {
+    const { status, json } = await call(path, { body });
+    expect([status, json().error.message]).toEqual([
+      400,
+      "format: csv holds one report, so name one id, or send one spec",
+    ]);
+  });
+
+  test("of a report that cannot be is 400, not an empty file", async () => {
+    const bad = { ...SPEC, measures: ["merged_prs"] };
+    const { status } = await call("/v1/reports?format=csv", { body: { specs: [item("a", bad)] } });
+    expect(status).toBe(400);
   });
 });
 
