@@ -88,7 +88,10 @@ function readOne(reading: Reading, name: KindName, path: Path): Declared[] {
   }
   const before = reading.faults.length;
   for (const { path: pointer, message } of faultsOf(kind.form, value)) {
-    reading.faults.push({ ...placeOf(reading, path, pointer), why: `${message}.` });
+    const place = placeOf(reading, path, pointer);
+    // What is wrong with a reference makes the value wrong, too.
+    if (!reading.faults.some(({ where }) => where === place.where))
+      reading.faults.push({ ...place, why: `${message}.` });
   }
   if (reading.faults.length > before) return [];
   return [

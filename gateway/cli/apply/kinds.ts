@@ -1,13 +1,13 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { readInstant } from "#shared/admin/fields.ts";
-import { GuardrailPut, GuardrailView } from "#shared/admin/guardrails.ts";
-import { HookPolicyPut, HookPolicyView } from "#shared/admin/hook-policies.ts";
-import { KeyPatch, KeyView } from "#shared/admin/keys.ts";
-import { McpServerPut, McpServerView } from "#shared/admin/mcp-servers.ts";
-import { PriceBody, PriceView } from "#shared/admin/prices.ts";
-import { ProviderPut, ProviderView } from "#shared/admin/providers.ts";
-import { SavedReportPut, SavedReportView } from "#shared/admin/reports.ts";
-import { RoutePut, RouteView } from "#shared/admin/routes.ts";
+import { GuardrailPut } from "#shared/admin/guardrails.ts";
+import { HookPolicyPut } from "#shared/admin/hook-policies.ts";
+import { KeyPatch } from "#shared/admin/keys.ts";
+import { McpServerPut } from "#shared/admin/mcp-servers.ts";
+import { PriceBody } from "#shared/admin/prices.ts";
+import { ProviderPut } from "#shared/admin/providers.ts";
+import { SavedReportPut } from "#shared/admin/reports.ts";
+import { RoutePut } from "#shared/admin/routes.ts";
 import { Settings } from "#shared/settings.ts";
 
 export type Members = Record<string, unknown>;
@@ -20,8 +20,6 @@ export type Kind = {
   shape: "named" | "listed" | "single";
   /** What the file says of one. */
   form: TSchema;
-  /** What the gateway says of one. */
-  view: TSchema;
   /** Who a thing of the gateway's is, and an item of a listed kind. */
   nameOf(it: Members): string;
   /** The last part of its address. */
@@ -40,21 +38,20 @@ const byName = {
 };
 const byId = (nameOf: Kind["nameOf"]) => ({ nameOf, addressOf: (it: Members) => String(it["id"]) });
 
-const named = (path: string, form: TSchema, view: TSchema, secrets: readonly string[] = []) =>
-  ({ path, shape: "named", form, view, create: "put", secrets, ...byName }) as const satisfies Kind;
+const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
+  ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies Kind;
 
 /** In the order in which they are applied: what others name comes before them. */
 export const KINDS = {
-  providers: named("/providers", ProviderPut, ProviderView, ["credential"]),
-  guardrails: named("/guardrails", GuardrailPut, GuardrailView),
-  routes: named("/routes", RoutePut, RouteView),
-  "mcp-servers": named("/mcp-servers", McpServerPut, McpServerView, ["credential"]),
-  "hook-policies": named("/hook-policies", HookPolicyPut, HookPolicyView),
+  providers: named("/providers", ProviderPut, ["credential"]),
+  guardrails: named("/guardrails", GuardrailPut),
+  routes: named("/routes", RoutePut),
+  "mcp-servers": named("/mcp-servers", McpServerPut, ["credential"]),
+  "hook-policies": named("/hook-policies", HookPolicyPut),
   keys: {
     path: "/keys",
     shape: "named",
     form: KeyPatch,
-    view: KeyView,
     create: "post",
     secrets: [],
     filled: (body) => ({
@@ -67,7 +64,6 @@ export const KINDS = {
     path: "/prices",
     shape: "listed",
     form: PriceBody,
-    view: PriceView,
     create: "post",
     secrets: [],
     ...byId(priceName),
@@ -76,7 +72,6 @@ export const KINDS = {
     path: "/reports",
     shape: "named",
     form: SavedReportPut,
-    view: SavedReportView,
     create: "put",
     secrets: [],
     ...byId((it) => String(it["id"])),
@@ -85,7 +80,6 @@ export const KINDS = {
     path: "/settings",
     shape: "single",
     form: Type.Partial(Settings),
-    view: Settings,
     create: "put",
     secrets: [],
     nameOf: () => "",

@@ -10,7 +10,7 @@ import { DeclarationFault } from "../apply/faults.ts";
 import { isObject, KINDS, type Kind, type KindName, type Members } from "../apply/kinds.ts";
 import { planStep, type Step } from "../apply/plan.ts";
 import { stepText, sumText, titleOf } from "../apply/plan-text.ts";
-import { type Api, ApiFault, adminApi, expectForm, listAll } from "../reach/api.ts";
+import { type Api, ApiFault, adminApi, listAll } from "../reach/api.ts";
 import { note, tell, URL_OPTION } from "./common.ts";
 
 type Options = { url?: string; dryRun?: true; secretsTo?: string };
@@ -89,10 +89,8 @@ async function planOf(api: Api, declared: readonly Declared[], file: string): Pr
 
 async function thingsOf(api: Api, kind: Kind): Promise<Map<string, Members>> {
   const path = `/admin/v1${kind.path}`;
-  const all: unknown[] =
-    kind.shape === "single"
-      ? [expectForm(kind.view, await api.call("GET", path), path)]
-      : await listAll(api, path, kind.view);
+  const all =
+    kind.shape === "single" ? [await api.call("GET", path)] : await listAll(api, path, Type.Unknown());
   return new Map(all.filter(isObject).map((it) => [kind.nameOf(it), it]));
 }
 
@@ -104,20 +102,22 @@ async function send(
   steps: readonly Step[],
   { file, secretsTo }: { file: string; secretsTo: string | undefined },
 ): Promise<void> {
-  for (const [at, step] of steps.entries()) {
-    if (step.call === null) continue;
-    const { method, path, body } = step.call;
-    try {
-      const answer = await api.call(method, path, body);
-      if (fits(WithSecret, answer)) showSecret(step.declared.name, answer.secret, secretsTo);
-    } catch (error) {
-      if (!(error instanceof ApiFault)) throw error;
-      const pointer = /^(\/[^:\s]+):/.exec(error.message)?.[1] ?? "";
-      const left = steps.slice(at + 1).filter(({ call }) => call !== null).length;
-      const why = `${titleOf(step)} was refused: ${error.message} ${left} after it were not applied.`;
-      throw new DeclarationFault(file, [{ ...step.declared.placeOf(pointer), why }]);
-    }
+  const calls = steps.flatMap((step) => (step.call ? [{ step, ...step.call }] : []));
+  for (const [at, { step, method, path, body }] of calls.entries()) {
+    const answer = await api.call(method, path, body).catch((error: unknown) => {
+      throw refusalOf(error, step, { file, left: calls.length - at - 1 });
+    });
+    if (fits(WithSecret, answer)) showSecret(step.declared.name, answer.secret, secretsTo);
   }
+}
+
+/** The gateway's refusal with the line of the member that it names. */
+function refusalOf(error: unknown, step: Step, { file, left }: { file: string; left: number }): unknown {
+  if (!(error instanceof ApiFault)) return error;
+  const pointer = /^(\/[^:\s]+):/.exec(error.message)?.[1] ?? "";
+  const rest = left === 0 ? "" : ` ${left} after it ${left === 1 ? "was" : "were"} not applied.`;
+  const why = `${titleOf(step)} was refused: ${error.message}${rest}`;
+  return new DeclarationFault(file, [{ ...step.declared.placeOf(pointer), why }]);
 }
 
 function showSecret(name: string, secret: string, directory: string | undefined): void {
