@@ -75,6 +75,7 @@ export async function testGithubApp(
 
   return {
     url,
+    databaseUrl: own.url,
     database,
     lines,
     worker,

@@ -1,0 +1,375 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { githubByInstallation } from "#github-app/feedback/clients.ts";
+import { startErrands } from "#github-app/feedback/errands.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Settings } from "#shared/settings.ts";
+import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
+import { insertRequest, keptLog, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
+import { freePort } from "#test/support/ports.ts";
+
+setDefaultTimeout(60_000);
+
+const PERMISSIONS = { metadata: "read", pull_requests: "write", checks: "write", issues: "write" };
+const MAIN = join(import.meta.dir, "../../github-app/main.ts");
+const CANARY = "CANARY-71c2";
+
+let skewMs = 0;
+const clock: Clock = {
+  now: () => new Date(Date.now() + skewMs),
+  monotonicMs: () => performance.now() + skewMs,
+};
+
+const github = startFakeGithub();
+github.app.webhookSecret = WEBHOOK_SECRET;
+
+/** What becomes of a request that makes something: it is passed on; or its answer is lost, by silence or by a 502. */
+let fate: "pass" | "silence" | "502" = "pass";
+const made: string[] = [];
+const between = Bun.serve({
+  port: 0,
+  idleTimeout: 60,
+  fetch: async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const makes = request.method === "POST" && /\/(comments|check-runs|issues)$/.test(pathname);
+    const answer = await fetch(`${github.url}${pathname}${search}`, {
+      method: request.method,
+      headers: request.headers,
+      ...(request.method === "GET" ? {} : { body: await request.text() }),
+    });
+    if (makes) made.push(pathname);
+    if (makes && fate === "silence") await Bun.sleep(30_000);
+    if (makes && fate === "502") return Response.json({ message: "Bad gateway" }, { status: 502 });
+    return new Response(answer.body, answer);
+  },
+});
+
+let app: Awaited<ReturnType<typeof testGithubApp>>;
+let repository: Repository;
+beforeAll(async () => {
+  app = await testGithubApp();
+  github.deliverTo(`${app.url}/api/github/webhooks`);
+  repository = github.story.addRepository("acme/api");
+  await github.story.install({ repositories: [repository], permissions: PERMISSIONS });
+  await app.applied();
+});
+afterEach(() => {
+  fate = "pass";
+  expect(github.faults()).toEqual([]);
+});
+afterAll(async () => {
+  await app.close();
+  await github.stop();
+  await between.stop(true);
+});
+
+const identity = {
+  apiUrl: `http://127.0.0.1:${between.port}`,
+  app: { id: github.app.id, privateKey: github.app.privateKey },
+};
+const { log, lines } = keptLog();
+
+/** An App's errands, done only when told. */
+const errands = () =>
+  startErrands(
+    { database: app.database, clock, log, appId: identity.app.id, github: githubByInstallation(identity) },
+    Number.POSITIVE_INFINITY,
+  );
+
+async function set(settings: Partial<Settings>): Promise<void> {
+  const { sql } = app.database;
+  await sql`update settings set value = ${sql.json({ pull_request_stamping: true, ...settings })}`;
+}
+
+/** Does what is due, some time later. */
+async function round(laterMs = 0, who = errands()): Promise<void> {
+  skewMs += laterMs;
+  await who.round();
+}
+
+async function open(body: string | null): Promise<PullRequest> {
+  const it = await github.story.openPullRequest({ repository, body, title: CANARY });
+  await app.applied();
+  return it;
+}
+
+async function merged(body: string): Promise<PullRequest> {
+  const it = await open(body);
+  await github.story.merge(it);
+  await app.applied();
+  return it;
+}
+
+async function call(session: string, costUsd: string | null, channel = "api"): Promise<void> {
+  const { sql } = app.database;
+  const before = clock.now().toISOString();
+  await insertRequest(app.database, session, before);
+  await sql`
+    update requests set cost_usd = ${costUsd}, channel = ${channel}
+    where org_id = ${DEFAULT_ORG} and session = ${session} and started_at = ${before}::timestamptz`;
+}
+
+const checksOf = (it: PullRequest) =>
+  github.world.checkRuns.filter((run) => it.commits.some(({ sha }) => sha === run.headSha));
+const commentsOf = (it: PullRequest) =>
+  github.world.comments.filter((one) => one.repository === it.repository && one.number === it.number);
+const MINUTE_MS = 60_000;
+
+describe("while nothing is switched on", () => {
+  test("GitHub is asked for the commits of merges and nothing else", async () => {
+    await set({});
+    await call("off-1", "1");
+    const it = await merged("Gateway-Session: off-1");
+    github.calls.length = 0;
+    await round();
+    expect(new Set(github.calls.filter((one) => !one.includes("access_tokens")))).toEqual(
+      new Set(["GET /repos/{owner}/{repo}/pulls/{pull_number}/commits"]),
+    );
+    expect([...checksOf(it), ...commentsOf(it)]).toEqual([]);
+  });
+});
+
+describe("the check run", () => {
+  test("says what is wrong with the stamp and what to do, and is edited in place", async () => {
+    await set({ pull_request_check: true });
+    await call("check-1", "1");
+    const it = await open(`${CANARY}\n- Gateway-Session: check-1`);
+    await round();
+    const [run] = checksOf(it);
+    expect(run).toMatchObject({ name: "Gateway-Session", conclusion: "neutral", status: "completed" });
+    expect(run?.output.title).toBe("Not stamped");
+    expect(run?.output.summary).toContain("Add the line `Gateway-Session: <session id>`");
+    expect(run?.output.summary).toContain("something before its name");
+
+    await github.story.editBody(it, "Gateway-Session: check-1\nGateway-Session: other", {
+      at: "2026-11-22T00:00:01Z",
+    });
+    await app.applied();
+    await round();
+    expect(checksOf(it).map(({ output }) => output.title)).toEqual(["2 different sessions"]);
+
+    await github.story.editBody(it, "Gateway-Session: check-late", { at: "2026-11-22T00:00:02Z" });
+    await app.applied();
+    await round();
+    expect(checksOf(it).map(({ output }) => output.title)).toEqual(["Unknown session"]);
+    await call("check-late", "1");
+    await round();
+    expect(checksOf(it)).toHaveLength(1);
+    expect(checksOf(it)[0]).toMatchObject({ id: run?.id, conclusion: "success" });
+    expect(checksOf(it)[0]?.output.title).toBe("Stamped");
+  });
+
+  test("follows the head: a push gets a run of its own, and nothing is sent when nothing changed", async () => {
+    await set({ pull_request_check: true });
+    const it = await open("Gateway-Session: check-1");
+    await round();
+    await github.story.push(it, { sha: "e".repeat(40), message: "More" }, { at: "2026-11-22T00:00:03Z" });
+    await app.applied();
+    await round();
+    expect(checksOf(it).map(({ headSha }) => headSha)).toEqual([it.commits[0]?.sha ?? "", "e".repeat(40)]);
+    await github.story.submitReview(it, { body: "Fine." });
+    await app.applied();
+    github.calls.length = 0;
+    await round();
+    expect(github.calls).toEqual([]);
+  });
+});
+
+describe("the comment", () => {
+  test("tells the cost of a merge, is edited when it changes, and tells no text", async () => {
+    await set({ pull_request_comment: true });
+    await call("comment-1", "1.25");
+    await call("comment-1", "7", "subscription");
+    const it = await merged(`${CANARY}\nGateway-Session: comment-1`);
+    await round();
+    expect(commentsOf(it).map(({ body }) => body)).toEqual([
+      "<!-- tallygate:pull-request-cost -->\n**AI cost of this pull request: $1.25** (2 calls of session `comment-1`)",
+    ]);
+    await call("comment-1", null);
+    await round(2 * MINUTE_MS);
+    expect(commentsOf(it)).toHaveLength(1);
+    expect(commentsOf(it)[0]?.body).toContain("at least $1.25** (3 calls");
+    await round(2 * MINUTE_MS);
+    expect(commentsOf(it)).toHaveLength(1);
+
+    await github.story.editBody(it, "No stamp any more.");
+    await app.applied();
+    await round(2 * MINUTE_MS);
+    expect(commentsOf(it).map(({ body }) => body)).toEqual([
+      expect.stringContaining("not known: its description names no session any more"),
+    ]);
+  });
+
+  test("waits for a late session, says that a session is shared, and leaves what is not joined alone", async () => {
+    await set({ pull_request_comment: true });
+    const late = await merged("Gateway-Session: comment-late");
+    const none = await merged("No stamp.");
+    await round();
+    expect([...commentsOf(late), ...commentsOf(none)]).toEqual([]);
+    await call("comment-late", "0.5");
+    for (let tries = 0; tries < 200 && (await linkOf(late)) !== "joined"; tries++) await Bun.sleep(50);
+    const second = await merged("Gateway-Session: comment-late");
+    await round(2 * MINUTE_MS);
+    for (const it of [late, second]) {
+      expect(commentsOf(it)).toHaveLength(1);
+      expect(commentsOf(it)[0]?.body).toContain("2 merged pull requests name this session.");
+    }
+    expect(commentsOf(none)).toEqual([]);
+  });
+
+  test("of the past is not made: only merges of the last day are commented on", async () => {
+    await set({});
+    await call("comment-old", "1");
+    const it = await open("Gateway-Session: comment-old");
+    await github.story.merge(it, {
+      at: `${new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 19)}Z`,
+    });
+    await app.applied();
+    await set({ pull_request_comment: true });
+    await round();
+    expect(commentsOf(it)).toEqual([]);
+  });
+
+  test("that somebody deleted is not made again", async () => {
+    await set({ pull_request_comment: true });
+    await call("comment-gone", "1");
+    const it = await merged("Gateway-Session: comment-gone");
+    await round();
+    github.world.comments.splice(github.world.comments.indexOf(commentsOf(it)[0] as never), 1);
+    await call("comment-gone", "1");
+    await round(2 * MINUTE_MS);
+    expect(commentsOf(it)).toEqual([]);
+  });
+});
+
+async function linkOf(it: PullRequest): Promise<string> {
+  const [row] = await app.database.sql`
+    select link from pull_requests where repository_id = ${it.repository.id} and number = ${it.number}`;
+  return row?.["link"];
+}
+
+describe("never twice", () => {
+  test("two Apps at once show one of each", async () => {
+    await set({ pull_request_check: true, pull_request_comment: true });
+    await call("two-1", "1");
+    const all = [];
+    for (let count = 0; count < 2; count++) all.push(await merged("Gateway-Session: two-1"));
+    const [one, two] = [errands(), errands()];
+    await Promise.all([round(0, one), round(0, two), round(0, one), round(0, two)]);
+    for (const it of all) {
+      expect(commentsOf(it)).toHaveLength(1);
+      expect(checksOf(it)).toHaveLength(1);
+    }
+  });
+
+  test("an answer that is lost is not asked for again by making another", async () => {
+    await set({ pull_request_check: true, pull_request_comment: true });
+    await call("lost-1", "1");
+    const it = await merged("Gateway-Session: lost-1");
+    made.length = 0;
+    fate = "502";
+    await round();
+    expect(made).toHaveLength(2);
+    fate = "pass";
+    await round(10 * MINUTE_MS);
+    expect([commentsOf(it).length, checksOf(it).length]).toEqual([1, 1]);
+    expect(made).toHaveLength(2);
+    const rows = await app.database.sql`
+      select kind, remote_id, failure from github_feedback where number = ${it.number} order by kind`;
+    expect(rows.map((row) => [row["kind"], Number(row["remote_id"]), row["failure"]])).toEqual([
+      ["check", checksOf(it)[0]?.id, null],
+      ["comment", commentsOf(it)[0]?.id, null],
+    ]);
+  });
+
+  test("an App that is killed while it makes one leaves no second to the next", async () => {
+    await set({ pull_request_comment: true });
+    await call("killed-1", "1");
+    const it = await merged("Gateway-Session: killed-1");
+    fate = "silence";
+    made.length = 0;
+    const first = start();
+    for (let tries = 0; made.length === 0 && tries < 600; tries++) await Bun.sleep(50);
+    expect(made).toHaveLength(1);
+    first.kill("SIGKILL");
+    await first.exited;
+    fate = "pass";
+    // As if the time in which the dead process may have had it in hand had passed.
+    await app.database.sql`update github_feedback set busy_until = now() - interval '1 second'`;
+    const [second, third] = [start(), start()];
+    for (let tries = 0; tries < 600; tries++) {
+      const [row] = await app.database.sql`
+        select remote_id from github_feedback where kind = 'comment' and number = ${it.number}`;
+      if (row?.["remote_id"]) break;
+      await Bun.sleep(50);
+    }
+    for (const one of [second, third]) one.kill("SIGTERM");
+    await Promise.all([second.exited, third.exited]);
+    expect(made).toHaveLength(1);
+    expect(commentsOf(it)).toHaveLength(1);
+  });
+});
+
+/** The real process. */
+function start() {
+  const env = {
+    PATH: "/usr/bin:/bin",
+    DATABASE_URL: app.databaseUrl,
+    GITHUB_APP_PORT: String(freePort()),
+    WEBHOOK_SECRET,
+    APP_ID: String(github.app.id),
+    PRIVATE_KEY: github.app.privateKey,
+    GHE_HOST: `127.0.0.1:${between.port}`,
+    GHE_PROTOCOL: "http",
+  };
+  return Bun.spawn([process.execPath, MAIN], { env, stdio: ["ignore", "ignore", "inherit"] });
+}
+
+test("a permission that is missing is said once, and left alone for a while", async () => {
+  await set({ pull_request_check: true });
+  const [installation] = github.world.installations;
+  if (!installation) throw new Error("no installation");
+  installation.permissions = { metadata: "read", pull_requests: "read" };
+  await open("a");
+  await open("b");
+  lines.length = 0;
+  const one = errands();
+  await round(0, one);
+  await round(0, one);
+  expect(lines.filter((line) => line.includes("an errand at GitHub failed"))).toHaveLength(1);
+  installation.permissions = PERMISSIONS;
+});
+
+test("reverts that only commits tell of are found, once the commits are read", async () => {
+  await set({});
+  const original = await merged("No stamp.");
+  const it = await github.story.openPullRequest({
+    repository,
+    title: "Fix the build",
+    commits: [{ sha: "f".repeat(40), message: `Undo\n\nThis reverts commit ${original.mergeCommitSha}.` }],
+  });
+  await github.story.merge(it);
+  await app.applied();
+  await round(2 * MINUTE_MS);
+  const [row] = await app.database.sql`
+    select claims, read_at from pull_request_commits where number = ${it.number}`;
+  expect(row?.["claims"]).toEqual([{ commit: "f".repeat(40), reverts: original.mergeCommitSha }]);
+  expect(row?.["read_at"]).not.toBeNull();
+});
+
+test("no text of a pull request is in what is shown, stored or logged", async () => {
+  const { comments, checkRuns } = github.world;
+  expect(comments.length + checkRuns.length).toBeGreaterThan(10);
+  expect(
+    JSON.stringify([comments.map(({ body }) => body), checkRuns.map(({ output }) => output)]),
+  ).not.toContain(CANARY);
+  for (const table of ["github_feedback", "pull_request_commits"]) {
+    const { sql } = app.database;
+    const [found] =
+      await sql`select count(*)::int as rows from ${sql(table)} as t where t::text like ${`%${CANARY}%`}`;
+    expect(found?.["rows"]).toBe(0);
+  }
+  expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+});
