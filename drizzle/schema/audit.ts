@@ -9,6 +9,7 @@ export const AUDITED = [
   "mcp_server.deleted",
   "report.saved",
   "report.deleted",
+  "prices.repriced",
 ] as const;
 
 /** Who did what to what, when. Rows are only ever added. */
@@ -21,7 +22,7 @@ export const auditEntries = pgTable(
     at: instant("at").notNull(),
     actor: label("actor").notNull(),
     action: label("action").$type<(typeof AUDITED)[number]>().notNull(),
-    /** A request's id, or the name of a route, a tool server or a saved report. */
+    /** A request's id, or the name of a route, a tool server or a saved report, or a window. */
     subject: label("subject").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],

@@ -19,8 +19,11 @@ export type Channel = (typeof CHANNELS)[number];
 /** One priced line of a record: `count` units at `usdPerUnit` (an exact decimal) each. */
 export type PriceRow = { unit: string; count: number; usdPerUnit: string };
 
-/** The prices a record was priced with: where they come from, and the lines that add up to its cost. */
-export type PriceSnapshot = { entry: string; rows: PriceRow[] };
+/**
+ * The prices a record was priced with: where they come from, and the lines that add up to its cost. `repricedAt` is set
+ * where that happened later than its recording (RFC 3339): until then its cost was unknown.
+ */
+export type PriceSnapshot = { entry: string; rows: PriceRow[]; repricedAt?: string };
 
 /**
  * One row per client call that resolved to a route or a model. Partitioned by month of `started_at` (the

@@ -6,6 +6,7 @@ import type { RecordRow } from "../stores/requests.ts";
 export const explainCost = (row: RecordRow): RequestPage["cost"] => ({
   reason: reasonOf(row),
   entry: row.price?.entry ?? null,
+  repriced_at: row.price?.repricedAt ?? null,
   usage_source: row.usageSource,
   rows: (row.price?.rows ?? []).map(({ unit, count, usdPerUnit }) => ({
     unit,
@@ -25,7 +26,10 @@ function reasonOf(row: RecordRow): string {
       ? "the counts that were seen before the answer broke off, so it is a lower bound"
       : "the provider's own counts";
   const lane = row.channel === "subscription" ? " It is a list price: a subscription paid for the call." : "";
-  return `The cost is the sum of the rows: ${counted}, times the prices of ${row.price.entry}.${lane}`;
+  const { entry, repricedAt } = row.price;
+  const later =
+    repricedAt === undefined ? "" : ` It was priced at ${repricedAt}; until then its cost was unknown.`;
+  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${lane}${later}`;
 }
 
 function unpricedReason({ usageSource, state, provider, model, serviceTier }: RecordRow): string {

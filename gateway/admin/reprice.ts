@@ -6,6 +6,8 @@ import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { type PriceBook, priceBook } from "../pricing/price-book.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
+import { audit } from "../stores/audit.ts";
+import { asking } from "../stores/failure.ts";
 import {
   applyPrices,
   costOfWindow,
@@ -26,15 +28,16 @@ export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<Repri
   const before = await read(deps, (db) => costOfWindow(db, window));
   const directory = deps.directory.current();
   const book = priceBook(directory.prices, PROVIDERS);
+  const at = deps.clock.now();
   let repriced = 0;
   let cost = parseDecimal(before.costUsd);
   for await (const records of unpricedIn(deps, window)) {
-    const priced = records.flatMap((record) => newPriceOf(record, directory, book));
+    const priced = records.flatMap((record) => newPriceOf(record, directory, book, at));
     const kept = dryRun || priced.length === 0 ? priced : await applyPrices(deps.database, priced);
     repriced += kept.length;
     cost = kept.reduce((sum, { costUsd }) => plus(sum, parseDecimal(costUsd)), cost);
   }
-  return {
+  const outcome = {
     dry_run: dryRun,
     ...window,
     unpriced_records: before.unpriced,
@@ -42,6 +45,17 @@ export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<Repri
     old_cost_usd: formatDecimal(parseDecimal(before.costUsd)),
     new_cost_usd: formatDecimal(cost),
   };
+  if (!dryRun && repriced > 0) await writeDown(deps, outcome, at);
+  return outcome;
+}
+
+/** The old sum and the new one outlast the answer. */
+async function writeDown(deps: AdminDeps, outcome: RepriceView, at: Date): Promise<void> {
+  const { from, to, repriced_records, old_cost_usd, new_cost_usd } = outcome;
+  const subject = `${from} to ${to}: ${repriced_records} records, ${old_cost_usd} to ${new_cost_usd} USD`;
+  await asking(() =>
+    deps.database.db.transaction((tx) => audit(tx, { action: "prices.repriced", subject, at })),
+  );
 }
 
 async function* unpricedIn(deps: AdminDeps, window: RecordWindow): AsyncGenerator<UnpricedRecord[]> {
@@ -62,11 +76,14 @@ function windowOf({ from, to }: RepriceBody): RecordWindow {
 }
 
 /** Nothing where the record still has no price: no such price, no usage, or a provider that is no more. */
-function newPriceOf(record: UnpricedRecord, directory: Directory, book: PriceBook): NewPrice[] {
+function newPriceOf(record: UnpricedRecord, directory: Directory, book: PriceBook, at: Date): NewPrice[] {
   const provider = directory.providers.get(record.provider);
   if (!provider) return [];
   const answered = { ...record, provider, at: new Date(record.startedAt) };
   const { costUsd, tokenCostUsd, price } = priceAnswer(book, answered);
+  if (costUsd === null) return [];
   const { id, startedAt } = record;
-  return costUsd === null ? [] : [{ id, startedAt, costUsd, tokenCostUsd, price }];
+  return [
+    { id, startedAt, costUsd, tokenCostUsd, price: price && { ...price, repricedAt: at.toISOString() } },
+  ];
 }

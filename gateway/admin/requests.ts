@@ -44,6 +44,8 @@ export const adminRequests = (deps: AdminDeps) =>
           ...LIST_QUERY,
           ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
           key: "A key's id or name.",
+          tag: "Recorded with this tag.",
+          status: "HTTP status that the client got.",
           from: "Started then or later: RFC 3339, or a date.",
           to: "Started before then: RFC 3339, or a date, which includes that day.",
         },
@@ -63,16 +65,23 @@ export const adminRequests = (deps: AdminDeps) =>
     );
 
 function readQuery(request: Request): RequestQuery {
-  const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "from", "to"]);
-  const { key, from, to, ...equal } = given;
+  const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "tag", "status", "from", "to"]);
+  const { key, tag = null, status, from, to, ...equal } = given;
   return {
     limit,
     after: after && requireCursor(after),
     equal,
     key: key === undefined ? null : isId(key) ? { id: key } : { name: key },
+    tag,
+    status: status === undefined ? null : statusOf(status),
     from: from === undefined ? null : instant("from", readInstant(from)),
     to: to === undefined ? null : instant("to", readEnd(to)),
   };
+}
+
+function statusOf(text: string): number {
+  if (/^[1-5]\d\d$/.test(text)) return Number(text);
+  throw new GatewayError("invalid_request", "status: Expected an HTTP status such as 200.");
 }
 
 function instant(name: string, atMs: number | null): string {

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, gte, lt, type SQL } from "drizzle-orm";
+import { and, arrayContains, desc, eq, getTableColumns, gte, lt, type SQL } from "drizzle-orm";
 import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -18,6 +18,8 @@ export const REQUEST_FILTERS = {
   channel: requests.channel,
   surface: requests.surface,
   state: requests.state,
+  error_type: requests.errorType,
+  guardrail: requests.guardrail,
 } as const;
 export type RequestFilter = keyof typeof REQUEST_FILTERS;
 
@@ -25,6 +27,9 @@ export type RequestQuery = Slice & {
   equal: Partial<Record<RequestFilter, string>>;
   /** A key's name, or its id. */
   key: { name: string } | { id: string } | null;
+  tag: string | null;
+  /** HTTP status that the client got. */
+  status: number | null;
   /** RFC 3339; half-open, `from` ≤ start < `to`. */
   from: string | null;
   to: string | null;
@@ -49,12 +54,14 @@ export const listRequests = (reader: Reader, query: RequestQuery): Promise<Recor
     .orderBy(desc(requests.id))
     .limit(query.limit);
 
-function* conditionsOf({ equal, key, from, to, after }: RequestQuery): Generator<SQL> {
+function* conditionsOf({ equal, key, tag, status, from, to, after }: RequestQuery): Generator<SQL> {
   yield eq(requests.orgId, DEFAULT_ORG);
   for (const [name, value] of Object.entries(equal)) {
     yield eq(REQUEST_FILTERS[name as RequestFilter], value);
   }
   if (key) yield "id" in key ? eq(requests.keyId, key.id) : eq(keys.name, key.name);
+  if (tag !== null) yield arrayContains(requests.tags, [tag]);
+  if (status !== null) yield eq(requests.status, status);
   if (from !== null) yield gte(requests.startedAt, from);
   if (to !== null) yield lt(requests.startedAt, to);
   if (after !== null) yield lt(requests.id, after);

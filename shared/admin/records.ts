@@ -64,6 +64,11 @@ export type RequestView = Static<typeof RequestView>;
 const Explanation = closed({
   reason: Type.String({ description: "The rule that made the cost, in a sentence." }),
   entry: nullable(Type.String({ description: "Where the prices come from." })),
+  repriced_at: nullable(
+    Type.String({
+      description: "When it got its price, where that was later; until then its cost was unknown.",
+    }),
+  ),
   usage_source: Type.String(),
   rows: Type.Array(
     closed({

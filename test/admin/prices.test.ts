@@ -140,6 +140,15 @@ describe("pricing again", () => {
         rows: [{ unit: "input", count: 1000 }, { unit: "output" }],
       },
     });
+    // Old and new are both kept: with the record, and in the audit.
+    const { cost } = (await it.call("GET", `/requests/${rows[0]!.id}`)).body;
+    expect(cost).toMatchObject({ repriced_at: expect.any(String), usage_source: "provider" });
+    expect(cost.reason).toEndWith("until then its cost was unknown.");
+    const [entry] = (await it.call("GET", "/audit?limit=1")).body.data;
+    expect([entry.action, entry.subject]).toEqual([
+      "prices.repriced",
+      "2026-10-01T00:00:00.000Z to 2026-11-01T00:00:00.000Z: 2 records, 0.5 to 0.508 USD",
+    ]);
     expect((await stored(rows[2]!.id))?.unpriced).toBe(true);
     expect((await stored(rows[6]!.id))?.costUsd).toBe("0.5");
 

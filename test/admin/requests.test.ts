@@ -87,6 +87,11 @@ describe("the list of records", () => {
     ["?model=new", [3]],
     ["?provider=own", [3]],
     ["?state=denied", [2]],
+    ["?status=403", [2]],
+    ["?error_type=guardrail_blocked", [2]],
+    ["?tag=nightly", [5, 1]],
+    ["?tag=night", []],
+    ["?tag=ci&status=200&session=run-7", [1]],
     ["?channel=subscription", [5]],
     ["?owner=ada&user=bob", [5, 1]],
     ["?key=first", [1]],
@@ -101,7 +106,7 @@ describe("the list of records", () => {
     expect(await ids(`?key=${keyId}`)).toEqual([1]);
   });
 
-  test.each(["?sessions=x", "?from=yesterday", "?to=2026-13-01", "?after=7"])(
+  test.each(["?sessions=x", "?from=yesterday", "?to=2026-13-01", "?after=7", "?status=ok"])(
     "%p is refused by its name",
     async (query) => {
       const answer = await it.call("GET", `/requests${query}`);
@@ -139,6 +144,7 @@ describe("a record's own page", () => {
       reason:
         "The cost is the sum of the rows: the provider's own counts, times the prices of list:anthropic/claude.",
       entry: "list:anthropic/claude",
+      repriced_at: null,
       usage_source: "provider",
       rows: [
         { unit: "input", count: 200, usd_per_unit: "0.000003", usd: "0.0006" },
