@@ -21,6 +21,8 @@ export type HookEvent =
       /** Null: only a denial is worth a row. */
       status: ToolStatus | null;
       before: boolean;
+      /** Whether `status` stands against the agent's word that the call ended well. */
+      failure: boolean;
       /** RFC 3339, when it was seen to be so. */
       at: string;
       durationMs: number | null;

@@ -77,6 +77,7 @@ export function genericEvents(
       client: parseLabel(event.client, LABEL_MAX.client),
       status,
       before: status === "pending",
+      failure: false,
       at,
       durationMs: event.duration_ms === undefined ? null : readDuration(event.duration_ms),
     };

@@ -6,15 +6,15 @@ import { type HookEvent, readDuration } from "./event.ts";
 import { readToolName } from "./tool-name.ts";
 
 /** What a kind of hook says of its call; null: nothing new, but a policy is asked. */
-type Meaning = { status: ToolStatus | null; before?: true };
+type Meaning = { status: ToolStatus | null; before?: true; failure?: true };
 
 /** The hooks that tell of a call, as Claude Code names them and agents after its example. All others leave no trace. */
 const EVENTS: Readonly<Record<string, Meaning>> = {
   PreToolUse: { status: "pending", before: true },
   PermissionRequest: { status: null, before: true },
-  PermissionDenied: { status: "denied" },
+  PermissionDenied: { status: "denied", failure: true },
   PostToolUse: { status: "ok" },
-  PostToolUseFailure: { status: "failed" },
+  PostToolUseFailure: { status: "failed", failure: true },
 };
 
 /** The name of a native payload's event; null for what is no such payload. */
@@ -48,6 +48,7 @@ export function nativeEvent(
     client: "claude-code",
     status: interrupted ? "unknown" : meaning.status,
     before: meaning.before === true,
+    failure: meaning.failure === true,
     at,
     durationMs: readDuration(memberValue(body, "duration_ms")),
   };

@@ -50,7 +50,9 @@ export function hookReceiver(deps: HookDeps) {
     const status = policy ? "denied" : call.status;
     // A call without an id that is only beginning could not be found again when it ends.
     if (status === null || (status === "pending" && call.id === null)) return;
-    await deps.recorder.settleTool(sightingOf(teller, { ...call, status }));
+    await deps.recorder.settleTool(
+      sightingOf(teller, { ...call, status, failure: call.failure || policy !== null }),
+    );
   }
 
   return async (key: ClientKey, headers: Headers, bytes: Uint8Array): Promise<object> => {

@@ -1,6 +1,6 @@
 import type { Labels } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
-import { type Seen, type ToolSighting, toolSighting } from "../stores/tool-calls.ts";
+import { RANK, type Seen, type ToolSighting, toolSighting } from "../stores/tool-calls.ts";
 import type { CallEvent } from "./event.ts";
 
 /** Who told of an event, and what the headers say of it. */
@@ -25,6 +25,7 @@ export function sightingOf(
     startedAt: new Date(Date.parse(event.at) - (event.durationMs ?? 0)).toISOString(),
     channel: "hook",
     status: event.status,
+    ...(event.failure && { rank: RANK.failure }),
     decidedAt: event.at,
     userLabel: null,
     client: clientOf(teller, event),

@@ -46,10 +46,15 @@ export type Seen = Omit<
   key: { id: string; owner: string | null };
   /** The agent's own id of the call (`tool_use_id`), by which it is merged; null where it gave none. */
   externalId: string | null;
+  /** Where it is not that of the channel. */
+  rank?: number;
 };
 
-/** Who decides a status; see `ToolSighting`. */
-export const RANK = { pending: 0, closed: 1, hook: 2, mcp: 3 } as const;
+/**
+ * Who decides a status; see `ToolSighting`. An agent's word that a call failed stands against its word that it ended:
+ * Claude Code at times sends both of one call.
+ */
+export const RANK = { pending: 0, closed: 1, hook: 2, failure: 3, mcp: 4 } as const;
 
 /** Longest id of a call that is kept; a longer one counts as none. */
 const EXTERNAL_ID = /^[\x21-\x7e]{1,128}$/;
@@ -58,14 +63,14 @@ const EXTERNAL_ID = /^[\x21-\x7e]{1,128}$/;
 export const originOf = ({ id, owner }: { id: string; owner: string | null }): string => owner ?? id;
 
 /** A sighting with an id of its own. `id`, where given, is that of an earlier sighting of the same call without id. */
-export function toolSighting({ key, externalId, ...seen }: Seen, id = newId()): ToolSighting {
+export function toolSighting({ key, externalId, rank, ...seen }: Seen, id = newId()): ToolSighting {
   return {
     ...seen,
     orgId: DEFAULT_ORG,
     origin: originOf(key),
     externalId: externalId !== null && EXTERNAL_ID.test(externalId) ? externalId : id,
     id,
-    rank: seen.status === "pending" ? RANK.pending : RANK[seen.channel],
+    rank: seen.status === "pending" ? RANK.pending : (rank ?? RANK[seen.channel]),
     keyId: key.id,
     owner: key.owner,
   };

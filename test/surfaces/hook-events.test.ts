@@ -93,6 +93,15 @@ describe("native payloads", () => {
     ]);
   });
 
+  test("Claude Code may tell of a failed call that it ended as well: it failed", async () => {
+    const session = newId();
+    const id = `toolu_${newId()}`;
+    const failed = native(session, id, "PostToolUseFailure", { error: CANARY, duration_ms: 9 });
+    const ended = native(session, id, "PostToolUse", { tool_response: `Error: ${CANARY}`, duration_ms: 9 });
+    for (const event of [ended, failed, ended]) await send(event);
+    expect(await calls({ session })).toMatchObject([{ external_id: id, status: "failed", latency_ms: 9 }]);
+  });
+
   test("a policy denies a call in the words of the event that asks, and never allows one", async () => {
     const session = newId();
     const web = { tool_name: "WebFetch" };

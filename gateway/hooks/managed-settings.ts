@@ -1,0 +1,51 @@
+/** The hooks that tell of tool calls. None of them carries a prompt; arguments and results are dropped on arrival. */
+const EVENTS = [
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "PermissionRequest",
+  "PermissionDenied",
+  "SessionEnd",
+] as const;
+
+/** Seconds that an agent waits for the gateway before it goes on without an opinion. */
+const TIMEOUT_SECONDS = 5;
+
+/** The environment variable that agents' machines hold the client key in. */
+export const KEY_VARIABLE = "TALLYGATE_KEY";
+
+/**
+ * The text of a managed-settings.json for Claude Code that sends its hooks to the gateway at `url`. With `required`,
+ * tools do not run while the gateway cannot be asked; without it, agents go on.
+ */
+export function managedSettings(url: string, { required = false }: { required?: boolean } = {}): string {
+  const hook = {
+    type: "http",
+    url: hooksUrl(url),
+    headers: { "x-gateway-key": `$${KEY_VARIABLE}`, "x-client": "claude-code" },
+    allowedEnvVars: [KEY_VARIABLE],
+    timeout: TIMEOUT_SECONDS,
+  };
+  const before = required ? { ...hook, onFailure: "block" } : hook;
+  const hooks = Object.fromEntries(
+    EVENTS.map((event) => [event, [{ hooks: [event === "PreToolUse" ? before : hook] }]]),
+  );
+  return `${JSON.stringify({ httpHookAllowedEnvVars: [KEY_VARIABLE], hooks }, null, 2)}\n`;
+}
+
+/** Where Claude Code looks for it, by `process.platform`. */
+export const MANAGED_SETTINGS_PATHS = {
+  darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
+  linux: "/etc/claude-code/managed-settings.json",
+  win32: "C:\\Program Files\\ClaudeCode\\managed-settings.json",
+} as const;
+
+/**
+ * A command for agents whose hooks are commands: it passes the JSON on its standard input on, and the gateway's answer
+ * to the agent. It fails silently, so that a gateway that is away stops nobody.
+ */
+export const forwarder = (url: string, client: string): string =>
+  `curl -sf -m ${TIMEOUT_SECONDS} --data-binary @- -H "content-type: application/json" ` +
+  `-H "x-gateway-key: $${KEY_VARIABLE}" -H "x-client: ${client}" ${hooksUrl(url)} || true`;
+
+const hooksUrl = (url: string) => `${url.replace(/\/+$/, "")}/hooks/v1/events`;

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
+import { KEY_VARIABLE, managedSettings } from "#gateway/hooks/managed-settings.ts";
+import { newId } from "#shared/ids.ts";
+import { agentProgram, runAgent } from "#test/support/agents.ts";
+import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
+import { until } from "#test/support/recorder-kit.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// Claude Code as it is published, with managed hooks that tell the gateway of its tools, against a vendor on loopback.
+
+const claude = await agentProgram("claude-code");
+
+const CANARY = { name: "canary", text: "canary-91bd-of-the-prompt" };
+const PROMPT = `Do what the vendor says, and keep ${CANARY.text} to yourself.`;
+const REASON = "Nothing is fetched from the web here.";
+const USAGE = { input_tokens: 210, output_tokens: 12 };
+
+const bash = (id: string, command: string) => ({
+  name: "Bash",
+  arguments: JSON.stringify({ command, description: "A command" }),
+  id,
+});
+const FETCH = {
+  name: "WebFetch",
+  arguments: JSON.stringify({ url: "http://127.0.0.1:9/", prompt: CANARY.text }),
+  id: "toolu_denied",
+};
+
+let vendor: LLMock;
+/** What the vendor was sent, as text. */
+let asked: string[] = [];
+let door: ReturnType<typeof Bun.serve>;
+/** What hooks sent, as text, on its way to the gateway. */
+let told: string[] = [];
+let hooks: ReturnType<typeof Bun.serve>;
+let gateway: WiredGateway;
+
+beforeAll(async () => {
+  vendor = await LLMock.create({ port: 0 });
+  const first = (word: string) => ({
+    hasToolResult: false,
+    predicate: (request: ChatCompletionRequest) =>
+      request.tools?.some(({ function: it }) => it.name === "Bash") === true &&
+      JSON.stringify(request.messages).includes(word),
+  });
+  const slow = [bash("toolu_slow", "sleep 30")];
+  const three = [bash("toolu_allowed", "echo hello"), bash("toolu_failed", "exit 3"), FETCH];
+  vendor.on(first("slowly"), { toolCalls: slow, usage: USAGE });
+  vendor.on(first(""), { toolCalls: three, usage: USAGE });
+  vendor.on({}, { content: "Done.", usage: USAGE });
+  door = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const body = await request.text();
+      asked.push(body);
+      return fetch(vendor.url + new URL(request.url).pathname, {
+        method: request.method,
+        headers: request.headers,
+        ...(body !== "" && { body }),
+      });
+    },
+  });
+  gateway = await wiredGateway({ chat: vendor.url, messages: vendor.url }, { LOG_LEVEL: "debug" });
+  hooks = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const body = await request.text();
+      told.push(body);
+      const { method, headers } = request;
+      return fetch(gateway.url + new URL(request.url).pathname, { method, headers, body });
+    },
+  });
+  await gateway.admin("PUT", "/hook-policies/no-web", { tool: "WebFetch", reason: REASON });
+}, 60_000);
+afterAll(async () => {
+  await gateway.close();
+  await hooks.stop(true);
+  await door.stop(true);
+  await vendor.stop();
+});
+
+type Row = { external_id: string; status: string; session: string; tool: string; latency_ms: number | null };
+
+async function home() {
+  const path = await mkdtemp(join(tmpdir(), "agent-"));
+  const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: newId() });
+  const settings = JSON.parse(managedSettings(`http://127.0.0.1:${hooks.port}`));
+  // Not among those that the product asks for: an administrator may send more than it wants.
+  settings.hooks.UserPromptSubmit = settings.hooks.SessionEnd;
+  await Bun.write(join(path, "managed-settings.json"), JSON.stringify(settings));
+  asked = [];
+  told = [];
+  const env = {
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    API_TIMEOUT_MS: "20000",
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${door.port}`,
+    ANTHROPIC_API_KEY: "sk-ant-api03-of-the-vendor",
+    [KEY_VARIABLE]: key.secret,
+  };
+  const rows = async (settled: (rows: Row[]) => boolean) => {
+    let found: Row[] = [];
+    await until(async () => {
+      found = await gateway.sql<Row[]>`
+        select external_id, status, session, tool, latency_ms from tool_calls where key_id = ${key.id} order by external_id`;
+      return settled(found);
+    });
+    return found;
+  };
+  return { path, env, rows, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/**
+ * Puts the settings where an administrator would, in a view of the file system that only the agent has. Where that is
+ * not allowed, they are given as an argument.
+ */
+const MANAGED = `mount -t tmpfs tmpfs /mnt && mkdir /mnt/u /mnt/w &&
+mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w /etc && mkdir -p /etc/claude-code &&
+cp "$0" /etc/claude-code/managed-settings.json`;
+const canBeManaged =
+  process.platform === "linux" &&
+  Bun.spawnSync(["unshare", "-m", "sh", "-c", MANAGED, "/dev/null"], { stderr: "ignore" }).success;
+
+function commandFor(path: string, words: string[]): string[] {
+  const file = join(path, "managed-settings.json");
+  const command = [...(claude ?? []), ...words, "--allowedTools", "Bash", "WebFetch", "--strict-mcp-config"];
+  if (!canBeManaged) return [...command, "--settings", file];
+  return ["unshare", "-m", "sh", "-c", `${MANAGED} && exec "$@"`, file, ...command];
+}
+
+/** No text of the prompt, of arguments or of results is anywhere that the gateway writes. */
+async function expectNoTrace(): Promise<void> {
+  const [prompt] = told.filter((body) => body.includes('"UserPromptSubmit"'));
+  expect(prompt).toContain(CANARY.text);
+  for (const [, text] of await dumpOf(gateway.sql)) expect(found([CANARY], text)).toEqual([]);
+  expect(found([CANARY], gateway.log())).toEqual([]);
+  for (const [, bytes] of filesBelow(gateway.dataDir)) expect(found([CANARY], bytes)).toEqual([]);
+}
+
+describe.skipIf(claude === null)("claude code with managed hooks", () => {
+  test("an allowed, a failed and a denied call are one row each; the denial reaches the model; a prompt leaves no trace", async () => {
+    const it = await home();
+    try {
+      const words = ["-p", PROMPT, "--output-format", "json"];
+      const { stdout } = await runAgent(commandFor(it.path, words), { home: it.path, env: it.env });
+      const { session_id, is_error } = JSON.parse(stdout);
+      expect(is_error).toBe(false);
+      const rows = await it.rows((them) => them.filter(({ status }) => status !== "pending").length === 3);
+      const run = { session: session_id, latency_ms: expect.any(Number) };
+      expect(rows).toEqual([
+        { ...run, external_id: "toolu_allowed", tool: "Bash", status: "ok" },
+        { ...run, external_id: "toolu_denied", tool: "WebFetch", status: "denied", latency_ms: null },
+        { ...run, external_id: "toolu_failed", tool: "Bash", status: "failed" },
+      ]);
+      expect(asked.some((body) => body.includes(REASON))).toBe(true);
+      await expectNoTrace();
+    } finally {
+      await it.remove();
+    }
+  }, 120_000);
+
+  test("a call that the person interrupts is unknown once the session ends", async () => {
+    const it = await home();
+    const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+    const state = {
+      hasCompletedOnboarding: true,
+      theme: "dark",
+      customApiKeyResponses: { approved: [it.env.ANTHROPIC_API_KEY.slice(-20)], rejected: [] },
+      projects: { [it.path]: trusted },
+    };
+    await Bun.write(join(it.path, ".claude.json"), JSON.stringify(state));
+    const terminal = new Bun.Terminal({ cols: 100, rows: 40 });
+    const agent = Bun.spawn(commandFor(it.path, [`${PROMPT} Do it slowly.`]), {
+      cwd: it.path,
+      env: {
+        ...it.env,
+        PATH: process.env["PATH"] ?? "",
+        HOME: it.path,
+        TMPDIR: it.path,
+        SHELL: "/bin/sh",
+        TERM: "xterm",
+        HTTPS_PROXY: "http://127.0.0.1:9",
+        NO_PROXY: "127.0.0.1",
+      },
+      terminal,
+      timeout: 60_000,
+      killSignal: "SIGKILL",
+    });
+    try {
+      const [pending] = await it.rows((them) => them.length > 0);
+      expect(pending).toMatchObject({ external_id: "toolu_slow", status: "pending" });
+      // The tool has only just been asked for.
+      await Bun.sleep(1500);
+      terminal.write("\x1b");
+      await Bun.sleep(2500);
+      terminal.write("/exit\r");
+      await Bun.sleep(500);
+      terminal.write("\r");
+      await agent.exited;
+      const rows = await it.rows(([row]) => row?.status !== "pending");
+      expect(rows).toMatchObject([{ external_id: "toolu_slow", status: "unknown", tool: "Bash" }]);
+      await expectNoTrace();
+    } finally {
+      agent.kill("SIGKILL");
+      terminal.close();
+      await it.remove();
+    }
+  }, 120_000);
+});
