@@ -1,8 +1,11 @@
 #!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
 import { addApply } from "./commands/apply.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addInstall } from "./commands/install.ts";
+import { addKeys } from "./commands/keys.ts";
 import { addPr } from "./commands/pr.ts";
+import { addReport } from "./commands/report.ts";
 import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
 import { addSession } from "./commands/session.ts";
@@ -18,7 +21,17 @@ const program = new Command("tallygate")
   .exitOverride(({ exitCode, code }) => process.exit(code === "commander.help" ? 0 : exitCode && USAGE))
   .addHelpText("after", "\nExit status: 0 done, 1 not done or something is wrong, 2 not understood.");
 
-for (const add of [addSession, addRun, addPr, addInstall, addApply, addRoutes]) {
+for (const add of [
+  addSession,
+  addRun,
+  addPr,
+  addInstall,
+  addDoctor,
+  addApply,
+  addKeys,
+  addReport,
+  addRoutes,
+]) {
   add(program);
 }
 

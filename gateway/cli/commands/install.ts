@@ -12,11 +12,13 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Argument, type Command } from "commander";
 import { readPresent } from "#shared/env.ts";
+import { MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
+import { gatewayUrl } from "../reach/settings.ts";
 import { AGENT_NAMES, type AgentName } from "../stamping/agents.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
-import { note, tell } from "./common.ts";
+import { note, tell, URL_OPTION } from "./common.ts";
 
-type Options = { dryRun?: true; remove?: true };
+type Options = { dryRun?: true; remove?: true; managed?: true; required?: true; url?: string };
 
 export const addInstall = (program: Command) =>
   program
@@ -27,14 +29,28 @@ export const addInstall = (program: Command) =>
     )
     .option("--remove", "take the hook out again")
     .option("--dry-run", "only say what would be changed")
+    .option(
+      "--managed",
+      "instead print Claude Code's managed settings, which send its tool calls to the gateway",
+    )
+    .option("--required", "with --managed: no tool runs while the gateway cannot be asked")
+    .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action((agents: AgentName[], options: Options) => {
-      process.exitCode = install(agents, options);
+      process.exitCode = options.managed ? printManaged(options) : install(agents, options);
     });
 
 const HELP = `
 The hook runs after each tool of the agent, and does nothing unless the tool may have made or changed a pull request. It
 goes into your own settings of the agent, not into a repository. Installing again changes nothing.`;
+
+/** For administrators, who give it to machines; this program does not write it. */
+function printManaged({ url, required = false }: Options): number {
+  process.stdout.write(managedSettings(gatewayUrl(url), { required }));
+  const places = Object.entries(MANAGED_SETTINGS_PATHS).map(([system, path]) => `  ${system}: ${path}`);
+  note(`it belongs on every machine, where TALLYGATE_KEY holds a client key, as\n${places.join("\n")}`);
+  return 0;
+}
 
 const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
 

@@ -13,12 +13,15 @@ const Told = open({
   merged_at: nullable(Type.String()),
   updated_at: Type.String(),
   head: open({ ref: Type.String() }),
+  base: open({ repo: open({ id: Type.Integer() }) }),
 });
 const ToldList = Type.Array(Told);
 
 export type PullRequest = {
   owner: string;
   repository: string;
+  /** GitHub's id of the repository, which outlives its names. */
+  repositoryId: number;
   number: number;
   url: string;
   /** The branch that it wants to merge. */
@@ -111,6 +114,7 @@ const pathOf = ({ owner, repository }: Place): string =>
 const viewOf = ({ owner, repository }: Place, told: typeof Told.static): PullRequest => ({
   owner,
   repository,
+  repositoryId: told.base.repo.id,
   number: told.number,
   url: told.html_url,
   branch: told.head.ref,

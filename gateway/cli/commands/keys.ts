@@ -1,0 +1,156 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Command } from "commander";
+import { nullable, open } from "#shared/schema.ts";
+import { tableText } from "../print/table.ts";
+import { type Api, adminApi, expectForm, listAll } from "../reach/api.ts";
+import { names, note, tell, URL_OPTION, wholeNumber } from "./common.ts";
+
+/** What these commands use of a key. */
+const Key = open({
+  id: Type.String(),
+  name: Type.String(),
+  owner: nullable(Type.String()),
+  status: Type.String(),
+  scopes: open({}),
+  secrets: Type.Array(open({ last_four: Type.String() })),
+  expires_at: nullable(Type.String()),
+});
+type Key = Static<typeof Key>;
+const NewKey = open({ id: Type.String(), name: Type.String(), secret: Type.String() });
+
+type Common = { url?: string; json?: true };
+type CreateOptions = Common & {
+  owner?: string;
+  routes?: string[];
+  models?: string[];
+  mcp?: string[];
+  reports?: true;
+  expires?: string;
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+  concurrency?: number;
+  budgetUsd?: string;
+  budgetPeriod?: string;
+};
+
+const PATH = "/admin/v1/keys";
+const JSON_OPTION = ["--json", "answer as JSON"] as const;
+
+export const addKeys = (program: Command) => {
+  const keys = program.command("keys").description("The client keys.");
+  addCreate(keys);
+  keys
+    .command("list")
+    .description("List the keys, newest first.")
+    .option("--all", "also the ones that are revoked")
+    .option(...JSON_OPTION)
+    .option(...URL_OPTION)
+    .action((options: Common & { all?: true }) => list(options));
+  keys
+    .command("rotate")
+    .description("Give a key a new secret, which is shown this once; its id stays.")
+    .argument("<key>", "its name or id")
+    .option("--grace <seconds>", "how long the old secret stays valid", wholeNumber)
+    .option(...JSON_OPTION)
+    .option(...URL_OPTION)
+    .action(async (key: string, { url, json, grace }: Common & { grace?: number }) => {
+      const api = adminApi(url);
+      const { id } = await findKey(api, key);
+      const body = grace === undefined ? {} : { grace_seconds: grace };
+      show(await api.call("POST", `${PATH}/${id}/rotate`, body), json);
+    });
+  keys
+    .command("revoke")
+    .description("Revoke a key for good, within five seconds everywhere.")
+    .argument("<key>", "its name or id")
+    .option(...URL_OPTION)
+    .action(async (key: string, { url }: Common) => {
+      const api = adminApi(url);
+      const { id, name } = await findKey(api, key);
+      await api.call("DELETE", `${PATH}/${id}`);
+      note(`the key ${name} (${id}) is revoked.`);
+    });
+};
+
+const addCreate = (keys: Command) =>
+  keys
+    .command("create")
+    .description("Make a key. Its secret goes to standard output, this once.")
+    .argument("<name>", "under which reports show it")
+    .option("--owner <person>", "whose it is; without one it is a service account's")
+    .option("--routes <names>", "only these routes, between commas", names)
+    .option("--models <globs>", "only these models, between commas", names)
+    .option("--mcp <names>", "only these tool servers, between commas", names)
+    .option("--reports", "it may read reports")
+    .option("--expires <time>", "refused from then on: a date, or RFC 3339")
+    .option("--requests-per-minute <n>", "calls admitted per minute", wholeNumber)
+    .option("--tokens-per-minute <n>", "input and output tokens per minute", wholeNumber)
+    .option("--concurrency <n>", "calls at once", wholeNumber)
+    .option("--budget-usd <amount>", "what it may spend in a period")
+    .option("--budget-period <period>", "day or month (UTC); month if absent")
+    .option(...JSON_OPTION)
+    .option(...URL_OPTION)
+    .addHelpText("after", "\n  export TALLYGATE_KEY=$(tallygate keys create ada --owner ada@example.com)")
+    .action(async (name: string, options: CreateOptions) => {
+      show(await adminApi(options.url).call("POST", PATH, bodyOf(name, options)), options.json);
+    });
+
+/** What is not asked for is left out: an absent scope is unlimited. */
+function bodyOf(name: string, options: CreateOptions): object {
+  const scopes = present({
+    routes: options.routes,
+    models: options.models,
+    mcp: options.mcp,
+    reports: options.reports,
+  });
+  const limits = present({
+    requests_per_minute: options.requestsPerMinute,
+    tokens_per_minute: options.tokensPerMinute,
+    concurrency: options.concurrency,
+    budget_usd: options.budgetUsd,
+    budget_period: options.budgetPeriod,
+  });
+  return {
+    name,
+    ...present({ owner: options.owner, expires_at: options.expires }),
+    ...(Object.keys(scopes).length > 0 && { scopes }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+  };
+}
+
+const present = (members: Record<string, unknown>): object =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+async function list({ url, json, all }: Common & { all?: true }): Promise<void> {
+  const found = await listAll(adminApi(url), PATH, Key);
+  const shown = found.filter(({ status }) => all || status !== "revoked");
+  if (json) return tell(JSON.stringify(shown, null, 2));
+  const rows = shown.map((key) => [
+    key.name,
+    key.owner ?? "(service account)",
+    key.status,
+    key.secrets.map(({ last_four: end }) => `…${end}`).join(" "),
+    scopeText(key.scopes),
+    key.expires_at ?? "",
+    key.id,
+  ]);
+  tell(tableText(["name", "owner", "status", "secrets", "may use", "expires", "id"], rows, () => false));
+}
+
+const scopeText = (scopes: object): string =>
+  Object.entries(scopes)
+    .map(([name, value]) => (Array.isArray(value) ? `${name}: ${value.join(" ") || "none"}` : name))
+    .join("; ") || "everything";
+
+async function findKey(api: Api, named: string): Promise<Key> {
+  const keys = await listAll(api, PATH, Key);
+  const key = keys.find(({ id, name }) => id === named || name === named);
+  if (key) return key;
+  throw new Error(`There is no key of the name or id ${named}. \`tallygate keys list --all\` shows them.`);
+}
+
+function show(answer: unknown, json: true | undefined): void {
+  const key = expectForm(NewKey, answer, PATH);
+  tell(json ? JSON.stringify(answer, null, 2) : key.secret);
+  note(`the secret of ${key.name} (${key.id}) is shown this once.`);
+}

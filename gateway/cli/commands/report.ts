@@ -1,0 +1,84 @@
+import type { Command } from "commander";
+import { COMPARES, type Report, ReportPayload, type Result } from "#shared/report.ts";
+import { resultText } from "../print/result-text.ts";
+import { type Api, adminApi, apiAt, expectForm } from "../reach/api.ts";
+import { adminKey, clientKey, gatewayUrl } from "../reach/settings.ts";
+import { tell, URL_OPTION } from "./common.ts";
+
+type Options = {
+  url?: string;
+  range?: string;
+  from?: string;
+  to?: string;
+  compare?: true;
+  filter?: string[];
+  csv?: true;
+  json?: true;
+};
+
+export const addReport = (program: Command) =>
+  program
+    .command("report")
+    .description("Print reports as tables; without an id, all of them.")
+    .argument("[ids...]", "such as cost-per-merged-pr")
+    .option("--range <range>", "7d, 30d, mtd or last_month; 30d if absent")
+    .option("--from <time>", "since then: a date, or RFC 3339")
+    .option("--to <time>", "until then; a date includes its day")
+    .option("--compare", "beside the previous period")
+    .option("--filter <dimension=values...>", "only these, values between commas")
+    .option("--csv", "as CSV (one report)")
+    .option("--json", "the payload as it comes")
+    .option(...URL_OPTION)
+    .addHelpText("after", HELP)
+    .action(report);
+
+const HELP = `
+With the admin key, or a TALLYGATE_KEY that may read reports. "≥" marks money that is a lower bound.
+
+  tallygate report cost-per-merged-pr --range mtd --compare
+  tallygate report spend-by-model --filter client=claude-code,codex --csv`;
+
+async function report(ids: readonly string[], options: Options): Promise<void> {
+  const api = reportsApi(options.url);
+  const payload = expectForm(
+    ReportPayload,
+    await api.call("GET", `/v1/reports?${queryOf(ids, options)}`),
+    "The reports",
+  );
+  if (options.json) return tell(JSON.stringify(payload, null, 2));
+  if (options.csv) return tell((await csvOf(api, payload.reports)).trimEnd());
+  tell(
+    payload.reports.map((it) => `${it.title}\n${it.result ? resultText(it.result) : FAILED}`).join("\n\n"),
+  );
+}
+
+const FAILED = "This report could not be made. The gateway's log says why.";
+
+/** Administrators read reports with their key, others with a client key of theirs. */
+function reportsApi(url: string | undefined): Api {
+  const key = adminKey() ?? clientKey();
+  return key ? apiAt(gatewayUrl(url), key) : adminApi(url);
+}
+
+function queryOf(ids: readonly string[], options: Options): URLSearchParams {
+  const query = new URLSearchParams(ids.map((id) => ["id", id]));
+  for (const name of ["range", "from", "to"] as const) {
+    const value = options[name];
+    if (value !== undefined) query.set(name, value);
+  }
+  if (options.compare) query.set("compare", COMPARES[1]);
+  for (const filter of options.filter ?? []) {
+    const [, dimension, values] = /^([a-z_]+)=(.+)$/s.exec(filter) ?? [];
+    if (!dimension || !values) throw new Error(`--filter ${filter}: Expected dimension=value,value.`);
+    query.append(`filter[${dimension}]`, values);
+  }
+  return query;
+}
+
+/** The gateway's own CSV, of the very specification that the report has. */
+async function csvOf(api: Api, reports: readonly Report[]): Promise<string> {
+  const [one, ...others] = reports;
+  if (!one?.result || others.length > 0) throw new Error("--csv: Name one report.");
+  const { spec }: Result = one.result;
+  return await api.text("POST", "/v1/reports/query?format=csv", { spec });
+}
