@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { connect } from "#drizzle/database.ts";
+import { sourceOf } from "#gateway/reports/sources.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/report-runner.ts";
+import type { DimensionName, MeasureName, Result, Row, SourceName } from "#shared/report.ts";
+import { SOURCES } from "#shared/report.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+
+const FIXTURES = join(import.meta.dir, "../fixtures/reports");
+/** 28 February to 5 March 2024, beside the seven days before. */
+const RANGE = { from: "2024-02-28", to: "2024-03-05" };
+
+/** One line of golden.tsv: a group in one of the windows; `-` stands for the total. */
+type Line = {
+  dimension: string;
+  group: string;
+  side: string;
+  floor: boolean;
+  figures: Map<string, number | null>;
+};
+
+const TABLE = await readTable();
+
+async function readTable(): Promise<Map<string, Line[]>> {
+  const lines = (await Bun.file(join(FIXTURES, "golden.tsv")).text()).trimEnd().split("\n");
+  const table = new Map<string, Line[]>();
+  let measures: string[] = [];
+  for (const [source = "", dimension = "", group = "", side = "", floor, ...cells] of lines.map((line) =>
+    line.split("\t"),
+  )) {
+    if (dimension === "dimension") {
+      measures = cells;
+      table.set(source, []);
+    } else {
+      const figures = new Map(cells.map((cell, i) => [measures[i] ?? "", numberOf(cell)]));
+      table.get(source)?.push({ dimension, group, side, floor: floor === "true", figures });
+    }
+  }
+  return table;
+}
+
+/** `null`, a decimal, or a fraction such as `11/3`. */
+function numberOf(text: string): number | null {
+  const [above = "", below = "1"] = text.split("/");
+  return text === "null" ? null : Number(above) / Number(below);
+}
+
+let database: TestDatabase;
+let runner: ReportRunner;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  await sql.unsafe(await Bun.file(join(FIXTURES, "golden.sql")).text());
+  await sql.end();
+  runner = reportRunner({ url: database.url });
+});
+afterAll(async () => {
+  await runner.close();
+  await database.close();
+});
+
+const ask = (source: SourceName, dimensions: DimensionName[], measures: readonly MeasureName[]) =>
+  runner.run(
+    checkSpec({
+      source,
+      dimensions,
+      measures: [...measures],
+      filters: {},
+      range: RANGE,
+      compare: "previous_period",
+      view: "table",
+    }),
+    new Date("2024-03-10T00:00:00Z"),
+  );
+
+/** What is found, in the form of what is expected: one entry a group, side and measure. */
+function found(rows: readonly (Row & { group: string })[]): Record<string, unknown> {
+  return Object.fromEntries(
+    rows.flatMap(({ group, current, previous, floor, previousFloor }) =>
+      (
+        [
+          ["current", current, floor],
+          ["previous", previous, previousFloor],
+        ] as const
+      ).flatMap(([side, figures, isFloor]) =>
+        figures
+          ? [
+              [`${group} ${side} floor`, isFloor],
+              ...Object.entries(figures).map(([name, value]) => [`${group} ${side} ${name}`, value]),
+            ]
+          : [],
+      ),
+    ),
+  );
+}
+
+function expected(lines: readonly Line[]): Record<string, unknown> {
+  return Object.fromEntries(
+    lines.flatMap(({ group, side, floor, figures }) => [
+      [`${group} ${side} floor`, floor],
+      ...[...figures].map(([name, value]) => [
+        `${group} ${side} ${name}`,
+        value === null ? null : expect.closeTo(value, 9),
+      ]),
+    ]),
+  );
+}
+
+const grouped = ({ rows }: Result) => rows.map((row) => ({ ...row, group: row.groups.join() }));
+
+describe.each([...SOURCES])("of source %s, every measure", (source) => {
+  const lines = TABLE.get(source) ?? [];
+  const { dimensions, measures } = sourceOf(source);
+  const of = (dimension: string) => lines.filter((line) => line.dimension === dimension);
+
+  test("stands in the table", () => {
+    expect([...(lines[0]?.figures.keys() ?? [])].sort()).toEqual([...measures].sort());
+    expect([...new Set(lines.map(({ dimension }) => dimension))].sort()).toEqual(["-", ...dimensions].sort());
+  });
+
+  test("in all is what was worked out, with its floor", async () => {
+    const { total } = await ask(source, [], measures);
+    expect(found([{ ...total, group: "-" }])).toEqual(expected(of("-")));
+  });
+
+  test.each([...dimensions])(
+    "by %s is what was worked out, with its floor and its change",
+    async (dimension) => {
+      const result = await ask(source, [dimension], measures);
+      expect(found(grouped(result))).toEqual(expected(of(dimension)));
+      expect(found([{ ...result.total, group: "-" }])).toEqual(expected(of("-")));
+      for (const { current, previous, delta } of result.rows) {
+        for (const name of measures) {
+          const [now, before] = [current?.[name] ?? null, previous?.[name] ?? null];
+          const change = now === null || before === null ? null : expect.closeTo(now - before, 9);
+          expect<unknown[]>([name, delta?.[name] ?? null]).toEqual([name, change]);
+        }
+      }
+    },
+  );
+});
