@@ -45,8 +45,8 @@ The hook runs after each tool of the agent, and does nothing unless the tool may
 goes into your own settings of the agent, not into a repository. Installing again changes nothing.`;
 
 /** For administrators, who give it to machines; this program does not write it. */
-function printManaged({ url, required = false }: Options): number {
-  process.stdout.write(managedSettings(gatewayUrl(url), { required }));
+function printManaged({ url, required }: Options): number {
+  process.stdout.write(managedSettings(gatewayUrl(url), { required: required ?? false }));
   const places = Object.entries(MANAGED_SETTINGS_PATHS).map(([system, path]) => `  ${system}: ${path}`);
   note(`it belongs on every machine, where TALLYGATE_KEY holds a client key, as\n${places.join("\n")}`);
   return 0;

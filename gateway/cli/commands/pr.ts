@@ -1,13 +1,15 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { gitIn } from "../stamping/git.ts";
 import { isWay, openGithub } from "../stamping/github.ts";
 import { readHookInput } from "../stamping/hook-input.ts";
+import type { Place } from "../stamping/pull-request.ts";
 import { type Stamped, type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
 import { directoryOf, note, tell, wholeNumber } from "./common.ts";
 import { sessionOf } from "./session.ts";
 
 type Options = {
   number?: number;
+  repo?: Place;
   session?: string;
   via?: string;
   fromCommits?: true;
@@ -23,6 +25,7 @@ export const addPr = (program: Command) => {
       "Write the session's line into the pull request, unless one is there; doing it again changes nothing.",
     )
     .option("--number <n>", "this pull request instead of the branch's", wholeNumber)
+    .option("--repo <owner/name>", "in this repository instead of the checkout's", placeOf)
     .option("--session <id>", "this session instead of the branch's")
     .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
     .option("--via <way>", "gh (the GitHub CLI) or rest (GITHUB_TOKEN); gh where it is installed")
@@ -38,6 +41,12 @@ export const addPr = (program: Command) => {
 const HELP = `
 GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
 \`Gateway-Session: <id>\`. Where another id stands already, nothing is changed and the status is 1.`;
+
+function placeOf(text: string): Place {
+  const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];
+  if (owner && repository) return { owner, repository };
+  throw new InvalidArgumentError("owner/name is expected.");
+}
 
 /** Exit status: 0 where the pull request is stamped, or nothing had to be done; 1 where somebody has to act. */
 async function stamp(directory: string, options: Options): Promise<number> {
@@ -60,9 +69,10 @@ async function stampAsHook(directory: string, options: Options): Promise<number>
 }
 
 function stampIn(directory: string, options: Options, told: StampOptions["told"]): Promise<Stamped> {
-  const { via = null, number = null, session } = options;
+  const { via = null, number = null, repo = null, session } = options;
   if (via !== null && !isWay(via)) throw new Error("--via: Expected gh or rest.");
   return stampPullRequest(gitIn(directory), openGithub(directory, via), {
+    place: repo,
     number,
     session: session === undefined ? null : sessionOf(session),
     told,

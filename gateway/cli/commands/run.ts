@@ -129,6 +129,7 @@ async function runToEnd(
 async function stampAtEnd(directory: string): Promise<void> {
   try {
     const { text } = await stampPullRequest(gitIn(directory), openGithub(directory, null), {
+      place: null,
       number: null,
       session: null,
       told: null,

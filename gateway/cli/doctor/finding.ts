@@ -12,7 +12,7 @@ export const unknown = (what: string, why: string): Finding => ({ state: "unknow
 
 const SIGNS = { good: "✓", bad: "✗", unknown: "–" } as const;
 
-export const findingText = ({ state, what, then }: Finding): string =>
+export const findingText = ({ state, what, advice }: Finding): string =>
   `${SIGNS[state]} ${what}${advice === undefined ? "" : `\n    ${advice}`}`;
 
 /** A finding where looking at it fails altogether. */

@@ -33,7 +33,7 @@ export type PullRequestUnderTest = {
 
 /** One pull request from its body to the report: each finding needs the ones before it. */
 export async function* pullRequestFindings(it: PullRequestUnderTest): AsyncGenerator<Finding> {
-  const found = await findPullRequest(it.git, it.github, it.number);
+  const found = await findPullRequest(it.git, it.github, { place: null, number: it.number });
   if (found === null) {
     return yield unknown("The branch has no pull request.", "Name another with --pr <number>.");
   }

@@ -31,7 +31,11 @@ export type PullRequest = {
   body: string | null;
 };
 
-type Place = { owner: string; repository: string };
+/** A repository at GitHub. */
+export type Place = { owner: string; repository: string };
+
+/** Which pull request: null where nobody said. */
+export type Wanted = { place: Place | null; number: number | null };
 
 /**
  * The pull request of that number in the repository that pull requests go to, or of the branch that is checked out: the
@@ -41,8 +45,9 @@ type Place = { owner: string; repository: string };
 export async function findPullRequest(
   git: Git,
   github: Github,
-  number: number | null,
+  { place, number }: Wanted,
 ): Promise<PullRequest | null> {
+  if (place !== null && number !== null) return await numbered(github, place, number);
   const remotes = await remotesOn(git, github.host);
   const [first] = remotes;
   if (!first) throw new Error(`None of this directory's remotes is at ${github.host}.`);
@@ -50,8 +55,8 @@ export async function findPullRequest(
   const branch = await currentBranch(git);
   if (branch === null) throw new Error("No branch is checked out; name the pull request by its number.");
   const owner = (await headOwner(git, branch, remotes)) ?? first.owner;
-  for await (const place of basesOf(github, remotes)) {
-    const found = await ofBranch(github, place, `${owner}:${branch}`);
+  for await (const base of place ? [place] : basesOf(github, remotes)) {
+    const found = await ofBranch(github, base, `${owner}:${branch}`);
     if (found) return found;
   }
   return null;

@@ -3,13 +3,18 @@ import { readSessionLine } from "#shared/session-line.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git } from "./git.ts";
 import type { Github } from "./github.ts";
-import { commitMessages, findPullRequest, numbered, type PullRequest, writeBody } from "./pull-request.ts";
+import {
+  commitMessages,
+  findPullRequest,
+  numbered,
+  type PullRequest,
+  type Wanted,
+  writeBody,
+} from "./pull-request.ts";
 import { stampBody } from "./stamped-body.ts";
 import { taskOf } from "./task.ts";
 
-export type StampOptions = {
-  /** Null: the one of the branch that is checked out. */
-  number: number | null;
+export type StampOptions = Wanted & {
   /** Given by whoever asks; null: what the branch, a wrapper or the agent tells. */
   session: SessionId | null;
   /** What the agent around tells of itself, where nothing better is known. */
@@ -34,7 +39,7 @@ export type Stamped = {
  * @throws Error where git or GitHub refuse.
  */
 export async function stampPullRequest(git: Git, github: Github, options: StampOptions): Promise<Stamped> {
-  const found = await findPullRequest(git, github, options.number);
+  const found = await findPullRequest(git, github, options);
   if (found === null) return trouble(null, "There is no pull request of this branch yet.");
   const session = options.session ?? (await sessionFor(git, github, found, options));
   if (session === null) return trouble(found, UNKNOWN);
