@@ -10,7 +10,9 @@ import { app } from "./app.ts";
 import { startReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
+import { startDigests } from "./digest/digests.ts";
 import { isAway } from "./stores/failure.ts";
+import { keepToolCalls } from "./stores/keep-tool-calls.ts";
 
 /** A replica whose database is not there yet waits for it, and says so. */
 const DATABASE_RETRY_MS = 1000;
@@ -37,6 +39,8 @@ const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
 const replica =
   config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
 const reconciler = startReconciler(deps, config.batchCheckSeconds * 1000);
+const digests = startDigests(deps);
+const toolCalls = keepToolCalls(deps);
 const server = app(deps).listen({ port: config.port, hostname: config.host });
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
@@ -55,6 +59,8 @@ function stop(exitCode: number): Promise<void> {
     partitions.stop();
     replica?.stop();
     reconciler.stop();
+    digests.stop();
+    toolCalls.stop();
     await close();
     log.info({}, "gateway stopped");
     process.exit(exitCode);

@@ -136,4 +136,41 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       view: "table",
     },
   },
+  {
+    id: "tool-outcomes",
+    title: "Tools by outcome and cost",
+    description:
+      "What became of the calls of agents' tools, and what they cost where a price is set. Seen by the tool gateway and " +
+      "by agents' hooks, each call once.",
+    spec: {
+      source: "tool_calls",
+      dimensions: ["server", "tool"],
+      measures: [
+        "calls",
+        "ok",
+        "failed",
+        "denied",
+        "unknown",
+        "pending",
+        "cost_usd",
+        "cost_per_ok_call",
+        "unpriced_calls",
+        "latency_p95_ms",
+        "users",
+      ],
+      view: "table",
+    },
+  },
+  {
+    id: "denied-tool-calls",
+    title: "Denied tool calls",
+    description:
+      "Which tools agents were kept from, by a policy, a key's scope or a person, and how many people met it.",
+    spec: {
+      source: "tool_calls",
+      dimensions: ["tool", "client"],
+      measures: ["denied", "calls", "users", "sessions"],
+      view: "bar",
+    },
+  },
 ];

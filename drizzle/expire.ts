@@ -1,0 +1,25 @@
+import type postgres from "postgres";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+
+/** A table whose rows are deleted by age, and the column that tells it. */
+export type Ageing = { table: string; column: string };
+
+/** Rows of one statement: short enough to hold up nobody. */
+const ROWS_MAX = 5000;
+
+/**
+ * Deletes what is older than `before`, a few rows at a time; returns how many. For tables that are not partitioned by
+ * month. Several processes may do so at once: each leaves the rows that another holds.
+ */
+export async function expire(sql: postgres.Sql, { table, column }: Ageing, before: Date): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const { count } = await sql`
+      delete from ${sql(table)} where ctid = any(array(
+        select ctid from ${sql(table)}
+        where org_id = ${DEFAULT_ORG} and ${sql(column)} < ${before.toISOString()}::text::timestamptz
+        limit ${ROWS_MAX} for update skip locked))`;
+    total += count;
+    if (count < ROWS_MAX) return total;
+  }
+}

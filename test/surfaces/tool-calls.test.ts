@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { expire } from "#drizzle/expire.ts";
+import { tidyToolCalls } from "#gateway/stores/keep-tool-calls.ts";
+import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
+import { RANK, type Seen, sessionEndText, sightingText, toolSighting } from "#gateway/stores/tool-calls.ts";
+import { newId } from "#shared/ids.ts";
+import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+import { keptLog } from "#test/support/embedded.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+
+let place: TestDatabase;
+let database: Database;
+let store: RecordStore;
+
+beforeAll(async () => {
+  place = await testDatabase();
+  database = openDatabase(place.url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+  store = openRecordStore(place.url);
+});
+afterAll(async () => {
+  await store.close();
+  await database.close();
+  await place.close();
+});
+
+const START = Date.parse("2026-11-20T10:00:00.000Z");
+const at = (ms: number) => new Date(START + ms).toISOString();
+const HOOK_KEY = { id: "01900000-0000-7000-8000-00000000000a", owner: "ann" };
+const MCP_KEY = { id: "01900000-0000-7000-8000-00000000000b", owner: "ann" };
+
+const seen = (overrides: Partial<Seen>): Seen => ({
+  key: HOOK_KEY,
+  externalId: "toolu_1",
+  startedAt: at(0),
+  channel: "hook",
+  status: "pending",
+  decidedAt: at(0),
+  userLabel: null,
+  client: "claude-code",
+  session: "s1",
+  tags: ["nightly"],
+  server: "tools",
+  tool: "github__create_issue",
+  latencyMs: null,
+  costUsd: null,
+  errorCode: null,
+  ...overrides,
+});
+/** What the tool gateway sees: no session, and its own names. */
+const through = (overrides: Partial<Seen>): Seen =>
+  seen({
+    key: MCP_KEY,
+    channel: "mcp",
+    session: null,
+    tags: [],
+    server: "github",
+    tool: "create_issue",
+    startedAt: at(4),
+    costUsd: "0.002",
+    ...overrides,
+  });
+
+/** All that can be seen of one call, by hooks and by the tool gateway. */
+const SIGHTINGS: readonly Seen[] = [
+  seen({}),
+  seen({ status: "ok", decidedAt: at(100), startedAt: at(1), latencyMs: 99 }),
+  seen({ status: "failed", decidedAt: at(90), startedAt: at(2), latencyMs: 88, rank: RANK.failure }),
+  seen({ status: "denied", decidedAt: at(5), rank: RANK.failure }),
+  seen({ status: "ok", decidedAt: at(101), startedAt: at(1), latencyMs: 100 }),
+  through({ status: "pending", decidedAt: at(50), latencyMs: 46 }),
+  through({ status: "ok", decidedAt: at(60), latencyMs: 56 }),
+  through({ status: "unknown", decidedAt: at(4) }),
+];
+
+type Told = { seen: Seen; id: string } | "end of session";
+
+let calls = 0;
+
+/** The row that comes of it, once nothing more is told and a day has passed. */
+async function rowOf(batches: readonly (readonly Told[])[]): Promise<unknown> {
+  const call = `toolu_${calls++}`;
+  const session = `session-${call}`;
+  for (const batch of batches) {
+    const texts = batch.map((told) =>
+      told === "end of session"
+        ? sessionEndText({ orgId: "default", origin: "ann", session, endedAt: at(200) })
+        : sightingText(
+            toolSighting(
+              { ...told.seen, externalId: call, session: told.seen.session && session },
+              told.id.slice(0, -6) + calls.toString().padStart(6, "0"),
+            ),
+          ),
+    );
+    await store.insert(texts);
+  }
+  await tidyToolCalls({
+    database,
+    clock: { now: () => new Date(START + 25 * 3_600_000), monotonicMs: () => 0 },
+    directory: { current: () => ({ settings: DEFAULT_SETTINGS }) },
+    log: keptLog(),
+  });
+  const [row] = await database.sql`select * from tool_calls where external_id = ${call}`;
+  if (!row) return null;
+  const { external_id: _, id, session: own, decided_at, rank, ...rest } = row;
+  return {
+    ...rest,
+    own: own === session,
+    id: String(id).slice(0, -6),
+    ...(rank > RANK.closed && { decided_at }),
+  };
+}
+
+const told = fc
+  .subarray([...SIGHTINGS], { minLength: 1 })
+  .map((some): Told[] => some.map((one) => ({ seen: one, id: newId() })));
+
+test("any order, repetition and batching of what is seen of a call ends in the same row", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      told,
+      fc.boolean(),
+      fc.array(fc.nat({ max: 20 }), { maxLength: 8 }),
+      fc.infiniteStream(fc.nat({ max: 1000 })),
+      async (sightings, ends, repeated, stream) => {
+        const all: Told[] = ends ? [...sightings, "end of session"] : sightings;
+        const order = () => Number(stream.next().value);
+        const more = [...all, ...repeated.flatMap((index) => all[index % all.length] ?? [])];
+        const shuffled = more
+          .map((one) => [order(), one] as const)
+          .toSorted(([a], [b]) => a - b)
+          .map(([, one]) => one);
+        const batches: Told[][] = [[]];
+        for (const one of shuffled) {
+          if (order() % 2 === 0) batches.push([]);
+          batches.at(-1)?.push(one);
+        }
+        expect(await rowOf(batches.filter((batch) => batch.length > 0))).toEqual(
+          await rowOf(all.map((one) => [one])),
+        );
+      },
+    ),
+    { numRuns: Number(process.env["TOOL_CALL_RUNS"] ?? 60) },
+  );
+}, 60_000);
+
+test("the tool gateway's facts count, and what it does not know is the hook's", async () => {
+  const row = await rowOf(
+    [SIGHTINGS.slice(0, 2), SIGHTINGS.slice(6, 7)].map((some) =>
+      some.map((one) => ({ seen: one, id: newId() })),
+    ),
+  );
+  expect(row).toMatchObject({
+    channel: "mcp",
+    status: "ok",
+    latency_ms: 56,
+    cost_usd: "0.002",
+    server: "github",
+    tool: "create_issue",
+    key_id: MCP_KEY.id,
+    own: true,
+    tags: ["nightly"],
+  });
+});
+
+test("a call of another person with the same id is another call", async () => {
+  const of = (owner: string) =>
+    sightingText(toolSighting(seen({ key: { ...HOOK_KEY, owner }, externalId: "shared" })));
+  await store.insert([of("ann"), of("eve")]);
+  expect(await database.sql`select owner from tool_calls where external_id = 'shared'`).toHaveLength(2);
+});
+
+test("what is older than retention_days goes, a few rows at a time", async () => {
+  await database.sql`
+    insert into tool_calls (origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, client, tags)
+    select 'old', i::text, gen_random_uuid(), '2020-01-01', 'hook', 'ok', 2, '2020-01-01', gen_random_uuid(), 'x', '{}'
+    from generate_series(1, 12000) i`;
+  const ageing = { table: "tool_calls", column: "started_at" };
+  const rows = await Promise.all([1, 2].map(() => expire(database.sql, ageing, new Date("2021-01-01"))));
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBe(12_000);
+  const left = await database.sql`select origin from tool_calls where origin = 'old'`;
+  expect(left).toHaveLength(0);
+});
