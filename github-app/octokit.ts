@@ -13,25 +13,36 @@ const WAITS_MAX = 2;
 /** What a repetition does not change; too many calls (429) are waited for elsewhere. */
 const FINAL_STATUSES = [400, 401, 403, 404, 410, 422, 429, 451];
 
+export type GithubOptions = {
+  /** Ends running calls. */
+  signal?: AbortSignal;
+  /** Without queues: for a stand-in that counts no calls. */
+  unpaced?: boolean;
+};
+
 const Throttled = Octokit.plugin(throttling, retry);
 export type Github = InstanceType<typeof Throttled>;
 
 /** GitHub as the App itself sees it: its registration, installations and webhook deliveries. */
-export const appGithub = (identity: AppIdentity, signal?: AbortSignal): Github =>
-  github(identity, null, signal);
+export const appGithub = (identity: AppIdentity, options: GithubOptions = {}): Github =>
+  github(identity, null, options);
 
 /** GitHub as one installation sees it: its repositories. Tokens are fetched and renewed as needed. */
 export const installationGithub = (
   identity: AppIdentity,
   installationId: number,
-  signal?: AbortSignal,
-): Github => github(identity, installationId, signal);
+  options: GithubOptions = {},
+): Github => github(identity, installationId, options);
 
 /**
  * At most ten calls at once and one write a second, as GitHub asks; a failure of the server is tried again three times.
- * Where GitHub asks to wait longer than 5 s, calls reject at once: see `waitMsOf`. `signal` ends running calls.
+ * Where GitHub asks to wait longer than 5 s, calls reject at once: see `waitMsOf`.
  */
-function github({ apiUrl, app }: AppIdentity, installationId: number | null, signal?: AbortSignal): Github {
+function github(
+  { apiUrl, app }: AppIdentity,
+  installationId: number | null,
+  { signal, unpaced = false }: GithubOptions,
+): Github {
   const mayWait = (seconds: number, _options: unknown, _octokit: unknown, waits: number) =>
     seconds <= WAIT_SECONDS_MAX && waits < WAITS_MAX;
   return new Throttled({
@@ -47,6 +58,7 @@ function github({ apiUrl, app }: AppIdentity, installationId: number | null, sig
     request: { fetch: fetchUntil(signal) },
     retry: { doNotRetry: FINAL_STATUSES },
     throttle: {
+      enabled: !unpaced,
       // Limits are counted by installation, so the queues are, too.
       id: `${apiUrl} ${app.id} ${installationId ?? "app"}`,
       onRateLimit: mayWait,

@@ -4,6 +4,7 @@ import type { Log } from "#shared/log.ts";
 import { failureClass } from "./failure-class.ts";
 import { type DueDelivery, dueDeliveries, markFailed, purgeApplied } from "./inbox-store.ts";
 import { linkAgain, type PullRequestKey, sessionsToLookFor } from "./outcome-store.ts";
+import { keepRounds, type Rounds } from "./rounds.ts";
 
 export type WorkerDeps = {
   database: Database;
@@ -11,13 +12,6 @@ export type WorkerDeps = {
   log: Log;
   /** Applies one delivery and marks it applied; rejects when it could not. */
   receive: (delivery: DueDelivery) => Promise<void>;
-};
-
-export type Worker = {
-  /** There is something new in the inbox: look at once. */
-  wake(): void;
-  /** Resolves when the delivery in hand is done. */
-  stop(): Promise<void>;
 };
 
 export const WORKER_TIMING = {
@@ -35,50 +29,20 @@ const KEEP_APPLIED_MS = 8 * 86_400_000;
 const RETRY_SECONDS_MAX = 3_600;
 
 /** Applies the inbox, batch by batch in the order of the payloads' own times, until stopped. */
-export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Worker {
-  const bell = createBell();
-  let stopping = false;
+export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Rounds {
   const sweep = everyMs(deps.clock, timing.sweepMs, createSweep(deps));
   const purge = everyMs(deps.clock, timing.purgeMs, () => purgeOld(deps));
-  const round = reportingOutages(deps.log, async () => {
-    const applied = await applyDue(deps);
-    await sweep();
-    await purge();
-    return applied;
-  });
-  const run = async () => {
-    while (!stopping) {
-      const applied = await round();
-      // A full batch means that there may be more; a failure must not turn into a busy loop.
-      if (applied < BATCH && !stopping) await bell.wait(timing.pollMs);
-    }
-  };
-  const done = run();
-  return {
-    wake: bell.ring,
-    stop: () => {
-      stopping = true;
-      bell.ring();
-      return done;
+  return keepRounds({
+    log: deps.log,
+    pollMs: timing.pollMs,
+    round: async () => {
+      const applied = await applyDue(deps);
+      await sweep();
+      await purge();
+      // A full batch means that there may be more.
+      return applied === BATCH;
     },
-  };
-}
-
-/** A round of work that ends well whatever happens, and says so once per outage instead of once a second. */
-function reportingOutages(log: Log, round: () => Promise<number>): () => Promise<number> {
-  let readable = true;
-  return async () => {
-    try {
-      const applied = await round();
-      if (!readable) log.info({}, "the inbox can be read again");
-      readable = true;
-      return applied;
-    } catch (error) {
-      if (readable) log.warn({ failure: failureClass(error) }, "the inbox cannot be read");
-      readable = false;
-      return 0;
-    }
-  };
+  });
 }
 
 /** Applies what is due, at most one batch; resolves with how many were applied. Rejects when the database is away. */
@@ -135,30 +99,5 @@ function everyMs(clock: Clock, ms: number, work: () => Promise<void>): () => Pro
     if (clock.monotonicMs() < nextAt) return;
     nextAt = clock.monotonicMs() + ms;
     await work();
-  };
-}
-
-/** A wait that can be cut short; a ring while nobody waits is kept for the next wait. */
-function createBell() {
-  let rung = false;
-  let open: (() => void) | null = null;
-  return {
-    ring: () => {
-      rung = true;
-      open?.();
-    },
-    wait: async (ms: number) => {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          open = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      open = null;
-      rung = false;
-    },
   };
 }

@@ -9,7 +9,7 @@ export function githubByInstallation(identity: AppIdentity, signal?: AbortSignal
     const known = clients.get(installationId);
     if (known) return known;
     if (clients.size >= CLIENTS_MAX) clients.clear();
-    const made = installationGithub(identity, installationId, signal);
+    const made = installationGithub(identity, installationId, signal ? { signal } : {});
     clients.set(installationId, made);
     return made;
   };

@@ -56,7 +56,13 @@ describe("a delivery that cannot be applied", () => {
 });
 
 test("two processes on one inbox apply every delivery once", async () => {
-  const running = await testGithubApp();
+  const running = await testGithubApp({
+    // So that there is something left for the other one.
+    receive: (real) => async (delivery) => {
+      await Bun.sleep(20);
+      await real(delivery);
+    },
+  });
   const { database } = running;
   const { log } = keptLog();
   const applied: string[] = [];
