@@ -1,6 +1,7 @@
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
 import { type AdminDeps, admin } from "./admin/admin.ts";
+import { type AdminDigestDeps, adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
@@ -36,6 +37,7 @@ export type AppDeps = SurfaceDeps &
   HealthDeps &
   MetricsDeps &
   AdminDeps &
+  AdminDigestDeps &
   ReportsDeps &
   OtelDeps &
   HookEventsDeps &
@@ -108,4 +110,5 @@ export const app = (deps: AppDeps) =>
     .use(hookEvents(deps))
     .use(mcp(deps))
     .use(reports(deps))
+    .use(adminDigest(deps))
     .use(admin(deps));

@@ -6,7 +6,8 @@ export type Belonging =
   | { orgId: string; provider: string; purpose: "credential" }
   | { orgId: string; requestId: string; purpose: "body" }
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
-  | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" };
+  | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
+  | { orgId: string; purpose: "digest_webhook" };
 
 export type Sealer = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. */
@@ -64,5 +65,7 @@ function ownerOf(it: Belonging): string {
       return it.toolServer;
     case "tool_session":
       return `${it.toolServer}|${it.keyId}`;
+    case "digest_webhook":
+      return "";
   }
 }

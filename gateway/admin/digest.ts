@@ -1,0 +1,118 @@
+import { Elysia } from "elysia";
+import { DigestPreview, DigestState, DigestWebhookBody, DigestWebhookCreated } from "#shared/admin/digest.ts";
+import { digestText, digestTitle } from "#shared/digest-text.ts";
+import { lastDue } from "../digest/due.ts";
+import { makeDigest } from "../digest/make-digest.ts";
+import { placeOf } from "../digest/post-digest.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import { WEEK_MS, weekBefore } from "../reports/digest.ts";
+import {
+  type DigestWebhookRow,
+  findDigestWebhook,
+  putDigestWebhook,
+  removeDigestWebhook,
+} from "../stores/digest-webhook.ts";
+import { type DigestRow, latestDigests } from "../stores/digests.ts";
+import type { ReportWriter } from "../stores/report-worker.ts";
+import type { AddressGuard } from "../upstream/ssrf.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, awaitSettled } from "./deps.ts";
+import { created, documented, noContent } from "./documented.ts";
+
+const docs = documented("digest");
+const LATEST = 20;
+
+export type AdminDigestDeps = AdminDeps & {
+  reportWriter: Pick<ReportWriter, "write">;
+  addressGuard: Pick<AddressGuard, "saveFault" | "assertReachable">;
+};
+
+/** `/admin/v1/digest`: the weekly digest: what it would say now, where it goes, and what became of the latest ones. */
+export const adminDigest = (deps: AdminDigestDeps) =>
+  new Elysia({ name: "admin.digest", prefix: "/admin/v1/digest" })
+    .use(adminKey(deps.isAdmin))
+    .get(
+      "",
+      () => stateOf(deps),
+      docs({
+        summary: "When and where digests are sent, and the latest ones",
+        answers: { 200: DigestState },
+      }),
+    )
+    .get(
+      "/preview",
+      async () => {
+        await awaitSettled(deps);
+        const digest = await makeDigest(deps, weekBefore(deps.clock.now()));
+        return { title: digestTitle(digest), text: digestText(digest), digest };
+      },
+      docs({
+        summary: "The digest of the last seven whole days; nothing is sent",
+        answers: { 200: DigestPreview },
+      }),
+    )
+    .put(
+      "/webhook",
+      async ({ request }) => {
+        const body = await readJson(request, DigestWebhookBody);
+        const { url, allow_private_network: allowPrivateNetwork = false } = body;
+        const fault = await faultOf(deps, url, allowPrivateNetwork);
+        if (fault !== null) throw new GatewayError("invalid_request", `/url: ${fault}.`);
+        const now = deps.clock.now();
+        const { row, secret } = await putDigestWebhook(deps.database, deps.sealer, {
+          url,
+          allowPrivateNetwork,
+          now,
+        });
+        return created({ ...webhookView(row), secret });
+      },
+      docs({
+        summary: "Set the address that digests are posted to, with a new secret that signs them",
+        body: DigestWebhookBody,
+        answers: { 201: DigestWebhookCreated },
+      }),
+    )
+    .delete(
+      "/webhook",
+      async () => {
+        if (!(await removeDigestWebhook(deps.database))) throw new GatewayError("not_found");
+        return noContent();
+      },
+      docs({ summary: "Post digests no more", answers: { 204: null } }),
+    );
+
+async function faultOf(deps: AdminDigestDeps, url: string, allowPrivate: boolean): Promise<string | null> {
+  if (!URL.canParse(url)) return "Expected an http or https address";
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") return "Expected no user name or password";
+  return deps.addressGuard.saveFault(placeOf(url), allowPrivate);
+}
+
+async function stateOf({ database, directory, clock }: AdminDigestDeps): Promise<DigestState> {
+  const { digest_day: day, digest_hour: hour, digest_repository } = directory.current().settings;
+  const webhook = await findDigestWebhook(database);
+  const rows = await latestDigests(database, LATEST);
+  return {
+    next_due_at: new Date(lastDue(clock.now(), { day, hour }).getTime() + WEEK_MS).toISOString(),
+    repository: digest_repository,
+    webhook: webhook && webhookView(webhook),
+    latest: rows.map(viewOf),
+  };
+}
+
+const webhookView = ({ host, allowPrivateNetwork, createdAt }: DigestWebhookRow) => ({
+  host,
+  allow_private_network: allowPrivateNetwork,
+  created_at: createdAt,
+});
+
+const viewOf = (row: DigestRow): DigestState["latest"][number] => ({
+  due_on: row.dueOn,
+  channel: row.channel,
+  state: row.state,
+  sent_at: row.sentAt,
+  issue_number: row.remoteId,
+  attempts: row.attempts,
+  failure: row.failure,
+});

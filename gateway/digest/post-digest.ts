@@ -1,0 +1,58 @@
+import { createHmac } from "node:crypto";
+import type { Digest } from "#shared/digest.ts";
+import { digestText, digestTitle } from "#shared/digest-text.ts";
+import type { DigestWebhook } from "../stores/digest-webhook.ts";
+import type { AddressGuard } from "../upstream/ssrf.ts";
+
+const ANSWER_MS_MAX = 20_000;
+
+export type Posting = { id: string; dueOn: string; content: Digest; at: Date };
+
+/**
+ * Posts a digest as JSON, signed as Standard Webhooks has it: HMAC-SHA-256 of `id.timestamp.body`. The id stays the same
+ * for every attempt. No redirect is followed, no address of the inside is called, nothing of the answer is kept.
+ * @throws Error where the receiver did not answer with a 2xx.
+ */
+export async function postDigest(
+  guard: Pick<AddressGuard, "assertReachable">,
+  { url, secret, allowPrivateNetwork }: DigestWebhook,
+  posting: Posting,
+): Promise<void> {
+  await guard.assertReachable(placeOf(url), allowPrivateNetwork);
+  const body = JSON.stringify(payloadOf(posting));
+  const seconds = String(Math.floor(posting.at.getTime() / 1000));
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "user-agent": "tallygate",
+      "webhook-id": posting.id,
+      "webhook-timestamp": seconds,
+      "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
+    },
+    body,
+    redirect: "manual",
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the receiver of digests answered ${response.status}`);
+}
+
+/** `text` is what chat tools show of an incoming message. */
+const payloadOf = ({ dueOn, content }: Posting) => ({
+  type: "tallygate.digest",
+  due_on: dueOn,
+  text: `${digestTitle(content)}\n\n${digestText(content)}`,
+  digest: content,
+});
+
+/** The address without its query, which is a credential at some receivers and of no matter to where it leads. */
+export const placeOf = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
+
+const signatureOf = (secret: string, text: string): string =>
+  `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))
+    .update(text)
+    .digest("base64")}`;

@@ -1,0 +1,132 @@
+import { and, desc, eq, sql } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { digests } from "#drizzle/schema/feedback.ts";
+import type { Digest } from "#shared/digest.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { RevertedCost, Week } from "../reports/digest.ts";
+import { WEEK_MS } from "../reports/digest.ts";
+import { type Revert, revertedBy, revertsQuery } from "../reports/reverts.ts";
+import { asking } from "./failure.ts";
+
+export type DigestRow = typeof digests.$inferSelect;
+export type NewDigest = Pick<DigestRow, "dueOn" | "channel" | "dueAt" | "state" | "content">;
+
+/** The latest digests, the last due first. */
+export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Promise<DigestRow[]> =>
+  asking(() =>
+    db
+      .select()
+      .from(digests)
+      .where(eq(digests.orgId, DEFAULT_ORG))
+      .orderBy(desc(digests.dueAt), digests.channel)
+      .limit(limit),
+  );
+
+/** Keeps digests that are due; one that is kept already stays as it is. What is still waiting from before is given up. */
+export const keepDigests = ({ db }: Database, rows: readonly NewDigest[]): Promise<void> =>
+  asking(() =>
+    db.transaction(async (tx) => {
+      for (const row of rows) {
+        await tx
+          .update(digests)
+          .set({ state: "given_up" })
+          .where(
+            and(
+              eq(digests.orgId, DEFAULT_ORG),
+              eq(digests.channel, row.channel),
+              eq(digests.state, "waiting"),
+              sql`${digests.dueAt} < ${row.dueAt}::timestamptz`,
+            ),
+          );
+        await tx
+          .insert(digests)
+          .values({ ...row, deliveryId: Bun.randomUUIDv7() })
+          .onConflictDoNothing();
+      }
+    }),
+  );
+
+const isDigest = ({ dueOn, channel }: Pick<DigestRow, "dueOn" | "channel">) =>
+  and(eq(digests.orgId, DEFAULT_ORG), eq(digests.dueOn, dueOn), eq(digests.channel, channel));
+
+/** Takes a digest that waits for the webhook in hand until `busyUntil`; null where there is none, or another has it. */
+export const claimWebhookDigest = (
+  { db }: Database,
+  now: Date,
+  busyUntil: Date,
+): Promise<(DigestRow & { content: Digest }) | null> =>
+  asking(async () => {
+    const at = now.toISOString();
+    const [row] = await db
+      .update(digests)
+      .set({ busyUntil: busyUntil.toISOString() })
+      .where(
+        and(
+          eq(digests.orgId, DEFAULT_ORG),
+          eq(digests.channel, "webhook"),
+          eq(digests.state, "waiting"),
+          sql`coalesce(${digests.busyUntil}, '-infinity') <= ${at}::timestamptz`,
+          sql`coalesce(${digests.nextAttemptAt}, '-infinity') <= ${at}::timestamptz`,
+        ),
+      )
+      .returning();
+    return row?.content ? { ...row, content: row.content } : null;
+  });
+
+export const markDigestSent = ({ db }: Database, digest: DigestRow, now: Date): Promise<unknown> =>
+  asking(() =>
+    db
+      .update(digests)
+      .set({ state: "sent", sentAt: now.toISOString(), busyUntil: null, failure: null, nextAttemptAt: null })
+      .where(isDigest(digest)),
+  );
+
+export const markDigestFailed = (
+  { db }: Database,
+  digest: DigestRow,
+  { failure, nextAttemptAt }: { failure: string; nextAttemptAt: string },
+): Promise<unknown> =>
+  asking(() =>
+    db
+      .update(digests)
+      .set({ attempts: digest.attempts + 1, failure, nextAttemptAt, busyUntil: null })
+      .where(isDigest(digest)),
+  );
+
+/**
+ * What the sessions of reverted pull requests cost that were merged in the week or in the one before, as reports count
+ * costs: a session once per repository and once in all, without the subscription lane; null where none is known.
+ */
+export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promise<RevertedCost[]> =>
+  asking(async () => {
+    const { text, params } = revertsQuery(DEFAULT_ORG);
+    const reverts = await database.sql.unsafe<Revert[]>(text, [...params] as string[]);
+    const [from, before, to] = [fromMs, fromMs - WEEK_MS, toMs].map((ms) => new Date(ms).toISOString());
+    const rows = await database.sql<{ repository: string | null; current: boolean; usd: string | null }[]>`
+      with merges as (
+        select p.merged_at >= ${from ?? ""}::timestamptz as current, p.session,
+          coalesce(r.full_name, p.repository_id::text) as repository
+        from pull_requests p
+        left join repositories r on r.org_id = p.org_id and r.id = p.repository_id
+        where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${before ?? ""}::timestamptz
+          and p.merged_at < ${to ?? ""}::timestamptz and p.session is not null
+          and p.link in ('joined', 'unknown_session')
+          and p.repository_id || '#' || p.number = any(${revertedBy(reverts)}::text[])
+      ), costs as (
+        select q.session, sum(q.cost_usd) filter (where q.channel <> 'subscription') as usd
+        from requests q
+        where q.org_id = ${DEFAULT_ORG} and q.session in (select session from merges)
+        group by q.session
+      ), runs as (
+        select distinct repository, current, session from merges
+        union
+        select null, current, session from merges
+      )
+      select repository, current, sum(usd)::text as usd from runs join costs using (session)
+      group by repository, current`;
+    return rows.map(({ repository, current, usd }) => ({
+      repository,
+      current,
+      costUsd: usd === null ? null : Number(usd),
+    }));
+  });

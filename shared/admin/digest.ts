@@ -1,0 +1,46 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Digest } from "../digest.ts";
+import { closed, nullable } from "../schema.ts";
+
+export const DigestWebhookBody = closed({
+  url: Type.String({
+    maxLength: 2000,
+    pattern: "^https?://",
+    description: "Address that gets a POST; https, unless `allow_private_network`. A query is kept.",
+  }),
+  allow_private_network: Type.Optional(Type.Boolean({ default: false })),
+});
+
+const webhook = {
+  host: Type.String(),
+  allow_private_network: Type.Boolean(),
+  created_at: Type.String(),
+};
+export const DigestWebhookView = closed(webhook);
+export const DigestWebhookCreated = closed({
+  ...webhook,
+  secret: Type.String({ description: "`whsec_…`, by which signatures are checked; shown this once." }),
+});
+
+export const DigestState = closed({
+  next_due_at: Type.String(),
+  repository: nullable(Type.String({ description: "The setting `digest_repository`." })),
+  webhook: nullable(DigestWebhookView),
+  latest: Type.Array(
+    closed({
+      due_on: Type.String(),
+      channel: Type.String({ description: "`issue` or `webhook`." }),
+      state: Type.String({
+        description: "`waiting`, `sent`, `skipped` (not switched on then) or `given_up`.",
+      }),
+      sent_at: nullable(Type.String()),
+      issue_number: nullable(Type.Integer()),
+      attempts: Type.Integer(),
+      failure: nullable(Type.String()),
+    }),
+  ),
+});
+export type DigestState = Static<typeof DigestState>;
+
+export const DigestPreview = closed({ title: Type.String(), text: Type.String(), digest: Digest });
+export type DigestPreview = Static<typeof DigestPreview>;

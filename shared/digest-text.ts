@@ -1,0 +1,118 @@
+import type { Digest, DigestFigures } from "./digest.ts";
+
+type Sides = { current: DigestFigures | null; previous: DigestFigures | null };
+
+const DAY_MS = 86_400_000;
+const DAY = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  timeZone: "UTC",
+});
+
+/** `16 November 2026 to 22 November 2026`: the first and the last day of a digest. */
+export function weekText({ period }: Pick<Digest, "period">): string {
+  const last = new Date(Date.parse(period.to ?? "") - DAY_MS);
+  return `${DAY.format(new Date(period.from ?? ""))} to ${DAY.format(last)}`;
+}
+
+export const digestTitle = (digest: Digest): string => `AI cost of merged pull requests, ${weekText(digest)}`;
+
+/** The digest in GitHub's Markdown, which is readable as it is. Names of repositories, figures and fixed words. */
+export function digestText(digest: Digest): string {
+  return [...totals(digest), ...table(digest), ...moves(digest), "", FOOT].join("\n");
+}
+
+const FOOT =
+  "Whole days in UTC, each figure beside that of the seven days before. “At least”: a merge without one known session, or a call without a price, is among them.";
+
+function totals({ total }: Digest): string[] {
+  const { current, previous } = total;
+  return [
+    `- Merged pull requests: **${count(current?.merged_prs)}** (${count(previous?.merged_prs)})`,
+    `- Joined to a session: **${joined(current)}** (${joined(previous)})`,
+    `- Their cost: **${usd(current, "cost_usd")}** (${usd(previous, "cost_usd")}${change(total, "cost_usd")})`,
+    `- Cost per merged pull request: **${usd(current, "cost_per_merged_pr")}** (${usd(previous, "cost_per_merged_pr")}${change(total, "cost_per_merged_pr")})`,
+    `- Reverted since: **${count(current?.reverted_prs)}** (${count(previous?.reverted_prs)}), whose sessions cost ${usd(current, "reverted_cost_usd")} (${usd(previous, "reverted_cost_usd")})`,
+  ];
+}
+
+function table({ repositories, repositories_left_out }: Digest): string[] {
+  if (repositories.length === 0) return [];
+  const rows = repositories.map((it) =>
+    [
+      `\`${it.repository}\``,
+      count(it.current?.merged_prs),
+      joined(it.current),
+      usd(it.current, "cost_usd"),
+      usd(it.current, "cost_per_merged_pr"),
+      usd(it.previous, "cost_per_merged_pr"),
+      count(it.current?.reverted_prs),
+    ].join(" | "),
+  );
+  const left = repositories_left_out > 0 ? ["", `And ${repositories_left_out} repositories more.`] : [];
+  return [
+    "",
+    "| Repository | Merged | Joined | Cost | Cost per merged PR | Week before | Reverted |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ...rows.map((row) => `| ${row} |`),
+    ...left,
+  ];
+}
+
+const PARTS = {
+  users: "people",
+  requestsPerUser: "calls per person",
+  inputTokensPerRequest: "input per call",
+  outputTokensPerRequest: "output per call",
+  pricePerToken: "price per token",
+} as const;
+
+function moves({ spend }: Digest): string[] {
+  if (spend === null) return [];
+  const least = spend.floor ? "at least " : "";
+  const parts = (Object.keys(PARTS) as (keyof typeof PARTS)[]).map(
+    (name) => `- ${PARTS[name]}: ${signed(spend.parts[name])}`,
+  );
+  return [
+    "",
+    `All calls together cost ${least}${money(spend.currentUsd)}, ${signed(spend.deltaUsd)} against the week before. What moved it:`,
+    "",
+    ...parts,
+    `- not explained by these: ${signed(spend.unmodelledUsd)}`,
+  ];
+}
+
+const count = (value: number | undefined): string => (value ?? 0).toLocaleString("en-US");
+
+function joined(side: DigestFigures | null): string {
+  if (side === null || side.merged_prs === 0) return "none";
+  return `${count(side.joined_prs)} of ${count(side.merged_prs)}, ${Math.floor((100 * side.joined_prs) / side.merged_prs)} %`;
+}
+
+type Money = "cost_usd" | "cost_per_merged_pr" | "reverted_cost_usd";
+
+function usd(side: DigestFigures | null, name: Money): string {
+  const value = side === null ? 0 : side[name];
+  if (value === null) return "unknown";
+  return side?.lower_bound && name !== "reverted_cost_usd" ? `at least ${money(value)}` : money(value);
+}
+
+/** In percent, where there is something to compare with. */
+function change({ current, previous }: Sides, name: Money): string {
+  const [now, before] = [current?.[name] ?? null, previous?.[name] ?? null];
+  if (now === null || before === null || before === 0) return "";
+  const percent = Math.round((100 * (now - before)) / before);
+  return `; ${percent < 0 ? "−" : "+"}${Math.abs(percent)} %`;
+}
+
+const USD = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 4,
+});
+
+const money = (value: number): string => USD.format(value);
+
+const signed = (value: number): string => `${value < 0 ? "−" : "+"}${USD.format(Math.abs(value))}`;
