@@ -169,11 +169,14 @@ function mergeStatement(): string {
 
 const MERGE = mergeStatement();
 
-const CLOSE = `update tool_calls c set status = 'unknown', rank = ${RANK.closed}, decided_at = r."endedAt"
+/** A call that nobody saw end took nobody knows how long. */
+const CLOSED = `status = 'unknown', rank = ${RANK.closed}, latency_ms = null, error_code = null`;
+
+const CLOSE = `update tool_calls c set ${CLOSED}, decided_at = r."endedAt"
 from json_to_recordset($1::text::json) as r("orgId" text, origin text, session text, "endedAt" timestamptz)
 where c.org_id = r."orgId" and c.origin = r.origin and c.session = r.session and c.started_at <= r."endedAt"
   and c.status = 'pending'`;
 
 /** The parameter is the time before which a call that is still pending has begun. */
-export const CLOSE_STALE = `update tool_calls set status = 'unknown', rank = ${RANK.closed}, decided_at = now()
+export const CLOSE_STALE = `update tool_calls set ${CLOSED}, decided_at = now()
 where status = 'pending' and started_at < $1::text::timestamptz`;
