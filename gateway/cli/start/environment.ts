@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { inheritedEnv } from "#shared/env.ts";
+import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
 import { SUPERVISED } from "#shared/stopping.ts";
 import type { LauncherConfig } from "../../config.ts";
 import { PROVIDERS } from "../../providers/catalog.ts";
@@ -24,13 +26,18 @@ export const gatewayEnv = (
     MASTER_KEY: secrets.masterKey,
   });
 
-/** What the GitHub App is started with: this environment without the gateway's keys and the providers'. */
-export const githubAppEnv = (databaseUrl: string): Record<string, string> => {
+/**
+ * What the GitHub App is started with: this environment without the gateway's keys and the providers'. Of the gateway's
+ * keys it gets what proves an administrator and what seals its own credentials; neither gives the keys back.
+ */
+export const githubAppEnv = (secrets: Secrets, databaseUrl: string): Record<string, string> => {
   const providerKeys = Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
   return inheritedEnv({
     ...COMMON,
     ...without(["ADMIN_KEY", "MASTER_KEY", ...providerKeys]),
     DATABASE_URL: databaseUrl,
+    ADMIN_KEY_SHA256: createHash("sha256").update(secrets.adminKey).digest("hex"),
+    GITHUB_APP_KEY: githubAppKey(parseMasterKey(secrets.masterKey) ?? new Uint8Array()).toHex(),
   });
 };
 

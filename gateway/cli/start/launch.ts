@@ -57,7 +57,11 @@ async function runPair(options: LaunchOptions, secrets: Secrets, database: Ready
     script: scripts.gateway,
     env: gatewayEnv(config, secrets, database.url),
   };
-  const githubApp = { name: "github-app", script: scripts.githubApp, env: githubAppEnv(database.url) };
+  const githubApp = {
+    name: "github-app",
+    script: scripts.githubApp,
+    env: githubAppEnv(secrets, database.url),
+  };
   const children = [gateway, githubApp].map((program) => keepChild({ ...program, log, clock }));
   const over = new AbortController();
   void announce(options, secrets, database, over.signal);

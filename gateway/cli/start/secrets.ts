@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { parseMasterKey } from "#shared/master-key.ts";
 import { readSecretFile, writeSecretFile } from "#shared/secret-file.ts";
-import { type LauncherConfig, parseMasterKey } from "../../config.ts";
+import type { LauncherConfig } from "../../config.ts";
 import { newClientSecret } from "../../stores/client-secret.ts";
 
 /** `adminKeyFile` is null where the key came through the environment. */
