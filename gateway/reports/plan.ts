@@ -1,17 +1,25 @@
 import { type DimensionName, type MeasureName, ROWS_MAX, type Spec } from "#shared/report.ts";
 import { DIMENSION, filterSql, isTime, TAGS } from "./dimensions.ts";
 import { AGGREGATES, aggregatesOf, FLOOR_SQL, MEASURE, type Measure } from "./measures.ts";
-import { RELATIONS } from "./relations.ts";
+import { type Parameters, parameters, type Query } from "./parameters.ts";
+import { outcomesOf, RELATIONS } from "./relations.ts";
+import type { Survey } from "./rollup/cover.ts";
+import { recordsOfSessions } from "./rollup/spans.ts";
 import { sourceOf } from "./sources.ts";
 import { asksForLane, filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
 
-/** A statement for Postgres. Values are parameters, never text. */
-export type Query = { text: string; params: readonly Param[] };
-type Param = string | readonly string[];
-
-/** What is asked of the records: a checked spec, its periods, and (outcomes) the pull requests that are reverted. */
-export type Ask = { orgId: string; spec: Spec; periods: Periods; reverted: readonly string[] };
+/**
+ * What is asked of the records: a checked spec, its periods, (outcomes) the pull requests that are reverted, and how far
+ * rollups reach; null: they are not used.
+ */
+export type Ask = {
+  orgId: string;
+  spec: Spec;
+  periods: Periods;
+  reverted: readonly string[];
+  survey: Survey | null;
+};
 
 /**
  * The queries of one report. `cells` of `rows` and of `total` have the columns `d1`, `d2`, and for each window
@@ -20,7 +28,7 @@ export type Ask = { orgId: string; spec: Spec; periods: Periods; reverted: reado
  */
 export type Plan = { rows: Query | null; total: Query; coverage: Query | null };
 
-/** Reads the raw records. A plan that reads rollups instead answers the same columns. */
+/** Reads the single records, but for those of sessions (outcomes). rollup/plan.ts answers the same columns from rollups. */
 export function planReport(ask: Ask): Plan {
   const { spec } = ask;
   return {
@@ -36,23 +44,29 @@ function cellsQuery(ask: Ask, dimensions: readonly DimensionName[]): Query {
   const names = aggregatesOf(ask.spec.measures);
   const facts = factsSql(ask, params, { dimensions, filters: filtersOf(ask.spec.filters) });
   const aggregates = names.map((name) => `${AGGREGATES[name].sql} as ${name}`);
-  const sides = (["c", "p"] as const).flatMap((side) => [
-    `(${side}.d1 is not null)::text as ${side}_found`,
-    `${side}.floor::text as ${side}_floor`,
-    ...names.map((name) => `${side}.${name}::text as ${side}_${name}`),
-  ]);
   const text = `with ${facts},
 cells as (
   select current, d1, d2, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
   from facts group by current, d1, d2
 )
-select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2,
+${comparedSql(dimensions, ask.spec.measures)}`;
+  return { text, params: params.values };
+}
+
+/** Both windows of `cells` side by side: a row for each group, with `floor` and the aggregates of the measures. */
+export function comparedSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
+  const names = aggregatesOf(measures);
+  const sides = (["c", "p"] as const).flatMap((side) => [
+    `(${side}.d1 is not null)::text as ${side}_found`,
+    `${side}.floor::text as ${side}_floor`,
+    ...names.map((name) => `${side}.${name}::text as ${side}_${name}`),
+  ]);
+  return `select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2,
   ${sides.join(",\n  ")}
 from (select * from cells where current) c
 full join (select * from cells where not current) p on c.d1 = p.d1 and c.d2 = p.d2
-order by ${orderSql(dimensions, ask.spec.measures)}
+order by ${orderSql(dimensions, measures)}
 limit ${ROWS_MAX}`;
-  return { text, params: params.values };
 }
 
 /** Time ascending, else the first measure descending, then the label. */
@@ -92,7 +106,7 @@ function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): s
   const facts = `(
   select r.*, ${asksForLane(spec) ? "true" : "r.metered"} as billed, ${current} as current,
     (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2
-  from ${RELATIONS[spec.source]} r
+  from ${relationOf(ask, params)} r
   left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? tags : ""}
   where ${conditions.join("\n    and ")}
 )`;
@@ -100,6 +114,11 @@ function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): s
     ? outcomeFactsSql(facts, params.add(ask.reverted, "text[]"))
     : `facts as ${facts}`;
 }
+
+const relationOf = ({ spec, survey }: Ask, params: Parameters): string =>
+  spec.source === "outcomes" && survey
+    ? outcomesOf(recordsOfSessions(survey, params))
+    : RELATIONS[spec.source];
 
 /** A session's cost stands with one of its pull requests per group and window, so that it is counted once. */
 const outcomeFactsSql = (facts: string, reverted: string): string => `shared as ${facts},
@@ -115,6 +134,13 @@ function withinSql({ fromMs, toMs }: Period, params: Parameters): string {
   return fromMs === null ? to : `(r.started_at >= ${params.instant(fromMs)} and ${to})`;
 }
 
+/** The optional labels that a spec asks for. */
+export function lateLabels({ source, dimensions, filters }: Spec): DimensionName[] {
+  const { labels } = sourceOf(source);
+  const asked = [...dimensions, ...filtersOf(filters).map(([name]) => name)];
+  return [...new Set(asked)].filter((name) => labels[name] !== undefined);
+}
+
 /**
  * Since when the optional labels asked for are recorded, and how many records of each window are older. Labels
  * that were recorded from the start give no row.
@@ -122,8 +148,7 @@ function withinSql({ fromMs, toMs }: Period, params: Parameters): string {
 function coverageQuery(ask: Ask): Query | null {
   const { labels } = sourceOf(ask.spec.source);
   const filters = filtersOf(ask.spec.filters);
-  const asked = [...ask.spec.dimensions, ...filters.map(([name]) => name)];
-  const late = [...new Set(asked)].filter((name) => labels[name] !== undefined);
+  const late = lateLabels(ask.spec);
   if (late.length === 0) return null;
   const params = parameters();
   const firsts = late.map((name) => `min(r.started_at) filter (where ${labels[name]})`);
@@ -135,7 +160,7 @@ function coverageQuery(ask: Ask): Query | null {
 since as (
   select case when num_nulls(${firsts.join(", ")}) = 0 then greatest(${firsts.join(", ")}) end as label,
     min(r.started_at) as record
-  from ${RELATIONS[ask.spec.source]} r where r.org_id = ${params.add(ask.orgId, "text")}
+  from ${relationOf(ask, params)} r where r.org_id = ${params.add(ask.orgId, "text")}
 )
 select (extract(epoch from s.label) * 1000)::bigint::text as since_ms,
   count(distinct f.record) filter (where f.current)::text as rows_before,
@@ -145,15 +170,4 @@ left join facts f on s.label is null or f.started_at < s.label
 where s.label is distinct from s.record
 group by s.label`;
   return { text, params: params.values };
-}
-
-type Parameters = ReturnType<typeof parameters>;
-
-function parameters() {
-  const values: Param[] = [];
-  const add = (value: Param, type: string): string => {
-    values.push(value);
-    return `$${values.length}::${type}`;
-  };
-  return { values, add, instant: (ms: number) => add(new Date(ms).toISOString(), "timestamptz") };
 }

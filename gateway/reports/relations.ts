@@ -42,9 +42,10 @@ const AGENT_METRICS = `(
 /**
  * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
  * made the session's requests. A pull request is joined when it names one session and a request of it is known now:
- * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session.
+ * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session. `records`
+ * are what the gateway recorded: single records, or sums of such as agree in whose they are.
  */
-const OUTCOMES = `(
+export const outcomesOf = (records: string): string => `(
   select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
     m.owner, m.user_label, m.key_id,
@@ -64,9 +65,8 @@ const OUTCOMES = `(
   left join lateral (
     select q.owner, q.user_label, q.key_id,
       sum(sum(q.cost_usd) filter (where q.channel <> 'subscription')) over () as cost_usd,
-      bool_or(bool_or(q.unpriced or q.partial or q.cost_usd is null) filter (where q.channel <> 'subscription'))
-        over () as uncertain
-    from requests q where q.org_id = o.org_id and q.session = o.session
+      bool_or(bool_or(q.uncertain) filter (where q.channel <> 'subscription')) over () as uncertain
+    from ${records} q where q.org_id = o.org_id and q.session = o.session
     group by q.owner, q.user_label, q.key_id
   ) m on true
 )`;
@@ -75,5 +75,5 @@ export const RELATIONS = {
   requests: REQUESTS,
   tool_calls: TOOL_CALLS,
   agent_metrics: AGENT_METRICS,
-  outcomes: OUTCOMES,
+  outcomes: outcomesOf(REQUESTS),
 } as const satisfies Record<SourceName, string>;

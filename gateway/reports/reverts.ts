@@ -1,4 +1,4 @@
-import type { Query } from "./plan.ts";
+import type { Query } from "./parameters.ts";
 
 /** A merged pull request that says it reverts another; both as `repository id#number`. */
 export type Revert = { reverter: string; original: string };

@@ -5,6 +5,7 @@ import type { Spec } from "#shared/report.ts";
 const ask = (over: Partial<Spec>, periods: Partial<Ask["periods"]> = {}): Ask => ({
   orgId: "default",
   reverted: ["1#1"],
+  survey: null,
   periods: {
     current: { fromMs: Date.UTC(2026, 10, 15), toMs: Date.UTC(2026, 10, 21, 12) },
     previous: { fromMs: Date.UTC(2026, 10, 8), toMs: Date.UTC(2026, 10, 14, 12) },

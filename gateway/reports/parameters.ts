@@ -1,0 +1,15 @@
+/** A statement for Postgres. Values are parameters, never text. */
+export type Query = { text: string; params: readonly Param[] };
+export type Param = string | readonly string[];
+
+export type Parameters = ReturnType<typeof parameters>;
+
+/** Collects the parameters of one statement; what `add` returns stands for the value in its text. */
+export function parameters() {
+  const values: Param[] = [];
+  const add = (value: Param, type: string): string => {
+    values.push(value);
+    return `$${values.length}::${type}`;
+  };
+  return { values, add, instant: (ms: number) => add(new Date(ms).toISOString(), "timestamptz") };
+}

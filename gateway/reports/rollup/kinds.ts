@@ -1,0 +1,32 @@
+import type { DimensionName } from "#shared/report.ts";
+import { DIMENSION, TAGS } from "../dimensions.ts";
+
+/**
+ * The dimensions that whole days are summed up by. `value` is what tells a cell's or a record's (`r`) groups apart; of
+ * `tag` there are several (`t.tag`). A key is told by its id, because its name may change.
+ */
+export const KINDS = {
+  total: "''::text",
+  client: DIMENSION.client.sql,
+  model: DIMENSION.model.sql,
+  route: DIMENSION.route.sql,
+  subject: DIMENSION.subject.sql,
+  key: "r.key_id::text",
+  channel: DIMENSION.channel.sql,
+  tag: "t.tag",
+} as const satisfies Partial<Record<DimensionName | "total", string>>;
+
+export type Kind = keyof typeof KINDS;
+export const KIND_NAMES = Object.keys(KINDS) as Kind[];
+
+export const isKind = (name: string): name is Kind => Object.hasOwn(KINDS, name);
+
+/** One row for each distinct tag of `r`. */
+export const TAG_ROWS = `cross join lateral (select distinct unnest(${TAGS}) as tag) t`;
+
+/** A person or session, as `rollup_seen` knows it: by a hash of what it is, of the kind and the value, and of its text. */
+export const whoSql = (entity: string, kind: string, value: string, text: string): string =>
+  `md5(concat_ws(chr(31), ${entity}, ${kind}, ${value}, ${text}))::uuid`;
+
+/** Lanes that people and sessions are counted in: all of them, and all but the subscription lane. */
+export const LANE = { all: 1, billed: 2 } as const;

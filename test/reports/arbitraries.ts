@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { sourceOf } from "#gateway/reports/sources.ts";
+import type { MeasureName, Spec } from "#shared/report.ts";
+import type { World } from "./world.ts";
+
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+
+/** Instants on and around the edges of the periods, and some in between. */
+export const edges = fc
+  .tuple(
+    fc.constantFrom(
+      "2026-02-01T00:00:00Z",
+      "2026-03-01T00:00:00Z",
+      "2026-03-18T10:00:00Z",
+      "2026-03-25T00:00:00Z",
+      "2026-03-31T10:00:00Z",
+    ),
+    fc.constantFrom(-1, 0, 1, 3_600_000, 86_400_000 * 3, -86_400_000 * 5),
+  )
+  .map(([base, offset]) => new Date(Date.parse(base) + offset).toISOString());
+const session = fc.constantFrom("s1", "s2", "s3", "s4");
+const usd = fc.integer({ min: 0, max: 5_000_000 }).map((micros) => (micros / 1e6).toFixed(6));
+const tokens = maybe(fc.integer({ min: 0, max: 5_000 }));
+const ms = maybe(fc.integer({ min: 0, max: 9_000 }));
+
+const requestAt = (at: fc.Arbitrary<string>) =>
+  fc.record({
+    at,
+    channel: fc.constantFrom("api" as const, "api" as const, "subscription" as const, "batch" as const),
+    client: fc.constantFrom("cli", "ide"),
+    model: maybe(fc.constantFrom("m1", "m2")),
+    route: fc.constantFrom("chat", "code"),
+    key: fc.constantFrom("a", "b", "c"),
+    owner: maybe(fc.constantFrom("ann", "bob")),
+    user: maybe(fc.constantFrom("ann", "eve")),
+    session: maybe(session),
+    tags: fc.subarray(["x", "y", "z"]),
+    latencyMs: ms,
+    ttftMs: ms,
+    input: tokens,
+    cached: tokens,
+    output: tokens,
+    cost: fc.oneof({ weight: 4, arbitrary: usd }, { weight: 1, arbitrary: fc.constant(null) }),
+    partial: fc.boolean(),
+  });
+
+const pullRequest = fc.record({
+  repository: fc.constantFrom(1, 2),
+  number: fc.integer({ min: 1, max: 6 }),
+  mergedAt: maybe(edges),
+  link: fc.constantFrom("joined", "joined", "unknown_session", "no_stamp", "conflict"),
+  session: session,
+  sha: fc.constantFrom("aa", "bb", "cc", "dd"),
+  revertsByBranch: maybe(fc.integer({ min: 1, max: 6 })),
+  revertsByBody: fc.array(
+    fc.record({ repository: fc.constant(null), number: fc.integer({ min: 1, max: 6 }) }),
+    { maxLength: 1 },
+  ),
+  revertsBySha: fc.subarray(["aa", "bb"], { maxLength: 1 }),
+});
+
+const review = fc.record({
+  repository: fc.constantFrom(1, 2),
+  id: fc.integer({ min: 1, max: 9 }),
+  submittedAt: edges,
+  session: maybe(session),
+  dismissed: fc.boolean(),
+});
+
+/** Records at such instants, at most so many of them. */
+export const worldOf = (at: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<World> =>
+  fc.record({
+    keys: fc.constant<Record<string, string>>({ a: "laptop", b: "ci" }),
+    requests: fc.array(requestAt(at), { maxLength }),
+    repositories: fc.constant([{ id: 1, fullName: "acme/app" }]),
+    pullRequests: fc.uniqueArray(pullRequest, {
+      selector: (pr) => `${pr.repository}#${pr.number}`,
+      maxLength: 9,
+    }),
+    reviews: fc.uniqueArray(review, { selector: (it) => `${it.repository}!${it.id}`, maxLength: 6 }),
+  });
+
+const VALUES: Partial<Record<string, string[]>> = {
+  client: ["cli"],
+  model: ["m1", "(none)"],
+  route: ["code", "none such"],
+  subject: ["ann", "eve (bob)", "(none)"],
+  key: ["ci"],
+  channel: ["subscription"],
+  tag: ["x", "(none)"],
+  session: ["s1", "s2"],
+  repository: ["acme/app"],
+  day: ["2026-03-25"],
+  month: ["2026-02", "2026-03"],
+};
+
+export const spec: fc.Arbitrary<Spec> = fc
+  .constantFrom("requests" as const, "requests" as const, "outcomes" as const)
+  .chain((source) => {
+    const { measures, dimensions } = sourceOf(source);
+    const compared: MeasureName[] = measures.filter((name) => name !== "cost_decomposition");
+    return fc.record({
+      source: fc.constant(source),
+      dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 2 }),
+      measures: fc.shuffledSubarray(compared, { minLength: 1 }),
+      filters: fc
+        .subarray(
+          dimensions.filter((name) => VALUES[name]),
+          { maxLength: 2 },
+        )
+        .chain((names) =>
+          fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray(VALUES[name] ?? [])]))),
+        ),
+      range: fc.constantFrom(
+        "7d" as const,
+        "30d" as const,
+        "mtd" as const,
+        "last_month" as const,
+        { from: "2026-03-18T10:00:00.000Z", to: null },
+        { from: null, to: "2026-03-25" },
+      ),
+      compare: fc.constantFrom("none" as const, "previous_period" as const),
+      view: fc.constant("table" as const),
+    });
+  });
