@@ -1,6 +1,7 @@
 #!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
 import { addApply } from "./commands/apply.ts";
+import { addDigest } from "./commands/digest.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addInstall } from "./commands/install.ts";
 import { addKeys } from "./commands/keys.ts";
@@ -30,6 +31,7 @@ for (const add of [
   addApply,
   addKeys,
   addReport,
+  addDigest,
   addRoutes,
 ]) {
   add(program);

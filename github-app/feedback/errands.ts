@@ -8,6 +8,14 @@ import type { Log } from "#shared/log.ts";
 import { type Settings, settingsOf } from "#shared/settings.ts";
 import { failureClass } from "../failure-class.ts";
 import { type Github, statusOf } from "../octokit.ts";
+import {
+  claimDigest,
+  type DigestDue,
+  digestIssuesDue,
+  failDigest,
+  settleDigest,
+  writeDigestIssue,
+} from "./digest-issue.ts";
 import { type CheckDue, type CommentDue, checksDue, commentsDue, expectComments, type Place } from "./due.ts";
 import {
   claimFeedback,
@@ -59,7 +67,7 @@ type Round = ErrandsDeps & { pauses: Pauses; stopping: () => boolean };
 
 /**
  * Does at GitHub, while pull-request stamping is on, what is asked for there: reads the commits of merges, and shows
- * check runs and comments where the settings say so. Any number of processes may do so at once.
+ * check runs, comments and digests where the settings say so. Any number of processes may do so at once.
  */
 export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
   let stopping = false;
@@ -73,6 +81,9 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
     if (set.pull_request_comment) {
       await expectComments(deps.database, now);
       await each(round, comments(deps, set), await commentsDue(deps.database, now));
+    }
+    if (set.digest_repository !== null) {
+      await each(round, issues(deps), await digestIssuesDue(deps.database, set.digest_repository, now));
     }
     const unread = await commitsDue(deps.database, now);
     await each(round, commits(deps), unread.filter(mayRead));
@@ -144,6 +155,14 @@ const comments = ({ database }: ErrandsDeps, set: Settings): Errand<CommentDue, 
     showComment({ ...hand, database, retentionDays: set.retention_days }, due, before),
   settle: (due, result, now) => settleFeedback(database, { ...due, kind: "comment" }, { ...result, now }),
   fail: (due, failed) => failFeedback(database, { ...due, kind: "comment" }, failed),
+});
+
+const issues = ({ database }: ErrandsDeps): Errand<DigestDue, { attempts: number }, number> => ({
+  kind: "digest",
+  claim: (due, now) => claimDigest(database, due, now),
+  run: writeDigestIssue,
+  settle: (due, issue, now) => settleDigest(database, due, { issue, now }),
+  fail: (due, failed) => failDigest(database, due, failed),
 });
 
 const commits = ({ database }: ErrandsDeps): Errand<Place, { attempts: number }, CommitClaim[]> => ({

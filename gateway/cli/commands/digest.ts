@@ -1,5 +1,47 @@
 import type { Command } from "commander";
 import { DigestPreview, DigestState } from "#shared/admin/digest.ts";
-import { textTable } from "../print/table.ts";
+import { tableText } from "../print/table.ts";
 import { adminApi, expectForm } from "../reach/api.ts";
 import { tell, URL_OPTION } from "./common.ts";
+
+export const addDigest = (program: Command) =>
+  program
+    .command("digest")
+    .description("When and where the weekly digest is sent, and what became of the latest ones.")
+    .option("--dry-run", "print the digest of the last seven whole days; nothing is sent")
+    .option("--json", "with --dry-run: its figures as JSON")
+    .option(...URL_OPTION)
+    .action(digest);
+
+type Options = { url?: string; dryRun?: true; json?: true };
+
+async function digest({ url, dryRun, json }: Options): Promise<void> {
+  const api = adminApi(url);
+  if (!dryRun) {
+    return tell(stateText(expectForm(DigestState, await api.call("GET", "/admin/v1/digest"), "The digest")));
+  }
+  const preview = expectForm(DigestPreview, await api.call("GET", "/admin/v1/digest/preview"), "The digest");
+  tell(json ? JSON.stringify(preview.digest, null, 2) : `${preview.title}\n\n${preview.text}`);
+}
+
+function stateText({ next_due_at, repository, webhook, latest }: DigestState): string {
+  const ways = [
+    ...(repository === null ? [] : [`as an issue in ${repository}`]),
+    ...(webhook === null ? [] : [`to the webhook at ${webhook.host}`]),
+  ];
+  const next =
+    ways.length === 0
+      ? "No digest is sent: set `digest_repository`, or PUT /admin/v1/digest/webhook."
+      : `The next one is due at ${next_due_at}, ${ways.join(" and ")}.`;
+  if (latest.length === 0) return next;
+  const rows = latest.map((it) => [
+    it.due_on,
+    it.channel,
+    it.state,
+    it.sent_at ?? "",
+    it.issue_number === null ? "" : `#${it.issue_number}`,
+    it.failure ?? "",
+  ]);
+  const table = tableText(["due", "way", "state", "sent", "issue", "last failure"], rows, () => false);
+  return `${next}\n\n${table}`;
+}
