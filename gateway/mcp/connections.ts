@@ -11,7 +11,7 @@ const CONNECT_MS = 10_000;
 const SELF = { name: "tallygate", version: "0.1.0" };
 
 /** Whose connection it is: what a server keeps in a session is for one key's session only. */
-export type ConnectionOf = { server: ToolServer; keyId: string; session: string | null };
+type ConnectionOf = { server: ToolServer; keyId: string; session: string | null };
 
 type Connection = { client: Client; transport: StreamableHTTPClientTransport };
 type Entry = { opened: Promise<Connection>; usedMs: number; users: number };

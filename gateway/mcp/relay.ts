@@ -64,7 +64,7 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
   return await tallied(tally, posted.message, { answer, headers: told });
 }
 
-export const unknownTool = (name: string): RpcError =>
+const unknownTool = (name: string): RpcError =>
   new RpcError(RPC.invalidParams, `Unknown tool: ${name.length <= 128 ? name : "its name is too long"}`, 200);
 
 function toolCallOf(call: RelayCall, { method, params }: RpcMessage): ToolCall | null {

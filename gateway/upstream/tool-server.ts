@@ -8,9 +8,9 @@ import type { Watchdog, Watched } from "./watchdog.ts";
 const SILENCE_MS = 240_000;
 
 /** What a server may answer to one request: pictures come as base64, so it is well above what may be asked. */
-export const TOOL_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+const TOOL_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-export type ToolRequest = {
+type ToolRequest = {
   method: string;
   headers: Headers;
   body?: BodyInit | Uint8Array | null;

@@ -8,7 +8,7 @@ import { startToolServer, type TestToolServer } from "./server.ts";
 
 export const TOOL_CREDENTIAL = "credential-of-a-tool-server";
 
-export type StoredToolCall = {
+type StoredToolCall = {
   status: string;
   server: string;
   tool: string;

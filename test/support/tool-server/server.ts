@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { embedded, image, inputOf, TOOLS } from "./tools.ts";
 
-export type ToolServerSeen = { method: string; headers: Record<string, string>; body: string };
+type ToolServerSeen = { method: string; headers: Record<string, string>; body: string };
 
 export type TestToolServer = {
   url: string;
