@@ -93,6 +93,7 @@ function joined(side: DigestFigures | null): string {
 type Money = "cost_usd" | "cost_per_merged_pr" | "reverted_cost_usd";
 
 function usd(side: DigestFigures | null, name: Money): string {
+  if (name === "cost_per_merged_pr" && (side?.merged_prs ?? 0) === 0) return "none";
   const value = side === null ? 0 : side[name];
   if (value === null) return "unknown";
   return side?.lower_bound && name !== "reverted_cost_usd" ? `at least ${money(value)}` : money(value);
@@ -102,8 +103,8 @@ function usd(side: DigestFigures | null, name: Money): string {
 function change({ current, previous }: Sides, name: Money): string {
   const [now, before] = [current?.[name] ?? null, previous?.[name] ?? null];
   if (now === null || before === null || before === 0) return "";
-  const percent = Math.round((100 * (now - before)) / before);
-  return `; ${percent < 0 ? "−" : "+"}${Math.abs(percent)} %`;
+  const percent = Math.round((100 * Math.abs(now - before)) / before);
+  return `; ${now < before ? "−" : "+"}${percent} %`;
 }
 
 const USD = new Intl.NumberFormat("en-US", {

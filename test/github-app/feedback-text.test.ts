@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { checkText, type Stamp } from "#github-app/feedback/check-text.ts";
+import {
+  COMMENT_MARKER,
+  type CommentFacts,
+  commentText,
+  usdText,
+} from "#github-app/feedback/comment-text.ts";
+import { SESSION_LINE_DIAGNOSTICS } from "#shared/session-line.ts";
+import { meaningsOf } from "#shared/session-line-meaning.ts";
+
+const stamp = (over: Partial<Stamp>): Stamp => ({ sessionIds: [], diagnostics: [], known: false, ...over });
+
+describe("a check run", () => {
+  test.each([
+    [stamp({}), "neutral", "Not stamped", "Add the line `Gateway-Session: <session id>`"],
+    [stamp({ sessionIds: ["a"], known: true }), "success", "Stamped", "names session `a`"],
+    [stamp({ sessionIds: ["a"] }), "neutral", "Unknown session", "`x-session-id: a`"],
+    [stamp({ sessionIds: ["a", "b"] }), "neutral", "2 different sessions", "`a`, `b`"],
+  ] as const)("says of %j: %s, %s", (it, conclusion, title, summary) => {
+    expect(checkText(it)).toMatchObject({ conclusion, title });
+    expect(checkText(it).summary).toContain(summary);
+  });
+
+  test("names the fault of every line that is none, in words", () => {
+    for (const name of SESSION_LINE_DIAGNOSTICS) {
+      const { summary } = checkText(stamp({ diagnostics: [name] }));
+      expect(summary.split("\n\n")).toHaveLength(2);
+      expect(summary).not.toContain(name);
+    }
+    expect(meaningsOf(["of_another_version"])).toEqual([]);
+  });
+});
+
+describe("a comment", () => {
+  const facts = (over: Partial<CommentFacts>): CommentFacts => ({
+    link: "joined",
+    session: "s",
+    figures: { requests: 1, costUsd: "0.5", isLowerBound: false },
+    sharedBy: 1,
+    ...over,
+  });
+  test.each([
+    [{}, "**AI cost of this pull request: $0.50** (1 call of session `s`)"],
+    [
+      { figures: { requests: 1234, costUsd: "0.021719", isLowerBound: true } },
+      "**AI cost of this pull request: at least $0.0217** (1,234 calls of session `s`)",
+    ],
+    [
+      { figures: { requests: 2, costUsd: null, isLowerBound: true } },
+      "The cost of this pull request is not known: its session `s` made 2 calls without a price.",
+    ],
+    [
+      { sharedBy: 3 },
+      "**AI cost of this pull request: $0.50** (1 call of session `s`)\n\n3 merged pull requests name this session. The figure is its whole cost, in each of them.",
+    ],
+    [{ link: "conflict", session: null }, expect.stringContaining("more than one session")],
+    [{ link: "unknown_session", figures: null }, expect.stringContaining("no call of the session")],
+  ] as [Partial<CommentFacts>, string][])("of %j", (over, text) => {
+    const [marker, ...rest] = commentText(facts(over)).split("\n");
+    expect(marker).toBe(COMMENT_MARKER);
+    expect(rest.join("\n")).toEqual(text);
+  });
+
+  test.each([
+    ["0", "$0.00"],
+    ["0.00001", "under $0.0001"],
+    ["1234.5", "$1,234.50"],
+    ["99999999999999999999.12345", "$99,999,999,999,999,999,999.1235"],
+  ])("%s USD reads %s", (exact, text) => {
+    expect(usdText(exact)).toBe(text);
+  });
+});
