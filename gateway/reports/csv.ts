@@ -37,4 +37,6 @@ function figures(row: Row, name: MeasureName, compared: boolean): string[] {
 /** Labels come from clients. What starts like a formula gets an apostrophe, which spreadsheets read as "text follows". */
 const textCell = (text: string): string => (/^\s*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text);
 
-const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+// Where the comma is the decimal sign, spreadsheets part cells at semicolons and tabs as well, unless they are quoted.
+const quoted = (cell: string): string =>
+  /[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

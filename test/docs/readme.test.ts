@@ -3,12 +3,21 @@ import { README, withGenerated } from "#gateway/cli/docs.ts";
 import { HELP } from "#gateway/cli/start/help.ts";
 import { SETTING_NAMES } from "#gateway/config.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import { dimensionTable, measureTable } from "#gateway/reports/reference.ts";
+import { REPORTS_DOCS } from "#gateway/surfaces/reports-docs.ts";
 
 const readme = await Bun.file(README).text();
 
 describe("the README", () => {
   test("its tables are those of the code (`bun run docs` makes them anew)", () => {
     expect(withGenerated(readme)).toBe(readme);
+  });
+
+  test("its tables of measures and dimensions stand in the API's documentation, too", () => {
+    const { description } = REPORTS_DOCS.query;
+    for (const table of [measureTable(), dimensionTable()]) {
+      expect([description.includes(table), readme.includes(table)]).toEqual([true, true]);
+    }
   });
 
   test("it names every setting that a process reads, and every built-in report", () => {

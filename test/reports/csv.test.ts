@@ -57,6 +57,10 @@ test.each(["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1", "＝1"])(
   },
 );
 
+test.each(["a;=1+1", "a\t=1+1"])("%p cannot become a second cell where cells part elsewhere", (label) => {
+  expect(toCsv(result({ rows: [row([label])] }))).toContain(`"${label}",1.5`);
+});
+
 test("quotes and line ends stay inside their cell", () => {
   expect(toCsv(result({ rows: [row(['say "hi"\nbye'])] }))).toContain('"say ""hi""\nbye",1.5');
 });

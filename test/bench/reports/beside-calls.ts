@@ -1,0 +1,178 @@
+/**
+ * What reports cost the calls beside them: the time of paced calls through a gateway with and without reports asked in
+ * loops, in rounds of both by turns, over records of 60 days in an embedded Postgres. Prints the 50th, 95th and 99th
+ * percentile, the ratio of each, and how much the gateway's memory grew by.
+ *
+ *   bun test/bench/reports/beside-calls.ts [--records 1000000] [--seconds 10] [--rounds 6] [--rate 50] [--loops 4]
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { migrate } from "#drizzle/migrate.ts";
+import { ensurePartitions } from "#drizzle/partitions.ts";
+import { ask, start } from "#test/support/embedded.ts";
+import { ADMIN_KEY, startGateway } from "#test/support/gateway-process.ts";
+
+const { values } = parseArgs({
+  options: {
+    records: { type: "string", default: "1000000" },
+    seconds: { type: "string", default: "10" },
+    rounds: { type: "string", default: "6" },
+    rate: { type: "string", default: "50" },
+    loops: { type: "string", default: "4" },
+    hammer: { type: "string" },
+  },
+});
+const seconds = Number(values.seconds);
+const loops = Number(values.loops);
+
+/** Asks for every built-in report with its comparison, in loops, until it is killed; says how often it was answered. */
+async function hammer(url: string): Promise<never> {
+  const ranges = ["range=30d", "range=7d", "range=mtd", "range=last_month"];
+  let answered = 0;
+  process.on("SIGTERM", () => {
+    process.stdout.write(`${answered}\n`);
+    process.exit(0);
+  });
+  const loop = async (range: string) => {
+    for (;;) {
+      const answer = await fetch(`${url}/v1/reports?${range}&compare=previous_period`, {
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+      });
+      await answer.arrayBuffer();
+      if (answer.ok) answered++;
+    }
+  };
+  await Promise.all(Array.from({ length: loops }, (_, i) => loop(ranges[i % ranges.length] ?? "")));
+  process.exit(1);
+}
+
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "tallygate-beside-"));
+  Bun.spawnSync(["chmod", "711", directory]);
+  const database = await start(join(directory, "main"));
+  await migrate(database.url);
+  await ensurePartitions(database.url, new Date());
+  await seed(database.url, Number(values.records));
+  const gateway = await startGateway({ dataDir: join(directory, "gateway"), databaseUrl: database.url });
+  try {
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "beside" });
+    const call = () => timed(gateway.url, secret);
+    await paced(call, 3);
+    const before = memoryOf(gateway.pid());
+    const times: Record<"without" | "with", number[]> = { without: [], with: [] };
+    let reports = 0;
+    let grown = 0;
+    for (let round = 0; round < Number(values.rounds); round++) {
+      // Each round begins with the other of the two, so that what drifts meets both alike.
+      const turns = round % 2 === 0 ? (["without", "with"] as const) : (["with", "without"] as const);
+      for (const turn of turns) {
+        const hammering = turn === "with" ? startHammer(gateway.url) : null;
+        await Bun.sleep(1_000);
+        const taken = await paced(call, seconds);
+        grown = Math.max(grown, memoryOf(gateway.pid()) - before);
+        times[turn].push(...taken);
+        reports += hammering ? await hammering.stop() : 0;
+        console.error(`round ${round + 1} ${turn}: p99 ${percentile(taken, 0.99).toFixed(2)} ms`);
+        await Bun.sleep(1_000);
+      }
+    }
+    print(times, reports, grown);
+  } finally {
+    await gateway.stop();
+    await database.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Records of 60 days: 2,000 people, 40 models, 30 clients, a session for each 30 calls. */
+async function seed(url: string, records: number): Promise<void> {
+  const began = performance.now();
+  const step = 100_000;
+  for (let from = 0; from < records; from += step) {
+    await ask(url, `set statement_timeout = 0; ${seedSql(from, Math.min(step, records - from), records)}`);
+  }
+  await ask(url, "set statement_timeout = 0; analyze requests");
+  console.error(`${records} records in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+}
+
+const seedSql = (from: number, count: number, of: number) => `
+insert into requests (id, started_at, surface, channel, state, streamed, attempts, route, route_source, client, model,
+  key_id, owner, session, tags, latency_ms, usage_source, input_tokens, cache_read_tokens, output_tokens, cost_usd,
+  token_cost_usd, unpriced, partial)
+select gen_random_uuid(), now() - interval '60 days' * ((${of} - i)::float8 / ${of}), 'chat.completions', 'api', 'ok', true, 1,
+  'route-' || i % 12, 'model', 'client-' || (i / 30) % 30, 'model-' || (i / 7) % 40,
+  ('00000000-0000-7000-8000-0000000000' || (i / 30) % 90 + 10)::uuid, 'person-' || (i / 30) % 2000,
+  'session-' || i / 30, '{}', 200 + i % 3000, 'provider', 1000 + i % 5000, i % 900, 100 + i % 700,
+  (i % 90000)::numeric / 1000000, (i % 90000)::numeric / 1000000, false, false
+from generate_series(${from}::bigint, ${from + count - 1}::bigint) i`;
+
+async function timed(url: string, secret: string): Promise<number> {
+  const began = performance.now();
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "why is the sky blue?" }] }),
+  });
+  await answer.arrayBuffer();
+  if (!answer.ok) throw new Error(`a call was answered ${answer.status}`);
+  return performance.now() - began;
+}
+
+/** Calls at even distances, whether the ones before are answered or not, for so many seconds; how long each took. */
+async function paced(call: () => Promise<number>, forSeconds: number): Promise<number[]> {
+  const apartMs = 1000 / Number(values.rate);
+  const calls: Promise<number>[] = [];
+  const began = performance.now();
+  for (let i = 0; i < forSeconds * Number(values.rate); i++) {
+    const wait = began + i * apartMs - performance.now();
+    if (wait > 0) await Bun.sleep(wait);
+    calls.push(call());
+  }
+  return await Promise.all(calls);
+}
+
+/** The asker is elsewhere in life: here it gives way to what is measured. */
+function startHammer(url: string): { stop(): Promise<number> } {
+  const args = ["--hammer", url, "--loops", String(loops)];
+  const child = Bun.spawn(["nice", "-n", "15", process.execPath, import.meta.path, ...args], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  return {
+    stop: async () => {
+      child.kill("SIGTERM");
+      return Number(await new Response(child.stdout).text());
+    },
+  };
+}
+
+/** Resident, in mebibytes. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+function percentile(of: readonly number[], part: number): number {
+  const sorted = [...of].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
+}
+
+function print(times: Record<"without" | "with", number[]>, reports: number, grown: number): void {
+  console.log("| | without reports | with | ratio |");
+  console.log("| --- | --- | --- | --- |");
+  for (const part of [0.5, 0.95, 0.99]) {
+    const [without, beside] = [percentile(times.without, part), percentile(times.with, part)];
+    const cells = [`${without.toFixed(2)} ms`, `${beside.toFixed(2)} ms`, (beside / without).toFixed(3)];
+    console.log(`| p${part * 100} | ${cells.join(" | ")} |`);
+  }
+  const rounds = Number(values.rounds);
+  console.log(
+    `calls: ${times.without.length} without, ${times.with.length} with, in ${rounds} rounds of each`,
+  );
+  console.log(
+    `payloads of all built-in reports meanwhile: ${reports}; memory grew by ${grown.toFixed(0)} MiB at most`,
+  );
+}
+
+if (values.hammer) await hammer(values.hammer);
+else await main();
