@@ -40,6 +40,8 @@ export async function developer(github: FakeGithub, fullName: string, options: {
     GIT_COMMITTER_NAME: "Ada",
     GIT_COMMITTER_EMAIL: "ada@example.com",
   };
+  // A login shell, which some agents start, begins with the system's PATH.
+  writeFileSync(join(home, ".profile"), `PATH="${env["PATH"]}"\n`);
   const run = (command: readonly string[], more: Record<string, string> = {}, stdin = "") =>
     runIn(work, command, { ...env, ...more }, stdin);
   const git = async (...words: string[]): Promise<string> => {
