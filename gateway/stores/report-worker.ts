@@ -3,16 +3,15 @@ import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Spec } from "#shared/report.ts";
 import { type ErrorType, GatewayError } from "../errors.ts";
+import type { Format } from "../reports/request.ts";
 
 /** Where reports are read from: the database itself, or a replica of it. */
 export type ReportPlaces = { url: string; mainUrl: string };
 
-export type ReportFormat = "json" | "csv";
-
 /** What the thread is told. */
 export type ReportOrder =
   | ({ kind: "open" } & ReportPlaces)
-  | { kind: "run"; id: number; spec: Spec; nowMs: number; format: ReportFormat }
+  | { kind: "run"; id: number; spec: Spec; nowMs: number; format: Format }
   | { kind: "close" };
 /** What the thread tells. Texts cross threads a hundred times faster than the objects that they stand for. */
 export type ReportAnswer =
@@ -33,7 +32,7 @@ export type ReportWriter = {
    * takes too long; overloaded when too many reports wait already; reports_unavailable when the thread that makes
    * reports ended under it or is being ended.
    */
-  write(spec: Spec, now: Date, format: ReportFormat): Promise<string>;
+  write(spec: Spec, now: Date, format: Format): Promise<string>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
@@ -76,7 +75,7 @@ export function reportWriter(
       log.error({ code }, "the thread that makes reports ended, and is started again when needed");
   };
 
-  function write(spec: Spec, now: Date, format: ReportFormat): Promise<string> {
+  function write(spec: Spec, now: Date, format: Format): Promise<string> {
     const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
     if (closing || tooSoon) throw new GatewayError("reports_unavailable");
     thread ??= startThread(threadFile, places, { behind, ended });
