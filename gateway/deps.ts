@@ -10,6 +10,7 @@ import type { Directory } from "./directory.ts";
 import { GatewayError } from "./errors.ts";
 import { openConnections } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
+import { runningCalls } from "./mcp/running.ts";
 import { type AdminKeyCheck, adminKeyCheck, requireAdminKey } from "./plugins/admin-key.ts";
 import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
@@ -136,7 +137,8 @@ function outward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watc
 function toolsOutward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watchdog">) {
   const askToolServer = toolServerAsker({ guard: addressGuard(clock), clock, watchdog });
   const connections = openConnections(askToolServer, clock);
-  return { askToolServer, connections, lists: openLists(connections, clock, log) };
+  const lists = openLists(connections, clock, log);
+  return { askToolServer, connections, lists, running: runningCalls() };
 }
 
 /** What the settings allow, and whom. */

@@ -3,7 +3,7 @@ import { type CallToolResult, createMcpHandler, ProtocolError, Server } from "@m
 import type { Directory, ToolServer } from "../directory.ts";
 import { callTool } from "./call-tool.ts";
 import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
-import { RPC } from "./json-rpc.ts";
+import { RPC, type RpcMessage } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
 import {
   joinedUri,
@@ -17,15 +17,17 @@ import {
   splitUri,
 } from "./offer.ts";
 import { mayUseAll, splitName } from "./permission.ts";
+import type { Running } from "./running.ts";
 import type { TallyDeps, ToolCaller } from "./tally.ts";
 
 export type AggregateDeps = TallyDeps &
-  HopDeps & { directory: { current(): Pick<Directory, "toolServers"> }; lists: Lists };
+  HopDeps & { directory: { current(): Pick<Directory, "toolServers"> }; lists: Lists; running: Running };
 
 export type AggregateCall = ToolCaller & {
   request: Request;
+  message: RpcMessage;
   /** The message as JSON gives it. */
-  message: unknown;
+  parsed: unknown;
 };
 
 const SELF = { name: "tallygate", title: "Tallygate", version: "0.1.0" };
@@ -38,8 +40,13 @@ const KEEP_ALIVE_MS = 15_000;
  * carries them in answers; for others a server finds a client that can be asked nothing.
  */
 export async function aggregate(deps: AggregateDeps, call: AggregateCall): Promise<Response> {
+  const { method, params } = call.message;
+  if (method === "notifications/cancelled") {
+    const { key, labels } = call;
+    deps.running.cancel({ keyId: key.id, session: labels.session, requestId: params["requestId"] });
+  }
   const handler = createMcpHandler(() => serverFor(deps, call), { keepAliveMs: KEEP_ALIVE_MS });
-  return await handler.fetch(call.request, { parsedBody: call.message });
+  return await handler.fetch(call.request, { parsedBody: call.parsed });
 }
 
 function serverFor(deps: AggregateDeps, call: AggregateCall): Server {

@@ -10,9 +10,10 @@ import type { Lists } from "./lists.ts";
 import { joinedUri } from "./offer.ts";
 import { failedWith, NO_ANSWER, notTaken, type Outcome, outcomeOfResult } from "./outcome.ts";
 import { mayCall, splitName } from "./permission.ts";
+import type { Running, RunningId } from "./running.ts";
 import { externalIdOf, openTally, recordDenied, type TallyDeps, type ToolCall } from "./tally.ts";
 
-export type CallToolDeps = TallyDeps & HopDeps & { lists: Lists; directory: Known };
+export type CallToolDeps = TallyDeps & HopDeps & { lists: Lists; directory: Known; running: Running };
 type Known = { current(): { toolServers: ReadonlyMap<string, ToolServer> } };
 
 type Called = {
@@ -42,7 +43,9 @@ export async function callTool(
   // Record: from here on the call settles exactly once
   const own = { ...params, name: split.name };
   const tally = await openTally(deps, toolCallOf(asking, server, own));
-  const it: Hop = { ...asking, server };
+  const running = deps.running.enter(runningIdOf(asking));
+  const signal = running ? AbortSignal.any([asking.signal, running.signal]) : asking.signal;
+  const it: Hop = { ...asking, server, signal };
   try {
     const definition = (await deps.lists.of(server, "tools")).find(({ name }) => name === split.name);
     const result: Result = await hop(deps, it, ({ client, options }) =>
@@ -56,8 +59,16 @@ export async function callTool(
   } catch (error) {
     await tally.settle(outcomeOfError(error));
     throw toldError(deps, it, error);
+  } finally {
+    running?.leave();
   }
 }
+
+const runningIdOf = ({ caller, ctx }: Omit<Hop, "server">): RunningId => ({
+  keyId: caller.key.id,
+  session: caller.labels.session,
+  requestId: ctx.mcpReq.id,
+});
 
 const toolCallOf = (
   { caller: { key, labels } }: Omit<Hop, "server">,

@@ -77,8 +77,9 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     posted = request.method === "POST" ? await postedIn(deps, request) : null;
     const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };
     if (serverName !== null) return await relayed(deps, request, { caller, serverName, posted });
-    const message: unknown = posted && JSON.parse(new TextDecoder().decode(posted.bytes));
-    return await aggregate(deps, { ...caller, request, message });
+    if (!posted) throw new GatewayError("method_not_allowed");
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(posted.bytes));
+    return await aggregate(deps, { ...caller, request, message: posted.message, parsed });
   } catch (error) {
     return failed(deps, error, posted?.message.id);
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
 
 // The protocol's own clients of both eras, through /mcp to servers of either era.
@@ -120,4 +121,55 @@ describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
     }
     await client.close();
   }, 30_000);
+});
+
+describe("a tool that asks the person", () => {
+  const asking = { name: "new__test_input_required_result_elicitation", arguments: {} };
+  const capabilities = { elicitation: { form: {} } };
+
+  test("is answered by a client of revision 2026-07-28, through /mcp; the question is recorded as pending", async () => {
+    const session = "s-asks";
+    const headers = { authorization: `Bearer ${await it.key()}`, "x-session-id": session };
+    const client = new Client(SELF, { capabilities, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
+    const transport = new StreamableHTTPClientTransport(new URL(`${it.url}/mcp`), {
+      requestInit: { headers },
+    });
+    await client.connect(transport);
+    const answered = await client.callTool(asking);
+    expect(JSON.stringify(answered.content)).toContain("Ada");
+    await client.close();
+    expect(await it.calls(session, 2)).toMatchObject([
+      { status: "pending", cost_usd: "0" },
+      { status: "ok", cost_usd: "0.002" },
+    ]);
+  });
+
+  test("tells an older client at /mcp that it cannot be asked", async () => {
+    const client = await older("/mcp", { authorization: `Bearer ${await it.key()}` });
+    await expect(client.callTool(asking)).rejects.toThrow(/capabilit/i);
+    const asked = { name: "old__test_elicitation", arguments: { message: "?" } };
+    await expect(client.callTool(asked)).rejects.toThrow(/elicitation/i);
+    await client.close();
+  });
+
+  test("asks an older client within its session at the server's own address", async () => {
+    const session = "s-asks-old";
+    const client = await older("/mcp/old", {
+      authorization: `Bearer ${await it.key()}`,
+      "x-session-id": session,
+    });
+    const answered = await client.callTool({ name: "test_elicitation", arguments: { message: "?" } });
+    expect(JSON.stringify(answered.content)).toContain("Ada");
+    await client.close();
+    expect(await it.calls(session, 1)).toMatchObject([{ status: "ok", tool: "test_elicitation" }]);
+  });
+
+  async function older(path: string, headers: Record<string, string>) {
+    const client = new OlderClient(SELF, { capabilities });
+    client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { response: "Ada" } }));
+    const transport = new OlderTransport(new URL(it.url + path), { requestInit: { headers } });
+    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    return client;
+  }
 });

@@ -219,11 +219,28 @@ describe("when a server fails", () => {
       await until(() => it.servers.old.seen.slice(before).some(({ body }) => body.includes('"wait"')));
       leaving.abort();
       await expect(asked).rejects.toThrow();
+      const isCancelled = () =>
+        it.servers.old.seen.some(({ body }) => body.includes("notifications/cancelled"));
+      if (path === "/mcp") await until(isCancelled);
       expect(await it.calls(label, 1)).toMatchObject([
         { status: "unknown", tool: "wait", cost_usd: "0.002" },
       ]);
     },
   );
+
+  test("a client that cancels by a message is answered, and the server is told", async () => {
+    const label = { "x-session-id": "cancels" };
+    const before = it.servers.old.seen.length;
+    const since = () => it.servers.old.seen.slice(before).map(({ body }) => body);
+    const asked = post("/mcp", { ...call("old__wait"), id: 77 }, label);
+    await until(() => since().some((body) => body.includes('"wait"')));
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 77 } };
+    await post("/mcp", JSON.stringify(cancel), { "x-session-id": "of-another" });
+    expect((await post("/mcp", JSON.stringify(cancel), label)).status).toBe(202);
+    expect((await asked).error?.code).toBe(-32603);
+    await until(() => since().some((body) => body.includes("notifications/cancelled")));
+    expect(await it.calls("cancels", 1)).toMatchObject([{ status: "unknown", tool: "wait" }]);
+  });
 
   test("a message that is too large, no JSON, a batch, or ambiguous is refused in the protocol's own form", async () => {
     const large = call("old__echo", { words: "x".repeat(70_000) });
