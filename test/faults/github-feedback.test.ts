@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { digests } from "#drizzle/schema/feedback.ts";
 import { githubByInstallation } from "#github-app/feedback/clients.ts";
 import { startErrands } from "#github-app/feedback/errands.ts";
 import type { Clock } from "#shared/clock.ts";
+import type { Digest } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
@@ -326,6 +328,64 @@ function start() {
   };
   return Bun.spawn([process.execPath, MAIN], { env, stdio: ["ignore", "ignore", "inherit"] });
 }
+
+describe("the weekly digest", () => {
+  const figures = {
+    merged_prs: 2,
+    joined_prs: 1,
+    reverted_prs: 0,
+    cost_usd: 3,
+    cost_per_merged_pr: 1.5,
+    reverted_cost_usd: 0,
+    lower_bound: true,
+  };
+  const content: Digest = {
+    period: { from: "2026-11-16T00:00:00.000Z", to: "2026-11-23T00:00:00.000Z" },
+    previous_period: { from: "2026-11-09T00:00:00.000Z", to: "2026-11-16T00:00:00.000Z" },
+    total: { current: figures, previous: null },
+    repositories: [{ repository: "acme/api", current: figures, previous: null }],
+    repositories_left_out: 0,
+    spend: null,
+  };
+  const keep = async (dueOn: string) => {
+    await app.database.sql`truncate digests`;
+    await app.database.db.insert(digests).values({
+      dueOn,
+      channel: "issue",
+      dueAt: `${dueOn}T07:00:00.000Z`,
+      state: "waiting",
+      deliveryId: Bun.randomUUIDv7(),
+      content,
+    });
+  };
+  const row = async () => (await app.database.sql`select state, remote_id, failure from digests`)[0];
+
+  test("is one issue, whoever writes it and whatever answer is lost", async () => {
+    await set({ digest_repository: "Acme/API" });
+    await keep("2026-11-23");
+    made.length = 0;
+    fate = "502";
+    await Promise.all([errands(), errands()].map((it) => round(0, it)));
+    expect((await row())?.["state"]).toBe("waiting");
+    fate = "pass";
+    await Promise.all([errands(), errands()].map((it) => round(10 * MINUTE_MS, it)));
+    await round(MINUTE_MS);
+    expect(made.filter((path) => path.endsWith("/issues"))).toHaveLength(1);
+    const [issue, ...others] = [...github.world.issues.values()];
+    expect(others).toEqual([]);
+    expect(issue?.title).toBe("AI cost of merged pull requests, 16 November 2026 to 22 November 2026");
+    expect(issue?.body).toStartWith("<!-- tallygate:digest 2026-11-23 -->\n- Merged pull requests: **2**");
+    const written = await row();
+    expect([written?.["state"], Number(written?.["remote_id"])]).toEqual(["sent", issue?.number ?? 0]);
+  });
+
+  test("waits where the App is not installed, and says so", async () => {
+    await set({ digest_repository: "acme/elsewhere" });
+    await keep("2026-11-30");
+    await round();
+    expect(await row()).toMatchObject({ state: "waiting", failure: "not installed in the repository" });
+  });
+});
 
 test("a permission that is missing is said once, and left alone for a while", async () => {
   await set({ pull_request_check: true });
