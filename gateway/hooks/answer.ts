@@ -11,6 +11,7 @@ export function nativeAnswer(event: string, policy: HookPolicy | null): object {
     const decision = { behavior: "deny", message: policy.reason };
     return { hookSpecificOutput: { hookEventName: event, decision } };
   }
+  if (event === "BeforeTool") return { decision: "deny", reason: policy.reason };
   return {
     hookSpecificOutput: {
       hookEventName: event,

@@ -45,7 +45,7 @@ export const MANAGED_SETTINGS_PATHS = {
  * to the agent. It fails silently, so that a gateway that is away stops nobody.
  */
 export const forwarder = (url: string, client: string): string =>
-  `curl -sf -m ${TIMEOUT_SECONDS} --data-binary @- -H "content-type: application/json" ` +
+  `curl -sf -m ${TIMEOUT_SECONDS - 1} --data-binary @- -H "content-type: application/json" ` +
   `-H "x-gateway-key: $${KEY_VARIABLE}" -H "x-client: ${client}" ${hooksUrl(url)} || true`;
 
 const hooksUrl = (url: string) => `${url.replace(/\/+$/, "")}/hooks/v1/events`;

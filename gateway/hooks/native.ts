@@ -1,20 +1,23 @@
 import type { ToolStatus } from "#drizzle/schema/tools.ts";
 import { parseSessionId } from "#shared/labels.ts";
 import type { JsonBody } from "../call.ts";
-import { memberValue } from "../http/scan.ts";
+import { OPEN_BRACE } from "../http/json-grammar.ts";
+import { lastMember, memberValue } from "../http/scan.ts";
 import { type HookEvent, readDuration } from "./event.ts";
 import { readToolName } from "./tool-name.ts";
 
 /** What a kind of hook says of its call; null: nothing new, but a policy is asked. */
-type Meaning = { status: ToolStatus | null; before?: true; failure?: true };
+type Meaning = { status: ToolStatus | null; before?: true; failure?: true; client?: string };
 
-/** The hooks that tell of a call, as Claude Code names them and agents after its example. All others leave no trace. */
+/** The hooks that tell of a call: Claude Code's names, which Codex has too, and Gemini CLI's. All others leave no trace. */
 const EVENTS: Readonly<Record<string, Meaning>> = {
   PreToolUse: { status: "pending", before: true },
   PermissionRequest: { status: null, before: true },
   PermissionDenied: { status: "denied", failure: true },
   PostToolUse: { status: "ok" },
   PostToolUseFailure: { status: "failed", failure: true },
+  BeforeTool: { status: "pending", before: true, client: "gemini-cli" },
+  AfterTool: { status: "ok", client: "gemini-cli" },
 };
 
 /** The name of a native payload's event; null for what is no such payload. */
@@ -37,21 +40,34 @@ export function nativeEvent(
   const meaning = Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined;
   if (!meaning) return null;
   const rawName = textMember(body, "tool_name") ?? "";
-  const interrupted = meaning.status === "failed" && memberValue(body, "is_interrupt") === true;
   return {
     kind: "call",
     id: textMember(body, "tool_use_id"),
-    turn: textMember(body, "prompt_id"),
+    turn: textMember(body, "prompt_id") ?? textMember(body, "turn_id"),
     name: readToolName(rawName, serverOf(body), isRegistered),
     rawName,
     session,
-    client: "claude-code",
-    status: interrupted ? "unknown" : meaning.status,
+    client: meaning.client ?? (body.members.has("turn_id") ? "codex" : "claude-code"),
+    status: statusOf(body, event, meaning),
     before: meaning.before === true,
     failure: meaning.failure === true,
     at,
     durationMs: readDuration(memberValue(body, "duration_ms")),
   };
+}
+
+/** A failure that the person caused says nothing of the tool; Gemini CLI tells of a failure only in the result. */
+function statusOf(body: JsonBody, event: string, { status }: Meaning): ToolStatus | null {
+  if (status === "failed" && memberValue(body, "is_interrupt") === true) return "unknown";
+  return event === "AfterTool" && resultHasError(body) ? "failed" : status;
+}
+
+/** Looks for the member's name alone: the result is not parsed. */
+function resultHasError({ bytes, members }: JsonBody): boolean {
+  const result = members.get("tool_response")?.at(-1);
+  if (!result || bytes[result.valueStart] !== OPEN_BRACE) return false;
+  const { last } = lastMember(bytes, result.valueStart, "error");
+  return last !== null && bytes[last.valueStart] === OPEN_BRACE;
 }
 
 function textMember(body: JsonBody, name: string): string | null {

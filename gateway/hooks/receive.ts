@@ -79,6 +79,7 @@ export function hookReceiver(deps: HookDeps) {
 type Read = { native: string | null; events: HookEvent[] };
 
 function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string) => boolean): Read {
+  weigh(bytes);
   const body = scanJson(bytes);
   const native = eventName(body);
   if (native !== null) {
@@ -91,6 +92,5 @@ function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string)
       "Expected a hook's own JSON with `hook_event_name`, or `events`.",
     );
   }
-  weigh(bytes);
   return { native, events: genericEvents(memberValue(body, "events"), { now, isRegistered }) };
 }

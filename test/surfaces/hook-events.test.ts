@@ -163,6 +163,26 @@ describe("native payloads", () => {
     expect(await calls({ session })).toMatchObject([{ client: "codex", tags: ["nightly", "ci"] }]);
   });
 
+  test("Codex says the same of a turn, Gemini CLI in its own words and without ids", async () => {
+    const session = newId();
+    const { prompt_id: _, ...codex } = native(session, "call_codex", "PostToolUse", { turn_id: "t1" });
+    await send(codex);
+    const gemini = (event: string, more: object = {}) =>
+      send(native(session, null, event, { prompt_id: undefined, tool_name: "read_file", ...more }));
+    expect((await gemini("BeforeTool")).body).toEqual({});
+    await gemini("AfterTool", { tool_response: { llmContent: CANARY, returnDisplay: CANARY } });
+    await gemini("AfterTool", { tool_response: { llmContent: CANARY, error: { message: CANARY } } });
+    const denied = await gemini("BeforeTool", { tool_name: "WebFetch" });
+    expect(denied.body).toEqual({ decision: "deny", reason: "The web is not for agents here." });
+    const rows = await calls({ session });
+    expect(rows.map(({ client, tool, status }) => [client, tool, status]).reverse()).toEqual([
+      ["codex", "Bash", "ok"],
+      ["gemini-cli", "read_file", "ok"],
+      ["gemini-cli", "read_file", "failed"],
+      ["gemini-cli", "WebFetch", "denied"],
+    ]);
+  });
+
   test("every other event is answered {} and leaves no row", async () => {
     const session = newId();
     const events = [
