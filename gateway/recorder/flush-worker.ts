@@ -14,10 +14,10 @@ export type FlushNews = { kind: "fault"; code: string | null } | { kind: "stoppe
  */
 const CHECKPOINT_MS = 2000;
 /** Size of the log, in pages, from which on it is started anew even if writers must be held up for that. */
-const RESTART_PAGES = 4096;
+const RESTART_PAGES = 8192;
 /** Free pages from which on the file is made smaller, and how many go at once. */
-const FREE_PAGES_MAX = 4096;
-const VACUUM_PAGES = 1024;
+const FREE_PAGES_MAX = 8192;
+const VACUUM_PAGES = 2048;
 
 let stop = () => {};
 

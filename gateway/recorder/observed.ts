@@ -32,15 +32,16 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
     buckets: LATENCY_BUCKETS,
     registers: [registry],
   });
+  const latencyOf = kept((surface: string) => latency.labels(surface));
   backlogGauges(recorder, registry);
 
   const count = (row: RequestRow) => {
     const { surface, state, channel } = row;
-    calls(1, surface, state, channel, row.provider ?? "none");
-    if (row.inputTokens) tokens(row.inputTokens, surface, "input");
-    if (row.outputTokens) tokens(row.outputTokens, surface, "output");
-    if (row.unpriced) unpriced(1);
-    if (row.latencyMs != null) latency.observe({ surface }, row.latencyMs / 1000);
+    calls(1, `${surface}\t${state}\t${channel}\t${row.provider ?? "none"}`);
+    if (row.inputTokens) tokens(row.inputTokens, `${surface}\tinput`);
+    if (row.outputTokens) tokens(row.outputTokens, `${surface}\toutput`);
+    if (row.unpriced) unpriced(1, "");
+    if (row.latencyMs != null) latencyOf(surface).observe(row.latencyMs / 1000);
   };
   return {
     ...recorder,
@@ -51,24 +52,35 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
   };
 }
 
-type Tally = (by: number, ...labels: string[]) => void;
+/** Remembers what `make` gives for a name: prom-client looks for a label's series by a text that it builds anew. */
+function kept<T>(make: (name: string) => T): (name: string) => T {
+  const made = new Map<string, T>();
+  return (name) => {
+    const it = made.get(name) ?? make(name);
+    made.set(name, it);
+    return it;
+  };
+}
+
+/** `labels`: the values in the order of the metric's names, with tabs between them. */
+type Tally = (by: number, labels: string) => void;
 
 /** A counter that adds up plain numbers on the way of a call, and turns them into metrics only when it is asked. */
 function tally(registry: Registry, facts: { name: string; help: string; labelNames: string[] }): Tally {
-  const sums = new Map<string, { labels: string[]; sum: number }>();
+  const sums = new Map<string, { sum: number }>();
   new Counter({
     ...facts,
     registers: [registry],
     collect() {
       this.reset();
-      for (const { labels, sum } of sums.values()) this.labels(...labels).inc(sum);
+      for (const [labels, { sum }] of sums)
+        this.labels(...labels.split("\t").slice(0, facts.labelNames.length)).inc(sum);
     },
   });
-  return (by, ...labels) => {
-    const name = labels.join(" ");
-    const known = sums.get(name);
+  return (by, labels) => {
+    const known = sums.get(labels);
     if (known) known.sum += by;
-    else sums.set(name, { labels, sum: by });
+    else sums.set(labels, { sum: by });
   };
 }
 

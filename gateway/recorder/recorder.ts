@@ -10,6 +10,7 @@ import { type SessionEnd, sessionEndText, sightingText, type ToolSighting } from
 import { startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
 import { createOrphans, type Orphans } from "./orphans.ts";
+import { recordText } from "./record-text.ts";
 import type { Source } from "./source.ts";
 import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { takeLock } from "./spool-lock.ts";
@@ -118,8 +119,8 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
   }
 
   return {
-    open: (row) => open(row.id, JSON.stringify(row)),
-    settle: (row) => settle(row.id, JSON.stringify(row)),
+    open: (row) => open(row.id, recordText(row)),
+    settle: (row) => settle(row.id, recordText(row)),
     openTool: (sighting) => open(sighting.id, sightingText(sighting)),
     settleTool: (sighting) => settle(sighting.id, sightingText(sighting)),
     endSession: (end) => settle(newId(), sessionEndText(end)),

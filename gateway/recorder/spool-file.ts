@@ -1,5 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
+import { intentWriter } from "./intents.ts";
+import { type Keep, statementKeeper } from "./statement-keeper.ts";
 
 /** One change to a spool file. `text` is a row of `requests` as JSON; `at` is in milliseconds since 1970. */
 export type Entry =
@@ -54,13 +56,14 @@ export type SpoolFileOptions = {
 /** Newest parked rows that a file keeps. */
 const PARKED_MAX = 10_000;
 
-const PAGE_BYTES = 4096;
+/** A commit writes whole pages, and its entries lie on few of them: small pages make it half as dear (test/bench/spool.ts). */
+const PAGE_BYTES = 2048;
 
 /** Above this size of the write-ahead log a commit checkpoints in line; the flush worker keeps it far smaller. */
-const WAL_PAGES_MAX = 32_768;
+const WAL_PAGES_MAX = 65_536;
 
 const SCHEMA = [
-  "CREATE TABLE IF NOT EXISTS intents (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS intents (n INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS settled (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS dead (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code TEXT NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS probe (n INTEGER NOT NULL)",
@@ -89,22 +92,6 @@ function openDatabase(options: SpoolFileOptions): Database {
 type Num<K extends string> = { [key in K]: number };
 
 const numberOf = <K extends string>(row: Num<K> | null, key: K): number => row?.[key] ?? 0;
-
-type Keep = <S extends { finalize(): void }>(statement: S) => S;
-
-/** Keeps count of prepared statements: SQLite holds a file open for as long as one of its statements lives. */
-function statementKeeper(): { keep: Keep; finalizeAll(): void } {
-  const kept: { finalize(): void }[] = [];
-  return {
-    keep: (statement) => {
-      kept.push(statement);
-      return statement;
-    },
-    finalizeAll: () => {
-      for (const statement of kept) statement.finalize();
-    },
-  };
-}
 
 /** Opens or makes the SQLite file of a spool. Whoever opens it holds its lock (spool-lock.ts). */
 export function openSpoolFile(options: SpoolFileOptions): SpoolFile {
@@ -172,8 +159,7 @@ export function openSpoolFile(options: SpoolFileOptions): SpoolFile {
 
 /** The statements that write entries; each runs inside the caller's transaction. */
 function entryWriter(db: Database, keep: Keep) {
-  const intent = keep(db.prepare("INSERT OR REPLACE INTO intents (id, body) VALUES (?, ?)"));
-  const endIntent = keep(db.prepare("DELETE FROM intents WHERE id = ?"));
+  const intents = intentWriter(db, keep);
   const settle = keep(db.prepare("INSERT INTO settled (seq, at, body) VALUES (?, ?, ?)"));
   const drop = keep(db.prepare("DELETE FROM settled WHERE seq <= ?"));
   const park = keep(db.prepare("INSERT INTO dead (at, code, body) VALUES (?, ?, ?)"));
@@ -187,15 +173,15 @@ function entryWriter(db: Database, keep: Keep) {
   function entry(change: Entry): void {
     switch (change.kind) {
       case "intent":
-        intent.run(change.id, change.text);
+        intents.begin(change.id, change.text);
         return;
       case "settle":
-        endIntent.run(change.id);
+        intents.end(change.id);
         seq += 1;
         settle.run(seq, change.at, change.text);
         return;
       case "forget":
-        endIntent.run(change.id);
+        intents.end(change.id);
         return;
       case "drop":
         drop.run(change.through);
@@ -212,8 +198,10 @@ function entryWriter(db: Database, keep: Keep) {
   }
   const mark = () => {
     const before = seq;
+    const undoIntents = intents.mark();
     return () => {
       seq = before;
+      undoIntents();
     };
   };
   return { entry, mark, lastSeq: () => seq };
