@@ -69,7 +69,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   });
   for (const rule of verdict.observed) deps.guardrailHeld(rule, "observed");
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
-  const entry = { ...openEntry(call, labels, choice), guardrail: verdict.rule };
+  const entry = openEntry(call, labels, choice, verdict.rule);
   const closed = (facts: Omit<Facts, "latencyMs">) =>
     closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) });
   if (verdict.kind !== "pass") {

@@ -40,8 +40,9 @@ const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 export function clientName(userAgent: string | null, headers: Headers): string {
   const agent = userAgent?.trim() ?? "";
   const lower = agent.toLowerCase();
-  const known = ROWS.find((row) => lower.startsWith(row.beginning) && sends(headers, row.headers));
-  if (known) return known.name;
+  for (const { beginning, name, headers: needed } of ROWS) {
+    if (lower.startsWith(beginning) && sends(headers, needed)) return name;
+  }
   const product = agent.split(/[/ ]/, 1)[0] ?? "";
   return PRODUCT.test(product) ? product : "unknown";
 }

@@ -67,14 +67,20 @@ function allowList(rules: readonly string[]): AllowList {
 function filtered(from: Headers, allowed: AllowList): Headers {
   const hopByHop = connectionTokens(from.get("connection"));
   const kept = new Headers();
-  for (const [name, value] of from) {
+  // An iterator makes an object of every header; that is what most of a short call's time went to here.
+  from.forEach((value, name) => {
     if (isAllowed(name, allowed) && !hopByHop?.has(name)) kept.append(name, value);
-  }
+  });
   return kept;
 }
 
-const isAllowed = (name: string, { exact, beginnings }: AllowList): boolean =>
-  exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
+function isAllowed(name: string, { exact, beginnings }: AllowList): boolean {
+  if (exact.has(name)) return true;
+  for (const beginning of beginnings) {
+    if (name.startsWith(beginning)) return true;
+  }
+  return false;
+}
 
 /** Names that `connection` makes hop-by-hop (RFC 9110, 7.6.1); null for the values of every day, which name none. */
 function connectionTokens(connection: string | null): ReadonlySet<string> | null {

@@ -27,6 +27,7 @@ const USAGE_MEMBER = '"include_usage":true';
  * nothing changes.
  */
 export function splice(body: JsonBody, edits: Edits): Uint8Array {
+  if (isLeftAlone(body, edits)) return body.bytes;
   const cuts = [
     ...additions(body, edits),
     ...modelCuts(body, edits),
@@ -34,6 +35,14 @@ export function splice(body: JsonBody, edits: Edits): Uint8Array {
     ...(edits.askForUsage ? usageCuts(body) : []),
   ];
   return cuts.length === 0 ? body.bytes : applied(body.bytes, cuts);
+}
+
+/** Nearly every call: it names the model that the provider is asked for, and nothing else is to be changed. */
+function isLeftAlone(body: JsonBody, { model, askForUsage, remove, add }: Edits): boolean {
+  if (askForUsage || remove || add || body.members.has("route")) return false;
+  return (
+    model === undefined || (body.members.get("model")?.length === 1 && memberValue(body, "model") === model)
+  );
 }
 
 /** Whether the client itself asked for the usage chunk of a stream. */

@@ -26,7 +26,7 @@ export type Facts = {
  * The record of a call on its way: exactly what is stored if nothing more is heard of it, because the process died.
  * Nothing of the body is in it but the labels.
  */
-export function openEntry(call: Call, labels: Labels, choice: Choice): RequestRow {
+export function openEntry(call: Call, labels: Labels, choice: Choice, guardrail: string | null): RequestRow {
   const first = choice.targets[0];
   return {
     orgId: DEFAULT_ORG,
@@ -40,6 +40,7 @@ export function openEntry(call: Call, labels: Labels, choice: Choice): RequestRo
     route: choice.routeName,
     routeSource: choice.source,
     classifierVersion: choice.classifierVersion ?? null,
+    guardrail,
     provider: first.provider.name,
     model: first.model,
     keyId: call.key.id,

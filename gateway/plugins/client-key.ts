@@ -19,7 +19,7 @@ const OURS = /^tga?_[0-9A-Za-z]{43}$/;
 function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
   // Anything of another form is none of our keys, and costs no look-up.
   if (!SECRET.test(secret)) return null;
-  return keys.keyOf(new Bun.CryptoHasher("sha256").update(secret).digest("hex"));
+  return keys.keyOf(Bun.SHA256.hash(secret, "hex"));
 }
 
 /**

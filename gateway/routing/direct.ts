@@ -1,8 +1,9 @@
-import { SURFACES, type Target } from "../call.ts";
+import { SURFACES, type SurfaceName, type Target } from "../call.ts";
 import type { Directory, Provider, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { matchesGlob } from "./glob.ts";
 import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
+import { perDirectory } from "./per-directory.ts";
 import { allowsRoute } from "./scope.ts";
 import { knownTargets, pairingRoutes, switchedOn, type Targets } from "./targets.ts";
 
@@ -41,15 +42,37 @@ export function knownDestination(asked: Asked): Destination | null {
 type Pairing = { route: Route; targets: Targets };
 
 /** The routes that pair the model with a provider, best first. */
-function pairings(asked: Asked): Pairing[] {
+function pairings(asked: Asked): readonly Pairing[] {
   const { directory, call, model } = asked;
-  return pairingRoutes(directory, call.surface)
-    .flatMap((route): Pairing[] => {
-      const same = knownTargets(directory, route).filter((target) => target.model === model);
-      const [first, ...fallbacks] = switchedOn(same);
-      return first ? [{ route, targets: [first, ...fallbacks] }] : [];
-    })
-    .toSorted((a, b) => drawback(asked, a) - drawback(asked, b));
+  const all = pairingsOn(directory, call.surface).get(model) ?? [];
+  return all.length > 1 ? all.toSorted((a, b) => drawback(asked, a) - drawback(asked, b)) : all;
+}
+
+const pairingsBySurface = perDirectory(
+  () => new Map<SurfaceName, ReadonlyMap<string | null, readonly Pairing[]>>(),
+);
+
+/** By model: the routes that pair it with a provider on a surface, in the order of their names. */
+function pairingsOn(
+  directory: Directory,
+  surface: SurfaceName,
+): ReadonlyMap<string | null, readonly Pairing[]> {
+  const bySurface = pairingsBySurface(directory);
+  const known = bySurface.get(surface);
+  if (known) return known;
+  const all = pairingRoutes(directory, surface).flatMap((route) => pairingsOf(directory, route));
+  const byModel = Map.groupBy(all, ({ targets }) => targets[0].model);
+  bySurface.set(surface, byModel);
+  return byModel;
+}
+
+/** One for each model that the route or a fallback of it names. */
+function pairingsOf(directory: Directory, route: Route): Pairing[] {
+  const byModel = Map.groupBy(knownTargets(directory, route), ({ model }) => model);
+  return [...byModel.values()].flatMap((same): Pairing[] => {
+    const [first, ...fallbacks] = switchedOn(same);
+    return first ? [{ route, targets: [first, ...fallbacks] }] : [];
+  });
 }
 
 /**
@@ -70,11 +93,29 @@ const isNative = (
   it: Asked["knowledge"],
 ) => it.speaks(provider, SURFACES[surface].wire);
 
+const providersByName = perDirectory(({ providers }) =>
+  [...providers.values()].filter(({ enabled }) => enabled).sort((a, b) => (a.name < b.name ? -1 : 1)),
+);
+
+/** Clients name the models, so the memory of who serves them is bounded. */
+const SERVING_KEPT_MAX = 4096;
+const keptProviders = perDirectory(() => new Map<string, Provider | null>());
+
+/** The same as `bestProvider`, remembered for as long as the directory stays as it is. */
+function servingProvider(asked: Asked): Provider | null {
+  const kept = keptProviders(asked.directory);
+  const name = `${asked.call.surface} ${asked.model}`;
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const provider = bestProvider(asked);
+  if (kept.size >= SERVING_KEPT_MAX) kept.clear();
+  kept.set(name, provider);
+  return provider;
+}
+
 /** The provider that serves the model by its list or its prices: one of the surface's format first, then by name. */
-function servingProvider({ directory, call, model, knowledge }: Asked): Provider | null {
-  const enabled = [...directory.providers.values()]
-    .filter(({ enabled }) => enabled)
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+function bestProvider({ directory, call, model, knowledge }: Asked): Provider | null {
+  const enabled = providersByName(directory);
   const best = (candidates: Provider[]) =>
     candidates.find((provider) => isNative(call, { provider }, knowledge)) ?? candidates[0] ?? null;
   return (

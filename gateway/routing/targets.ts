@@ -1,6 +1,7 @@
 import { type SurfaceName, surfaceFacts, type Target } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { perDirectory } from "./per-directory.ts";
 
 /** A target before it is settled in which format it is called. */
 export type Candidate = Pick<Target, "provider" | "model">;
@@ -8,14 +9,16 @@ export type Targets = readonly [Candidate, ...Candidate[]];
 
 const byName = (a: Route, b: Route): number => (a.name < b.name ? -1 : 1);
 
+const routesByName = perDirectory(({ routes }) => [...routes.values()].sort(byName));
+
 /** The routes that can answer a surface, in the order of their names. */
 export const servingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>
-  [...directory.routes.values()].filter((route) => serves(route, surface)).sort(byName);
+  routesByName(directory).filter((route) => serves(route, surface));
 
 /** The routes whose pairing of a model with a provider holds on a surface: its own; where it has none, every one. */
 export const pairingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>
   surfaceFacts(surface).routeSurface === null
-    ? [...directory.routes.values()].filter(({ enabled }) => enabled).sort(byName)
+    ? routesByName(directory).filter(({ enabled }) => enabled)
     : servingRoutes(directory, surface);
 
 /** The route of that name, if it is switched on and can answer the surface. */

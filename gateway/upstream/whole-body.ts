@@ -1,13 +1,22 @@
 import type { Clock } from "#shared/clock.ts";
 import { GAP_MS, type Watchdog } from "./watchdog.ts";
 
+/** Bytes of an answer that come in a few pieces, so that no silence within them is worth a watch of its own. */
+const SHORT_BYTES_MAX = 64 * 1024;
+
+const isShort = ({ headers }: Response): boolean => {
+  const length = headers.get("content-length");
+  return length !== null && Number(length) <= SHORT_BYTES_MAX;
+};
+
 /**
  * All bytes of an answer.
- * @throws what the reader throws when the provider breaks off, or is silent for `GAP_MS` and `abort` ends it.
+ * @throws what the reader throws when the provider breaks off, or is silent for `GAP_MS`, or a short
+ * answer takes that long, and `abort` ends it.
  */
 export async function wholeBody(
   { clock, watchdog }: { clock: Clock; watchdog: Watchdog },
-  { body }: Response,
+  answer: Response,
   abort: () => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const later = () => clock.monotonicMs() + GAP_MS;
@@ -15,7 +24,8 @@ export async function wholeBody(
   const parts: Uint8Array[] = [];
   watchdog.watch(watched);
   try {
-    for await (const part of body ?? []) {
+    if (isShort(answer)) return await answer.bytes();
+    for await (const part of answer.body ?? []) {
       parts.push(part);
       watched.deadlineMs = later();
     }
