@@ -14,6 +14,7 @@ import {
 } from "#shared/env-forms.ts";
 import { githubAppFaults } from "#shared/github-app-config.ts";
 import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
+import { parseMasterKey } from "#shared/master-key.ts";
 import { Secret } from "./directory.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -183,13 +184,6 @@ const addressOf = (values: Static<typeof CommonEnv>) => ({
   dataDirectory: resolve(values.DATA_DIR),
   publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
 });
-
-/** 32 bytes from 64 hexadecimal digits or from base64 (either alphabet, padded or not); null for anything else. */
-export function parseMasterKey(value: string): Uint8Array | null {
-  if (/^[0-9a-fA-F]{64}$/.test(value)) return Uint8Array.fromHex(value);
-  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return null;
-  return new Uint8Array(Buffer.from(value, "base64"));
-}
 
 function isPublicUrl(value: string): boolean {
   const url = URL.parse(value);

@@ -1,15 +1,20 @@
 import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
 import { within } from "#drizzle/database.ts";
+import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
 import { createInbox, type InboxDeps } from "./inbox.ts";
-import { setupPage } from "./setup-page.ts";
+import { isAdministrator, unauthorized } from "./setup/administrator.ts";
+import { publicPage } from "./setup/public-page.ts";
+import { type SetupDeps, setupRoutes } from "./setup/routes.ts";
 
-export type AppDeps = InboxDeps & {
-  webhookPath: string;
-  appId: number | null;
-  /** Rejects when the database does not answer. */
-  ping: () => Promise<unknown>;
-};
+export type AppDeps = InboxDeps &
+  SetupDeps & {
+    config: Pick<GithubAppConfig, "metricsPublic">;
+    registry: Registry;
+    /** Rejects when the database does not answer. */
+    ping: () => Promise<unknown>;
+  };
 
 /** Above the inbox's own limit, which answers with a reason. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -29,18 +34,29 @@ export function app(deps: AppDeps) {
         deps.log.error(errorFields(error), "request failed");
         return failure(500, "internal", "The GitHub App failed.");
       })
-      .get("/", () =>
-        setupPage({
-          webhookPath: deps.webhookPath,
-          appId: deps.appId,
-          receivesWebhooks: deps.secrets.length > 0,
-        }),
-      )
+      .get("/", () => firstPage(deps))
       .get("/healthz", () => Response.json({ status: "ok" }))
       .get("/readyz", () => readiness(deps))
+      .get("/metrics", ({ request }) => metrics(deps, request))
+      .use(setupRoutes(deps))
       // The signature is over the raw bytes, so nothing may read the body before the inbox does.
-      .post(deps.webhookPath, ({ request }) => inbox(request), { parse: "none" })
+      .post(deps.config.webhookPath, ({ request }) => inbox(request), { parse: "none" })
   );
+}
+
+function firstPage({ config, credentials }: AppDeps): Response {
+  const { identity, webhookSecrets } = credentials.current();
+  return publicPage({
+    webhookPath: config.webhookPath,
+    appId: identity?.app.id ?? null,
+    receivesWebhooks: webhookSecrets.length > 0,
+    canRegister: credentials.register !== null && config.adminKeyDigest !== null,
+  });
+}
+
+async function metrics({ config, registry }: AppDeps, request: Request): Promise<Response> {
+  if (!config.metricsPublic && !isAdministrator(request, config.adminKeyDigest)) return unauthorized();
+  return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
 }
 
 async function readiness({ ping }: AppDeps): Promise<Response> {

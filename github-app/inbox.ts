@@ -9,10 +9,12 @@ import { isSigned, readSignature } from "./signature.ts";
 
 export type InboxDeps = {
   /** The present webhook secret, and the previous one while it is being rotated; none: no webhook is taken. */
-  secrets: readonly string[];
+  secrets: () => readonly string[];
   store: (delivery: Delivery) => Promise<StoreOutcome>;
-  /** Told after a delivery was stored. */
-  stored: () => void;
+  /** Told after a delivery of this event was stored. */
+  stored: (event: string) => void;
+  /** Told how a delivery was answered. */
+  answered?: (name: AnswerName) => void;
   clock: Clock;
   log: Log;
 };
@@ -49,6 +51,7 @@ export function createInbox(deps: InboxDeps): (request: Request) => Promise<Resp
   return async (request) => {
     const name = await receive(deps, bodies, request);
     const { status, message } = ANSWERS[name];
+    deps.answered?.(name);
     const headers = name === "unavailable" ? { "retry-after": "30" } : {};
     if (status !== 202) deps.log.warn({ status, reason: name }, "a delivery was refused");
     const body = name === "accepted" ? { status: name } : { error: { type: name, message } };
@@ -57,7 +60,8 @@ export function createInbox(deps: InboxDeps): (request: Request) => Promise<Resp
 }
 
 async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): Promise<AnswerName> {
-  if (deps.secrets.length === 0) return "unconfigured";
+  const secrets = deps.secrets();
+  if (secrets.length === 0) return "unconfigured";
 
   if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return "too_large";
 
@@ -67,7 +71,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
   const bytes = await bodies.read(request);
   if (bytes === "tooLarge") return "too_large";
   if (bytes === "full") return "unavailable";
-  if (!isSigned(bytes, signature, deps.secrets)) return "unsigned";
+  if (!isSigned(bytes, signature, secrets)) return "unsigned";
 
   const event = request.headers.get("x-github-event") ?? "";
   const deliveryId = request.headers.get("x-github-delivery") ?? "";
@@ -96,7 +100,7 @@ async function store(deps: InboxDeps, delivery: Delivery): Promise<AnswerName> {
   try {
     const outcome = await within(STORE_MS_MAX, deps.store(delivery));
     deps.log.info({ deliveryId: delivery.deliveryId, event, action, outcome }, "a delivery was accepted");
-    if (outcome === "stored") deps.stored();
+    if (outcome === "stored") deps.stored(event);
     return "accepted";
   } catch (error) {
     const failure = failureClass(error);

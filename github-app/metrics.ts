@@ -3,7 +3,6 @@ import { Counter, Registry } from "prom-client";
 /** What the App counts since it started. */
 export type AppCounters = {
   deliveries: Counter<"answer">;
-  applied: Counter;
   reconciledPulls: Counter;
   reconciledReviews: Counter;
   redelivered: Counter;
@@ -17,7 +16,6 @@ export function createMetrics(): { registry: Registry; counters: AppCounters } {
     registry,
     counters: {
       deliveries: counter("deliveries_total", "Webhook deliveries by how they were answered.", ["answer"]),
-      applied: counter("deliveries_applied_total", "Deliveries applied from the inbox."),
       reconciledPulls: counter("reconciled_pull_requests_total", "Pull requests read from GitHub."),
       reconciledReviews: counter("reconciled_reviews_total", "Reviews read from GitHub."),
       redelivered: counter("redeliveries_total", "Failed deliveries that GitHub was asked to deliver again."),

@@ -1,39 +1,47 @@
-import { createAppAuth } from "@octokit/auth-app";
-import { Octokit } from "@octokit/rest";
-import type { GithubAppConfig } from "#shared/github-app-config.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
+import type { Settings } from "#shared/settings.ts";
+import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+import { type AppIdentity, appGithub, statusOf } from "./octokit.ts";
 
-/** What the App reads, and what it must be told about; installations are told to every App (DECISIONS.md, GitHub). */
-const NEEDED = {
-  permissions: { metadata: "read", pull_requests: "read" },
-  events: ["pull_request", "pull_request_review", "repository"],
-} as const;
+/** What the App must be told about; installations are told to every App (DECISIONS.md, GitHub). */
+export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
+
+/** What the App must be allowed at GitHub: to read pull requests, and to write only what is switched on. */
+export function neededPermissions(settings: Settings): Record<string, "read" | "write"> {
+  return {
+    metadata: "read",
+    pull_requests: settings.pull_request_comment ? "write" : "read",
+    ...(settings.pull_request_check ? { checks: "write" } : {}),
+    ...(settings.digest_repository === null ? {} : { issues: "write" }),
+  };
+}
 
 /** How GitHub knows the App, and what it lacks there. */
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
-type Identity = Pick<GithubAppConfig, "apiUrl"> & { app: NonNullable<GithubAppConfig["app"]> };
-
 /** Asks GitHub, as the App. @throws Octokit's RequestError, whose `status` is 401 for a key that is not the App's. */
-export async function readRegistration({ app, apiUrl }: Identity): Promise<Registration> {
-  const octokit = new Octokit({
-    authStrategy: createAppAuth,
-    auth: { appId: app.id, privateKey: app.privateKey },
-    baseUrl: apiUrl,
-  });
-  const { data } = await octokit.rest.apps.getAuthenticated();
+export async function readRegistration(
+  identity: AppIdentity,
+  settings: Settings = DEFAULT_SETTINGS,
+): Promise<Registration> {
+  const { data } = await appGithub(identity).rest.apps.getAuthenticated();
   const granted: Record<string, string | undefined> = data?.permissions ?? {};
   const told = new Set(data?.events ?? []);
+  const isGranted = ([name, access]: [string, "read" | "write"]) =>
+    // `write` and `admin` include reading.
+    access === "read" ? granted[name] !== undefined : granted[name] === "write" || granted[name] === "admin";
   return {
     slug: data?.slug ?? "",
-    // `write` and `admin` include reading.
-    missingPermissions: Object.keys(NEEDED.permissions).filter((name) => granted[name] === undefined),
-    missingEvents: NEEDED.events.filter((name) => !told.has(name)),
+    missingPermissions: Object.entries(neededPermissions(settings))
+      .filter((it) => !isGranted(it))
+      .map(([name]) => name),
+    missingEvents: NEEDED_EVENTS.filter((name) => !told.has(name)),
   };
 }
 
 /** Says in the log what GitHub lacks of the App's registration, so that a merge is not missed in silence. */
-export async function reportRegistration(identity: Identity, log: Log): Promise<void> {
+export async function reportRegistration(identity: AppIdentity, log: Log): Promise<void> {
   try {
     const { slug, missingPermissions, missingEvents } = await readRegistration(identity);
     const lacking = [...missingPermissions, ...missingEvents];
@@ -43,7 +51,7 @@ export async function reportRegistration(identity: Identity, log: Log): Promise<
       "the App's registration at GitHub lacks permissions or events",
     );
   } catch (error) {
-    const status = error instanceof Error && "status" in error ? Number(error.status) : null;
+    const status = statusOf(error);
     log.warn(
       { ...errorFields(error), status },
       "GitHub does not confirm the App: check APP_ID and PRIVATE_KEY",

@@ -1,12 +1,15 @@
-import { createPrivateKey } from "node:crypto";
+import { createHash, createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { ConfigurationError, type Environment, readEnv } from "./env.ts";
-import { listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
+import { flag, listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { githubAppKey, parseMasterKey } from "./master-key.ts";
 
-const OWN_PATHS = ["/", "/healthz", "/readyz"];
+const OWN_PATHS = ["/", "/healthz", "/readyz", "/metrics"];
 const SECRET_ACCEPTS = "at least 16 characters, and not `development`";
+
+const HEX_256 = /^[0-9a-f]{64}$/;
 
 const isSecret = (value: string) => value.length >= 16 && value !== "development";
 
@@ -32,6 +35,11 @@ const GithubAppEnv = Type.Object({
     text("the host name of a GitHub Enterprise Server", (value) => /^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(value)),
   ),
   GHE_PROTOCOL: oneWord(["https", "http"], "https"),
+  METRICS_PUBLIC: flag(false),
+  ADMIN_KEY: optional(secret("the gateway's admin key", (value) => /^[!-~]{16,200}$/.test(value))),
+  ADMIN_KEY_SHA256: optional(secret("64 hexadecimal digits", (value) => HEX_256.test(value))),
+  MASTER_KEY: optional(secret("the gateway's master key", (value) => parseMasterKey(value) !== null)),
+  GITHUB_APP_KEY: optional(secret("64 hexadecimal digits", (value) => HEX_256.test(value))),
 });
 
 export type GithubAppConfig = {
@@ -46,6 +54,13 @@ export type GithubAppConfig = {
   webhookPath: string;
   /** The REST API's root, e.g. `https://api.github.com`. */
   apiUrl: string;
+  /** Where people use GitHub, e.g. `https://github.com`. */
+  webUrl: string;
+  metricsPublic: boolean;
+  /** SHA-256 of the admin key, hexadecimal; null: nobody can set the App up by its page. */
+  adminKeyDigest: string | null;
+  /** 32 bytes that credentials are sealed under; null: none are kept. */
+  sealKey: Uint8Array | null;
 };
 
 /** The GitHub App's settings, under Probot's names. @throws ConfigurationError naming every fault. */
@@ -63,10 +78,30 @@ export function readGithubAppConfig(env?: Environment): GithubAppConfig {
     app: values.APP_ID === undefined || pem === null ? null : { id: values.APP_ID, privateKey: pem },
     webhookSecrets: [values.WEBHOOK_SECRET, values.WEBHOOK_SECRET_PREVIOUS].filter((it) => it !== undefined),
     webhookPath: values.WEBHOOK_PATH,
-    apiUrl:
-      values.GHE_HOST === undefined
-        ? "https://api.github.com"
-        : `${values.GHE_PROTOCOL}://${values.GHE_HOST}/api/v3`,
+    ...githubAddresses(values),
+    metricsPublic: values.METRICS_PUBLIC,
+    ...keysOf(values),
+  };
+}
+
+function githubAddresses({ GHE_HOST, GHE_PROTOCOL }: Static<typeof GithubAppEnv>) {
+  if (GHE_HOST === undefined) return { apiUrl: "https://api.github.com", webUrl: "https://github.com" };
+  const webUrl = `${GHE_PROTOCOL}://${GHE_HOST}`;
+  return { apiUrl: `${webUrl}/api/v3`, webUrl };
+}
+
+/** The launcher hands over what it derived; without it, the keys themselves may be given. */
+function keysOf(values: Static<typeof GithubAppEnv>) {
+  const masterKey = values.MASTER_KEY === undefined ? null : parseMasterKey(values.MASTER_KEY);
+  const given = values.ADMIN_KEY;
+  return {
+    adminKeyDigest:
+      values.ADMIN_KEY_SHA256 ??
+      (given === undefined ? null : createHash("sha256").update(given).digest("hex")),
+    sealKey:
+      values.GITHUB_APP_KEY === undefined
+        ? masterKey && githubAppKey(masterKey)
+        : Uint8Array.fromHex(values.GITHUB_APP_KEY),
   };
 }
 
@@ -123,5 +158,5 @@ function readPemFile(path: string): string | null {
 }
 
 function isWebhookPath(value: string): boolean {
-  return /^(\/[A-Za-z0-9._~-]+)+$/.test(value) && !OWN_PATHS.includes(value);
+  return /^(\/[A-Za-z0-9._~-]+)+$/.test(value) && !OWN_PATHS.includes(value) && !/^\/setup(\/|$)/.test(value);
 }

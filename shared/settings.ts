@@ -31,6 +31,13 @@ export const Settings = closed({
     maximum: 3650,
     description: "Days for which single records are kept.",
   }),
+  pull_request_backfill_days: Type.Integer({
+    default: 90,
+    minimum: 0,
+    maximum: 3650,
+    description:
+      "Days back to which the pull requests of a repository are read when the App first sees it; 3650 is all of them.",
+  }),
   pull_request_check: Type.Boolean({
     default: false,
     description:
@@ -65,6 +72,7 @@ export const DEFAULT_SETTINGS: Settings = {
   hooks: true,
   default_route: "echo",
   retention_days: 400,
+  pull_request_backfill_days: 90,
   pull_request_check: false,
   pull_request_comment: false,
   digest_repository: null,

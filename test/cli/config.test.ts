@@ -3,9 +3,11 @@ import { generateKeyPairSync } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { parseMasterKey, readGatewayConfig, readLauncherConfig, readProviderKeys } from "#gateway/config.ts";
+import { githubAppEnv } from "#gateway/cli/start/environment.ts";
+import { readGatewayConfig, readLauncherConfig, readProviderKeys } from "#gateway/config.ts";
 import { ConfigurationError } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
+import { parseMasterKey } from "#shared/master-key.ts";
 
 const HEX = "00112233445566778899aabbccddeeff".repeat(2);
 const NEEDED = {
@@ -164,7 +166,24 @@ describe("GitHub App settings", () => {
       webhookSecrets: [],
       webhookPath: "/api/github/webhooks",
       apiUrl: "https://api.github.com",
+      webUrl: "https://github.com",
+      metricsPublic: false,
+      adminKeyDigest: null,
+      sealKey: null,
     });
+  });
+
+  test("what the launcher derives of the two keys is what the App derives of them itself", () => {
+    const keys = { ADMIN_KEY: "a".repeat(20), MASTER_KEY: "0".repeat(64) };
+    const own = readGithubAppConfig({ DATABASE_URL, ...keys });
+    const { ADMIN_KEY_SHA256, GITHUB_APP_KEY } = githubAppEnv(
+      { adminKey: keys.ADMIN_KEY, masterKey: keys.MASTER_KEY, adminKeyFile: null },
+      DATABASE_URL,
+    );
+    const given = readGithubAppConfig({ DATABASE_URL, ADMIN_KEY_SHA256, GITHUB_APP_KEY });
+    expect(given).toEqual(own);
+    expect(given.sealKey?.byteLength).toBe(32);
+    expect(GITHUB_APP_KEY).not.toBe(keys.MASTER_KEY);
   });
 
   test("the private key is taken as PEM, with escaped line ends, in base64, and from a file", async () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { openDatabase } from "#drizzle/database.ts";
 import { app } from "#github-app/app.ts";
 import type { Delivery } from "#github-app/inbox-store.ts";
 import { systemClock } from "#shared/clock.ts";
-import { deliver, keptLog, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
+import { deliver, keptLog, pageDeps, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { EXAMPLES, pullRequestPayload, signatureOf } from "#test/support/github-payloads.ts";
 
 setDefaultTimeout(30_000);
@@ -200,14 +201,18 @@ describe("413", () => {
 
 function unstorable(store: (delivery: Delivery) => Promise<"stored">, secrets = [WEBHOOK_SECRET]) {
   const { log, lines } = keptLog();
+  // Nothing here reaches for it.
+  const database = openDatabase("postgres://nobody@127.0.0.1:9/none", {
+    name: "test",
+    max: 1,
+    statementTimeoutMs: 1000,
+  });
   const server = app({
-    secrets,
+    ...pageDeps(database, log),
+    secrets: () => secrets,
     store,
     stored: () => undefined,
     clock: systemClock,
-    log,
-    webhookPath: "/hooks",
-    appId: null,
     ping: () => Promise.reject(new Error("away")),
   }).listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${server.server?.port}`;
@@ -219,7 +224,7 @@ describe("503", () => {
     const it = unstorable(() =>
       Promise.reject(Object.assign(new Error("CANARY in a message"), { code: "08006" })),
     );
-    const answer = await deliver(`${it.url}/hooks`, "pull_request", pullRequestPayload());
+    const answer = await deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
     expect(answer.headers.get("retry-after")).toBe("30");
     await refused(answer, 503, "unavailable");
     expect(it.lines.join("\n")).toContain("08006");
@@ -229,9 +234,9 @@ describe("503", () => {
 
   test("but events that do not count are accepted without a database", async () => {
     const it = unstorable(() => Promise.reject(new Error("away")));
-    expect((await deliver(`${it.url}/hooks`, "ping", { zen: "Keep it logically awesome." })).status).toBe(
-      202,
-    );
+    expect(
+      (await deliver(`${it.url}/api/github/webhooks`, "ping", { zen: "Keep it logically awesome." })).status,
+    ).toBe(202);
     expect((await fetch(`${it.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${it.url}/healthz`)).status).toBe(200);
     await it.stop();
@@ -241,19 +246,23 @@ describe("503", () => {
 describe("without a webhook secret", () => {
   test("the webhook path answers 404 and the page at / says how to configure", async () => {
     const it = unstorable(() => Promise.resolve("stored"), []);
-    await refused(deliver(`${it.url}/hooks`, "pull_request", pullRequestPayload()), 404, "unconfigured");
+    await refused(
+      deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload()),
+      404,
+      "unconfigured",
+    );
     const page = await fetch(`${it.url}/`);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const html = await page.text();
     expect(html).toContain("not configured");
     expect(html).toContain("WEBHOOK_SECRET");
-    expect(html).toContain("/hooks");
+    expect(html).toContain("/api/github/webhooks");
     await it.stop();
   });
 
   test("a secret that signs with nothing does not help", async () => {
     const it = unstorable(() => Promise.resolve("stored"), []);
-    const answer = deliver(`${it.url}/hooks`, "pull_request", pullRequestPayload(), {
+    const answer = deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload(), {
       secret: "development",
     });
     await refused(answer, 404, "unconfigured");

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { Registry } from "prom-client";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { app } from "#github-app/app.ts";
+import { createCredentials } from "#github-app/credentials.ts";
 import { createStore } from "#github-app/inbox-store.ts";
 import { outcomes, receiveBy, startProbot } from "#github-app/probot-app.ts";
 import { startWorker, WORKER_TIMING, type WorkerDeps } from "#github-app/worker.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
+import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log, LogFields } from "#shared/log.ts";
 import { type Payload, signatureOf } from "./github-payloads.ts";
@@ -61,13 +64,11 @@ export async function testGithubApp(
     { ...WORKER_TIMING, pollMs: 50, sweepMs: 50 },
   );
   const server = app({
-    secrets,
+    ...pageDeps(database, log, { WEBHOOK_SECRET: secrets[0] }),
+    secrets: () => secrets,
     store: createStore(database),
     stored: worker.wake,
     clock,
-    log,
-    webhookPath: "/api/github/webhooks",
-    appId: null,
     ping: () => database.sql`select 1`,
   }).listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${server.server?.port}`;
@@ -89,6 +90,19 @@ export async function testGithubApp(
       await database.close();
       await own.close();
     },
+  };
+}
+
+/** What the App's pages need, of an App with these settings. */
+export function pageDeps(database: Database, log: Log, settings: Record<string, string | undefined> = {}) {
+  const config = readGithubAppConfig({ DATABASE_URL: "postgres://nobody@127.0.0.1/none", ...settings });
+  return {
+    config,
+    log,
+    database,
+    credentials: createCredentials({ database, config, log }),
+    registry: new Registry(),
+    changed: () => undefined,
   };
 }
 

@@ -1,0 +1,56 @@
+import type { Settings } from "#shared/settings.ts";
+import { NEEDED_EVENTS, neededPermissions } from "../registration.ts";
+
+export type ManifestInput = {
+  settings: Settings;
+  /** The App's name at GitHub, which no other App has. */
+  name: string;
+  /** This server as GitHub reaches it, without a trailing slash. */
+  url: string;
+  webhookPath: string;
+  /** This page as the administrator's browser reaches it. */
+  pageUrl: string;
+};
+
+/** What GitHub is to register: no more rights than what is switched on needs (DECISIONS.md, GitHub). */
+export const manifestOf = ({ settings, name, url, webhookPath, pageUrl }: ManifestInput) => ({
+  name,
+  url,
+  hook_attributes: { url: `${url}${webhookPath}`, active: true },
+  redirect_url: `${pageUrl}/setup/created`,
+  setup_url: `${pageUrl}/setup/installed`,
+  setup_on_update: true,
+  public: false,
+  default_events: NEEDED_EVENTS,
+  default_permissions: neededPermissions(settings),
+});
+
+const ORGANIZATION = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/;
+
+export type SetupForm = { organization: string | null; url: string };
+
+/** What the administrator filled in, or what is wrong with it. */
+export function readSetupForm(query: URLSearchParams): SetupForm | string {
+  const organization = query.get("organization")?.trim() ?? "";
+  if (organization !== "" && !ORGANIZATION.test(organization)) return "That is no name of an organisation.";
+  const url = URL.parse(query.get("url")?.trim() ?? "");
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  ) {
+    return "The address is an http or https URL, for example https://tallygate.example.com.";
+  }
+  return {
+    organization: organization === "" ? null : organization,
+    url: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
+  };
+}
+
+/** Where GitHub takes a manifest. */
+export const registrationUrl = (webUrl: string, organization: string | null, state: string): string => {
+  const place = organization === null ? "" : `/organizations/${organization}`;
+  return `${webUrl}${place}/settings/apps/new?state=${encodeURIComponent(state)}`;
+};

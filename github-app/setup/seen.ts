@@ -1,0 +1,61 @@
+import { type RepositoryCoverage, readCoverage } from "#drizzle/coverage.ts";
+import type { Database } from "#drizzle/database.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Credentials } from "../credentials.ts";
+import { statusOf } from "../octokit.ts";
+import { type Registration, readRegistration } from "../registration.ts";
+import { readAppSettings } from "../settings-store.ts";
+
+export type Seen = {
+  app: number | null;
+  registration: Registration | null;
+  /** Why GitHub does not know the App. */
+  registrationFault: string | null;
+  installUrl: string | null;
+  stamping: boolean;
+  installations: { account: string; state: string; changedAt: string }[];
+  repositories: RepositoryCoverage[];
+  /** There are more repositories than these. */
+  more: boolean;
+  pending: number;
+  lastDeliveryAt: string | null;
+};
+
+const REPOSITORIES_MAX = 200;
+
+/** What the App sees at GitHub, and what it made of it. */
+export async function readSeen(database: Database, { identity, registered }: Credentials): Promise<Seen> {
+  const { sql, db } = database;
+  const settings = await readAppSettings(database);
+  const repositories = await readCoverage(db, { limit: REPOSITORIES_MAX + 1, after: 0 });
+  const installations = await sql<{ account_login: string; state: string; changed_at: Date }[]>`
+    select account_login, state, changed_at from installations where org_id = ${DEFAULT_ORG} order by account_login`;
+  const [inbox] = await sql<{ pending: number; last: Date | null }[]>`
+    select (count(*) filter (where processed_at is null))::integer as pending, max(received_at) as last
+    from webhook_inbox where org_id = ${DEFAULT_ORG}`;
+  const asked =
+    identity && (await readRegistration(identity, settings).catch((error: unknown) => faultOf(error)));
+  return {
+    app: identity?.app.id ?? null,
+    registration: typeof asked === "string" ? null : asked,
+    registrationFault: typeof asked === "string" ? asked : null,
+    installUrl: registered && `${registered.htmlUrl}/installations/new`,
+    stamping: settings.pull_request_stamping,
+    installations: installations.map((it) => ({
+      account: it.account_login,
+      state: it.state,
+      changedAt: it.changed_at.toISOString(),
+    })),
+    repositories: repositories.slice(0, REPOSITORIES_MAX),
+    more: repositories.length > REPOSITORIES_MAX,
+    pending: inbox?.pending ?? 0,
+    lastDeliveryAt: inbox?.last?.toISOString() ?? null,
+  };
+}
+
+function faultOf(error: unknown): string {
+  const status = statusOf(error);
+  if (status === 401 || status === 404)
+    return "GitHub does not know this App, or its private key is another one.";
+  return "GitHub could not be asked about the App just now.";
+}

@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+
+/** Seals texts under one key. */
+export type Box = {
+  /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. `belonging` is bound to it. */
+  seal(text: string, belonging: string): string;
+  /** Null when it was sealed under another key or for another belonging, or was tampered with. */
+  open(sealed: string, belonging: string): string | null;
+};
+
+const FORMAT = "1";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM under the 32 bytes of `key`. The key id in front tells by which key a text was sealed, so that a rotation
+ * can find what is still to be sealed anew.
+ */
+export function createBox(key: Uint8Array): Box {
+  if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");
+  const keyId = createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
+  return {
+    seal(text, belonging) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(belonging));
+      const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+      return [FORMAT, keyId, nonce.toString("base64url"), sealed.toString("base64url")].join(".");
+    },
+    open(sealed, belonging) {
+      const [format, sealedBy, nonce = "", body = ""] = sealed.split(".");
+      if (format !== FORMAT || sealedBy !== keyId) return null;
+      const bytes = Buffer.from(body, "base64url");
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(nonce, "base64url"), {
+          authTagLength: TAG_BYTES,
+        });
+        decipher.setAAD(Buffer.from(belonging)).setAuthTag(bytes.subarray(-TAG_BYTES));
+        const text = Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]);
+        return text.toString("utf8");
+      } catch {
+        return null;
+      }
+    },
+  };
+}

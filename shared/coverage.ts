@@ -1,0 +1,60 @@
+/** What began or ended the App's sight of a repository. */
+export type CoverageEvent = {
+  at: string;
+  installationId: number;
+  kind: "added" | "removed" | "suspended" | "unsuspended" | "uninstalled";
+};
+
+/** A time in which the App saw a repository; `until` null: it does so now. */
+export type CoverageWindow = {
+  from: string;
+  until: string | null;
+  /** What ended it. */
+  end: "removed" | "suspended" | "uninstalled" | null;
+};
+
+type Sight = { present: boolean; suspended: boolean };
+
+/**
+ * The windows of one repository, from the events of it and of its installations in any order. A repository that moves
+ * to another installation is seen as long as one of them sees it.
+ */
+export function coverageWindows(events: readonly CoverageEvent[]): CoverageWindow[] {
+  const sights = new Map<number, Sight>();
+  const windows: CoverageWindow[] = [];
+  for (const event of [...events].sort(inOrder)) {
+    sights.set(event.installationId, sightAfter(sights.get(event.installationId), event.kind));
+    const seen = [...sights.values()].some(({ present, suspended }) => present && !suspended);
+    const open = windows.at(-1)?.until === null ? windows.at(-1) : undefined;
+    if (seen && !open) windows.push({ from: event.at, until: null, end: null });
+    if (!seen && open) Object.assign(open, { until: event.at, end: endOf(event.kind) });
+  }
+  return windows;
+}
+
+/** At one time, what ends comes before what begins: a repository is removed here and added there. */
+const inOrder = (a: CoverageEvent, b: CoverageEvent): number =>
+  a.at < b.at ? -1 : a.at > b.at ? 1 : Number(isBeginning(a)) - Number(isBeginning(b));
+
+const isBeginning = ({ kind }: CoverageEvent) => kind === "added" || kind === "unsuspended";
+
+function sightAfter(
+  before: Sight = { present: false, suspended: false },
+  kind: CoverageEvent["kind"],
+): Sight {
+  switch (kind) {
+    case "added":
+      return { ...before, present: true };
+    case "removed":
+      return { ...before, present: false };
+    case "suspended":
+      return { ...before, suspended: true };
+    case "unsuspended":
+      return { ...before, suspended: false };
+    case "uninstalled":
+      return { present: false, suspended: false };
+  }
+}
+
+const endOf = (kind: CoverageEvent["kind"]): CoverageWindow["end"] =>
+  kind === "removed" || kind === "suspended" || kind === "uninstalled" ? kind : null;
