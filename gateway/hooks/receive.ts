@@ -21,6 +21,9 @@ export type HookDeps = {
   clock: Clock;
 };
 
+/** Objects, arrays and separators of a body in the generic form, far more than its 100 events have. */
+const GENERIC_VALUES_MAX = 50_000;
+
 /**
  * Takes what an agent's hook sent, and gives what the agent is answered. When it resolves, what was told is on the
  * disk, whether Postgres is there or not: agents do not send again.
@@ -92,5 +95,6 @@ function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string)
       "Expected a hook's own JSON with `hook_event_name`, or `events`.",
     );
   }
+  weigh(bytes, GENERIC_VALUES_MAX);
   return { native, events: genericEvents(memberValue(body, "events"), { now, isRegistered }) };
 }

@@ -17,7 +17,7 @@ const CLOSES = 0x7d;
  * JSON otherwise: the parser does.
  * @throws GatewayError invalid_request when it is nested too deep; too_large when it has too many values.
  */
-export function weigh(bytes: Uint8Array): void {
+export function weigh(bytes: Uint8Array, valuesMax = VALUES_MAX): void {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -32,7 +32,7 @@ export function weigh(bytes: Uint8Array): void {
         throw new GatewayError("invalid_request", `The body is nested deeper than ${DEPTH_MAX} levels.`);
       }
     }
-    if (values > VALUES_MAX) throw new GatewayError("too_large", "The body has too many values.");
+    if (values > valuesMax) throw new GatewayError("too_large", "The body has too many values.");
   }
 }
 
