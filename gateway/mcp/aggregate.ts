@@ -5,8 +5,8 @@ import { callTool } from "./call-tool.ts";
 import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
 import { RPC, type RpcMessage } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
+import { JOINED, ownNames } from "./naming.ts";
 import {
-  joinedUri,
   type Offer,
   offeredPrompts,
   offeredResources,
@@ -14,9 +14,8 @@ import {
   offeredTools,
   pageOf,
   serversFor,
-  splitUri,
 } from "./offer.ts";
-import { mayUseAll, splitName } from "./permission.ts";
+import { mayUseAll } from "./permission.ts";
 import type { Running } from "./running.ts";
 import type { TallyDeps, ToolCaller } from "./tally.ts";
 
@@ -28,6 +27,8 @@ export type AggregateCall = ToolCaller & {
   message: RpcMessage;
   /** The message as JSON gives it. */
   parsed: unknown;
+  /** The one server to speak for, under its own names; absent: all. */
+  only?: ToolServer;
 };
 
 const SELF = { name: "tallygate", title: "Tallygate", version: "0.1.0" };
@@ -35,7 +36,7 @@ const SELF = { name: "tallygate", title: "Tallygate", version: "0.1.0" };
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * `/mcp`: all servers as one, for clients of every revision. Nothing is kept between two requests of a client, so any
+ * `/mcp`: all servers as one, for clients of every revision; or one server for clients of revisions that it does not speak. Nothing is kept between two requests of a client, so any
  * replica answers any of them. A server's questions to the client therefore reach only clients of the revision that
  * carries them in answers; for others a server finds a client that can be asked nothing.
  */
@@ -52,16 +53,16 @@ export async function aggregate(deps: AggregateDeps, call: AggregateCall): Promi
 function serverFor(deps: AggregateDeps, call: AggregateCall): Server {
   const offer: Offer = {
     lists: deps.lists,
-    servers: serversFor(deps.directory.current().toolServers, call.key),
+    servers: call.only ? [call.only] : serversFor(deps.directory.current().toolServers, call.key),
     key: call.key,
+    naming: call.only ? ownNames(call.only) : JOINED,
   };
   const server = new Server(SELF, {
     capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
   });
   serveLists(server, offer);
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
-    const to = (name: string) => offer.servers.find((it) => it.name === name) ?? null;
-    return (await callTool(deps, hopOf(call, ctx), { params, to })) as CallToolResult;
+    return (await callTool(deps, hopOf(call, ctx), { params, offer })) as CallToolResult;
   });
   servePrompts(server, deps, { call, offer });
   serveResources(server, deps, { call, offer });
@@ -127,7 +128,10 @@ function serveResources(server: Server, deps: AggregateDeps, { call, offer }: Se
     ).catch(told(deps, it));
     // An answer that asks for input has no contents.
     if (!Array.isArray(read.contents)) return read;
-    return { ...read, contents: read.contents.map((part) => ({ ...part, uri: joinedUri(to, part.uri) })) };
+    return {
+      ...read,
+      contents: read.contents.map((part) => ({ ...part, uri: offer.naming.uri(to, part.uri) })),
+    };
   });
 }
 
@@ -141,18 +145,18 @@ const told =
 const wholeServer = ({ servers, key }: Offer, name: string | undefined): ToolServer | null =>
   servers.find((it) => it.name === name && mayUseAll(key, it)) ?? null;
 
-function promptOf(offer: Offer, joined: string): { to: ToolServer; name: string } {
-  const split = splitName(joined);
+function promptOf(offer: Offer, told: string): { to: ToolServer; name: string } {
+  const split = offer.naming.splitName(told);
   const to = wholeServer(offer, split?.server);
   if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such prompt.");
-  return { to, name: split.name };
+  return { to, name: split.own };
 }
 
-function resourceOf(offer: Offer, joined: string): { to: ToolServer; uri: string } {
-  const split = splitUri(joined);
+function resourceOf(offer: Offer, told: string): { to: ToolServer; uri: string } {
+  const split = offer.naming.splitUri(told);
   const to = wholeServer(offer, split?.server);
   if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such resource.");
-  return { to, uri: split.uri };
+  return { to, uri: split.own };
 }
 
 type Reference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };

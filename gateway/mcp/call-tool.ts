@@ -7,47 +7,42 @@ import { NotConnected } from "./connections.ts";
 import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
 import { isRecord, RPC } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
-import { joinedUri } from "./offer.ts";
+import type { Offer } from "./offer.ts";
 import { failedWith, NO_ANSWER, notTaken, type Outcome, outcomeOfResult } from "./outcome.ts";
-import { mayCall, splitName } from "./permission.ts";
+import { mayCall } from "./permission.ts";
 import type { Running, RunningId } from "./running.ts";
 import { externalIdOf, openTally, recordDenied, type TallyDeps, type ToolCall } from "./tally.ts";
 
 export type CallToolDeps = TallyDeps & HopDeps & { lists: Lists; directory: Known; running: Running };
 type Known = { current(): { toolServers: ReadonlyMap<string, ToolServer> } };
 
-type Called = {
-  params: CallToolRequestParams;
-  /** The server of that name, where the key may use anything of it. */
-  to(name: string): ToolServer | null;
-};
+type Called = { params: CallToolRequestParams; offer: Offer };
 
 type Result = Record<string, unknown>;
 
-/** One call of a tool by the name that `/mcp` gives it, from permission to record. */
+/** One call of a tool by the name that the client knows it by, from permission to record. */
 export async function callTool(
   deps: CallToolDeps,
   asking: Omit<Hop, "server">,
-  { params, to }: Called,
+  { params, offer }: Called,
 ): Promise<Result> {
   // Permission: a tool that the key may not call answers like one that does not exist
-  const split = splitName(params.name);
-  const server = split && to(split.server);
-  if (!split || !server || !mayCall(asking.caller.key, server, split.name)) {
+  const split = offer.naming.splitName(params.name);
+  const server = offer.servers.find(({ name }) => name === split?.server);
+  if (!split || !server || !mayCall(offer.key, server, split.own)) {
     const hidden = split && deps.directory.current().toolServers.get(split.server);
-    if (split && hidden)
-      await recordDenied(deps, toolCallOf(asking, hidden, { ...params, name: split.name }));
+    if (split && hidden) await recordDenied(deps, toolCallOf(asking, hidden, { ...params, name: split.own }));
     throw new ProtocolError(RPC.invalidParams, `Unknown tool: ${params.name.slice(0, 128)}`);
   }
 
   // Record: from here on the call settles exactly once
-  const own = { ...params, name: split.name };
+  const own = { ...params, name: split.own };
   const tally = await openTally(deps, toolCallOf(asking, server, own));
   const running = deps.running.enter(runningIdOf(asking));
   const signal = running ? AbortSignal.any([asking.signal, running.signal]) : asking.signal;
   const it: Hop = { ...asking, server, signal };
   try {
-    const definition = (await deps.lists.of(server, "tools")).find(({ name }) => name === split.name);
+    const definition = (await deps.lists.of(server, "tools")).find(({ name }) => name === split.own);
     const result: Result = await hop(deps, it, ({ client, options }) =>
       client.callTool(sentParams(it, client, own), {
         ...options,
@@ -55,7 +50,7 @@ export async function callTool(
       }),
     );
     await tally.settle(outcomeOfResult(result));
-    return withOwnUris(server, result);
+    return withToldUris(result, (uri) => offer.naming.uri(server, uri));
   } catch (error) {
     await tally.settle(outcomeOfError(error));
     throw toldError(deps, it, error);
@@ -90,13 +85,13 @@ function outcomeOfError(error: unknown): Outcome {
     : NO_ANSWER;
 }
 
-/** Resources that a result names are read at `/mcp` under the names that it gives them. */
-function withOwnUris(server: ToolServer, result: Result): Result {
+/** Resources that a result names are read by the names that the client knows them by. */
+function withToldUris(result: Result, told: (uri: string) => string): Result {
   const { content } = result;
   if (!Array.isArray(content)) return result;
   const own = (part: unknown) =>
     isRecord(part) && part["type"] === "resource_link" && typeof part["uri"] === "string"
-      ? { ...part, uri: joinedUri(server, part["uri"]) }
+      ? { ...part, uri: told(part["uri"]) }
       : part;
   return { ...result, content: content.map(own) };
 }

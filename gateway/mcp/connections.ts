@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from "@modelcontextprotocol/client";
 import type { Clock } from "#shared/clock.ts";
 import type { ToolServer } from "../directory.ts";
 import type { AskToolServer } from "../upstream/tool-server.ts";
@@ -8,6 +16,8 @@ import type { AskToolServer } from "../upstream/tool-server.ts";
 const CONNECTIONS_MAX = 256;
 const IDLE_MS = 300_000;
 const CONNECT_MS = 10_000;
+const SPOKEN_MS = 600_000;
+const MODERN = "2026-07-28";
 const SELF = { name: "tallygate", version: "0.1.0" };
 
 /** Whose connection it is: what a server keeps in a session is for one key's session only. */
@@ -22,8 +32,13 @@ export type Connections = {
    * has ended is opened anew, once. Rejects as `work` does, and with `NotConnected` before anything was asked.
    */
   use<T>(of: ConnectionOf, work: (client: Client) => Promise<T>): Promise<T>;
+  /** Whether the server speaks revisions of this era; found out by trying, and believed for ten minutes. */
+  speaks(server: ToolServer, era: Era): Promise<boolean>;
   close(): Promise<void>;
 };
+
+/** `legacy`: revisions that begin with `initialize`; `modern`: those whose messages stand alone. */
+export type Era = "legacy" | "modern";
 
 /** The server could not be reached, or does not speak the protocol. */
 export class NotConnected extends Error {
@@ -73,7 +88,22 @@ export function openConnections(ask: AskToolServer, clock: Clock): Connections {
     }
   }
 
+  const tried = new Map<string, { speaks: Promise<boolean>; untilMs: number }>();
+
   return {
+    speaks(server, era) {
+      const name = JSON.stringify([keyOf({ server, keyId: "", session: null }), era]);
+      const known = tried.get(name);
+      if (known && known.untilMs > clock.monotonicMs()) return known.speaks;
+      const speaks = isSpoken(ask, server, era).catch(() => {
+        tried.delete(name);
+        // It tells the client itself what is wrong with it.
+        return true;
+      });
+      if (tried.size >= CONNECTIONS_MAX) tried.clear();
+      tried.set(name, { speaks, untilMs: clock.monotonicMs() + SPOKEN_MS });
+      return speaks;
+    },
     async use(of, work) {
       try {
         return await once(of, work);
@@ -105,14 +135,36 @@ function keyOf({ server, keyId, session }: ConnectionOf): string {
   return JSON.stringify([server.name, digest, keyId, session]);
 }
 
-async function connected(ask: AskToolServer, server: ToolServer): Promise<Connection> {
+/** Rejects where the server gives no answer that tells. */
+async function isSpoken(ask: AskToolServer, server: ToolServer, era: Era): Promise<boolean> {
+  try {
+    await ended(await connected(ask, server, era === "legacy" ? "legacy" : { pin: MODERN }));
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ProtocolError ||
+  (error instanceof SdkHttpError && error.status < 500) ||
+  (error instanceof SdkError &&
+    error.code === SdkErrorCode.EraNegotiationFailed &&
+    error.cause === undefined);
+
+async function connected(
+  ask: AskToolServer,
+  server: ToolServer,
+  mode: VersionNegotiationMode = "auto",
+): Promise<Connection> {
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: (_, init) => asked(ask, server, init ?? {}),
     redirectPolicy: "same-origin",
   });
   const client = new Client(SELF, {
     capabilities: {},
-    versionNegotiation: { mode: "auto" },
+    versionNegotiation: { mode },
     inputRequired: { autoFulfill: false },
   });
   client.onerror = () => undefined;

@@ -1,12 +1,13 @@
 import type { ClientKey, ToolServer } from "../directory.ts";
 import type { Listed, ListKind, Lists } from "./lists.ts";
-import { joinedName, mayCall, mayUseAll, mayUseServer } from "./permission.ts";
+import type { Naming } from "./naming.ts";
+import { mayCall, mayUseAll, mayUseServer } from "./permission.ts";
 
 /** Items on a page of a list. */
 const PAGE = 1000;
 const CURSOR = /^from:(\d{1,6})$/;
 
-export type Offer = { lists: Lists; servers: readonly ToolServer[]; key: ClientKey };
+export type Offer = { lists: Lists; servers: readonly ToolServer[]; key: ClientKey; naming: Naming };
 
 /** The servers of which the key may use anything. */
 export const serversFor = (
@@ -14,7 +15,7 @@ export const serversFor = (
   key: ClientKey,
 ): readonly ToolServer[] => [...toolServers.values()].filter((server) => mayUseServer(key, server));
 
-/** All servers' items under the names that `/mcp` gives them; one that does not answer empties no list. */
+/** All servers' items under the names that clients know them by; one that does not answer empties no list. */
 async function all<Kind extends ListKind>(
   { lists, servers }: Offer,
   kind: Kind,
@@ -30,34 +31,25 @@ async function all<Kind extends ListKind>(
 
 export const offeredTools = (offer: Offer) =>
   all(offer, "tools", (server, tool) =>
-    mayCall(offer.key, server, tool.name) ? { ...tool, name: joinedName(server.name, tool.name) } : null,
+    mayCall(offer.key, server, tool.name) ? { ...tool, name: offer.naming.name(server, tool.name) } : null,
   );
 
 export const offeredPrompts = (offer: Offer) =>
   all(offer, "prompts", (server, prompt) =>
-    mayUseAll(offer.key, server) ? { ...prompt, name: joinedName(server.name, prompt.name) } : null,
+    mayUseAll(offer.key, server) ? { ...prompt, name: offer.naming.name(server, prompt.name) } : null,
   );
 
 export const offeredResources = (offer: Offer) =>
   all(offer, "resources", (server, resource) =>
-    mayUseAll(offer.key, server) ? { ...resource, uri: joinedUri(server, resource.uri) } : null,
+    mayUseAll(offer.key, server) ? { ...resource, uri: offer.naming.uri(server, resource.uri) } : null,
   );
 
 export const offeredTemplates = (offer: Offer) =>
   all(offer, "resourceTemplates", (server, template) =>
     mayUseAll(offer.key, server)
-      ? { ...template, uriTemplate: joinedUri(server, template.uriTemplate) }
+      ? { ...template, uriTemplate: offer.naming.uri(server, template.uriTemplate) }
       : null,
   );
-
-/** How `/mcp` names a resource of a server: its own address behind the server's name, as a scheme of its own. */
-export const joinedUri = (server: Pick<ToolServer, "name">, uri: string): string => `${server.name}+${uri}`;
-
-/** The server's name and its own address for the resource. */
-export function splitUri(joined: string): { server: string; uri: string } | null {
-  const at = joined.indexOf("+");
-  return at <= 0 ? null : { server: joined.slice(0, at), uri: joined.slice(at + 1) };
-}
 
 /** One page of a list, and the cursor of the next; null for a cursor that no page gave. */
 export function pageOf<T>(

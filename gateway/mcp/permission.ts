@@ -8,9 +8,9 @@ const SEPARATOR = "__";
 export const joinedName = (server: string, name: string): string => `${server}${SEPARATOR}${name}`;
 
 /** The server and its own name for the tool, split at the first separator; null where there is none. */
-export function splitName(joined: string): { server: string; name: string } | null {
+export function splitName(joined: string): { server: string; own: string } | null {
   const at = joined.indexOf(SEPARATOR);
-  return at <= 0 ? null : { server: joined.slice(0, at), name: joined.slice(at + SEPARATOR.length) };
+  return at <= 0 ? null : { server: joined.slice(0, at), own: joined.slice(at + SEPARATOR.length) };
 }
 
 type Scoped = Pick<ClientKey, "scopes">;

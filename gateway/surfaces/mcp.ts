@@ -4,7 +4,8 @@ import { errorFields, type Log } from "#shared/log.ts";
 import type { Directory, ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type AggregateDeps, aggregate } from "../mcp/aggregate.ts";
-import { errorAnswer, RpcError, type RpcMessage, readMessage } from "../mcp/json-rpc.ts";
+import type { Era } from "../mcp/connections.ts";
+import { errorAnswer, isRecord, RpcError, type RpcMessage, readMessage } from "../mcp/json-rpc.ts";
 import { requireOwnOrigin } from "../mcp/origin.ts";
 import { mayUseServer } from "../mcp/permission.ts";
 import { type RelayDeps, relay } from "../mcp/relay.ts";
@@ -78,8 +79,7 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };
     if (serverName !== null) return await relayed(deps, request, { caller, serverName, posted });
     if (!posted) throw new GatewayError("method_not_allowed");
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(posted.bytes));
-    return await aggregate(deps, { ...caller, request, message: posted.message, parsed });
+    return await aggregate(deps, { ...caller, request, ...parsedOf(posted) });
   } catch (error) {
     return failed(deps, error, posted?.message.id);
   }
@@ -105,7 +105,7 @@ type Relayed = { caller: ToolCaller; serverName: string; posted: Posted | null }
 
 async function relayed(
   deps: McpDeps,
-  { method, headers, signal }: Request,
+  request: Request,
   { caller, serverName, posted }: Relayed,
 ): Promise<Response> {
   const server = deps.directory.current().toolServers.get(serverName);
@@ -113,7 +113,30 @@ async function relayed(
     if (server && posted) await recordHidden(deps, { ...caller, server }, posted.message);
     throw new GatewayError("not_found", "There is no such tool server.");
   }
+  const { method, headers, signal } = request;
+  // What a session's messages mean is known to the server that has it.
+  if (
+    posted &&
+    !headers.has("mcp-session-id") &&
+    !(await deps.connections.speaks(server, eraOf(headers, posted)))
+  ) {
+    return await aggregate(deps, { ...caller, request, ...parsedOf(posted), only: server });
+  }
   return await relay(deps, { ...caller, server, method, headers, posted, signal });
+}
+
+const parsedOf = ({ message, bytes }: Posted): { message: RpcMessage; parsed: unknown } => ({
+  message,
+  parsed: JSON.parse(new TextDecoder().decode(bytes)),
+});
+
+const PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
+
+/** Messages that stand alone say their revision in themselves; others in the header at most. */
+function eraOf(headers: Headers, { message: { params } }: Posted): Era {
+  const meta = params["_meta"];
+  const isAlone = isRecord(meta) && PROTOCOL_VERSION in meta;
+  return isAlone || (headers.get("mcp-protocol-version") ?? "") >= "2026" ? "modern" : "legacy";
 }
 
 /** A server that the key may not use answers like one that does not exist; that its tool was called is recorded. */

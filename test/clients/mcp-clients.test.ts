@@ -43,10 +43,10 @@ async function newer(
 }
 
 describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
-  const session = `s-${name.replaceAll(/[^a-z0-9]/gi, "-")}`;
+  const label = `s-${name.replaceAll(/[^a-z0-9]/gi, "-")}`;
 
   test("lists and calls the tools of servers of both eras through /mcp", async () => {
-    const headers = { authorization: `Bearer ${await it.key()}`, "x-session-id": session };
+    const headers = { authorization: `Bearer ${await it.key()}`, "x-session-id": label };
     const client = await connected("/mcp", headers);
     const { tools } = await client.listTools();
     const names = tools.map((tool) => tool.name);
@@ -70,11 +70,11 @@ describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
     }
     await client.close();
 
-    const calls = await it.calls(session, 8);
+    const calls = await it.calls(label, 8);
     // Older clients tell their name at the beginning only, which a gateway without sessions does not remember.
     const row = {
       client: name.includes("2026") ? SELF.name : "Bun",
-      session,
+      session: label,
       tags: [],
       channel: "mcp",
       latency_ms: expect.any(Number),
@@ -120,6 +120,24 @@ describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
       });
     }
     await client.close();
+  }, 30_000);
+
+  test("speaks to a server of either era at the server's own address", async () => {
+    const session = `${label}-own`;
+    const headers = { authorization: `Bearer ${await it.key()}`, "x-session-id": session };
+    for (const server of ["old", "new"]) {
+      const client = await connected(`/mcp/${server}`, headers);
+      const { tools } = await client.listTools();
+      expect(tools.map((tool) => tool.name)).toContain("echo");
+      const echoed = await client.callTool({ name: "echo", arguments: { words: server } });
+      expect(echoed).toMatchObject({ content: [{ type: "text", text: server }] });
+      const uri = "test://static-text";
+      expect(await client.readResource({ uri })).toMatchObject({ contents: [{ uri }] });
+      await client.close();
+    }
+    expect(await it.calls(session, 2)).toMatchObject(
+      ["old", "new"].map((server) => ({ server, tool: "echo", status: "ok", cost_usd: "0.0000001" })),
+    );
   }, 30_000);
 });
 
