@@ -1,7 +1,12 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
+import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
+import { asking } from "./failure.ts";
 import type { Slice } from "./slice.ts";
 
 /** Columns that a list of pull requests can be narrowed by, each to one exact value. */
@@ -55,6 +60,63 @@ function* conditionsOf({ equal, after }: PullRequestQuery): Generator<SQL> {
     const place = sql`(${after.at}::timestamptz, ${after.repositoryId}::bigint, ${after.number}::integer)`;
     yield sql`(${at}, ${pullRequests.repositoryId}, ${pullRequests.number}) < ${place}`;
   }
+}
+
+export type RevertOf = { reverter: number; original: number; rule: string };
+
+/** Every revert that merged pull requests of the repository tell of, the latest merge first. */
+export const repositoryReverts = (
+  { sql: run }: Pick<Database, "sql">,
+  repositoryId: number,
+): Promise<RevertOf[]> =>
+  asking(async () => {
+    const { text, params } = revertsQuery(DEFAULT_ORG, repositoryId);
+    const rows = await run.unsafe<(Revert & { rule: string })[]>(text, [...params] as string[]);
+    return rows.map(({ reverter, original, rule }) => ({
+      reverter: Number(reverter.split("#")[1]),
+      original: Number(original.split("#")[1]),
+      rule,
+    }));
+  });
+
+/** When the commits of a pull request were read from GitHub; null: they were not. */
+export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<string | null> {
+  const [row] = await reader
+    .select({ at: pullRequestCommits.readAt })
+    .from(pullRequestCommits)
+    .where(
+      and(
+        eq(pullRequestCommits.orgId, DEFAULT_ORG),
+        eq(pullRequestCommits.repositoryId, id.repositoryId),
+        eq(pullRequestCommits.number, id.number),
+      ),
+    );
+  return row?.at ?? null;
+}
+
+/** Who else uses a session: merged pull requests that name it, and people and keys that made its calls. */
+export async function sessionUse(
+  reader: Reader,
+  session: string,
+): Promise<{ pullRequests: number; people: number; keys: number }> {
+  const [named] = await reader
+    .select({ count: sql<number>`count(*)::integer` })
+    .from(pullRequests)
+    .where(
+      and(
+        eq(pullRequests.orgId, DEFAULT_ORG),
+        eq(pullRequests.session, session),
+        isNotNull(pullRequests.mergedAt),
+      ),
+    );
+  const [made] = await reader
+    .select({
+      people: sql<number>`count(distinct coalesce(${requests.userLabel}, ${requests.owner}))::integer`,
+      keys: sql<number>`count(distinct ${requests.keyId})::integer`,
+    })
+    .from(requests)
+    .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session)));
+  return { pullRequests: named?.count ?? 0, people: made?.people ?? 0, keys: made?.keys ?? 0 };
 }
 
 export async function findPullRequest(reader: Reader, id: PullRequestId): Promise<PullRequestRow | null> {

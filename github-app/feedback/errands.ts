@@ -1,13 +1,11 @@
-import { eq } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import type { CommitClaim } from "#drizzle/schema/feedback.ts";
-import { settings } from "#drizzle/schema/routes.ts";
 import type { Clock } from "#shared/clock.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import { type Settings, settingsOf } from "#shared/settings.ts";
+import type { Settings } from "#shared/settings.ts";
 import { failureClass } from "../failure-class.ts";
 import { type Github, statusOf } from "../octokit.ts";
+import { readAppSettings } from "../settings-store.ts";
 import {
   claimDigest,
   type DigestDue,
@@ -75,7 +73,7 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
   const mayRead = createAllowance(deps.clock, COMMITS_PER_MINUTE);
   const doRound = async () => {
     const now = deps.clock.now();
-    const set = await readSettings(deps.database);
+    const set = await readAppSettings(deps.database);
     if (!set.pull_request_stamping) return;
     if (set.pull_request_check) await each(round, checks(deps), await checksDue(deps.database, now));
     if (set.pull_request_comment) {
@@ -104,14 +102,6 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
       return done;
     },
   };
-}
-
-async function readSettings({ db }: Database): Promise<Settings> {
-  const [row] = await db
-    .select({ value: settings.value })
-    .from(settings)
-    .where(eq(settings.orgId, DEFAULT_ORG));
-  return settingsOf(row?.value ?? {});
 }
 
 async function each<Due extends Place, Claimed extends { attempts: number }, Result>(

@@ -101,10 +101,36 @@ const pullRequest = {
 export const PullRequestView = closed(pullRequest);
 export type PullRequestView = Static<typeof PullRequestView>;
 
+const Revert = closed({
+  id: Type.String({ description: "`<repository id>-<number>` of the other one." }),
+  number: Type.Integer(),
+  rule: Type.String({
+    description:
+      "What tells of it: `body` (Reverts #N), `branch` (revert-N-…), `body_sha` or `commit_sha` (This reverts commit …).",
+  }),
+  stands: Type.Boolean({ description: "False: the revert was reverted itself." }),
+});
+
 /** A pull request's own page: why it is joined or not, and what its session cost. */
 export const PullRequestPage = closed({
   ...pullRequest,
   reason: Type.String({ description: "Why it is joined or not, in a sentence." }),
+  remedy: nullable(Type.String({ description: "What to do, where something can be done." })),
+  findings: Type.Array(
+    closed({
+      code: Type.String(),
+      text: Type.String({ description: "What it means, for people." }),
+    }),
+    {
+      description: "What is odd about it: lines that are none, a late edit, a session that others use, too.",
+    },
+  ),
+  reverted: Type.Boolean(),
+  reverted_by: Type.Array(Revert, { description: "Merged pull requests that revert this one." }),
+  reverts: Type.Array(Revert, { description: "Merged pull requests that this one reverts." }),
+  commits_read_at: nullable(
+    Type.String({ description: "When GitHub was asked what its commits revert; null: not yet." }),
+  ),
   session_ids: Type.Array(Type.String(), { description: "Distinct ids written in its body." }),
   session_requests: Type.Integer({ description: "Records of its session." }),
   session_cost_usd: nullable(

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq, gt } from "drizzle-orm";
+import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { recordAt } from "./records.ts";
@@ -105,6 +107,71 @@ test.each([
   [6, "closed without a merge"],
 ])("number %p says why it is not joined", async (number, reason) => {
   expect((await it.call("GET", `/pull-requests/9007199254-${number}`)).body.reason).toContain(reason);
+});
+
+test("what is odd about it is said in words", async () => {
+  const { db } = it.database;
+  await db.insert(pullRequests).values(
+    pull(7, {
+      link: "joined",
+      session: "run-1",
+      sessionIds: ["run-1"],
+      editedAfterMerge: true,
+      evidence: [
+        {
+          deliveryId: "d",
+          rule: "body_one",
+          sessionIds: ["run-1"],
+          diagnostics: ["in_code"],
+          at: "2026-11-07",
+        },
+      ],
+    }),
+  );
+  await db
+    .insert(requests)
+    .values(
+      recordAt("2026-11-01T14:00:00.000Z", { session: "run-1", keyId: Bun.randomUUIDv7(), owner: "bob" }),
+    );
+  const { body } = await it.call("GET", "/pull-requests/9007199254-7");
+  expect(body.findings.map((one: { code: string }) => one.code)).toEqual([
+    "in_code",
+    "edited_after_merge",
+    "session_of_several_pull_requests",
+    "session_of_several_keys",
+  ]);
+  expect(body.findings[0].text).toContain("stands in code");
+  expect(body.remedy).toBeNull();
+  expect((await it.call("GET", "/pull-requests/9007199254-5")).body.remedy).toStartWith("Add one line");
+  expect((await it.call("GET", "/pull-requests/9007199254-3")).body.remedy).toStartWith("Leave one");
+  await db.delete(pullRequests).where(eq(pullRequests.number, 7));
+});
+
+test("its reverts are listed with what tells of them, and whether they stand", async () => {
+  const { db } = it.database;
+  await db
+    .insert(pullRequests)
+    .values([
+      pull(8, { revertsByBody: [{ repository: null, number: 5 }], mergeCommitSha: "8".repeat(40) }),
+      pull(9, {}),
+    ]);
+  await db.insert(pullRequestCommits).values({
+    repositoryId: 9_007_199_254,
+    number: 9,
+    readAt: "2026-11-10T00:00:00.000Z",
+    claims: [{ commit: "c".repeat(40), reverts: "8".repeat(40) }],
+  });
+  const read = async (number: number) => (await it.call("GET", `/pull-requests/9007199254-${number}`)).body;
+  const one = { rule: "body", stands: false };
+  expect(await read(5)).toMatchObject({ reverted: false, reverted_by: [{ number: 8, ...one }], reverts: [] });
+  expect(await read(8)).toMatchObject({
+    reverted: true,
+    reverted_by: [{ id: "9007199254-9", number: 9, rule: "commit_sha", stands: true }],
+    reverts: [{ number: 5, ...one }],
+    commits_read_at: null,
+  });
+  expect((await read(9)).commits_read_at).toBe("2026-11-10T00:00:00.000Z");
+  await db.delete(pullRequests).where(gt(pullRequests.number, 7));
 });
 
 test.each(["9007199254-7", "x", "1-2-3", "99999999999999999999-1"])("%p is no pull request", async (id) => {

@@ -76,7 +76,13 @@ const { log, lines } = keptLog();
 /** An App's errands, done only when told. */
 const errands = () =>
   startErrands(
-    { database: app.database, clock, log, appId: identity.app.id, github: githubByInstallation(identity) },
+    {
+      database: app.database,
+      clock,
+      log,
+      appId: identity.app.id,
+      github: githubByInstallation(identity, { unpaced: true }),
+    },
     Number.POSITIVE_INFINITY,
   );
 

@@ -1,0 +1,134 @@
+import type { LinkState } from "#drizzle/schema/github.ts";
+import { sessionCost } from "#drizzle/session-cost.ts";
+import type { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
+import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
+import { revertedBy } from "../reports/reverts.ts";
+import {
+  commitsReadAt,
+  type PullRequestRow,
+  type RevertOf,
+  repositoryReverts,
+  sessionUse,
+} from "../stores/pull-requests.ts";
+import { type AdminDeps, read } from "./deps.ts";
+
+type Finding = PullRequestPage["findings"][number];
+
+export const pullRequestView = (row: PullRequestRow): PullRequestView => ({
+  id: `${row.repositoryId}-${row.number}`,
+  repository: row.repository,
+  repository_id: row.repositoryId,
+  number: row.number,
+  state: row.state,
+  author: row.authorLogin,
+  author_is_bot: row.authorIsBot,
+  opened_at: row.openedAt,
+  merged_at: row.mergedAt,
+  link: row.link,
+  session: row.session,
+  edited_after_merge: row.editedAfterMerge,
+});
+
+/** All that is known of a pull request's session and reverts, and what it means. */
+export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Promise<PullRequestPage> {
+  const { session } = row;
+  const cost = session === null ? null : await read(deps, (db) => sessionCost(db, session));
+  const use = session === null ? null : await read(deps, (db) => sessionUse(db, session));
+  return {
+    ...pullRequestView(row),
+    reason: MEANING[row.link],
+    remedy: remedyOf(row),
+    findings: [...bodyFindings(row), ...useFindings(use)],
+    ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
+    commits_read_at: await read(deps, (db) => commitsReadAt(db, row)),
+    session_ids: row.sessionIds,
+    session_requests: cost?.requests ?? 0,
+    session_cost_usd: cost?.costUsd ?? null,
+    session_cost_is_lower_bound: cost?.isLowerBound ?? false,
+    evidence: row.evidence.map(({ deliveryId, rule, sessionIds, diagnostics, at }) => ({
+      delivery_id: deliveryId,
+      rule,
+      session_ids: sessionIds,
+      diagnostics,
+      at,
+    })),
+  };
+}
+
+/** Each state of a link in words (DECISIONS.md, pull-request links). */
+const MEANING = {
+  open: "It is not merged yet.",
+  joined: "It was merged, its body names exactly one session, and calls of that session are recorded.",
+  no_stamp: "It was merged, and its body has no line `Gateway-Session: <id>`.",
+  conflict: "It was merged, and its body names two or more different sessions, so none is believed.",
+  unknown_session: "It was merged and its body names one session, of which no call is recorded yet.",
+  not_merged: "It was closed without a merge.",
+} as const satisfies Record<LinkState, string>;
+
+/** What to do about it; a change of the body counts after the merge, too. */
+function remedyOf({ link, sessionIds }: PullRequestRow): string | null {
+  if (link === "not_merged") return null;
+  if (link === "unknown_session") {
+    return "If no call is to come, see that calls send `x-session-id` with this id, or write the id that they did send into its body.";
+  }
+  if (sessionIds.length === 0) {
+    return "Add one line `Gateway-Session: <session id>` to its body, with the id that the calls sent as `x-session-id`.";
+  }
+  if (sessionIds.length === 1) return null;
+  return "Leave one of the lines `Gateway-Session:` in its body and remove the others.";
+}
+
+/** What the present body has beside its ids, and whether it was changed late. */
+function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[] {
+  const present = evidence.findLast(({ rule }) => rule.startsWith("body_"));
+  const odd = (present?.diagnostics ?? []).flatMap((code) =>
+    code in DIAGNOSTIC_MEANING
+      ? [{ code, text: DIAGNOSTIC_MEANING[code as keyof typeof DIAGNOSTIC_MEANING] }]
+      : [],
+  );
+  const late = {
+    code: "edited_after_merge",
+    text: "Its body was changed after the merge; the evidence tells what it said.",
+  };
+  return editedAfterMerge ? [...odd, late] : odd;
+}
+
+function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null): Finding[] {
+  if (use === null) return [];
+  return [
+    ...(use.pullRequests > 1
+      ? [
+          {
+            code: "session_of_several_pull_requests",
+            text: `${use.pullRequests} merged pull requests name this session; reports count its cost once.`,
+          },
+        ]
+      : []),
+    ...(use.people > 1 || use.keys > 1
+      ? [
+          {
+            code: "session_of_several_keys",
+            text: `Calls of this session came from ${use.keys} keys and ${use.people} people.`,
+          },
+        ]
+      : []),
+  ];
+}
+
+/** The reverts around one pull request, of all those in its repository. */
+function revertsIn({ repositoryId, number }: PullRequestRow, all: readonly RevertOf[]) {
+  const reverted = new Set(
+    revertedBy(all.map((it) => ({ reverter: String(it.reverter), original: String(it.original) }))),
+  );
+  const view = (it: RevertOf, other: number) => ({
+    id: `${repositoryId}-${other}`,
+    number: other,
+    rule: it.rule,
+    stands: !reverted.has(String(it.reverter)),
+  });
+  return {
+    reverted: reverted.has(String(number)),
+    reverted_by: all.filter((it) => it.original === number).map((it) => view(it, it.reverter)),
+    reverts: all.filter((it) => it.reverter === number).map((it) => view(it, it.original)),
+  };
+}
