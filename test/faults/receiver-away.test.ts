@@ -1,4 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  AggregationTemporalityPreference,
+  OTLPMetricExporter,
+} from "@opentelemetry/exporter-metrics-otlp-http";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -58,6 +68,31 @@ test("Postgres away: 503 with retry-after, 502 for a key that is not known; afte
   expect(status).toBe(200);
   expect((await send(body)).status).toBe(200);
   expect(await stored("away")).toBe(1);
+}, 40_000);
+
+test("OpenTelemetry's own exporter sends again by itself when Postgres is back, and is stored once", async () => {
+  const memory = new InMemoryMetricExporter(AggregationTemporality.DELTA);
+  const reader = new PeriodicExportingMetricReader({ exporter: memory, exportIntervalMillis: 3_600_000 });
+  const provider = new MeterProvider({ readers: [reader] });
+  const labels = { "gen_ai.token.type": "output", "session.id": "sdk-away" };
+  provider.getMeter("m").createHistogram("gen_ai.client.token.usage").record(42, labels);
+  await provider.forceFlush();
+  const [metrics] = memory.getMetrics();
+  if (!metrics) throw new Error("no metrics");
+  const exporter = new OTLPMetricExporter({
+    url: `${gateway.url}/otel/v1/metrics`,
+    headers: { "x-gateway-key": secret },
+    temporalityPreference: AggregationTemporalityPreference.DELTA,
+    timeoutMillis: 30_000,
+  });
+  await gate.shut();
+  const exported = new Promise<{ code: number }>((resolve) => exporter.export(metrics, resolve));
+  await Bun.sleep(1000);
+  await gate.open();
+  expect(await exported).toEqual({ code: 0 });
+  expect(await stored("sdk-away")).toBe(1);
+  await provider.shutdown();
+  await exporter.shutdown();
 }, 40_000);
 
 test("Postgres silent: 503 within 12 s, and the next export is stored", async () => {

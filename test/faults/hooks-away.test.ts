@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
+import { until } from "#test/support/recorder-kit.ts";
+
+const place = scratch();
+let database: TestDatabase;
+let gate: PostgresGate;
+let gateway: GatewayProcess;
+let sql: postgres.Sql;
+let secret: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  gate = await postgresGate(database.url);
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  gateway = await startGateway({ dataDir: `${place.path}/gateway`, databaseUrl: gate.url });
+  ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
+  await gateway.admin("PUT", "/hook-policies/no-web", { tool: "WebFetch" });
+}, 30_000);
+afterAll(async () => {
+  await gateway.stop();
+  await sql.end();
+  await gate.close();
+  await database.close();
+  place.remove();
+});
+
+const send = (event: string, id: string, tool = "Bash") =>
+  fetch(`${gateway.url}/hooks/v1/events`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-key": secret },
+    body: JSON.stringify({ hook_event_name: event, session_id: "s1", tool_name: tool, tool_use_id: id }),
+    signal: AbortSignal.timeout(20_000),
+  });
+
+const stored = (prefix: string) => sql<{ external_id: string; status: string }[]>`
+  select external_id, status from tool_calls where external_id like ${`${prefix}%`} order by external_id`;
+
+test("Postgres away: hooks are answered as ever, policies hold, and every call is one row afterwards", async () => {
+  await gate.shut();
+  const began = performance.now();
+  for (let i = 0; i < 20; i++) {
+    expect((await send("PreToolUse", `away-${i}`)).status).toBe(200);
+    expect((await send("PostToolUse", `away-${i}`)).status).toBe(200);
+  }
+  expect(performance.now() - began).toBeLessThan(5000);
+  expect(await (await send("PreToolUse", "away-denied", "WebFetch")).json()).toMatchObject({
+    hookSpecificOutput: { permissionDecision: "deny" },
+  });
+  await gate.open();
+  await until(async () => (await stored("away-")).length === 21, 20_000);
+  const rows = await stored("away-");
+  expect(rows.filter(({ status }) => status === "ok")).toHaveLength(20);
+  expect(rows.filter(({ status }) => status === "denied")).toHaveLength(1);
+}, 40_000);
+
+test("kill -9 among hooks: what was answered is stored, once", async () => {
+  await gate.shut();
+  const ids = Array.from({ length: 200 }, (_, i) => `kill-${i}`);
+  const sending = ids.map(async (id) => {
+    const answer = await send("PostToolUse", id).catch(() => null);
+    return answer?.status === 200 ? id : null;
+  });
+  await Promise.race(sending);
+  await gateway.kill();
+  const answered = (await Promise.all(sending)).filter((id) => id !== null);
+  await gate.open();
+  await gateway.start();
+  await until(async () => {
+    const rows = new Set((await stored("kill-")).map(({ external_id }) => external_id));
+    return answered.every((id) => rows.has(id));
+  }, 20_000);
+  for (const id of ids) expect((await send("PostToolUse", id)).status).toBe(200);
+  await until(async () => (await stored("kill-")).length === 200, 20_000);
+}, 60_000);
