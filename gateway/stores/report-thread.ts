@@ -6,8 +6,8 @@ import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { toCsv } from "../reports/csv.ts";
+import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
-import type { Failure, ReportAnswer, ReportOrder, ReportPlaces } from "./report-worker.ts";
 
 /** How much the thread gives way to the one that answers calls: 0 not at all, 19 wholly. */
 const NICENESS = 10;
@@ -23,9 +23,9 @@ let opened: Open | null = null;
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 
-parentPort?.on("message", (order: ReportOrder) => {
-  if (order.kind === "open") opened = open(order);
-  else if (order.kind === "run") void run(order);
+parentPort?.on("message", (task: ReportTask) => {
+  if (task.kind === "open") opened = open(task);
+  else if (task.kind === "run") void run(task);
   else void opened?.close().finally(() => say({ kind: "closed" }));
 });
 
@@ -46,7 +46,7 @@ function open(places: ReportPlaces): Open {
   };
 }
 
-async function run({ id, spec, nowMs, format }: Extract<ReportOrder, { kind: "run" }>): Promise<void> {
+async function run({ id, spec, nowMs, format }: Extract<ReportTask, { kind: "run" }>): Promise<void> {
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     // A replica that cannot be asked fails the report itself, with the right word for it.

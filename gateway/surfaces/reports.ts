@@ -56,7 +56,7 @@ export const reports = (deps: ReportsDeps) =>
         const query = readQuery(new URL(request.url).searchParams);
         const other = query.ids.filter((id) => !isBuiltIn(id));
         const items = itemsOf(query, other.length === 0 ? [] : await deps.savedReports(other));
-        return await answered(deps, query.format, { frame: frameOf(query), items });
+        return await answered(heard(deps, request), query.format, { frame: frameOf(query), items });
       },
       { detail: REPORTS_DOCS.named },
     )
@@ -69,7 +69,7 @@ export const reports = (deps: ReportsDeps) =>
         checkBody(ReportsBody, body, "body");
         if (!fits(ReportsBody, body)) throw new GatewayError("invalid_request");
         const { specs, range = DEFAULT_FRAME.range, compare = DEFAULT_FRAME.compare } = body;
-        return await answered(deps, format, { frame: { range, compare }, items: specs });
+        return await answered(heard(deps, request), format, { frame: { range, compare }, items: specs });
       },
       { parse: "none", detail: REPORTS_DOCS.several },
     )
@@ -82,16 +82,29 @@ export const reports = (deps: ReportsDeps) =>
         checkBody(QueryBody, body, "body");
         if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
         const spec = checkSpec(body.spec);
+        const asked = heard(deps, request);
         return format === "csv"
-          ? await csv(deps, { id: spec.source, spec })
-          : await settledAt(deps, async (now) => answer(await deps.reportWriter.write(spec, now, "json")));
+          ? await csv(asked, { id: spec.source, spec })
+          : await settledAt(asked, async (now) => answer(await asked.write(spec, now, "json")));
       },
       { parse: "none", detail: REPORTS_DOCS.query },
     );
 
+/** One request's way to reports: what it has not begun when its client leaves is given up. */
+type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
+  write(spec: Spec, now: Date, format: Format): Promise<string>;
+};
+
+const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal }: Request): Heard => ({
+  settled,
+  clock,
+  log,
+  write: (spec, now, format) => reportWriter.write(spec, now, format, signal),
+});
+
 type Asked = { frame: Frame; items: readonly Item[] };
 
-async function answered(deps: ReportsDeps, format: Format, { frame, items }: Asked): Promise<Response> {
+async function answered(deps: Heard, format: Format, { frame, items }: Asked): Promise<Response> {
   if (format === "json") return await settledAt(deps, (now) => payload(deps, now, { frame, items }));
   const [item, ...others] = items;
   if (!item || others.length > 0) {
@@ -104,8 +117,8 @@ async function answered(deps: ReportsDeps, format: Format, { frame, items }: Ask
 }
 
 /** All items see the same instant as now. One that fails has no result; the two results every payload has must not fail. */
-async function payload(deps: ReportsDeps, now: Date, { frame, items }: Asked): Promise<Response> {
-  const write = (spec: Spec) => deps.reportWriter.write(spec, now, "json");
+async function payload(deps: Heard, now: Date, { frame, items }: Asked): Promise<Response> {
+  const write = (spec: Spec) => deps.write(spec, now, "json");
   const [reports, subscription, agentEstimate] = await Promise.all([
     Promise.all(items.map((item) => report(deps, now, item))),
     write(subscriptionSpec(frame)),
@@ -117,10 +130,10 @@ async function payload(deps: ReportsDeps, now: Date, { frame, items }: Asked): P
 }
 
 /** One member of `reports`, as text: results come as text, and are not taken apart here. */
-async function report(deps: ReportsDeps, now: Date, { id, title, description, spec }: Item): Promise<string> {
+async function report(deps: Heard, now: Date, { id, title, description, spec }: Item): Promise<string> {
   const about = JSON.stringify({ id, title, description }).slice(0, -1);
   try {
-    return `${about},"result":${await deps.reportWriter.write(checkSpec(spec), now, "json")}}`;
+    return `${about},"result":${await deps.write(checkSpec(spec), now, "json")}}`;
   } catch (error) {
     deps.log.warn(errorFields(error), "a report of several failed");
     return `${about},"result":null}`;
@@ -128,7 +141,7 @@ async function report(deps: ReportsDeps, now: Date, { id, title, description, sp
 }
 
 /** Waits, within bounds, for calls that have just ended; if they cannot be stored now, the report is without them. */
-async function settledAt<T>(deps: ReportsDeps, work: (now: Date) => Promise<T>): Promise<T> {
+async function settledAt<T>(deps: Heard, work: (now: Date) => Promise<T>): Promise<T> {
   const now = deps.clock.now();
   try {
     await within(SETTLED_MAX_MS, deps.settled());
@@ -151,9 +164,9 @@ async function readJson(request: Request): Promise<unknown> {
 const answer = (text: string): Response =>
   new Response(text, { headers: { "content-type": "application/json", "cache-control": "no-store" } });
 
-const csv = (deps: ReportsDeps, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
+const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
   settledAt(deps, async (now) => {
-    const text = await deps.reportWriter.write(spec, now, "csv");
+    const text = await deps.write(spec, now, "csv");
     return new Response(text, {
       headers: {
         "content-type": "text/csv; charset=utf-8",

@@ -65,7 +65,20 @@ describe("the thread that makes reports", () => {
     open();
     const taken = Array.from({ length: 200 }, () => write("slow"));
     expect(await failure("ok")).toBe("overloaded");
-    expect(new Set(await Promise.all(taken))).toEqual(new Set(["slow"]));
+    const last = writer.close();
+    await Promise.allSettled(taken);
+    await last;
+  }, 20_000);
+
+  test("makes two reports at once, and gives those up that nobody waits for", async () => {
+    open();
+    const gone = new AbortController();
+    const [first, second] = [write("slow"), write("slow")];
+    const third = writer.write(spec("exit"), new Date(0), "csv", gone.signal);
+    const fourth = write("ok");
+    gone.abort();
+    expect(await third.catch((error: GatewayError) => error.type)).toBe("reports_unavailable");
+    expect(await Promise.all([first, second, fourth])).toEqual(["slow", "slow", "csv"]);
   });
 
   test("tells an inner failure by its kind alone", async () => {

@@ -1,11 +1,11 @@
 // A thread in the place of the one that makes reports: what it does is told by the spec's first filter value.
 import { parentPort } from "node:worker_threads";
-import type { ReportAnswer, ReportOrder } from "#gateway/stores/report-worker.ts";
+import type { ReportAnswer, ReportTask } from "#gateway/stores/open-report-thread.ts";
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 let running = 0;
 
-parentPort?.on("message", (order: ReportOrder) => {
+parentPort?.on("message", (order: ReportTask) => {
   if (order.kind === "close") void untilIdle().then(() => say({ kind: "closed" }));
   if (order.kind !== "run") return;
   const deed = order.spec.filters.client?.[0] ?? "";
