@@ -11,7 +11,7 @@ const DAY = new Intl.DateTimeFormat("en-GB", {
 });
 
 /** `16 November 2026 to 22 November 2026`: the first and the last day of a digest. */
-export function weekText({ period }: Pick<Digest, "period">): string {
+function weekText({ period }: Pick<Digest, "period">): string {
   const last = new Date(Date.parse(period.to ?? "") - DAY_MS);
   return `${DAY.format(new Date(period.from ?? ""))} to ${DAY.format(last)}`;
 }

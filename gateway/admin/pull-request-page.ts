@@ -5,6 +5,7 @@ import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { revertedBy } from "../reports/reverts.ts";
 import {
   commitsReadAt,
+  feedbackOf,
   type PullRequestRow,
   type RevertOf,
   repositoryReverts,
@@ -34,12 +35,14 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
   const { session } = row;
   const cost = session === null ? null : await read(deps, (db) => sessionCost(db, session));
   const use = session === null ? null : await read(deps, (db) => sessionUse(db, session));
+  const shown = await read(deps, (db) => feedbackOf(db, row));
   return {
     ...pullRequestView(row),
     reason: MEANING[row.link],
     remedy: remedyOf(row),
     findings: [...bodyFindings(row), ...useFindings(use)],
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
+    shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),
     commits_read_at: await read(deps, (db) => commitsReadAt(db, row)),
     session_ids: row.sessionIds,
     session_requests: cost?.requests ?? 0,

@@ -4,7 +4,7 @@ import type { Query } from "./parameters.ts";
 export type Revert = { reverter: string; original: string };
 
 /** What says so, the first that names a known merge before the others (DECISIONS.md, reverts). */
-export const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
+const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
 
 /**
  * Every revert that merged pull requests tell of, or those of one repository, the latest merge first, with its `rule`.

@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
+import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -93,6 +93,24 @@ export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<
     );
   return row?.at ?? null;
 }
+
+/** What the App shows of a pull request at GitHub, or is to show. */
+export const feedbackOf = (reader: Reader, id: PullRequestId) =>
+  reader
+    .select({
+      kind: githubFeedback.kind,
+      shownAt: githubFeedback.shownAt,
+      failure: githubFeedback.failure,
+    })
+    .from(githubFeedback)
+    .where(
+      and(
+        eq(githubFeedback.orgId, DEFAULT_ORG),
+        eq(githubFeedback.repositoryId, id.repositoryId),
+        eq(githubFeedback.number, id.number),
+      ),
+    )
+    .orderBy(githubFeedback.kind);
 
 /** Who else uses a session: merged pull requests that name it, and people and keys that made its calls. */
 export async function sessionUse(

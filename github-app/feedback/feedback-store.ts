@@ -1,7 +1,7 @@
 import type { Database } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
-export type FeedbackKind = "check" | "comment";
+type FeedbackKind = "check" | "comment";
 export type FeedbackKey = { kind: FeedbackKind; repositoryId: number; number: number };
 
 /** What is shown at GitHub already, as the process that has it in hand knows it. */

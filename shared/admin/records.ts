@@ -128,6 +128,14 @@ export const PullRequestPage = closed({
   reverted: Type.Boolean(),
   reverted_by: Type.Array(Revert, { description: "Merged pull requests that revert this one." }),
   reverts: Type.Array(Revert, { description: "Merged pull requests that this one reverts." }),
+  shown_at_github: Type.Array(
+    closed({
+      kind: Type.String({ description: "`check` or `comment`." }),
+      shown_at: nullable(Type.String({ description: "Null: not yet." })),
+      failure: nullable(Type.String({ description: "Class of the last failure." })),
+    }),
+    { description: "What the App shows of it there." },
+  ),
   commits_read_at: nullable(
     Type.String({ description: "When GitHub was asked what its commits revert; null: not yet." }),
   ),

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase } from "#drizzle/database.ts";
+import { sessionCost } from "#drizzle/session-cost.ts";
 import { type DigestDeps, startDigests } from "#gateway/digest/digests.ts";
 import { makeDigest } from "#gateway/digest/make-digest.ts";
 import { weekBefore } from "#gateway/reports/digest.ts";
@@ -157,6 +158,8 @@ test("the figures are those of the reports, each session once, and reverts have 
     ["acme/web", 2, 0],
     ["acme/api", 1.75, 1.75],
   ]);
+  // What a comment on a pull request says comes to the same.
+  expect(await sessionCost(database.db, "s1")).toEqual({ requests: 3, costUsd: "1.75", isLowerBound: false });
   expect(digest.spend).toMatchObject({ previousUsd: 4, currentUsd: 13.75, deltaUsd: 9.75 });
 });
 

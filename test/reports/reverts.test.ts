@@ -30,6 +30,33 @@ test("one standing revert is enough, beside others that were taken back", () => 
   ).toEqual(["1#3", "1#1"]);
 });
 
+test("whatever reverts whatever, one is reverted exactly if a revert of it stands", () => {
+  const later = fc.integer({ min: 1, max: 30 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(later, later), { maxLength: 60 }), (pairs) => {
+      // The higher number was merged later; the latest merge comes first.
+      const edges = pairs
+        .filter(([a, b]) => a !== b)
+        .map(([a, b]) => ({ reverter: Math.max(a, b), original: Math.min(a, b) }))
+        .sort((a, b) => b.reverter - a.reverter);
+      const isReverted = (number: number): boolean =>
+        edges.some((it) => it.original === number && !isReverted(it.reverter));
+      const known = new Map<number, boolean>();
+      for (let number = 30; number >= 1; number--) {
+        const stands = edges.some((it) => it.original === number && known.get(it.reverter) === false);
+        known.set(number, stands);
+      }
+      const expected = [...known].flatMap(([number, reverted]) => (reverted ? [`1#${number}`] : []));
+      const found = revertedBy(
+        edges.map(({ reverter, original }) => ({ reverter: `1#${reverter}`, original: `1#${original}` })),
+      );
+      expect(found.sort()).toEqual(expected.sort());
+      if (edges.length < 10)
+        for (const [number, reverted] of known) expect(isReverted(number)).toBe(reverted);
+    }),
+  );
+});
+
 describe("evidence of a revert", () => {
   let database: TestDatabase;
   let sql: postgres.Sql;
