@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { adminAgentSessions } from "./agent-sessions.ts";
 import { adminAudit } from "./audit.ts";
 import { adminBodies } from "./bodies.ts";
 import { adminClassifier } from "./classifier.ts";
@@ -39,4 +40,5 @@ export const admin = (deps: AdminDeps) =>
     .use(adminAudit(deps))
     .use(adminMetricsDropped(deps))
     .use(adminToolCalls(deps))
+    .use(adminAgentSessions(deps))
     .use(adminPullRequests(deps));

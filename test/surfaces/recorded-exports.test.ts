@@ -111,3 +111,41 @@ test.each([
   expect(await Promise.all([...bodies, ...bodies].map(send))).toEqual([...first, ...first]);
   expect(await figures(it.client)).toEqual(once as never);
 });
+
+test("a session that also went through the gateway says so, with both costs beside each other", async () => {
+  const list = (query: string) =>
+    gateway.admin<{ data: Record<string, unknown>[]; next: string | null }>(
+      "GET",
+      `/agent-sessions?${query}`,
+    );
+  const all = (await list("")).data;
+  expect(all.map(({ client, also_proxied }) => [client, also_proxied]).toSorted()).toEqual([
+    ["claude-code", false],
+    ["gemini-cli", false],
+  ]);
+  const claude = all.find(({ client }) => client === "claude-code");
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.secret}`, "x-session-id": String(claude?.["session"]) },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "hello" }] }),
+  });
+  expect(answer.status).toBe(200);
+  expect((await list("also_proxied=true")).data).toMatchObject([
+    {
+      session: claude?.["session"],
+      total_tokens: 222,
+      estimated_cost_usd: "0.00135",
+      estimate_is_lower_bound: false,
+      also_proxied: true,
+      gateway_requests: 1,
+      gateway_cost_usd: expect.stringMatching(/^0\.\d+$/),
+    },
+  ]);
+  expect((await list("also_proxied=false")).data.map(({ client }) => client)).toEqual(["gemini-cli"]);
+  const first = await list("limit=1");
+  const second = await list(`limit=1&after=${encodeURIComponent(first.next ?? "")}`);
+  expect([...first.data, ...second.data].map(({ session }) => session)).toEqual(
+    all.map(({ session }) => session),
+  );
+  expect(second.next).toBeNull();
+});

@@ -1,0 +1,72 @@
+import { Elysia } from "elysia";
+import { AgentSessionView } from "#shared/admin/agent-sessions.ts";
+import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import { type AgentSessionQuery, listAgentSessions } from "../stores/agent-sessions.ts";
+import { type AdminDeps, awaitSettled, read } from "./deps.ts";
+import { documented, LIST_QUERY } from "./documented.ts";
+import { page, readListQuery } from "./list.ts";
+
+const docs = documented("records");
+
+/** Days that the list looks back where nobody says. */
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** `/admin/v1/agent-sessions`: what agents tell of themselves beside what the gateway recorded, session by session. */
+export const adminAgentSessions = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.agent-sessions", prefix: "/agent-sessions" }).use(adminKey(deps.isAdmin)).get(
+    "",
+    async ({ request }) => {
+      const query = readQuery(request, deps.clock.now());
+      await awaitSettled(deps);
+      const rows = await read(deps, (db) => listAgentSessions(db, { ...query, limit: query.limit + 1 }));
+      return page(rows, query.limit, {
+        view: (row): AgentSessionView => row,
+        cursor: (row) => `${row.last_at}_${row.session}`,
+      });
+    },
+    docs({
+      summary: "List sessions that agents told metrics of, the last told of first",
+      description:
+        "The agent's own estimate stands beside the gateway's cost of the same session and is never added to it: where `also_proxied` is true, both tell of the same work.",
+      query: {
+        ...LIST_QUERY,
+        client: "Exactly this client.",
+        also_proxied: "`true`: only sessions of which the gateway has calls too; `false`: only the others.",
+        from: `Told of then or later: RFC 3339, or a date. Absent: ${DAYS} days ago.`,
+        to: "Told of before then: RFC 3339, or a date, which includes that day. Absent: any.",
+      },
+      answers: { 200: pageOf(AgentSessionView) },
+    }),
+  );
+
+function readQuery(request: Request, now: Date): AgentSessionQuery {
+  const { limit, after, given } = readListQuery(request, ["client", "also_proxied", "from", "to"]);
+  const { from, to, also_proxied: proxied } = given;
+  if (proxied !== undefined && proxied !== "true" && proxied !== "false") {
+    throw new GatewayError("invalid_request", "also_proxied: Expected true or false.");
+  }
+  return {
+    limit,
+    after: after === null ? null : cursorOf(after),
+    client: given.client ?? null,
+    alsoProxied: proxied === undefined ? null : proxied === "true",
+    from: instant("from", from === undefined ? now.getTime() - DAYS * DAY_MS : readInstant(from)),
+    to: instant("to", to === undefined ? now.getTime() + DAYS * DAY_MS : readEnd(to)),
+  };
+}
+
+const CURSOR = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)_([A-Za-z0-9._:-]{1,64})$/;
+
+function cursorOf(after: string): NonNullable<AgentSessionQuery["after"]> {
+  const [, lastAt, session] = CURSOR.exec(after) ?? [];
+  if (lastAt && session) return { lastAt, session };
+  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+}
+
+function instant(name: string, atMs: number | null): string {
+  if (atMs !== null) return new Date(atMs).toISOString();
+  throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
+}

@@ -1,0 +1,21 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+const Money = (description: string) => nullable(Type.String({ description }));
+
+/** A session of an agent that exports metrics of its own, beside what the gateway recorded of the same session. */
+export const AgentSessionView = closed({
+  session: Type.String(),
+  client: Type.String(),
+  first_at: Type.String(),
+  last_at: Type.String({ description: "Of its points in the window." }),
+  total_tokens: Type.Integer({ description: "As the agent counts them." }),
+  estimated_cost_usd: Money("At list price, exact decimal; null is unknown."),
+  estimate_is_lower_bound: Type.Boolean(),
+  also_proxied: Type.Boolean({
+    description: "Calls of this session went through the gateway too: the two costs tell of the same work.",
+  }),
+  gateway_requests: Type.Integer(),
+  gateway_cost_usd: Money("Known cost of its calls through the gateway, without the subscription lane."),
+});
+export type AgentSessionView = Static<typeof AgentSessionView>;
