@@ -12,7 +12,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Argument, type Command } from "commander";
 import { readPresent } from "#shared/env.ts";
-import { MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
+import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
 import { gatewayUrl } from "../reach/settings.ts";
 import { AGENT_NAMES, type AgentName } from "../stamping/agents.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
@@ -49,6 +49,7 @@ function printManaged({ url, required }: Options): number {
   process.stdout.write(managedSettings(gatewayUrl(url), { required: required ?? false }));
   const places = Object.entries(MANAGED_SETTINGS_PATHS).map(([system, path]) => `  ${system}: ${path}`);
   note(`it belongs on every machine, where TALLYGATE_KEY holds a client key, as\n${places.join("\n")}`);
+  note(`agents whose hooks are commands run instead\n  ${forwarder(gatewayUrl(url), "codex")}`);
   return 0;
 }
 
