@@ -8,6 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
+import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ToolServer } from "../directory.ts";
 import type { AskToolServer } from "../upstream/tool-server.ts";
@@ -17,6 +18,7 @@ const CONNECTIONS_MAX = 256;
 const IDLE_MS = 300_000;
 const CONNECT_MS = 10_000;
 const SPOKEN_MS = 600_000;
+const CLOSE_MS = 2_000;
 const MODERN = "2026-07-28";
 const SELF = { name: "tallygate", version: "0.1.0" };
 
@@ -88,22 +90,8 @@ export function openConnections(ask: AskToolServer, clock: Clock): Connections {
     }
   }
 
-  const tried = new Map<string, { speaks: Promise<boolean>; untilMs: number }>();
-
   return {
-    speaks(server, era) {
-      const name = JSON.stringify([keyOf({ server, keyId: "", session: null }), era]);
-      const known = tried.get(name);
-      if (known && known.untilMs > clock.monotonicMs()) return known.speaks;
-      const speaks = isSpoken(ask, server, era).catch(() => {
-        tried.delete(name);
-        // It tells the client itself what is wrong with it.
-        return true;
-      });
-      if (tried.size >= CONNECTIONS_MAX) tried.clear();
-      tried.set(name, { speaks, untilMs: clock.monotonicMs() + SPOKEN_MS });
-      return speaks;
-    },
+    speaks: eraTrials(ask, clock),
     async use(of, work) {
       try {
         return await once(of, work);
@@ -116,7 +104,8 @@ export function openConnections(ask: AskToolServer, clock: Clock): Connections {
     async close() {
       const all = [...entries.values()];
       entries.clear();
-      await Promise.all(all.map(({ opened }) => opened.then(ended, () => undefined)));
+      const goodbyes = all.map(({ opened }) => opened.then(ended, () => undefined));
+      await within(CLOSE_MS, Promise.all(goodbyes)).catch(() => undefined);
     },
   };
 }
@@ -133,6 +122,23 @@ function keyOf({ server, keyId, session }: ConnectionOf): string {
   ];
   const digest = createHash("sha256").update(JSON.stringify(place)).digest("base64");
   return JSON.stringify([server.name, digest, keyId, session]);
+}
+
+function eraTrials(ask: AskToolServer, clock: Clock): Connections["speaks"] {
+  const tried = new Map<string, { speaks: Promise<boolean>; untilMs: number }>();
+  return (server, era) => {
+    const name = JSON.stringify([keyOf({ server, keyId: "", session: null }), era]);
+    const known = tried.get(name);
+    if (known && known.untilMs > clock.monotonicMs()) return known.speaks;
+    const speaks = isSpoken(ask, server, era).catch(() => {
+      tried.delete(name);
+      // It tells the client itself what is wrong with it.
+      return true;
+    });
+    if (tried.size >= CONNECTIONS_MAX) tried.clear();
+    tried.set(name, { speaks, untilMs: clock.monotonicMs() + SPOKEN_MS });
+    return speaks;
+  };
 }
 
 /** Rejects where the server gives no answer that tells. */

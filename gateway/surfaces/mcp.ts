@@ -81,7 +81,10 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     if (!posted) throw new GatewayError("method_not_allowed");
     return await aggregate(deps, { ...caller, request, ...parsedOf(posted) });
   } catch (error) {
-    return failed(deps, error, posted?.message.id);
+    // Nobody is told when the client has left.
+    const requestId = newId();
+    if (!request.signal.aborted) logFailure(deps, error, requestId);
+    return errorAnswer(error, posted?.message.id, requestId);
   }
 }
 
@@ -150,12 +153,8 @@ async function recordHidden(
   await recordDenied(deps, { ...caller, tool, externalId: externalIdOf(params) });
 }
 
-function failed({ log }: McpDeps, error: unknown, id: RpcMessage["id"]): Response {
-  const requestId = newId();
-  const isOurs = error instanceof RpcError || (error instanceof GatewayError && error.cause === undefined);
-  if (!isOurs) {
-    const cause = error instanceof GatewayError ? error.cause : error;
-    log.warn({ ...errorFields(cause), requestId }, "a message for tools failed");
-  }
-  return errorAnswer(error, id, requestId);
+function logFailure({ log }: McpDeps, error: unknown, requestId: string): void {
+  if (error instanceof RpcError || (error instanceof GatewayError && error.cause === undefined)) return;
+  const cause = error instanceof GatewayError ? error.cause : error;
+  log.warn({ ...errorFields(cause), requestId }, "a message for tools failed");
 }

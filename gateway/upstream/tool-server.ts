@@ -1,6 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { failureOf } from "./failures.ts";
 import type { AddressGuard } from "./ssrf.ts";
 import type { Watchdog, Watched } from "./watchdog.ts";
 
@@ -53,7 +54,7 @@ export function toolServerAsker({ guard, clock, watchdog }: ToolServerDeps): Ask
     } catch (cause) {
       watchdog.release(watched);
       if (cause instanceof GatewayError) throw cause;
-      throw failureOf(cause, silence.signal.aborted);
+      throw failed(cause, silence.signal.aborted);
     }
   };
 }
@@ -75,20 +76,17 @@ function requireUsable(answer: Response): void {
   if (!isRedirect && status !== 401 && status !== 403) return;
   void answer.body?.cancel();
   throw new GatewayError(
-    "upstream_broken",
+    "upstream_unreachable",
     isRedirect
       ? "The tool server redirects, which is not followed."
       : "The tool server refuses the credential that it is called with.",
   );
 }
 
-/** Errors of Bun's `fetch` before a connection stood: the server has seen nothing. */
-const NOT_CONNECTED = new Set(["ConnectionRefused", "FailedToOpenSocket", "ENOTFOUND", "DNSException"]);
-
-function failureOf(cause: unknown, timedOut: boolean): GatewayError {
+function failed(cause: unknown, timedOut: boolean): GatewayError {
   if (timedOut) return new GatewayError("upstream_timeout", "The tool server did not answer in time.", cause);
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return NOT_CONNECTED.has(code)
+  // Whatever failed after the connection stood leaves open what the server made of the message.
+  return failureOf(cause, true) === "upstream_unreachable"
     ? new GatewayError("upstream_unreachable", "The tool server could not be reached.", cause)
     : new GatewayError("upstream_broken", "The tool server's answer broke off.", cause);
 }
@@ -123,7 +121,7 @@ function bounded(answer: Response, { moved, watchdog, watched }: Bounds): Respon
       } catch (cause) {
         release();
         void reader.cancel().catch(() => undefined);
-        controller.error(failureOf(cause, false));
+        controller.error(failed(cause, false));
       }
     },
     cancel(reason) {

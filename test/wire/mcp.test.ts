@@ -228,6 +228,34 @@ describe("when a server fails", () => {
     },
   );
 
+  test("one that has forgotten its sessions is called in a new one", async () => {
+    const label = { "x-session-id": "forgotten" };
+    await post("/mcp", call("old__echo", { words: "one" }), label);
+    it.servers.old.forget();
+    const again = await post("/mcp", call("old__echo", { words: "two" }), label);
+    expect(again.result?.["content"]).toEqual([{ type: "text", text: "two" }]);
+    expect(await it.calls("forgotten", 2)).toMatchObject([{ status: "ok" }, { status: "ok" }]);
+  });
+
+  test("one that refuses our credential is not mistaken for a refusal of the client's", async () => {
+    const refusing = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("no", { status: 401 }),
+    });
+    const url = `http://127.0.0.1:${refusing.port}/mcp`;
+    await it.admin("POST", "/mcp-servers", { name: "refusing", url, allow_private_network: true });
+    const label = { "x-session-id": "refusing" };
+    expect(await post("/mcp/refusing", call("echo"), label)).toMatchObject({
+      status: 502,
+      error: { code: -32603 },
+    });
+    expect((await post("/mcp", call("refusing__echo"), label)).error?.code).toBe(-32603);
+    expect(await it.calls("refusing", 2)).toMatchObject(Array(2).fill({ status: "failed", cost_usd: "0" }));
+    await it.admin("DELETE", "/mcp-servers/refusing");
+    await refusing.stop(true);
+  });
+
   test("a client that cancels by a message is answered, and the server is told", async () => {
     const label = { "x-session-id": "cancels" };
     const before = it.servers.old.seen.length;

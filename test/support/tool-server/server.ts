@@ -16,8 +16,8 @@ export type TestToolServer = {
   url: string;
   /** Every request as it arrived. */
   seen: ToolServerSeen[];
-  /** Calls of `wait` that were cancelled or left. */
-  port: number;
+  /** Ends all sessions, as a server that starts anew does. */
+  forget(): void;
   stop(): Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export function startToolServer({ eras = "both", port = 0, before }: Options = {
   });
   return {
     url: `http://127.0.0.1:${server.port}/mcp`,
-    port: server.port ?? 0,
+    forget: sessions.forget,
     seen,
     async stop() {
       await modern.close();
@@ -68,6 +68,7 @@ export function startToolServer({ eras = "both", port = 0, before }: Options = {
 function sessionful() {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return {
+    forget: () => sessions.clear(),
     async fetch(request: Request): Promise<Response> {
       const id = request.headers.get("mcp-session-id");
       if (id !== null) {
