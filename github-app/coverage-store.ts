@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, sql } from "drizzle-orm";
 import { installations, repositories } from "#drizzle/schema/github.ts";
 import { coverageChanges } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -132,3 +132,22 @@ export const coveredRepositories = (
         sql`${repositories.covered}`,
       ),
     );
+
+/** The repositories of which an installation's last change was that they were added to it. */
+export async function addedRepositories(tx: Transaction, installationId: number): Promise<Set<number>> {
+  const last = await tx
+    .selectDistinctOn([coverageChanges.repositoryId], {
+      id: coverageChanges.repositoryId,
+      kind: coverageChanges.kind,
+    })
+    .from(coverageChanges)
+    .where(
+      and(
+        eq(coverageChanges.orgId, DEFAULT_ORG),
+        eq(coverageChanges.installationId, installationId),
+        gt(coverageChanges.repositoryId, 0),
+      ),
+    )
+    .orderBy(asc(coverageChanges.repositoryId), desc(coverageChanges.at), asc(coverageChanges.kind));
+  return new Set(last.filter(({ kind }) => kind === "added").map(({ id }) => id));
+}

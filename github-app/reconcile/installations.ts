@@ -5,7 +5,7 @@ import type { Log } from "#shared/log.ts";
 import { fits } from "#shared/schema.ts";
 import { type Accounts, noAccounts, writeAccounts } from "../apply.ts";
 import { installationFacts } from "../coverage-facts.ts";
-import { coveredRepositories } from "../coverage-store.ts";
+import { addedRepositories, coveredRepositories } from "../coverage-store.ts";
 import { type Github, statusOf, waitMsOf } from "../octokit.ts";
 import { InstallationPayload } from "../payloads.ts";
 import { expectPasses } from "./passes.ts";
@@ -96,22 +96,44 @@ async function readRepositories(
   const at = clock.now().toISOString();
   await database.db.transaction(async (tx) => {
     const before = await coveredRepositories(tx, installationId);
-    const known = new Map(before.map((it) => [it.id, it.fullName]));
-    const accounts = noAccounts();
-    const see = (it: { id: number; fullName: string }, covered: boolean) =>
-      accounts.sightings.push({ ...it, formerNames: [], installationId, covered, at });
-    const change = (repositoryId: number, kind: "added" | "removed") =>
-      accounts.coverage.push({ installationId, repositoryId, kind, at });
-    for (const { id, full_name } of listed) {
-      if (known.get(id) !== full_name) see({ id, fullName: full_name }, true);
-      if (!known.has(id)) change(id, "added");
-    }
-    const present = new Set(listed.map(({ id }) => id));
-    for (const it of before.filter(({ id }) => !present.has(id))) {
-      see(it, false);
-      change(it.id, "removed");
-    }
-    await writeAccounts(tx, accounts);
+    // A pull request's delivery shows a repository, but not since when it is seen.
+    const added = await addedRepositories(tx, installationId);
+    const named = listed.map((it) => ({ id: it.id, fullName: it.full_name }));
+    await writeAccounts(tx, differences({ installationId, at, listed: named, before, added }));
   });
   return listed.map(({ id }) => id);
+}
+
+type Named = { id: number; fullName: string };
+
+/** What a list of an installation's repositories says that is not known yet. */
+function differences(it: {
+  installationId: number;
+  at: string;
+  listed: readonly Named[];
+  before: readonly Named[];
+  added: ReadonlySet<number>;
+}): Accounts {
+  const { installationId, at, added } = it;
+  const known = new Map(it.before.map(({ id, fullName }) => [id, fullName]));
+  const present = new Set(it.listed.map(({ id }) => id));
+  const sightings = [
+    ...it.listed
+      .filter(({ id, fullName }) => known.get(id) !== fullName)
+      .map((one) => ({ ...one, covered: true })),
+    ...it.before.filter(({ id }) => !present.has(id)).map((one) => ({ ...one, covered: false })),
+  ];
+  const changes = [
+    ...it.listed
+      .filter(({ id }) => !added.has(id))
+      .map(({ id }) => ({ repositoryId: id, kind: "added" as const })),
+    ...[...added]
+      .filter((id) => !present.has(id))
+      .map((id) => ({ repositoryId: id, kind: "removed" as const })),
+  ];
+  return {
+    ...noAccounts(),
+    sightings: sightings.map((one) => ({ ...one, formerNames: [], installationId, at })),
+    coverage: changes.map((one) => ({ ...one, installationId, at })),
+  };
 }

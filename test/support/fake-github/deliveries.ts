@@ -15,8 +15,8 @@ export type Attempt = {
 
 export type Hook = { url: string; secret: string };
 
-/** `lost`: GitHub could not reach the address. */
-export type SendOptions = { guid?: string; lost?: boolean };
+/** `lost`: GitHub could not reach the address. `silent`: nothing is delivered and nothing listed. */
+export type SendOptions = { guid?: string; lost?: boolean; silent?: boolean };
 
 /** GitHub's deliveries to the App's webhook, each attempt kept in a list. */
 export function createDeliveries(now: () => Date, newId: () => number, hookOf: () => Hook | null) {

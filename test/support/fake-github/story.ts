@@ -23,8 +23,8 @@ import {
 /** What happens at GitHub: each deed changes the world and, unless told otherwise, is delivered to the App. */
 export function createStory(world: World, deliveries: Deliveries) {
   const eventOf = payloads(world);
-  const send = (event: string, payload: Payload, options?: SendOptions) =>
-    deliveries.send(event, payload, options);
+  const send: Send = (event, payload, options) =>
+    options?.silent ? Promise.resolve(null) : deliveries.send(event, payload(), options);
 
   return {
     ...deedsOfRepositories(world, eventOf, send),
@@ -33,7 +33,12 @@ export function createStory(world: World, deliveries: Deliveries) {
   };
 }
 
-type Send = (event: string, payload: Payload, options?: SendOptions) => ReturnType<Deliveries["send"]>;
+/** Makes the payload only if it is to be delivered; then resolves with the attempt. */
+type Send = (
+  event: string,
+  payload: () => Payload,
+  options?: SendOptions,
+) => Promise<Awaited<ReturnType<Deliveries["send"]>> | null>;
 type Payloads = ReturnType<typeof payloads>;
 
 /** Deliveries made of the world as it stands. */
@@ -147,35 +152,35 @@ function deedsOfRepositories(world: World, eventOf: Payloads, send: Send) {
         ...values,
       };
       world.installations.push(made);
-      await send("installation", eventOf.installation(made, "created"), options);
+      await send("installation", () => eventOf.installation(made, "created"), options);
       return made;
     },
     suspend: async (it: Installation, options?: SendOptions) => {
       it.suspendedAt = it.updatedAt = world.now();
-      return await send("installation", eventOf.installation(it, "suspend"), options);
+      return await send("installation", () => eventOf.installation(it, "suspend"), options);
     },
     unsuspend: async (it: Installation, options?: SendOptions) => {
       it.suspendedAt = null;
-      return await send("installation", eventOf.installation(it, "unsuspend"), options);
+      return await send("installation", () => eventOf.installation(it, "unsuspend"), options);
     },
     uninstall: async (it: Installation, options?: SendOptions) => {
       it.removed = true;
       it.updatedAt = world.now();
-      return await send("installation", eventOf.installation(it, "deleted"), options);
+      return await send("installation", () => eventOf.installation(it, "deleted"), options);
     },
     addToInstallation: async (it: Installation, added: Repository[], options?: SendOptions) => {
       it.repositories.push(...added);
-      return await send("installation_repositories", eventOf.coverage(it, "added", added), options);
+      return await send("installation_repositories", () => eventOf.coverage(it, "added", added), options);
     },
     removeFromInstallation: async (it: Installation, removed: Repository[], options?: SendOptions) => {
       it.repositories = it.repositories.filter((one) => !removed.includes(one));
-      return await send("installation_repositories", eventOf.coverage(it, "removed", removed), options);
+      return await send("installation_repositories", () => eventOf.coverage(it, "removed", removed), options);
     },
     rename: async (it: Repository, fullName: string, options?: SendOptions) => {
       const former = it.fullName.split("/")[1] ?? "";
       it.fullName = fullName;
       it.updatedAt = world.now();
-      return await send("repository", eventOf.renamed(it, former), options);
+      return await send("repository", () => eventOf.renamed(it, former), options);
     },
   };
 }
@@ -217,31 +222,31 @@ function deedsOfPullRequests(world: World, eventOf: Payloads, send: Send) {
         reviews: [],
       };
       world.pullRequests.set(keyOf(repository, number), made);
-      await send("pull_request", eventOf.pullRequest(made, "opened"), options);
+      await send("pull_request", () => eventOf.pullRequest(made, "opened"), options);
       return made;
     },
     editBody: async (it: PullRequest, body: string | null, options?: SendOptions & { at?: string }) => {
       const former = it.body;
       it.body = body;
       it.updatedAt = options?.at ?? world.now();
-      return await send("pull_request", eventOf.pullRequest(it, "edited", former), options);
+      return await send("pull_request", () => eventOf.pullRequest(it, "edited", former), options);
     },
     merge: async (it: PullRequest, options?: SendOptions & { at?: string }) => {
       it.updatedAt = options?.at ?? world.now();
       it.mergedAt = it.closedAt = it.updatedAt;
       it.mergeCommitSha = shaOf(`merge ${keyOf(it.repository, it.number)}`);
-      return await send("pull_request", eventOf.pullRequest(it, "closed"), options);
+      return await send("pull_request", () => eventOf.pullRequest(it, "closed"), options);
     },
     close: async (it: PullRequest, options?: SendOptions & { at?: string }) => {
       it.updatedAt = it.closedAt = options?.at ?? world.now();
-      return await send("pull_request", eventOf.pullRequest(it, "closed"), options);
+      return await send("pull_request", () => eventOf.pullRequest(it, "closed"), options);
     },
     /** A push to its branch. */
     push: async (it: PullRequest, commit: Commit, options?: SendOptions & { at?: string }) => {
       it.commits.push(commit);
       it.headSha = commit.sha;
       it.updatedAt = options?.at ?? world.now();
-      return await send("pull_request", eventOf.pullRequest(it, "synchronize"), options);
+      return await send("pull_request", () => eventOf.pullRequest(it, "synchronize"), options);
     },
   };
 }
@@ -264,7 +269,7 @@ function deedsOfReviews(world: World, eventOf: Payloads, send: Send) {
       };
       of.reviews.push(made);
       of.updatedAt = at;
-      await send("pull_request_review", eventOf.review(made, of, "submitted"), options);
+      await send("pull_request_review", () => eventOf.review(made, of, "submitted"), options);
       return made;
     },
     editReview: async (
@@ -276,12 +281,12 @@ function deedsOfReviews(world: World, eventOf: Payloads, send: Send) {
       const former = it.body;
       it.body = body;
       it.updatedAt = options?.at ?? world.now();
-      return await send("pull_request_review", eventOf.review(it, of, "edited", former), options);
+      return await send("pull_request_review", () => eventOf.review(it, of, "edited", former), options);
     },
     dismissReview: async (it: Review, of: PullRequest, options?: SendOptions & { at?: string }) => {
       it.state = "DISMISSED";
       it.updatedAt = of.updatedAt = options?.at ?? world.now();
-      return await send("pull_request_review", eventOf.review(it, of, "dismissed"), options);
+      return await send("pull_request_review", () => eventOf.review(it, of, "dismissed"), options);
     },
   };
 }
