@@ -8,13 +8,14 @@ const PARTITION_LOCK = 7_219_440_319;
 export type Month = { table: string; from: string; to: string };
 
 /** The months that need a partition at `now`: the one before (late records), this one, and two ahead. */
-export function monthsAround(now: Date): Month[] {
-  return [-1, 0, 1, 2].map((offset) => {
-    const first = (months: number) =>
-      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
-    const from = first(offset);
-    return { table: `requests_${from.slice(0, 7).replace("-", "_")}`, from, to: first(offset + 1) };
-  });
+export const monthsAround = (now: Date): Month[] => [-1, 0, 1, 2].map((offset) => monthOf(now, offset));
+
+/** The month of `at`, or the one so many months after it. */
+export function monthOf(at: Date, offset = 0): Month {
+  const first = (months: number) =>
+    new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
+  const from = first(offset);
+  return { table: `requests_${from.slice(0, 7).replace("-", "_")}`, from, to: first(offset + 1) };
 }
 
 /**
@@ -35,7 +36,11 @@ export async function ensurePartitions(url: string, now: Date): Promise<string[]
   });
   try {
     const made: string[] = [];
+    const [gone] = await client<{ to: string | null }[]>`
+      select to_char(min(raw_from) at time zone 'UTC', 'YYYY-MM-DD') as to from rollup_state`;
     for (const month of monthsAround(now)) {
+      // Its single records are dropped already: what comes late is added to its rollups (retention.ts).
+      if (gone?.to && month.to <= gone.to) continue;
       if (await client.begin((transaction) => addMonth(transaction, month))) made.push(month.table);
     }
     return made;
@@ -44,7 +49,8 @@ export async function ensurePartitions(url: string, now: Date): Promise<string[]
   }
 }
 
-async function addMonth(sql: postgres.TransactionSql, { table, from, to }: Month): Promise<boolean> {
+/** Makes and attaches one month, unless it is there. In a transaction. */
+export async function addMonth(sql: postgres.TransactionSql, { table, from, to }: Month): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`;
   const [there] = await sql`select 1 from pg_inherits where inhrelid = to_regclass(${table})`;
   if (there) return false;

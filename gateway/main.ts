@@ -12,6 +12,7 @@ import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
 import { isAway } from "./stores/failure.ts";
+import { keepRollups } from "./stores/keep-rollups.ts";
 import { keepToolCalls } from "./stores/keep-tool-calls.ts";
 
 /** A replica whose database is not there yet waits for it, and says so. */
@@ -41,6 +42,7 @@ const replica =
 const reconciler = startReconciler(deps, config.batchCheckSeconds * 1000);
 const digests = startDigests(deps);
 const toolCalls = keepToolCalls(deps);
+const rollups = keepRollups(config.databaseUrl, deps);
 const server = app(deps).listen({ port: config.port, hostname: config.host });
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
@@ -57,6 +59,7 @@ function stop(exitCode: number): Promise<void> {
       () => undefined,
     );
     partitions.stop();
+    await rollups.stop();
     replica?.stop();
     reconciler.stop();
     digests.stop();

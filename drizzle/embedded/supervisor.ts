@@ -12,7 +12,7 @@ import { choosePlace, type Place, passwordOf, SYSTEM_ROOT } from "./place.ts";
 import { adopt, launch, type Server, type ServerSpec, stopServer } from "./server.ts";
 
 /** The database inside the cluster. */
-const DATABASE = "tallygate";
+export const DATABASE = "tallygate";
 
 export type EmbeddedOptions = {
   /** Absolute. */

@@ -7,6 +7,7 @@ import { addInstall } from "./commands/install.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addPr } from "./commands/pr.ts";
 import { addReport } from "./commands/report.ts";
+import { addRollups } from "./commands/rollups.ts";
 import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
 import { addSession } from "./commands/session.ts";
@@ -32,6 +33,7 @@ for (const add of [
   addKeys,
   addReport,
   addDigest,
+  addRollups,
   addRoutes,
 ]) {
   add(program);

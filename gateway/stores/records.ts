@@ -2,7 +2,7 @@ import { getTableColumns } from "drizzle-orm";
 import postgres from "postgres";
 import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import { isId } from "#shared/ids.ts";
+import { isId, newId } from "#shared/ids.ts";
 import { isToolText, toolStatements } from "./tool-calls.ts";
 
 /** A statement and its parameters. */
@@ -47,8 +47,9 @@ export function refusedForData(error: unknown): string | null {
 const quoted = (name: string) => `"${name}"`;
 
 /**
- * The ingest statement, made from the table: its only parameter is a JSON array of rows whose members are named as
- * in `RequestRow`. A member that is missing becomes the column's default, so rows spooled before a migration fit.
+ * The ingest statement, made from the table: its first parameter is a JSON array of rows whose members are named as
+ * in `RequestRow`. A member that is missing becomes the column's default, so rows spooled before a migration fit. The
+ * hours of rows that were not there are marked for rollups, under the id that is the second parameter.
  */
 export function ingestStatement(): string {
   const columns = Object.entries(getTableColumns(requests));
@@ -60,17 +61,20 @@ export function ingestStatement(): string {
   );
   const types = columns.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
   return (
-    `INSERT INTO "requests" (${targets.join(", ")}) SELECT ${values.join(", ")} ` +
-    `FROM json_to_recordset($1::text::json) AS r(${types.join(", ")}) ON CONFLICT DO NOTHING`
+    `WITH "booked" AS (INSERT INTO "requests" (${targets.join(", ")}) SELECT ${values.join(", ")} ` +
+    `FROM json_to_recordset($1::text::json) AS r(${types.join(", ")}) ON CONFLICT DO NOTHING ` +
+    `RETURNING "org_id", "started_at") ` +
+    `INSERT INTO "rollup_marks" ("org_id", "hour", "id") ` +
+    `SELECT DISTINCT "org_id", date_trunc('hour', "started_at", 'UTC'), $2::text::uuid FROM "booked"`
   );
 }
 
 const INGEST = ingestStatement();
 
-/** What a batch writes. Whatever is derived from records is derived by triggers of the table, in the same transaction. */
+/** What a batch writes. Whatever else is derived from records is derived by triggers of the table, in the same transaction. */
 export const batchStatement = (rows: readonly string[]): Statement => ({
   text: INGEST,
-  values: [`[${rows.join(",")}]`],
+  values: [`[${rows.join(",")}]`, newId()],
 });
 
 const PARK =

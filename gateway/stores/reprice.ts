@@ -1,7 +1,7 @@
 import { and, eq, gt, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { type PriceSnapshot, requests } from "#drizzle/schema/records.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Usage } from "#shared/usage.ts";
 import type { Reader } from "./change.ts";
 import { asking } from "./failure.ts";
@@ -98,18 +98,27 @@ export type NewPrice = {
   price: PriceSnapshot | null;
 };
 
-/** Prices the records that are still unpriced; one that was priced meanwhile keeps its price. Returns what it changed. */
+/**
+ * Prices the records that are still unpriced; one that was priced meanwhile keeps its price. Their hours are marked for
+ * rollups. Returns what it changed.
+ */
 export const applyPrices = (
   database: Database,
   prices: readonly NewPrice[],
 ): Promise<{ id: string; costUsd: string }[]> =>
   asking(() =>
     database.db.execute<{ id: string; costUsd: string }>(sql`
+      with changed as (
       update ${requests} as record
       set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price", unpriced = false
       from json_to_recordset(${JSON.stringify(prices)}::text::json)
         as priced("id" uuid, "startedAt" timestamptz, "costUsd" numeric, "tokenCostUsd" numeric, "price" jsonb)
       where record.org_id = ${DEFAULT_ORG} and record.id = priced."id"
         and record.started_at = priced."startedAt" and record.unpriced
-      returning record.id, record.cost_usd::text as "costUsd"`),
+      returning record.org_id, record.started_at, record.id, record.cost_usd::text as cost
+      ), marked as (
+        insert into rollup_marks (org_id, hour, id)
+        select distinct org_id, date_trunc('hour', started_at, 'UTC'), ${newId()}::text::uuid from changed
+      )
+      select id, cost as "costUsd" from changed`),
   );

@@ -33,7 +33,8 @@ const NEVER_ROLLED = "0001-01-01T00:00:00.000Z";
 /** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
 type Turn = "idle" | "more" | "busy";
 
-export type Progress = { rolledTo: Date };
+/** How far a catch-up is, and how many records it has summed up. */
+export type Progress = { rolledTo: Date; records: number };
 
 /** Keeps the rollups of an organisation. Any number of processes may run it: one at a time gets its turn. */
 export type Rollups = {
@@ -43,9 +44,9 @@ export type Rollups = {
    */
   turn(now: Date, patient?: boolean): Promise<Turn>;
   /** Takes turns until there is nothing left to do. Waits for another process that is at it. */
-  catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<void>;
+  catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
   /** Makes everything anew for which there are single records. Reports read single records meanwhile. */
-  rebuild(now: Date, onProgress?: (progress: Progress) => void): Promise<void>;
+  rebuild(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
   close(): Promise<void>;
 };
 
@@ -65,25 +66,27 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     // A process that hangs must not keep the others from their turn.
     idleTransactionTimeoutMs: 60_000,
   });
+  let records = 0;
   const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
       const settledMs = floorTo(HOUR_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
-        await advance(sql, orgId, state, settledMs);
+        records += await advance(sql, orgId, state, settledMs);
         return "more";
       }
       const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
       return remade ? "more" : "idle";
     });
 
-  async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<void> {
+  async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {
     for (;;) {
       const outcome = await turn(now, false);
-      if (outcome === "idle") return;
+      const rolledTo = new Date((await stateOf(client, orgId))?.rolledToMs ?? 0);
+      if (outcome === "idle") return { rolledTo, records };
       if (outcome === "busy") await Bun.sleep(BUSY_RETRY_MS);
-      else onProgress?.({ rolledTo: new Date((await stateOf(client, orgId))?.rolledToMs ?? 0) });
+      else onProgress?.({ rolledTo, records });
     }
   }
 
@@ -93,7 +96,8 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     rebuild: async (now, onProgress) => {
       while ((await run((sql, state) => forget(sql, orgId, state))) === "busy")
         await Bun.sleep(BUSY_RETRY_MS);
-      await catchUp(now, onProgress);
+      records = 0;
+      return await catchUp(now, onProgress);
     },
     close: () => client.end({ timeout: 5 }),
   };
@@ -140,15 +144,16 @@ async function stateOf(
     : null;
 }
 
-/** Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`. */
-async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<void> {
+/** Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`; returns how many records. */
+async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<number> {
   const toMs = Math.min(settledMs, floorTo(DAY_MS, rolledToMs) + DAY_MS);
-  const { count } = await sql.unsafe(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
+  const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
   if (toMs % DAY_MS === 0) await rollDay(sql, orgId, dayOf(toMs - 1), { known: false });
-  const reached = count > 0 ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
+  const reached = made?.records ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
   await sql`update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
   // Later hours are read raw until their turn comes, which sees all that this one sees.
   await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(rolledToMs)}`;
+  return made?.records ?? 0;
 }
 
 /** The day of the first record after a day without any, or `settledMs`. Whole days without records need no rollups. */

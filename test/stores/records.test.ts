@@ -10,10 +10,11 @@ test("the ingest statement names every column of the table, on both sides", () =
     expect(tail).toContain(`"${member}" ${column.getSQLType()}`);
   }
   expect(tail).toContain(`coalesce(r."orgId", 'default')`);
-  expect(tail).toEndWith("ON CONFLICT DO NOTHING");
+  expect(tail).toContain("ON CONFLICT DO NOTHING");
 });
 
-test("a batch sends the text of its rows as it is, in one parameter", () => {
-  const insert = batchStatement(['{"id":"a"}', '{"id":"b"}']);
-  expect(insert.values).toEqual(['[{"id":"a"},{"id":"b"}]']);
+test("a batch sends the text of its rows as it is, in one parameter, and an id of its own", () => {
+  const [rows, id] = batchStatement(['{"id":"a"}', '{"id":"b"}']).values;
+  expect(rows).toBe('[{"id":"a"},{"id":"b"}]');
+  expect(id).not.toBe(batchStatement([]).values[1] ?? null);
 });

@@ -46,8 +46,10 @@ from (
 export const FORGET_HOURS =
   "delete from rollup_hours where org_id = $1::text and hour >= $2::timestamptz and hour < $3::timestamptz";
 
-/** The cells of the hours from $2 to before $3, of which there are none. */
-export const ROLL_HOURS = cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz", "0");
+/** The cells of the hours from $2 to before $3, of which there are none; tells of how many records. */
+export const ROLL_HOURS = `
+with made as (${cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz", "0")} returning records)
+select coalesce(sum(records), 0)::int as records from made`;
 
 /** Notes the records of the hour $2 whose like have gone already, and that are not in its cells yet; $3 is its end. */
 export const NOTE_LATE = `

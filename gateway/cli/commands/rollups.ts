@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import { runningDatabase } from "#drizzle/embedded/running.ts";
+import { readLauncherConfig } from "../../config.ts";
+import { openRollups, type Progress } from "../../stores/rollups.ts";
+import { tell } from "./common.ts";
+
+export const addRollups = (program: Command) =>
+  program
+    .command("rollups")
+    .description("The sums that reports are made of.")
+    .command("rebuild")
+    .description("Make them anew from the single records that there are; reports stay right meanwhile.")
+    .addHelpText("after", HELP)
+    .action(rebuild);
+
+const HELP = `
+Needed only after records were changed by hand in the database. In DATABASE_URL, else in the database that
+"bun run start" runs here. Sums of records that retention_days has dropped stay as they are.`;
+
+async function rebuild(): Promise<void> {
+  const { databaseUrl, dataDirectory } = readLauncherConfig();
+  const url = databaseUrl ?? runningDatabase(dataDirectory);
+  if (!url) throw new Error("No database runs here. Start the gateway, or give DATABASE_URL.");
+  const rollups = openRollups({ url });
+  const startMs = performance.now();
+  let told = "";
+  const onProgress = ({ rolledTo, records }: Progress) => {
+    const day = rolledTo.toISOString().slice(0, 10);
+    if (day === told) return;
+    told = day;
+    tell(`rolled up to ${day}, ${records} records so far`);
+  };
+  try {
+    const { records } = await rollups.rebuild(new Date(), onProgress);
+    tell(`done: ${records} records in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+  } finally {
+    await rollups.close();
+  }
+}
