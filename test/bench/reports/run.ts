@@ -1,0 +1,145 @@
+/**
+ * `bun test/bench/reports/run.ts [records] [runs] [specs]`: fills a Postgres of its own with that many records
+ * (1,000,000), rolls them up, and prints how long each built-in report takes with its comparison, `runs` times (15), from
+ * rollups and from single records, and the slowest of `specs` (40) random legal specs. `KEEP=directory` keeps the
+ * database there, and takes it up again.
+ */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "#drizzle/database.ts";
+import { startEmbedded } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import { agentEstimateSpec, subscriptionSpec } from "#gateway/reports/request.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+import { reportRunner } from "#gateway/stores/report-runner.ts";
+import { openRollups } from "#gateway/stores/rollups.ts";
+import { systemClock } from "#shared/clock.ts";
+import { createLog } from "#shared/log.ts";
+import type { Result, Spec } from "#shared/report.ts";
+import { generate } from "./generate.ts";
+import { randomSpecs } from "./random-specs.ts";
+
+const [records = 1_000_000, runs = 15, specs = 40] = process.argv.slice(2).map(Number);
+const RAW_RUNS = 2;
+/** Mid-day, so that every window has an edge within an hour. */
+const NOW = new Date("2026-11-18T15:37:12.345Z");
+
+const kept = process.env["KEEP"];
+const directory = kept ?? mkdtempSync(join(tmpdir(), "rollups-bench-"));
+mkdirSync(directory, { recursive: true });
+// Started as root, Postgres runs as another user.
+chmodSync(directory, 0o755);
+const filled = join(directory, "filled");
+const database = await startEmbedded({
+  dataDirectory: join(directory, "data"),
+  systemRoot: join(directory, "system"),
+  log: createLog("bench", "error"),
+  clock: systemClock,
+  progress: () => undefined,
+});
+const sql = connect(database.url, { name: "bench", max: 1, statementTimeoutMs: 0 });
+const rolled = reportRunner({ url: database.url });
+const single = reportRunner({ url: database.url, rollupsFrom: Number.POSITIVE_INFINITY });
+try {
+  if (!existsSync(filled)) await fill();
+  await printSizes();
+  const memory = process.memoryUsage.rss();
+  await builtIn();
+  await anyLegal();
+  console.log(`memory of this process: +${mebibytes(process.memoryUsage.rss() - memory)} MiB`);
+} finally {
+  await Promise.all([rolled.close(), single.close(), sql.end()]);
+  await database.stop();
+  if (kept === undefined) rmSync(directory, { recursive: true });
+}
+
+async function fill(): Promise<void> {
+  await migrate(database.url);
+  const made = await seconds(() => generate(sql, records, NOW));
+  const rollups = openRollups({ url: database.url });
+  const taken = await seconds(async () => await rollups.rebuild(NOW));
+  await rollups.close();
+  await sql.unsafe("vacuum analyze");
+  writeFileSync(filled, "");
+  console.log(`filled in ${made.toFixed(0)} s, rolled up in ${taken.toFixed(0)} s`);
+}
+
+async function printSizes(): Promise<void> {
+  const [row] = await sql`
+    select (select count(*) from requests) as records, (select count(*) from rollup_hours) as hours,
+      (select count(*) from rollup_days) as days, (select count(*) from rollup_gaps) as gaps,
+      (select count(*) from rollup_seen) as seen`;
+  const tables = await sql<{ name: string; bytes: string }[]>`
+    select coalesce(i.inhparent::regclass::text, c.relname) as name, sum(pg_total_relation_size(c.oid))::text as bytes
+    from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+    where c.relkind = 'r' and (c.relname like 'requests%' or c.relname like 'rollup%') group by 1 order by 2 desc`;
+  console.log(`rows: ${JSON.stringify(row)}`);
+  console.log(`MiB: ${tables.map(({ name, bytes }) => `${name} ${mebibytes(Number(bytes))}`).join(", ")}`);
+}
+
+async function builtIn(): Promise<void> {
+  const frame = { range: "30d", compare: "previous_period" } as const;
+  const reports = [
+    ...CATALOGUE.map(({ id, spec }) => ({ id, spec: { ...spec, ...frame, filters: {} } })),
+    { id: "(subscription)", spec: subscriptionSpec(frame) },
+    { id: "(agent estimate)", spec: agentEstimateSpec(frame) },
+  ];
+  console.log("\nreport | rollups p50 | p95 ms | single records ms | times faster | differences");
+  for (const { id, spec } of reports) {
+    const checked = checkSpec(spec);
+    const times = await timesOf(() => rolled.run(checked, NOW), runs);
+    const raw = RAW_RUNS > 0 ? await timesOf(() => single.run(checked, NOW), RAW_RUNS) : [];
+    const differing = differences(await rolled.run(checked, NOW), await single.run(checked, NOW));
+    const [p50, p95, one] = [percentile(times, 0.5), percentile(times, 0.95), Math.min(...raw)];
+    console.log(
+      `${id} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${one.toFixed(0)} | ${(one / p50).toFixed(0)} | ${differing}`,
+    );
+  }
+}
+
+async function anyLegal(): Promise<void> {
+  const times: { ms: number; spec: Spec }[] = [];
+  for (const spec of randomSpecs(specs)) {
+    const [ms = 0] = await timesOf(() => rolled.run(checkSpec(spec), NOW), 1);
+    times.push({ ms, spec });
+  }
+  times.sort((a, b) => b.ms - a.ms);
+  const all = times.map(({ ms }) => ms);
+  console.log(
+    `\n${specs} random legal specs: p50 ${percentile(all, 0.5).toFixed(0)} ms, p95 ${percentile(all, 0.95).toFixed(0)} ms, max ${Math.max(...all).toFixed(0)} ms; the slowest:`,
+  );
+  for (const { ms, spec } of times.slice(0, 5)) console.log(`${ms.toFixed(0)} ms ${JSON.stringify(spec)}`);
+}
+
+/** Rows and figures that differ, but for the 95th percentile, which rollups know within its bucket. */
+function differences(a: Result, b: Result): number {
+  const text = (result: Result) =>
+    [...result.rows, result.total].map((row) =>
+      JSON.stringify(row, (name, value) => (name === "latency_p95_ms" ? undefined : value)),
+    );
+  const [left, right] = [text(a), text(b)];
+  return left.filter((row, i) => row !== right[i]).length + Math.abs(left.length - right.length);
+}
+
+async function timesOf(work: () => Promise<unknown>, times: number): Promise<number[]> {
+  const taken: number[] = [];
+  for (let i = 0; i < times; i++) taken.push((await seconds(work)) * 1000);
+  return taken;
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function percentile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(p * sorted.length) - 1)] ?? 0;
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 ** 2);
+}
