@@ -3,7 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
+import { managedSettings } from "#gateway/hooks/managed-settings.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
+import { until } from "#test/support/recorder-kit.ts";
 import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
 
 // Coding agents as they are published, with the tool gateway among their servers and a vendor on loopback.
@@ -52,18 +54,21 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+const claudeEnv = () => ({
+  ANTHROPIC_BASE_URL: vendor.url,
+  ANTHROPIC_API_KEY: "sk-ant-api03-of-the-vendor",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  DISABLE_AUTOUPDATER: "1",
+  // Else tools are found by a search of the model's, which the mock does not play.
+  ENABLE_TOOL_SEARCH: "false",
+});
+const ASKING = ["-p", "Use both tools.", "--output-format", "json", "--allowedTools", "mcp__tallygate"];
+
 describe.skipIf(claude === null)("claude code", () => {
   const program = claude ?? [];
 
   test("adds the tool gateway, lists its tools for the model, and calls them", async () => {
-    const env = {
-      ANTHROPIC_BASE_URL: vendor.url,
-      ANTHROPIC_API_KEY: "sk-ant-api03-of-the-vendor",
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
-      // Else tools are found by a search of the model's, which the mock does not play.
-      ENABLE_TOOL_SEARCH: "false",
-    };
+    const env = claudeEnv();
     const header = `x-gateway-key: ${await gateway.key(SCOPES)}`;
     const adding = [
       "mcp",
@@ -83,8 +88,7 @@ describe.skipIf(claude === null)("claude code", () => {
     const listed = await runAgent([...program, "mcp", "list"], { home, env });
     expect(listed.stdout).toMatch(/tallygate: .*Connected/);
 
-    const asking = ["-p", "Use both tools.", "--output-format", "json", "--allowedTools", "mcp__tallygate"];
-    const ran = await runAgent([...program, ...asking], { home, env });
+    const ran = await runAgent([...program, ...ASKING], { home, env });
     expect(JSON.parse(ran.stdout)).toMatchObject({ is_error: false, result: FINAL });
     const calls = await gateway.calls("claude-run", 3);
     const row = { client: "claude-code", channel: "mcp" };
@@ -95,6 +99,35 @@ describe.skipIf(claude === null)("claude code", () => {
     ]);
     expect(heard).toMatch(/"tool".{0,200}from old__echo/);
     expect(heard).toMatch(/"tool".{0,200}from new__echo/);
+  }, 120_000);
+
+  test("with hooks too, a call that both see is one row, and the session is the agent's", async () => {
+    const secret = await gateway.key(SCOPES);
+    const place = await mkdtemp(join(tmpdir(), "agent-"));
+    const headers = { "x-gateway-key": secret };
+    const mcpServers = { tallygate: { type: "http", url: `${gateway.url}/mcp`, headers } };
+    await Bun.write(join(place, ".claude/settings.json"), managedSettings(gateway.url));
+    await Bun.write(join(place, "servers.json"), JSON.stringify({ mcpServers }));
+    const command = [...program, ...ASKING, "--mcp-config", "servers.json", "--strict-mcp-config"];
+    const ran = await runAgent(command, { home: place, env: { ...claudeEnv(), TALLYGATE_KEY: secret } });
+    await rm(place, { recursive: true, force: true });
+    const said = JSON.parse(ran.stdout);
+    expect(said).toMatchObject({ is_error: false, result: FINAL });
+
+    const row = { client: "claude-code", channel: "mcp", session: said.session_id };
+    const both = [
+      { ...row, server: "old", tool: "echo", status: "ok", cost_usd: "0.0000001" },
+      { ...row, server: "new", tool: "echo", status: "ok", cost_usd: "0.0000001" },
+      { ...row, server: "old", tool: "test_error_handling", status: "failed", cost_usd: "0.002" },
+    ];
+    await until(async () => {
+      const seen = await gateway.calls(said.session_id, 3);
+      return seen.every(({ status, channel }) => status !== "pending" && channel === "mcp");
+    });
+    const calls = await gateway.calls(said.session_id, 3);
+    const inOrder = calls.toSorted((a, b) => a.external_id.localeCompare(b.external_id));
+    expect(inOrder).toMatchObject(both);
+    expect(inOrder).toHaveLength(3);
   }, 120_000);
 });
 
