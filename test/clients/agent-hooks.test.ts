@@ -3,21 +3,26 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
-import { KEY_VARIABLE, managedSettings } from "#gateway/hooks/managed-settings.ts";
+import { forwarder, KEY_VARIABLE, managedSettings } from "#gateway/hooks/managed-settings.ts";
 import { newId } from "#shared/ids.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
 import { until } from "#test/support/recorder-kit.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
-// Claude Code as it is published, with managed hooks that tell the gateway of its tools, against a vendor on loopback.
+// Agents as they are published, with hooks that tell the gateway of their tools, against a vendor on loopback.
 
 const claude = await agentProgram("claude-code");
+const codex = await agentProgram("codex");
+const gemini = await agentProgram("gemini-cli");
 
 const CANARY = { name: "canary", text: "canary-91bd-of-the-prompt" };
 const PROMPT = `Do what the vendor says, and keep ${CANARY.text} to yourself.`;
 const REASON = "Nothing is fetched from the web here.";
-const USAGE = { input_tokens: 210, output_tokens: 12 };
+const USAGE = {
+  ...{ input_tokens: 210, output_tokens: 12, prompt_tokens: 210, completion_tokens: 12 },
+  ...{ promptTokenCount: 210, candidatesTokenCount: 12, totalTokenCount: 222 },
+};
 
 const bash = (id: string, command: string) => ({
   name: "Bash",
@@ -41,12 +46,18 @@ let gateway: WiredGateway;
 
 beforeAll(async () => {
   vendor = await LLMock.create({ port: 0 });
-  const first = (word: string) => ({
+  const first = (word: string, tool = "Bash") => ({
     hasToolResult: false,
     predicate: (request: ChatCompletionRequest) =>
-      request.tools?.some(({ function: it }) => it.name === "Bash") === true &&
+      request.tools?.some(({ function: it }) => it.name === tool) === true &&
       JSON.stringify(request.messages).includes(word),
   });
+  const uses = (name: string, commands: object[]) =>
+    commands.map((input, i) => ({ name, arguments: JSON.stringify(input), id: `call_${name}_${i}` }));
+  const shell = ["echo hello", `forbidden ${CANARY.text}`].map((cmd) => ({ cmd }));
+  vendor.on(first("", "exec_command"), { toolCalls: uses("exec_command", shell), usage: USAGE });
+  const reads = ["here.txt", "nowhere.txt"].map((file_path) => ({ file_path }));
+  vendor.on(first("", "read_file"), { toolCalls: uses("read_file", reads), usage: USAGE });
   const slow = [bash("toolu_slow", "sleep 30")];
   const three = [bash("toolu_allowed", "echo hello"), bash("toolu_failed", "exit 3"), FETCH];
   vendor.on(first("slowly"), { toolCalls: slow, usage: USAGE });
@@ -59,7 +70,8 @@ beforeAll(async () => {
     async fetch(request) {
       const body = await request.text();
       asked.push(body);
-      return fetch(vendor.url + new URL(request.url).pathname, {
+      const { pathname, search } = new URL(request.url);
+      return fetch(vendor.url + pathname + search, {
         method: request.method,
         headers: request.headers,
         ...(body !== "" && { body }),
@@ -136,8 +148,8 @@ function commandFor(path: string, words: string[]): string[] {
 }
 
 /** No text of the prompt, of arguments or of results is anywhere that the gateway writes. */
-async function expectNoTrace(): Promise<void> {
-  const [prompt] = told.filter((body) => body.includes('"UserPromptSubmit"'));
+async function expectNoTrace(event = "UserPromptSubmit"): Promise<void> {
+  const [prompt] = told.filter((body) => body.includes(`"${event}"`));
   expect(prompt).toContain(CANARY.text);
   for (const [, text] of await dumpOf(gateway.sql)) expect(found([CANARY], text)).toEqual([]);
   expect(found([CANARY], gateway.log())).toEqual([]);
@@ -210,6 +222,89 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
     } finally {
       agent.kill("SIGKILL");
       terminal.close();
+      await it.remove();
+    }
+  }, 120_000);
+});
+
+/** The hooks of an agent, every one the command that passes its JSON on. */
+const forwarding = (client: string, events: string[], group: object, hook: object = {}) => {
+  const command = forwarder(`http://127.0.0.1:${hooks.port}`, client);
+  const one = { ...group, hooks: [{ type: "command", command, ...hook }] };
+  return Object.fromEntries(events.map((event) => [event, [one]]));
+};
+
+describe.skipIf(codex === null)("codex with command hooks", () => {
+  test("its calls are one row each, and what a policy denies does not run", async () => {
+    const it = await home();
+    await gateway.admin("PUT", "/hook-policies/no-shell", { client: "codex", tool: "Bash", enabled: false });
+    try {
+      const events = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionEnd"];
+      const config = { hooks: forwarding("codex", events, {}, { timeout: 5 }) };
+      await Bun.write(join(it.path, ".codex/hooks.json"), JSON.stringify(config));
+      await Bun.write(join(it.path, ".codex/config.toml"), CODEX_CONFIG(`http://127.0.0.1:${door.port}/v1`));
+      const words = ["exec", "--json", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"];
+      const run = () =>
+        runAgent([...(codex ?? []), ...words, "-m", "gpt-5", PROMPT], { home: it.path, env: it.env });
+      await run();
+      const ids = ["call_exec_command_0", "call_exec_command_1"];
+      const rows = await it.rows((them) => them.filter(({ status }) => status === "ok").length === 2);
+      expect(rows.map(({ external_id, tool }) => [external_id, tool])).toEqual(ids.map((id) => [id, "Bash"]));
+      await expectNoTrace();
+
+      await gateway.sql`delete from tool_calls`;
+      await gateway.admin("PATCH", "/hook-policies/no-shell", { enabled: true, reason: REASON });
+      asked = [];
+      await run();
+      const denied = await it.rows((them) => them.length === 2);
+      expect(denied.map(({ status }) => status)).toEqual(["denied", "denied"]);
+      expect(asked.some((body) => body.includes(REASON))).toBe(true);
+    } finally {
+      await it.remove();
+    }
+  }, 120_000);
+});
+
+const CODEX_CONFIG = (url: string) => `
+model_provider = "vendor"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[model_providers.vendor]
+name = "vendor"
+base_url = "${url}"
+wire_api = "responses"
+env_key = "ANTHROPIC_API_KEY"
+`;
+
+describe.skipIf(gemini === null)("gemini cli with command hooks", () => {
+  test("the ends of its calls are rows, and an error is a failure", async () => {
+    const it = await home();
+    try {
+      const events = ["BeforeTool", "AfterTool", "BeforeAgent", "SessionEnd"];
+      const settings = {
+        security: { auth: { selectedType: "gemini-api-key" } },
+        hooks: forwarding("gemini-cli", events, { matcher: "*" }, { name: "tallygate", timeout: 5000 }),
+      };
+      await Bun.write(join(it.path, ".gemini/settings.json"), JSON.stringify(settings));
+      await Bun.write(join(it.path, "here.txt"), CANARY.text);
+      const words = ["-p", PROMPT, "-m", "gemini-2.5-pro", "--approval-mode", "yolo"];
+      await runAgent([...(gemini ?? []), ...words], {
+        home: it.path,
+        env: {
+          ...it.env,
+          GEMINI_API_KEY: "key-of-the-vendor",
+          GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${door.port}`,
+          GEMINI_CLI_TRUST_WORKSPACE: "true",
+        },
+      });
+      const rows = await it.rows((them) => them.length === 2);
+      expect(rows.map(({ status, tool }) => `${tool} ${status}`).toSorted()).toEqual([
+        "read_file failed",
+        "read_file ok",
+      ]);
+      await expectNoTrace("BeforeAgent");
+    } finally {
       await it.remove();
     }
   }, 120_000);
