@@ -1,7 +1,8 @@
+import { availableParallelism } from "node:os";
 import { type ErrorType, GatewayError } from "../errors.ts";
 
-/** Reports made at once: as many as the runner has connections. */
-const AT_ONCE = 2;
+/** Reports made at once: never more than leave calls a core, where the database shares the machine. */
+const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Reports made and waiting; more than any page asks for. */
 const WAITING_MAX = 200;
 const WAIT_MAX_MS = 60_000;
