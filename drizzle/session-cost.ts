@@ -1,27 +1,35 @@
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { requests } from "./schema/records.ts";
 
 /** `costUsd`: exact USD, null when none of it is known. `isLowerBound`: a call without a known cost is among them. */
 export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
 
+/**
+ * What sessions did, as `session`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane):
+ * their single records, and the sums of hours whose single records are gone for their age.
+ */
+export const sessionCalls = sql`(
+  select q.session, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
+    q.channel <> 'subscription' as billed
+  from requests q
+  where q.org_id = ${DEFAULT_ORG} and q.started_at >= coalesce(
+    (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}), '-infinity')
+  union all
+  select h.session, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
+  from rollup_hours h
+  where h.org_id = ${DEFAULT_ORG} and h.hour < (select raw_from from rollup_state where org_id = ${DEFAULT_ORG})
+)`;
+
 /** What a session cost so far, as reports on merged pull requests count it: all of it but the subscription lane. */
 export async function sessionCost(
-  reader: Pick<PostgresJsDatabase, "select">,
+  reader: Pick<PostgresJsDatabase, "execute">,
   session: string,
 ): Promise<SessionCost> {
-  const billed = sql`${requests.channel} <> 'subscription'`;
-  const uncertain = sql`(${requests.unpriced} or ${requests.partial} or ${requests.costUsd} is null)`;
-  const [row] = await reader
-    .select({
-      requests: sql<number>`count(*)::integer`,
-      costUsd: sql<
-        string | null
-      >`case when count(*) = 0 then '0' else sum(${requests.costUsd}) filter (where ${billed})::text end`,
-      isLowerBound: sql<boolean>`coalesce(bool_or(${billed} and ${uncertain}), false)`,
-    })
-    .from(requests)
-    .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session)));
-  return row ?? { requests: 0, costUsd: "0", isLowerBound: false };
+  const [row] = await reader.execute<{ requests: number; cost_usd: string | null; uncertain: boolean }>(sql`
+    select coalesce(sum(c.records), 0)::integer as requests, coalesce(bool_or(c.billed and c.uncertain), false) as uncertain,
+      case when count(*) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
+    from ${sessionCalls} c where c.session = ${session}`);
+  if (!row) return { requests: 0, costUsd: "0", isLowerBound: false };
+  return { requests: row.requests, costUsd: row.cost_usd, isLowerBound: row.uncertain };
 }

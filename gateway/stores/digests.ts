@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { digests } from "#drizzle/schema/feedback.ts";
+import { sessionCalls } from "#drizzle/session-cost.ts";
 import type { Digest } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { RevertedCost, Week } from "../reports/digest.ts";
@@ -102,28 +103,33 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
     const { text, params } = revertsQuery(DEFAULT_ORG);
     const reverts = await database.sql.unsafe<Revert[]>(text, [...params] as string[]);
     const [from, before, to] = [fromMs, fromMs - WEEK_MS, toMs].map((ms) => new Date(ms).toISOString());
-    const rows = await database.sql<{ repository: string | null; current: boolean; usd: string | null }[]>`
+    const rows = await database.db.execute<{
+      repository: string | null;
+      current: boolean;
+      usd: string | null;
+    }>(sql`
       with merges as (
-        select p.merged_at >= ${from ?? ""}::timestamptz as current, p.session,
+        select p.merged_at >= ${from}::timestamptz as current, p.session,
           coalesce(r.full_name, p.repository_id::text) as repository
         from pull_requests p
         left join repositories r on r.org_id = p.org_id and r.id = p.repository_id
-        where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${before ?? ""}::timestamptz
-          and p.merged_at < ${to ?? ""}::timestamptz and p.session is not null
+        where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${before}::timestamptz
+          and p.merged_at < ${to}::timestamptz and p.session is not null
           and p.link in ('joined', 'unknown_session')
-          and p.repository_id || '#' || p.number = any(${revertedBy(reverts)}::text[])
+          and p.repository_id || '#' || p.number in (
+            select jsonb_array_elements_text(${JSON.stringify(revertedBy(reverts))}::jsonb))
       ), costs as (
-        select q.session, sum(q.cost_usd) filter (where q.channel <> 'subscription') as usd
-        from requests q
-        where q.org_id = ${DEFAULT_ORG} and q.session in (select session from merges)
-        group by q.session
+        select c.session, sum(c.cost_usd) filter (where c.billed) as usd
+        from ${sessionCalls} c
+        where c.session in (select session from merges)
+        group by c.session
       ), runs as (
         select distinct repository, current, session from merges
         union
         select null, current, session from merges
       )
       select repository, current, sum(usd)::text as usd from runs join costs using (session)
-      group by repository, current`;
+      group by repository, current`);
     return rows.map(({ repository, current, usd }) => ({
       repository,
       current,

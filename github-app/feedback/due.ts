@@ -92,8 +92,6 @@ export async function checksDue(database: Database, now: Date): Promise<CheckDue
 export type CommentDue = Place & {
   link: LinkState;
   session: string | null;
-  /** First recorded call of the session, where the link knows one. */
-  knownSince: string | null;
   sharedBy: number;
 };
 
@@ -119,10 +117,8 @@ export async function expectComments(database: Database, now: Date): Promise<voi
 export async function commentsDue(database: Database, now: Date): Promise<CommentDue[]> {
   const { sql } = database;
   const lookedAt = sql`coalesce(f.seen_at, '-infinity')`;
-  const rows = await sql<
-    (PlaceRow & { link: LinkState; session: string | null; evidence: LinkEvidence[]; shared_by: number })[]
-  >`
-    select p.repository_id, p.number, r.full_name, r.installation_id, p.link, p.session, p.evidence, (
+  const rows = await sql<(PlaceRow & { link: LinkState; session: string | null; shared_by: number })[]>`
+    select p.repository_id, p.number, r.full_name, r.installation_id, p.link, p.session, (
       select count(*)::integer from pull_requests o
       where o.org_id = p.org_id and o.session = p.session and o.merged_at is not null) as shared_by
     from github_feedback f
@@ -143,7 +139,6 @@ export async function commentsDue(database: Database, now: Date): Promise<Commen
     ...placeOf(row),
     link: row.link,
     session: row.session,
-    knownSince: row.evidence.find((it) => it.rule === "request_known")?.at ?? null,
     sharedBy: row.shared_by,
   }));
 }

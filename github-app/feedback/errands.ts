@@ -2,7 +2,6 @@ import type { Database } from "#drizzle/database.ts";
 import type { CommitClaim } from "#drizzle/schema/feedback.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import type { Settings } from "#shared/settings.ts";
 import { failureClass } from "../failure-class.ts";
 import { type Github, statusOf } from "../octokit.ts";
 import { readAppSettings } from "../settings-store.ts";
@@ -78,7 +77,7 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
     if (set.pull_request_check) await each(round, checks(deps), await checksDue(deps.database, now));
     if (set.pull_request_comment) {
       await expectComments(deps.database, now);
-      await each(round, comments(deps, set), await commentsDue(deps.database, now));
+      await each(round, comments(deps), await commentsDue(deps.database, now));
     }
     if (set.digest_repository !== null) {
       await each(round, issues(deps), await digestIssuesDue(deps.database, set.digest_repository, now));
@@ -138,11 +137,10 @@ const checks = ({ database }: ErrandsDeps): Errand<CheckDue, Shown, Settled> => 
   fail: (due, failed) => failFeedback(database, { ...due, kind: "check" }, failed),
 });
 
-const comments = ({ database }: ErrandsDeps, set: Settings): Errand<CommentDue, Shown, Settled> => ({
+const comments = ({ database }: ErrandsDeps): Errand<CommentDue, Shown, Settled> => ({
   kind: "comment",
   claim: (due, now) => claimFeedback(database, { ...due, kind: "comment" }, now),
-  run: (hand, due, before) =>
-    showComment({ ...hand, database, retentionDays: set.retention_days }, due, before),
+  run: (hand, due, before) => showComment({ ...hand, database }, due, before),
   settle: (due, result, now) => settleFeedback(database, { ...due, kind: "comment" }, { ...result, now }),
   fail: (due, failed) => failFeedback(database, { ...due, kind: "comment" }, failed),
 });

@@ -5,7 +5,7 @@ import type { CommentDue } from "./due.ts";
 import type { Settled, Shown } from "./feedback-store.ts";
 import { type Hand, ONCE, unlessGone } from "./hand.ts";
 
-type CommentHand = Hand & { database: Database; retentionDays: number };
+type CommentHand = Hand & { database: Database };
 
 /**
  * Shows the comment on a merged pull request: made once, then edited when what it says changes. Before one is made
@@ -14,8 +14,6 @@ type CommentHand = Hand & { database: Database; retentionDays: number };
  */
 export async function showComment(hand: CommentHand, due: CommentDue, before: Shown): Promise<Settled> {
   const kept = { remoteId: before.remoteId, headSha: null, seenAt: hand.now.toISOString() };
-  // Single records go for their age; figures that lack them would be wrong.
-  if (before.shown !== null && isAgeing(hand, due)) return { ...kept, shown: before.shown };
   const figures =
     due.session === null || due.link !== "joined" ? null : await sessionCost(hand.database.db, due.session);
   const body = commentText({ ...due, figures });
@@ -23,9 +21,6 @@ export async function showComment(hand: CommentHand, due: CommentDue, before: Sh
   if (before.remoteId !== null && before.shown === shown) return { ...kept, shown };
   return { ...kept, shown, remoteId: await write(hand, due, before.remoteId, body) };
 }
-
-const isAgeing = ({ now, retentionDays }: CommentHand, { knownSince }: CommentDue): boolean =>
-  knownSince !== null && Date.parse(knownSince) < now.getTime() - retentionDays * 86_400_000;
 
 const digestOf = (text: string): string =>
   new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 32);

@@ -163,6 +163,52 @@ test("the figures are those of the reports, each session once, and reverts have 
   expect(digest.spend).toMatchObject({ previousUsd: 4, currentUsd: 13.75, deltaUsd: 9.75 });
 });
 
+test("what a session cost is known after its single records are gone for their age", async () => {
+  const org = "default";
+  const { sql } = database;
+  await sql`
+    insert into rollup_state (org_id, rolled_to, raw_from) values (${org}, '2026-11-20', '2026-11-17T11:00:00Z')
+    on conflict (org_id) do update set raw_from = excluded.raw_from`;
+  const zeros = Object.fromEntries(
+    [
+      "unpriced",
+      "input_tokens",
+      "output_tokens",
+      "cached_tokens",
+      "priced_input_tokens",
+      "priced_output_tokens",
+    ]
+      .concat(["latency_sum", "latency_count", "ttft_sum", "ttft_count"])
+      .map((name) => [name, 0]),
+  );
+  const hour = {
+    ...zeros,
+    org_id: org,
+    hour: "2026-11-17T10:00:00Z",
+    cell: 0,
+    day: "2026-11-17",
+    channel: "api",
+    client: "c",
+    route: "r",
+    key_id: Bun.randomUUIDv7(),
+    session: "s1",
+    tags: [],
+    records: 2,
+    uncertain: 1,
+    cost_usd: "1.500000000000000001",
+    first_at: "2026-11-17T10:00:00Z",
+  };
+  await sql`insert into rollup_hours ${sql([hour])}`;
+  // The record of 10:00 does not count: it is in the sums.
+  expect(await sessionCost(database.db, "s1")).toEqual({
+    requests: 4,
+    costUsd: "1.750000000000000001",
+    isLowerBound: true,
+  });
+  await sql`delete from rollup_hours`;
+  await sql`update rollup_state set raw_from = null`;
+});
+
 describe("a webhook", () => {
   test("gets each week's digest once, signed, whoever makes it and however often they start again", async () => {
     const { secret } = await setWebhook("?token=abc");
