@@ -13,6 +13,7 @@ import { adminMetricsDropped } from "./metrics-dropped.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviders } from "./providers.ts";
 import { adminPullRequests } from "./pull-requests.ts";
+import { adminRepositories } from "./repositories.ts";
 import { adminRequests } from "./requests.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
@@ -41,4 +42,5 @@ export const admin = (deps: AdminDeps) =>
     .use(adminMetricsDropped(deps))
     .use(adminToolCalls(deps))
     .use(adminAgentSessions(deps))
-    .use(adminPullRequests(deps));
+    .use(adminPullRequests(deps))
+    .use(adminRepositories(deps));

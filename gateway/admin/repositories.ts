@@ -1,0 +1,84 @@
+import { Elysia } from "elysia";
+import { type RepositoryCoverage, readCoverage } from "#drizzle/coverage.ts";
+import { pageOf, readInstant } from "#shared/admin/fields.ts";
+import {
+  BackfillBody,
+  BackfillView,
+  type RepositoryView,
+  RepositoryView as View,
+} from "#shared/admin/repositories.ts";
+import { GatewayError } from "../errors.ts";
+import { adminKey } from "../plugins/admin-key.ts";
+import { asking } from "../stores/failure.ts";
+import { readAgain } from "../stores/repositories.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, read } from "./deps.ts";
+import { documented, LIST_QUERY } from "./documented.ts";
+import { page, readListQuery } from "./list.ts";
+
+const docs = documented("records");
+
+/** `/admin/v1/repositories`: what the GitHub App sees, since when, and how far it has read it. */
+export const adminRepositories = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.repositories", prefix: "/repositories" })
+    .use(adminKey(deps.isAdmin))
+    .get(
+      "",
+      async ({ request }) => {
+        const { limit, after } = readListQuery(request, []);
+        const place = after === null ? 0 : readCursor(after);
+        const rows = await read(deps, (db) => readCoverage(db, { limit: limit + 1, after: place }));
+        return page(rows, limit, { view: viewOf, cursor: ({ id }) => String(id) });
+      },
+      docs({
+        summary: "List the repositories that the GitHub App sees or saw",
+        query: LIST_QUERY,
+        answers: { 200: pageOf(View) },
+      }),
+    )
+    .post(
+      "/backfill",
+      async ({ request }) => {
+        const { since, repository = null } = await readJson(request, BackfillBody);
+        const sinceMs = since === undefined ? null : readInstant(since);
+        const from = sinceMs === null ? null : new Date(sinceMs).toISOString();
+        const repositories = await asking(() =>
+          deps.database.db.transaction((tx) => readAgain(tx, { since: from, repository }, deps.clock.now())),
+        );
+        if (repositories === 0 && repository !== null) throw new GatewayError("not_found");
+        return { repositories };
+      },
+      docs({
+        summary: "Have the GitHub App read pull requests again",
+        description: "What is known already stays; what was missed is added. The App begins within seconds.",
+        body: BackfillBody,
+        answers: { 200: BackfillView },
+      }),
+    );
+
+const viewOf = (row: RepositoryCoverage): RepositoryView => ({
+  id: String(row.id),
+  name: row.fullName,
+  former_names: row.formerNames,
+  installation_id: row.installationId,
+  account: row.account,
+  covered: row.covered,
+  windows: row.windows,
+  pull_requests: row.pullRequests,
+  merged: row.merged,
+  joined: row.joined,
+  reading: row.pass && {
+    phase: row.pass.phase,
+    pull_requests: row.pass.pulls,
+    reviews: row.pass.reviews,
+    read_up_to: row.pass.readUpTo,
+    finished_at: row.pass.finishedAt,
+    due_at: row.pass.dueAt,
+    failure: row.pass.failure,
+  },
+});
+
+function readCursor(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+}

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { startGithubApp } from "#github-app/start.ts";
+import { systemClock } from "#shared/clock.ts";
+import { readGithubAppConfig } from "#shared/github-app-config.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import { deliver, keptLog } from "#test/support/github-app.ts";
+import { pullRequestPayload } from "#test/support/github-payloads.ts";
+import { freePort } from "#test/support/ports.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+
+setDefaultTimeout(60_000);
+
+const ADMIN_KEY = "an-admin-key-of-some-length";
+const MASTER_KEY = "5".repeat(64);
+
+let github: FakeGithub;
+let own: TestDatabase;
+let database: Database;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  github = startFakeGithub();
+  own = await testDatabase();
+  database = openDatabase(own.url, { name: "test", max: 1, statementTimeoutMs: 5_000 });
+  await database.sql`
+    insert into settings (org_id, value, updated_at) values (${DEFAULT_ORG}, '{"pull_request_stamping": true}', now())`;
+});
+afterAll(async () => {
+  for (const app of running) await app.stop();
+  await github.stop();
+  await database.close();
+  await own.close();
+});
+
+async function start(settings: Record<string, string> = { ADMIN_KEY, MASTER_KEY }) {
+  const port = freePort();
+  const { log, lines } = keptLog();
+  const config = readGithubAppConfig({
+    DATABASE_URL: own.url,
+    GITHUB_APP_PORT: String(port),
+    GHE_HOST: github.host,
+    GHE_PROTOCOL: "http",
+    ...settings,
+  });
+  const app = await startGithubApp({ config, clock: systemClock, log, unpaced: true });
+  app.server.listen({ hostname: "127.0.0.1", port });
+  running.push(app);
+  const url = `http://127.0.0.1:${port}`;
+  return { url, lines };
+}
+
+const authorization = `Basic ${btoa(`admin:${ADMIN_KEY}`)}`;
+const asAdmin = (url: string) => fetch(url, { headers: { authorization }, redirect: "manual" });
+
+const unescaped = (text: string) =>
+  text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+const attribute = (text: string, pattern: RegExp) => unescaped(pattern.exec(text)?.[1] ?? "");
+
+test("from nothing to an App that takes webhooks and shows what it sees, without a restart", async () => {
+  const first = await start();
+  const second = await start();
+  expect(await (await fetch(first.url)).text()).toContain('<a href="/setup">');
+  const webhooks = `${first.url}/api/github/webhooks`;
+  expect((await deliver(webhooks, "pull_request", pullRequestPayload())).status).toBe(404);
+
+  // Only administrators see anything of it.
+  for (const path of ["", "/new?url=https://x.example", "/created", "/installed"]) {
+    const answer = await fetch(`${first.url}/setup${path}`);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toStartWith("Basic");
+  }
+  expect(await (await asAdmin(`${first.url}/setup`)).text()).toContain('name="organization"');
+  const wrong = await asAdmin(`${first.url}/setup/new?url=${encodeURIComponent("javascript:alert(1)")}`);
+  expect(wrong.status).toBe(400);
+
+  const asked = await asAdmin(
+    `${first.url}/setup/new?organization=octo-org&url=${encodeURIComponent(first.url)}`,
+  );
+  expect(asked.headers.get("content-security-policy")).toContain(`form-action 'self' ${github.url}`);
+  const form = await asked.text();
+  const action = attribute(form, /<form action="([^"]+)" method="post">/);
+  const manifest = attribute(form, /name="manifest" value="([^"]+)"/);
+  expect(JSON.parse(manifest)).toMatchObject({
+    public: false,
+    hook_attributes: { url: webhooks, active: true },
+    default_permissions: { metadata: "read", pull_requests: "read" },
+    default_events: ["pull_request", "pull_request_review", "repository"],
+  });
+  expect(action).toStartWith(`${github.url}/organizations/octo-org/settings/apps/new?state=`);
+  const back = await fetch(action, {
+    method: "POST",
+    body: new URLSearchParams({ manifest }),
+    redirect: "manual",
+  });
+  const returned = back.headers.get("location") ?? "";
+  expect(returned).toStartWith(`${first.url}/setup/created?code=`);
+
+  // A state that is not ours, and one that was tampered with.
+  for (const state of ["", "a.99999999999999.b", `${new URL(returned).searchParams.get("state")}x`]) {
+    const forged = new URL(returned);
+    forged.searchParams.set("state", state);
+    expect((await asAdmin(String(forged))).status).toBe(400);
+  }
+  expect((await asAdmin(returned)).headers.get("location")).toBe("/setup");
+  // The code holds once.
+  expect((await asAdmin(returned)).status).toBe(400);
+
+  // Both processes take webhooks now, and only with the secret that GitHub made.
+  const { story, app } = github;
+  const secret = app.webhookSecret;
+  expect((await deliver(webhooks, "pull_request", pullRequestPayload(), { secret })).status).toBe(202);
+  expect((await deliver(webhooks, "pull_request", pullRequestPayload())).status).toBe(401);
+  const other = `${second.url}/api/github/webhooks`;
+  for (let tries = 0; tries < 400; tries++) {
+    if ((await deliver(other, "pull_request", pullRequestPayload(), { secret })).status === 202) break;
+    await Bun.sleep(25);
+  }
+  expect((await deliver(other, "pull_request", pullRequestPayload(), { secret })).status).toBe(202);
+
+  // Installed: what it sees is shown, past merges with it.
+  const repository = story.addRepository("octo-org/<shop>");
+  const pull = await story.openPullRequest({ repository, body: "Gateway-Session: s1" }, { silent: true });
+  await story.merge(pull, { silent: true });
+  await story.install({ repositories: [repository] });
+  let page = "";
+  for (let tries = 0; tries < 400 && !page.includes("read up to"); tries++) {
+    await Bun.sleep(25);
+    page = await (await asAdmin(`${first.url}/setup`)).text();
+  }
+  expect(page).toContain(`<strong>${app.slug}</strong>`);
+  expect(page).toContain("octo-org/&lt;shop&gt;");
+  expect(page).toContain("now<br>since ");
+  expect(page).toContain(`/apps/${app.slug}/installations/new`);
+  expect(page).not.toContain("does not grant");
+
+  // Nothing of the credentials is in the database, on a page or in the log as it is.
+  const [row] = await database.sql`select * from github_apps`;
+  const seen = JSON.stringify(row) + page + first.lines.join() + second.lines.join();
+  for (const text of [secret, app.clientSecret, "PRIVATE KEY", ADMIN_KEY, MASTER_KEY])
+    expect(seen).not.toContain(text);
+  expect(github.faults()).toEqual([]);
+
+  // With another master key they do not open, and the log says so.
+  const third = await start({ ADMIN_KEY, MASTER_KEY: "6".repeat(64) });
+  expect(third.lines.join()).toContain("MASTER_KEY is not that of the set-up");
+  expect((await deliver(`${third.url}/api/github/webhooks`, "ping", {}, { secret })).status).toBe(404);
+});
+
+test("plain environment variables come first, and without the keys there is no page", async () => {
+  const byHand = await start({ ADMIN_KEY, WEBHOOK_SECRET: "a secret of more than sixteen characters" });
+  const answer = await deliver(`${byHand.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
+  expect(answer.status).toBe(202);
+  expect(await (await asAdmin(`${byHand.url}/setup`)).text()).toContain("receive-only");
+  const bare = await start({});
+  expect((await asAdmin(`${bare.url}/setup`)).status).toBe(404);
+  expect((await fetch(`${bare.url}/metrics`)).status).toBe(401);
+  const metrics = await asAdmin(`${byHand.url}/metrics`);
+  expect(await metrics.text()).toContain('tallygate_github_deliveries_total{answer="accepted"} 1');
+});
