@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { expire } from "#drizzle/expire.ts";
+import { SOURCE } from "#gateway/reports/sources.ts";
 import { tidyToolCalls } from "#gateway/stores/keep-tool-calls.ts";
 import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
+import { reportRunner } from "#gateway/stores/report-runner.ts";
 import { RANK, type Seen, sessionEndText, sightingText, toolSighting } from "#gateway/stores/tool-calls.ts";
 import { newId } from "#shared/ids.ts";
+import type { DimensionName, Spec } from "#shared/report.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { keptLog } from "#test/support/embedded.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
@@ -181,4 +184,130 @@ test("what is older than retention_days goes, a few rows at a time", async () =>
   expect(rows.reduce((sum, count) => sum + count, 0)).toBe(12_000);
   const left = await database.sql`select origin from tool_calls where origin = 'old'`;
   expect(left).toHaveLength(0);
+});
+
+describe("reports of tool calls", () => {
+  const NOW = new Date("2026-03-31T12:00:00.000Z");
+  const ORG = "figures";
+  let runner: ReturnType<typeof reportRunner>;
+
+  beforeAll(async () => {
+    runner = reportRunner({ url: place.url, orgId: ORG });
+    const row = (facts: Record<string, unknown>) => ({
+      org_id: ORG,
+      origin: "o",
+      external_id: newId(),
+      id: newId(),
+      started_at: "2026-03-30T10:00:00.000Z",
+      channel: "mcp",
+      status: "ok",
+      rank: 4,
+      decided_at: "2026-03-30T10:00:00.000Z",
+      key_id: HOOK_KEY.id,
+      owner: "ann",
+      user_label: null,
+      client: "claude-code",
+      session: "s1",
+      tags: ["ci"],
+      server: "github",
+      tool: "create_issue",
+      latency_ms: 100,
+      cost_usd: "0.01",
+      ...facts,
+    });
+    const hook = { channel: "hook", rank: 2, server: null, tool: "Bash", cost_usd: null };
+    await database.sql`insert into tool_calls ${database.sql([
+      row({}),
+      row({ latency_ms: 300, cost_usd: "0.03", owner: "bob", session: "s2", tags: ["ci", "nightly"] }),
+      row({ status: "failed", cost_usd: "0.02", latency_ms: 200, user_label: "eve" }),
+      row({ status: "denied", cost_usd: null, latency_ms: null }),
+      row({ ...hook, latency_ms: 1000 }),
+      row({ ...hook, status: "unknown", latency_ms: null, session: null, tags: [] }),
+      row({ ...hook, status: "pending", latency_ms: null, started_at: "2026-03-31T10:00:00.000Z" }),
+    ])}`;
+  });
+  afterAll(() => runner.close());
+
+  const spec = (overrides: Partial<Spec>): Spec => ({
+    source: "tool_calls",
+    dimensions: [],
+    measures: ["calls"],
+    filters: {},
+    range: "7d",
+    compare: "none",
+    view: "table",
+    ...overrides,
+  });
+
+  test("every measure gives the figure that a hand gives", async () => {
+    const measures = [...SOURCE.tool_calls.measures];
+    const { total, rows } = await runner.run(spec({ measures, dimensions: ["server"] }), NOW);
+    expect(total.current).toEqual({
+      calls: 7,
+      ok: 3,
+      failed: 1,
+      unknown: 1,
+      denied: 1,
+      pending: 1,
+      unpriced_calls: 3,
+      cost_usd: 0.06,
+      cost_share: 1,
+      cost_per_ok_call: 0.02,
+      users: 3,
+      sessions: 2,
+      // 100, 300, 200 and 1,000 ms.
+      latency_avg_ms: 400,
+      latency_p95_ms: expect.closeTo(895, 6),
+    });
+    // Nobody knows what hooks' calls cost, so the sum is the least it can be.
+    expect(total.floor).toBe(true);
+    expect(
+      rows.map(({ groups, current, floor }) => [groups[0], current?.calls, current?.cost_usd, floor]),
+    ).toEqual([
+      ["(none)", 3, null, true],
+      ["github", 4, 0.06, false],
+    ]);
+  });
+
+  test.each([...SOURCE.tool_calls.dimensions])("dimension %s", async (dimension) => {
+    const groups: Partial<Record<DimensionName, [string, number][]>> = {
+      client: [["claude-code", 7]],
+      subject: [
+        ["ann", 5],
+        ["bob", 1],
+        ["eve (ann)", 1],
+      ],
+      channel: [
+        ["mcp", 4],
+        ["hook", 3],
+      ],
+      tag: [
+        ["ci", 6],
+        ["(none)", 1],
+        ["nightly", 1],
+      ],
+      session: [
+        ["s1", 5],
+        ["(none)", 1],
+        ["s2", 1],
+      ],
+      server: [
+        ["github", 4],
+        ["(none)", 3],
+      ],
+      tool: [
+        ["create_issue", 4],
+        ["Bash", 3],
+      ],
+      day: [
+        ["2026-03-30", 6],
+        ["2026-03-31", 1],
+      ],
+      week: [["2026-03-30", 7]],
+      month: [["2026-03", 7]],
+      key: [[HOOK_KEY.id, 7]],
+    };
+    const { rows } = await runner.run(spec({ dimensions: [dimension] }), NOW);
+    expect(rows.map((row) => [row.groups[0], row.current?.calls])).toEqual(groups[dimension] as never);
+  });
 });
