@@ -11,7 +11,7 @@ import {
 } from "drizzle-orm/pg-core";
 import { exact, instant, json, label, labels, org } from "./columns.ts";
 
-/** What became of a tool call (DECISIONS.md, tools, agents and metrics). */
+/** What became of a tool call. */
 export const TOOL_STATUSES = ["ok", "failed", "unknown", "denied", "pending"] as const;
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 

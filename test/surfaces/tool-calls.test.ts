@@ -264,8 +264,8 @@ describe("reports of tool calls", () => {
     expect(
       rows.map(({ groups, current, floor }) => [groups[0], current?.calls, current?.cost_usd, floor]),
     ).toEqual([
-      ["(none)", 3, null, true],
       ["github", 4, 0.06, false],
+      ["(none)", 3, null, true],
     ]);
   });
 
