@@ -17,7 +17,7 @@ export const DENIED: Outcome = { status: "denied", errorCode: null, worked: fals
 /** The server was never reached, or refused before it read the message. */
 export const notTaken = (errorCode: string): Outcome => ({ status: "failed", errorCode, worked: false });
 
-/** The outcome that a JSON-RPC response tells (DECISIONS.md, tools, agents and metrics). */
+/** The outcome that a JSON-RPC response tells (DECISIONS.md, MCP). */
 export function outcomeOf(response: Readonly<Record<string, unknown>>): Outcome {
   if (isRecord(response["error"])) return failedWith(response["error"]["code"]);
   return isRecord(response["result"]) ? outcomeOfResult(response["result"]) : NO_ANSWER;
