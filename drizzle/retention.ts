@@ -18,12 +18,12 @@ const NOT_HAD = "55P03";
  * A month is detached, which needs a short lock of the whole table: waiting for it ends after 100 ms, so that writers
  * never queue up behind it for longer. What is detached is dropped apart, which concerns nobody.
  */
-export async function dropOldMonths(url: string, before: Date): Promise<string[]> {
+export async function dropOldMonths(url: string, before: Date, triesMax = TRIES): Promise<string[]> {
   const client = connect(url, { name: "retention", max: 1, statementTimeoutMs: 60_000 });
   try {
     const cutoff = monthOf(before).from;
     await houseStrays(client, cutoff);
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries < triesMax; tries++) {
       const detached = await detachMonths(client, cutoff).catch((error) => {
         if (error instanceof Error && "code" in error && error.code === NOT_HAD) return null;
         throw error;

@@ -218,7 +218,8 @@ async function rollDay(sql: Sql, orgId: string, day: string, { known }: { known:
     await sql.unsafe(FORGET_ACTIVE_HOURS, [orgId, day, KIND_NAMES as string[]]);
   }
   await sql.unsafe(NOTE_AFTER, [orgId, day]);
-  for (const statement of [...ROLL_DAY, BRIDGE_GAPS]) await sql.unsafe(statement, [orgId, day]);
+  for (const statement of ROLL_DAY) await sql.unsafe(statement, [orgId, day]);
+  await sql.unsafe(BRIDGE_GAPS, [orgId, day, known]);
   if (known) await sql.unsafe(FORGET_SEEN, [orgId, day]);
   for (const statement of [NOTE_SEEN, ...ROLL_ACTIVE_HOURS]) await sql.unsafe(statement, [orgId, day]);
   await sql.unsafe(FORGET_NOTES);

@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
+import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { runningDatabase } from "#drizzle/embedded/running.ts";
-import { readLauncherConfig } from "../../config.ts";
+import { readEnv } from "#shared/env.ts";
+import { optional, postgresUrl, text } from "#shared/env-forms.ts";
 import { openRollups, type Progress } from "../../stores/rollups.ts";
 import { tell } from "./common.ts";
 
@@ -17,9 +20,14 @@ const HELP = `
 Needed only after records were changed by hand in the database. In DATABASE_URL, else in the database that
 "bun run start" runs here. Sums of records that retention_days has dropped stay as they are.`;
 
+const Where = Type.Object({
+  DATABASE_URL: optional(postgresUrl()),
+  DATA_DIR: text("a directory", () => true, ".tallygate"),
+});
+
 async function rebuild(): Promise<void> {
-  const { databaseUrl, dataDirectory } = readLauncherConfig();
-  const url = databaseUrl ?? runningDatabase(dataDirectory);
+  const { DATABASE_URL, DATA_DIR } = readEnv(Where);
+  const url = DATABASE_URL ?? runningDatabase(resolve(DATA_DIR));
   if (!url) throw new Error("No database runs here. Start the gateway, or give DATABASE_URL.");
   const rollups = openRollups({ url });
   const startMs = performance.now();

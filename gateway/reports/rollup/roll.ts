@@ -121,14 +121,17 @@ export const FORGET_NOTES = "drop table active_before, active_after";
 export const NOTE_NOBODY =
   "create temporary table active_before (who uuid, entity text, kind text, value text, lanes smallint) on commit drop";
 
-/** A change of who is active on the day $2 changes the rows of that day and of the next on which they are active. */
+/**
+ * A change of who is active on the day $2 changes the rows of that day and of the next on which they are active. $3:
+ * whether there may be such a day.
+ */
 export const BRIDGE_GAPS = `
 with changed as materialized (
   select c.*, l.lane,
     (select max(s.day) from rollup_seen s
       where s.org_id = $1::text and s.who = c.who and s.day < $2::date and s.lanes & l.lane > 0) as before,
-    (select min(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day > $2::date and s.lanes & l.lane > 0) as after
+    case when $3::boolean then (select min(s.day) from rollup_seen s
+      where s.org_id = $1::text and s.who = c.who and s.day > $2::date and s.lanes & l.lane > 0) end as after
   from (
     select coalesce(a.who, b.who) as who, coalesce(a.entity, b.entity) as entity, coalesce(a.kind, b.kind) as kind,
       coalesce(a.value, b.value) as value, coalesce(a.lanes, 0) as now_in, coalesce(b.lanes, 0) as was_in

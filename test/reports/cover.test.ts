@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { coverOf, type Span } from "#gateway/reports/rollup/cover.ts";
+import { BUCKET_FLOORS_MS } from "#gateway/reports/rollup/sums.ts";
+
+const ms = (text: string) => Date.parse(text);
+const text = ({ fromMs, toMs }: Span) =>
+  [fromMs, toMs].map((at) => (Number.isFinite(at) ? new Date(at).toISOString().slice(5, 16) : "…")).join(" ");
+
+const period = { fromMs: ms("2026-03-01T22:30:00Z"), toMs: ms("2026-03-05T09:20:00Z") };
+const survey = { rolledToMs: ms("2026-03-05T08:00:00Z"), rawFromMs: null, markedMs: [] };
+
+test("a period is whole days, the hours around them, and single records at its edges and where nothing is rolled up", () => {
+  const cover = coverOf(period, survey, true);
+  expect(cover.days && text(cover.days)).toBe("03-02T00:00 03-05T00:00");
+  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-05T00:00 03-05T08:00"]);
+  expect(cover.raw.map(text)).toEqual(["03-01T22:30 03-01T23:00", "03-05T08:00 03-05T09:20"]);
+});
+
+test("an hour that changed is read as single records, and its day as hours", () => {
+  const cover = coverOf(period, { ...survey, markedMs: [ms("2026-03-02T10:00:00Z")] }, true);
+  expect(cover.days && text(cover.days)).toBe("03-03T00:00 03-05T00:00");
+  expect(cover.hours.map(text)).toEqual([
+    "03-01T23:00 03-02T10:00",
+    "03-02T11:00 03-03T00:00",
+    "03-05T00:00 03-05T08:00",
+  ]);
+  expect(cover.raw.map(text)).toContain("03-02T10:00 03-02T11:00");
+});
+
+test("an hour whose single records are gone belongs to the period in which it begins, beside what came late for it", () => {
+  const gone = {
+    ...survey,
+    rawFromMs: ms("2026-03-04T00:00:00Z"),
+    markedMs: [ms("2026-03-02T10:00:00Z")],
+  };
+  const cover = coverOf({ fromMs: period.fromMs, toMs: ms("2026-03-02T12:20:00Z") }, gone, true);
+  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T13:00"]);
+  expect(cover.raw.map(text)).toEqual(["03-02T10:00 03-02T11:00"]);
+});
+
+test("without a bound, and with nothing rolled up, all is read once", () => {
+  const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
+  const never = coverOf(ever, { ...survey, rolledToMs: Number.NEGATIVE_INFINITY }, true);
+  expect([never.days, never.hours, never.raw.map(text)]).toEqual([null, [], ["… …"]]);
+  const cover = coverOf(ever, survey, true);
+  expect(cover.days && text(cover.days)).toBe("… 03-05T00:00");
+  expect(cover.raw.map(text)).toEqual(["03-05T08:00 …"]);
+});
+
+test("every instant of a period is read in exactly one place, and no other instant", () => {
+  const minutes = (from: number, to: number) =>
+    fc.integer({ min: from * 60, max: to * 60 }).map((minute) => minute * 60_000);
+  fc.assert(
+    fc.property(
+      fc.tuple(minutes(0, 200), minutes(0, 200)).filter(([a, b]) => a !== b),
+      minutes(0, 220),
+      fc.uniqueArray(fc.integer({ min: 0, max: 200 }), { maxLength: 4 }),
+      minutes(0, 200),
+      fc.boolean(),
+      (bounds, rolledTo, marked, at, withDays) => {
+        const [fromMs = 0, toMs = 0] = [...bounds].sort((a, b) => a - b);
+        const rolledToMs = Math.floor(rolledTo / 3_600_000) * 3_600_000;
+        const markedMs = marked
+          .map((hour) => hour * 3_600_000)
+          .filter((hour) => hour < rolledToMs)
+          .sort((a, b) => a - b);
+        const { days, hours, raw } = coverOf(
+          { fromMs, toMs },
+          { rolledToMs, rawFromMs: null, markedMs },
+          withDays,
+        );
+        const places = [...(days ? [days] : []), ...hours, ...raw].filter(
+          (span) => at >= span.fromMs && at < span.toMs,
+        );
+        expect(places).toHaveLength(at >= fromMs && at < toMs ? 1 : 0);
+      },
+    ),
+  );
+});
+
+test("a bucket of latency is at most 2^¼ wide", () => {
+  expect(BUCKET_FLOORS_MS).toHaveLength(76);
+  for (let i = 1; i < BUCKET_FLOORS_MS.length - 1; i++) {
+    const [floor = 0, next = 0] = BUCKET_FLOORS_MS.slice(i, i + 2);
+    expect((next - 1) / floor).toBeLessThanOrEqual(2 ** 0.25);
+  }
+});
