@@ -7,6 +7,8 @@ export const AUDITED = [
   "body_capture.off",
   "mcp_server.set",
   "mcp_server.deleted",
+  "hook_policy.set",
+  "hook_policy.deleted",
   "report.saved",
   "report.deleted",
   "prices.repriced",

@@ -103,7 +103,7 @@ async function patch(deps: AdminDeps, name: string, request: Request): Promise<H
 
 async function remove(deps: AdminDeps, name: string): Promise<Response> {
   await changed(deps, async (tx) => {
-    if (!(await deleteHookPolicy(tx, name))) throw new GatewayError("not_found");
+    if (!(await deleteHookPolicy(tx, name, deps.clock.now()))) throw new GatewayError("not_found");
   });
   return noContent();
 }

@@ -59,7 +59,6 @@ export function hookReceiver(deps: HookDeps) {
   }
 
   return async (key: ClientKey, headers: Headers, bytes: Uint8Array): Promise<object> => {
-    if (!deps.recorder.accepting()) throw new GatewayError("cannot_record");
     const { hookPolicies, toolServers } = deps.directory.current();
     const teller: Teller = { key, headers, labels: readLabels(headers, null) };
 
@@ -73,7 +72,9 @@ export function hookReceiver(deps: HookDeps) {
         : null,
     );
 
-    // Record, then answer
+    // Record, then answer. A denial holds also while the disk takes nothing: the spool keeps a reserve for it.
+    const denies = policies.some((policy) => policy !== null);
+    if (!denies && !deps.recorder.accepting()) throw new GatewayError("cannot_record");
     await Promise.all(events.map((event, index) => record(teller, event, policies[index] ?? null)));
     return native === null ? genericAnswer(events, policies) : nativeAnswer(native, policies[0] ?? null);
   };

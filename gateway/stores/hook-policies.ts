@@ -3,6 +3,7 @@ import { hookPolicies } from "#drizzle/schema/tools.ts";
 import type { HookPolicyPatch } from "#shared/admin/hook-policies.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { HookPolicy } from "../directory.ts";
+import { audit } from "./audit.ts";
 import type { Reader, Transaction } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
@@ -44,10 +45,14 @@ export async function writeHookPolicy(tx: Transaction, row: HookPolicyRow): Prom
     .insert(hookPolicies)
     .values(row)
     .onConflictDoUpdate({ target: [hookPolicies.orgId, hookPolicies.name], set: row });
+  await audit(tx, { action: "hook_policy.set", subject: row.name, at: new Date(row.updatedAt) });
 }
 
-export const deleteHookPolicy = async (tx: Transaction, name: string): Promise<boolean> =>
-  (await tx.delete(hookPolicies).where(isPolicy(name)).returning()).length > 0;
+export async function deleteHookPolicy(tx: Transaction, name: string, now: Date): Promise<boolean> {
+  const gone = await tx.delete(hookPolicies).where(isPolicy(name)).returning();
+  if (gone.length > 0) await audit(tx, { action: "hook_policy.deleted", subject: name, at: now });
+  return gone.length > 0;
+}
 
 /** The policy that a body without a predecessor makes. */
 export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow =>

@@ -53,6 +53,7 @@ describe.skipIf(process.platform !== "linux")("a bomb is refused within 100 ms, 
     ["metrics: 8 MiB of brackets in gzip", METRICS, gzipSync(Buffer.alloc(8 * MEBIBYTE, "[")), GZIP, 400],
     ["hooks: 512 MiB in gzip", HOOKS, gzipSync(Buffer.alloc(512 * MEBIBYTE)), GZIP, 415],
     ["hooks: a million events", HOOKS, Buffer.from(`{"events":[${"{},".repeat(1_000_000)}{}]}`), {}, 413],
+    ["hooks: 300,000 events", HOOKS, Buffer.from(`{"events":[${"{},".repeat(300_000)}{}]}`), {}, 413],
     ["hooks: 4 MiB of brackets", HOOKS, Buffer.alloc(4 * MEBIBYTE, "["), {}, 400],
   ])("%s", async (_, path, body, headers, status) => {
     const times: number[] = [];
