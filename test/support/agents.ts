@@ -11,6 +11,7 @@ const AGENTS = {
   "claude-code": { package: "@anthropic-ai/claude-code", version: "2.1.330", program: "claude" },
   codex: { package: "@openai/codex", version: "0.169.0", program: "codex" },
   "gemini-cli": { package: "@google/gemini-cli", version: "0.61.0", program: "gemini" },
+  copilot: { package: "@github/copilot", version: "1.0.102", program: "copilot" },
   opencode: { package: "opencode-ai", version: "1.18.33", program: "opencode" },
 } as const;
 export type AgentName = keyof typeof AGENTS;
