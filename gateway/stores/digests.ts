@@ -50,6 +50,9 @@ export const keepDigests = ({ db }: Database, rows: readonly NewDigest[]): Promi
 const isDigest = ({ dueOn, channel }: Pick<DigestRow, "dueOn" | "channel">) =>
   and(eq(digests.orgId, DEFAULT_ORG), eq(digests.dueOn, dueOn), eq(digests.channel, channel));
 
+/** Whether it is in the hand that the row was read in: `busyUntil` tells one hold from every other. */
+const inHand = ({ busyUntil }: DigestRow) => sql`${digests.busyUntil} = ${busyUntil}::timestamptz`;
+
 /** Takes a digest that waits for the webhook in hand until `busyUntil`; null where there is none, or another has it. */
 export const claimWebhookDigest = (
   { db }: Database,
@@ -79,7 +82,7 @@ export const markDigestSent = ({ db }: Database, digest: DigestRow, now: Date): 
     db
       .update(digests)
       .set({ state: "sent", sentAt: now.toISOString(), busyUntil: null, failure: null, nextAttemptAt: null })
-      .where(isDigest(digest)),
+      .where(and(isDigest(digest), inHand(digest))),
   );
 
 export const markDigestFailed = (
@@ -91,7 +94,7 @@ export const markDigestFailed = (
     db
       .update(digests)
       .set({ attempts: digest.attempts + 1, failure, nextAttemptAt, busyUntil: null })
-      .where(isDigest(digest)),
+      .where(and(isDigest(digest), inHand(digest))),
   );
 
 /**

@@ -3,7 +3,7 @@ import type { Digest } from "#shared/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { free, type Place } from "./due.ts";
-import { busyUntil } from "./feedback-store.ts";
+import { busyUntil, type Claim, type Failed } from "./feedback-store.ts";
 import { type Hand, ONCE } from "./hand.ts";
 
 export type DigestDue = Place & { dueOn: string; dueAt: string; content: Digest };
@@ -60,36 +60,41 @@ export async function claimDigest(
   database: Database,
   { dueOn }: DigestDue,
   now: Date,
-): Promise<{ attempts: number } | null> {
+): Promise<Claim | null> {
   const { sql } = database;
+  const until = busyUntil(now);
   const [row] = await sql<{ attempts: number }[]>`
-    update digests f set busy_until = ${busyUntil(now)}::timestamptz
+    update digests f set busy_until = ${until}::timestamptz
     where f.org_id = ${DEFAULT_ORG} and f.due_on = ${dueOn} and f.channel = 'issue' and f.state = 'waiting'
       and ${free(database, now)}
     returning f.attempts`;
-  return row ?? null;
+  return row ? { attempts: row.attempts, busyUntil: until } : null;
 }
 
 export async function settleDigest(
   { sql }: Database,
   { dueOn }: DigestDue,
+  claim: Claim,
   { issue, now }: { issue: number; now: Date },
 ): Promise<void> {
   await sql`
     update digests set state = 'sent', sent_at = ${now.toISOString()}::timestamptz, remote_id = ${issue},
       busy_until = null, next_attempt_at = null, failure = null
-    where org_id = ${DEFAULT_ORG} and due_on = ${dueOn} and channel = 'issue'`;
+    where org_id = ${DEFAULT_ORG} and due_on = ${dueOn} and channel = 'issue'
+      and busy_until = ${claim.busyUntil}::timestamptz`;
 }
 
 export async function failDigest(
   { sql }: Database,
   { dueOn }: DigestDue,
-  { failure, nextAttemptAt }: { failure: string; nextAttemptAt: string },
+  claim: Claim,
+  { failure, nextAttemptAt }: Failed,
 ): Promise<void> {
   await sql`
     update digests set busy_until = null, attempts = least(attempts + 1, 1000), failure = ${failure},
       next_attempt_at = ${nextAttemptAt}::timestamptz
-    where org_id = ${DEFAULT_ORG} and due_on = ${dueOn} and channel = 'issue'`;
+    where org_id = ${DEFAULT_ORG} and due_on = ${dueOn} and channel = 'issue'
+      and busy_until = ${claim.busyUntil}::timestamptz`;
 }
 
 /** Writes the issue, unless GitHub has it already; its number. */

@@ -15,7 +15,9 @@ import {
 } from "./digest-issue.ts";
 import { type CheckDue, type CommentDue, checksDue, commentsDue, expectComments, type Place } from "./due.ts";
 import {
+  type Claim,
   claimFeedback,
+  type Failed,
   failFeedback,
   retryAt,
   type Settled,
@@ -52,12 +54,12 @@ const COMMITS_PER_MINUTE = 25;
  * One kind of thing that the App does at GitHub for a pull request. `claim` takes it for this process or gives null;
  * `run` does it; `settle` and `fail` keep what came of it and give it out of hand.
  */
-type Errand<Due extends Place, Claimed extends { attempts: number }, Result> = {
+type Errand<Due extends Place, Claimed extends Claim, Result> = {
   kind: string;
   claim(due: Due, now: Date): Promise<Claimed | null>;
   run(hand: Hand, due: Due, claimed: Claimed): Promise<Result>;
-  settle(due: Due, result: Result, now: Date): Promise<void>;
-  fail(due: Due, failed: { failure: string; nextAttemptAt: string }): Promise<void>;
+  settle(due: Due, claimed: Claimed, result: Result, now: Date): Promise<void>;
+  fail(due: Due, claimed: Claimed, failed: Failed): Promise<void>;
 };
 
 type Round = ErrandsDeps & { pauses: Pauses; stopping: () => boolean };
@@ -103,7 +105,7 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
   };
 }
 
-async function each<Due extends Place, Claimed extends { attempts: number }, Result>(
+async function each<Due extends Place, Claimed extends Claim, Result>(
   { clock, log, appId, github, pauses, stopping }: Round,
   errand: Errand<Due, Claimed, Result>,
   dues: readonly Due[],
@@ -117,14 +119,14 @@ async function each<Due extends Place, Claimed extends { attempts: number }, Res
     if (claimed === null) continue;
     try {
       const hand = { octokit: github(due.installationId), appId, now, held };
-      await errand.settle(due, await errand.run(hand, due, claimed), clock.now());
+      await errand.settle(due, claimed, await errand.run(hand, due, claimed), clock.now());
     } catch (error) {
       pauses.learn(error, errand.kind, due.installationId);
       const failure = failureClass(error);
       const { repositoryId, number } = due;
       const status = statusOf(error);
       log.warn({ errand: errand.kind, repositoryId, number, failure, status }, "an errand at GitHub failed");
-      await errand.fail(due, { failure, nextAttemptAt: retryAt(clock.now(), claimed.attempts) });
+      await errand.fail(due, claimed, { failure, nextAttemptAt: retryAt(clock.now(), claimed.attempts) });
     }
   }
 }
@@ -133,30 +135,32 @@ const checks = ({ database }: ErrandsDeps): Errand<CheckDue, Shown, Settled> => 
   kind: "check",
   claim: (due, now) => claimFeedback(database, { ...due, kind: "check" }, now),
   run: showCheck,
-  settle: (due, result, now) => settleFeedback(database, { ...due, kind: "check" }, { ...result, now }),
-  fail: (due, failed) => failFeedback(database, { ...due, kind: "check" }, failed),
+  settle: (due, held, result, now) =>
+    settleFeedback(database, { ...due, kind: "check" }, held, { ...result, now }),
+  fail: (due, held, failed) => failFeedback(database, { ...due, kind: "check" }, held, failed),
 });
 
 const comments = ({ database }: ErrandsDeps): Errand<CommentDue, Shown, Settled> => ({
   kind: "comment",
   claim: (due, now) => claimFeedback(database, { ...due, kind: "comment" }, now),
   run: (hand, due, before) => showComment({ ...hand, database }, due, before),
-  settle: (due, result, now) => settleFeedback(database, { ...due, kind: "comment" }, { ...result, now }),
-  fail: (due, failed) => failFeedback(database, { ...due, kind: "comment" }, failed),
+  settle: (due, held, result, now) =>
+    settleFeedback(database, { ...due, kind: "comment" }, held, { ...result, now }),
+  fail: (due, held, failed) => failFeedback(database, { ...due, kind: "comment" }, held, failed),
 });
 
-const issues = ({ database }: ErrandsDeps): Errand<DigestDue, { attempts: number }, number> => ({
+const issues = ({ database }: ErrandsDeps): Errand<DigestDue, Claim, number> => ({
   kind: "digest",
   claim: (due, now) => claimDigest(database, due, now),
   run: writeDigestIssue,
-  settle: (due, issue, now) => settleDigest(database, due, { issue, now }),
-  fail: (due, failed) => failDigest(database, due, failed),
+  settle: (due, held, issue, now) => settleDigest(database, due, held, { issue, now }),
+  fail: (due, held, failed) => failDigest(database, due, held, failed),
 });
 
-const commits = ({ database }: ErrandsDeps): Errand<Place, { attempts: number }, CommitClaim[]> => ({
+const commits = ({ database }: ErrandsDeps): Errand<Place, Claim, CommitClaim[]> => ({
   kind: "commits",
   claim: (due, now) => claimCommits(database, due, now),
   run: readCommits,
-  settle: (due, claims, now) => settleCommits(database, due, { claims, now }),
-  fail: (due, failed) => failCommits(database, due, failed),
+  settle: (due, held, claims, now) => settleCommits(database, due, held, { claims, now }),
+  fail: (due, held, failed) => failCommits(database, due, held, failed),
 });

@@ -10,8 +10,10 @@ export type Shown = {
   headSha: string | null;
   seenAt: string | null;
   shown: string | null;
-  attempts: number;
-};
+} & Claim;
+
+/** What a process knows of the thing that it has in hand; `busyUntil` tells its hold from every other's. */
+export type Claim = { attempts: number; busyUntil: string };
 
 /** Long enough for all that GitHub is asked about one pull request; see `HAND_MS_MAX`. */
 const BUSY_MS = 90_000;
@@ -37,6 +39,7 @@ export async function claimFeedback(
   now: Date,
 ): Promise<Shown | null> {
   const at = now.toISOString();
+  const until = busyUntil(now);
   const [row] = await sql<
     {
       remote_id: string | null;
@@ -47,7 +50,7 @@ export async function claimFeedback(
     }[]
   >`
     insert into github_feedback as f (org_id, kind, repository_id, number, busy_until)
-    values (${DEFAULT_ORG}, ${kind}, ${repositoryId}, ${number}, ${busyUntil(now)}::timestamptz)
+    values (${DEFAULT_ORG}, ${kind}, ${repositoryId}, ${number}, ${until}::timestamptz)
     on conflict (org_id, kind, repository_id, number) do update set busy_until = excluded.busy_until
     where coalesce(f.busy_until, '-infinity') <= ${at}::timestamptz
       and coalesce(f.next_attempt_at, '-infinity') <= ${at}::timestamptz
@@ -59,32 +62,39 @@ export async function claimFeedback(
     seenAt: row.seen_at?.toISOString() ?? null,
     shown: row.shown,
     attempts: row.attempts,
+    busyUntil: until,
   };
 }
 
 export type Settled = Pick<Shown, "remoteId" | "headSha" | "seenAt" | "shown">;
 
-/** Keeps what GitHub shows now, and gives the pull request out of hand. */
+/** Keeps what GitHub shows now, and gives the pull request out of hand; nothing, if it is not in hand any more. */
 export async function settleFeedback(
   { sql }: Database,
   { kind, repositoryId, number }: FeedbackKey,
+  claim: Claim,
   { remoteId, headSha, seenAt, shown, now }: Settled & { now: Date },
 ): Promise<void> {
   await sql`
     update github_feedback set remote_id = ${remoteId}, head_sha = ${headSha}, seen_at = ${seenAt}::timestamptz,
       shown_at = case when shown is distinct from ${shown} then ${now.toISOString()}::timestamptz else shown_at end,
       shown = ${shown}, busy_until = null, attempts = 0, next_attempt_at = null, failure = null
-    where org_id = ${DEFAULT_ORG} and kind = ${kind} and repository_id = ${repositoryId} and number = ${number}`;
+    where org_id = ${DEFAULT_ORG} and kind = ${kind} and repository_id = ${repositoryId} and number = ${number}
+      and busy_until = ${claim.busyUntil}::timestamptz`;
 }
+
+export type Failed = { failure: string; nextAttemptAt: string };
 
 /** Notes a failed try by its class, and when the next one may be made. */
 export async function failFeedback(
   { sql }: Database,
   { kind, repositoryId, number }: FeedbackKey,
-  { failure, nextAttemptAt }: { failure: string; nextAttemptAt: string },
+  claim: Claim,
+  { failure, nextAttemptAt }: Failed,
 ): Promise<void> {
   await sql`
     update github_feedback set busy_until = null, attempts = least(attempts + 1, 1000), failure = ${failure},
       next_attempt_at = ${nextAttemptAt}::timestamptz
-    where org_id = ${DEFAULT_ORG} and kind = ${kind} and repository_id = ${repositoryId} and number = ${number}`;
+    where org_id = ${DEFAULT_ORG} and kind = ${kind} and repository_id = ${repositoryId} and number = ${number}
+      and busy_until = ${claim.busyUntil}::timestamptz`;
 }

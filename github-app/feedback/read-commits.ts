@@ -3,7 +3,7 @@ import type { CommitClaim } from "#drizzle/schema/feedback.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { readCommitClaims } from "../revert.ts";
 import { free, installed, type Place, type PlaceRow, placeOf } from "./due.ts";
-import { busyUntil } from "./feedback-store.ts";
+import { busyUntil, type Claim, type Failed } from "./feedback-store.ts";
 import { type Hand, unlessGone } from "./hand.ts";
 
 const DUE_MAX = 50;
@@ -30,36 +30,41 @@ export async function claimCommits(
   { sql }: Database,
   { repositoryId, number }: Key,
   now: Date,
-): Promise<{ attempts: number } | null> {
+): Promise<Claim | null> {
+  const until = busyUntil(now);
   const [row] = await sql<{ attempts: number }[]>`
     insert into pull_request_commits as f (org_id, repository_id, number, claims, busy_until)
-    values (${DEFAULT_ORG}, ${repositoryId}, ${number}, '[]', ${busyUntil(now)}::timestamptz)
+    values (${DEFAULT_ORG}, ${repositoryId}, ${number}, '[]', ${until}::timestamptz)
     on conflict (org_id, repository_id, number) do update set busy_until = excluded.busy_until
     where f.read_at is null and coalesce(f.busy_until, '-infinity') <= ${now.toISOString()}::timestamptz
     returning attempts`;
-  return row ?? null;
+  return row ? { attempts: row.attempts, busyUntil: until } : null;
 }
 
 export async function settleCommits(
   { sql }: Database,
   { repositoryId, number }: Key,
+  claim: Claim,
   { claims, now }: { claims: readonly CommitClaim[]; now: Date },
 ): Promise<void> {
   await sql`
     update pull_request_commits set claims = ${sql.json([...claims])}, read_at = ${now.toISOString()}::timestamptz,
       busy_until = null, next_attempt_at = null, failure = null
-    where org_id = ${DEFAULT_ORG} and repository_id = ${repositoryId} and number = ${number}`;
+    where org_id = ${DEFAULT_ORG} and repository_id = ${repositoryId} and number = ${number}
+      and busy_until = ${claim.busyUntil}::timestamptz`;
 }
 
 export async function failCommits(
   { sql }: Database,
   { repositoryId, number }: Key,
-  { failure, nextAttemptAt }: { failure: string; nextAttemptAt: string },
+  claim: Claim,
+  { failure, nextAttemptAt }: Failed,
 ): Promise<void> {
   await sql`
     update pull_request_commits set busy_until = null, attempts = least(attempts + 1, 1000), failure = ${failure},
       next_attempt_at = ${nextAttemptAt}::timestamptz
-    where org_id = ${DEFAULT_ORG} and repository_id = ${repositoryId} and number = ${number}`;
+    where org_id = ${DEFAULT_ORG} and repository_id = ${repositoryId} and number = ${number}
+      and busy_until = ${claim.busyUntil}::timestamptz`;
 }
 
 /** What the commits of a pull request say that they revert; GitHub lists 250 of them. None where it is gone. */

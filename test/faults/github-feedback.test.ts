@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import fc from "fast-check";
 import { digests } from "#drizzle/schema/feedback.ts";
 import { githubByInstallation } from "#github-app/feedback/clients.ts";
 import { startErrands } from "#github-app/feedback/errands.ts";
@@ -28,7 +29,8 @@ const github = startFakeGithub();
 github.app.webhookSecret = WEBHOOK_SECRET;
 
 /** What becomes of a request that makes something: it is passed on; or its answer is lost, by silence or by a 502. */
-let fate: "pass" | "silence" | "502" = "pass";
+type Fate = "pass" | "silence" | "502";
+let fate: Fate = "pass";
 const made: string[] = [];
 const between = Bun.serve({
   port: 0,
@@ -74,14 +76,14 @@ const identity = {
 const { log, lines } = keptLog();
 
 /** An App's errands, done only when told. */
-const errands = () =>
+const errands = (signal?: AbortSignal) =>
   startErrands(
     {
       database: app.database,
       clock,
       log,
       appId: identity.app.id,
-      github: githubByInstallation(identity, { unpaced: true }),
+      github: githubByInstallation(identity, { unpaced: true, ...(signal && { signal }) }),
     },
     Number.POSITIVE_INFINITY,
   );
@@ -392,6 +394,88 @@ describe("the weekly digest", () => {
     expect(await row()).toMatchObject({ state: "waiting", failure: "not installed in the repository" });
   });
 });
+
+/** What happens between two rounds; `killed` is an App that dies while it makes something. */
+type Step =
+  | { kind: "round"; laterMs: number; fate: Fate; apps: 1 | 2 }
+  | { kind: "call" | "edit" | "push" | "merge"; which: number };
+
+const STEP: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant("round" as const),
+    laterMs: fc.constantFrom(0, 1000, 40_000, 2 * MINUTE_MS, 20 * MINUTE_MS),
+    fate: fc.constantFrom<Fate>("pass", "pass", "502", "silence"),
+    apps: fc.constantFrom<1 | 2>(1, 2),
+  }),
+  fc.record({ kind: fc.constantFrom("call", "edit", "push", "merge"), which: fc.nat({ max: 1 }) }),
+);
+
+test("whatever happens in whatever order, nothing is shown twice, and in the end all of it is right", async () => {
+  await set({ pull_request_check: true, pull_request_comment: true });
+  let runs = 0;
+  const play = async (steps: readonly Step[]) => {
+    const session = `schedule-${runs++}`;
+    const pulls = [await open(`Gateway-Session: ${session}`), await open("No stamp.")];
+    const dead: Promise<void>[] = [];
+    let pushes = 0;
+    let edits = 0;
+    const at = () => new Date(clock.now().getTime() + 1000 * ++edits).toISOString().replace(/\.\d+Z/, "Z");
+    for (const step of steps) {
+      const it = pulls["which" in step ? step.which : 0];
+      if (!it) throw new Error("no pull request");
+      if (step.kind === "round") {
+        fate = step.fate;
+        const ending = new AbortController();
+        const rounds = Array.from({ length: step.apps }, () => round(step.laterMs, errands(ending.signal)));
+        // One that waits for an answer for ever is one that has died: what it has in hand stays so for its time.
+        await Promise.race([Promise.all(rounds), Bun.sleep(step.fate === "silence" ? 300 : 30_000)]);
+        ending.abort();
+        dead.push(...rounds);
+        fate = "pass";
+      } else if (step.kind === "call") await call(session, "0.25");
+      else if (step.kind === "push")
+        await github.story.push(it, { sha: sha(`${session} ${pushes++}`), message: "x" }, { at: at() });
+      else if (step.kind === "edit" && it.mergedAt === null)
+        await github.story.editBody(it, `${edits}\nGateway-Session: ${session}`, { at: at() });
+      else if (step.kind === "merge" && it.mergedAt === null) await github.story.merge(it, { at: at() });
+      await app.applied();
+      for (const one of pulls) expectOnce(one);
+    }
+    await Promise.all(dead);
+    await call(session, "0.25");
+    await app.applied();
+    for (const one of pulls) if (one.body?.includes(session) && one.mergedAt) await joined(one);
+    for (let again = 0; again < 3; again++) await round(40 * MINUTE_MS);
+    for (const one of pulls) {
+      expectOnce(one);
+      const stamped = one.body?.includes(session);
+      const [last] = checksOf(one).filter(({ headSha }) => headSha === one.headSha);
+      expect(last?.output.title).toBe(stamped ? "Stamped" : "Not stamped");
+      expect(commentsOf(one)).toHaveLength(stamped && one.mergedAt !== null ? 1 : 0);
+    }
+    for (const one of pulls) {
+      const [comment] = commentsOf(one);
+      const [{ usd } = { usd: "" }] = await app.database.sql<{ usd: string }[]>`
+        select sum(cost_usd)::numeric(9, 2)::text as usd from requests where session = ${session}`;
+      if (comment) expect(comment.body).toContain(`: $${usd}**`);
+    }
+  };
+  await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 3, maxLength: 14 }), play), {
+    numRuns: Number(process.env["FEEDBACK_RUNS"] ?? 12),
+  });
+}, 600_000);
+
+const sha = (text: string) => new Bun.CryptoHasher("sha1").update(text).digest("hex");
+
+function expectOnce(it: PullRequest): void {
+  expect(commentsOf(it).length).toBeLessThanOrEqual(1);
+  const heads = checksOf(it).map(({ headSha }) => headSha);
+  expect(heads.length).toBe(new Set(heads).size);
+}
+
+async function joined(it: PullRequest): Promise<void> {
+  for (let tries = 0; tries < 400 && (await linkOf(it)) !== "joined"; tries++) await Bun.sleep(25);
+}
 
 test("a permission that is missing is said once, and left alone for a while", async () => {
   await set({ pull_request_check: true });
