@@ -14,6 +14,11 @@ const TIMEOUT_SECONDS = 5;
 /** The environment variable that agents' machines hold the client key in. */
 export const KEY_VARIABLE = "TALLYGATE_KEY";
 
+/** What `tallygate run` tells an agent its session in; empty outside of it, and the agent's own session counts. */
+export const SESSION_VARIABLE = "GATEWAY_SESSION_ID";
+
+const VARIABLES = [KEY_VARIABLE, SESSION_VARIABLE];
+
 /**
  * The text of a managed-settings.json for Claude Code that sends its hooks to the gateway at `url`. With `required`,
  * tools do not run while the gateway cannot be asked; without it, agents go on.
@@ -22,15 +27,19 @@ export function managedSettings(url: string, { required = false }: { required?: 
   const hook = {
     type: "http",
     url: hooksUrl(url),
-    headers: { "x-gateway-key": `$${KEY_VARIABLE}`, "x-client": "claude-code" },
-    allowedEnvVars: [KEY_VARIABLE],
+    headers: {
+      "x-gateway-key": `$${KEY_VARIABLE}`,
+      "x-client": "claude-code",
+      "x-session-id": `$${SESSION_VARIABLE}`,
+    },
+    allowedEnvVars: VARIABLES,
     timeout: TIMEOUT_SECONDS,
   };
   const before = required ? { ...hook, onFailure: "block" } : hook;
   const hooks = Object.fromEntries(
     EVENTS.map((event) => [event, [{ hooks: [event === "PreToolUse" ? before : hook] }]]),
   );
-  return `${JSON.stringify({ httpHookAllowedEnvVars: [KEY_VARIABLE], hooks }, null, 2)}\n`;
+  return `${JSON.stringify({ httpHookAllowedEnvVars: VARIABLES, hooks }, null, 2)}\n`;
 }
 
 /** Where Claude Code looks for it, by `process.platform`. */
@@ -46,6 +55,7 @@ export const MANAGED_SETTINGS_PATHS = {
  */
 export const forwarder = (url: string, client: string): string =>
   `curl -sf -m ${TIMEOUT_SECONDS - 1} --data-binary @- -H "content-type: application/json" ` +
-  `-H "x-gateway-key: $${KEY_VARIABLE}" -H "x-client: ${client}" ${hooksUrl(url)} || true`;
+  `-H "x-gateway-key: $${KEY_VARIABLE}" -H "x-client: ${client}" -H "x-session-id: $${SESSION_VARIABLE}" ` +
+  `${hooksUrl(url)} || true`;
 
 const hooksUrl = (url: string) => `${url.replace(/\/+$/, "")}/hooks/v1/events`;

@@ -8,11 +8,16 @@ export type Teller = { key: ClientKey; labels: Labels; headers: Headers };
 
 /** The client that an event is of: what an administrator set up, else what the event says, else who sent it. */
 export const clientOf = ({ headers, labels }: Teller, event: CallEvent): string =>
-  headers.has("x-client") ? labels.client : (event.client ?? labels.client);
+  isSet(headers, "x-client") ? labels.client : (event.client ?? labels.client);
 
-/** `x-session-id` decides alone where it is present, as on every surface. */
+/**
+ * `x-session-id` decides alone where it is set, as on every surface. An agent writes an empty one where the variable
+ * that its settings name is not set.
+ */
 export const sessionOf = ({ headers, labels }: Teller, told: string | null): string | null =>
-  headers.has("x-session-id") ? labels.session : (told ?? labels.session);
+  isSet(headers, "x-session-id") ? labels.session : (told ?? labels.session);
+
+const isSet = (headers: Headers, name: string): boolean => Boolean(headers.get(name)?.trim());
 
 /** What is stored of an event. `id` is the agent's own of the call, null where nobody knows it. */
 export function sightingOf(

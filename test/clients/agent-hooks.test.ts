@@ -3,7 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
-import { forwarder, KEY_VARIABLE, managedSettings } from "#gateway/hooks/managed-settings.ts";
+import {
+  forwarder,
+  KEY_VARIABLE,
+  managedSettings,
+  SESSION_VARIABLE,
+} from "#gateway/hooks/managed-settings.ts";
 import { newId } from "#shared/ids.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
@@ -173,6 +178,19 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
       ]);
       expect(asked.some((body) => body.includes(REASON))).toBe(true);
       await expectNoTrace();
+    } finally {
+      await it.remove();
+    }
+  }, 120_000);
+
+  test("under a session of ours its calls are that session's", async () => {
+    const it = await home();
+    try {
+      const env = { ...it.env, [SESSION_VARIABLE]: "branch-1" };
+      const words = ["-p", PROMPT, "--output-format", "json"];
+      await runAgent(commandFor(it.path, words), { home: it.path, env });
+      const rows = await it.rows((them) => them.filter(({ status }) => status !== "pending").length === 3);
+      expect(new Set(rows.map(({ session }) => session))).toEqual(new Set(["branch-1"]));
     } finally {
       await it.remove();
     }

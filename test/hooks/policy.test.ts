@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { SESSION_VARIABLE as OF_A_RUN } from "#gateway/cli/stamping/task.ts";
 import type { HookPolicy } from "#gateway/directory.ts";
+import { SESSION_VARIABLE } from "#gateway/hooks/managed-settings.ts";
 import { denying } from "#gateway/hooks/policy.ts";
 import { readToolName } from "#gateway/hooks/tool-name.ts";
 
@@ -54,4 +56,8 @@ test.each([
   [7, null, { server: null, tool: null }],
 ])("%j of %j is %j", (name, server, read) => {
   expect(readToolName(name, server, registered)).toEqual(read);
+});
+
+test("managed settings pass on the session that `tallygate run` gives an agent", () => {
+  expect(SESSION_VARIABLE).toBe(OF_A_RUN);
 });

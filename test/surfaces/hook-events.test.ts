@@ -183,6 +183,13 @@ describe("native payloads", () => {
     ]);
   });
 
+  test("empty headers say nothing", async () => {
+    const session = newId();
+    const headers = { "x-client": "", "x-session-id": "" };
+    await send(native(session, `${session}-x`, "PostToolUse"), { headers });
+    expect(await calls({ session })).toMatchObject([{ client: "claude-code" }]);
+  });
+
   test("every other event is answered {} and leaves no row", async () => {
     const session = newId();
     const events = [
