@@ -10,6 +10,7 @@ export async function killableGithubApp(settings: Record<string, string>) {
   return {
     url,
     webhooks: `${url}/api/github/webhooks`,
+    pid: () => child.pid,
     kill: async () => {
       child.kill("SIGKILL");
       await child.exited;

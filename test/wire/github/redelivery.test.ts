@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Database } from "#drizzle/database.ts";
+import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
+import { until } from "#test/support/recorder-kit.ts";
+import { runGithubApp, stampingDatabase } from "#test/support/running-github-app.ts";
+
+setDefaultTimeout(60_000);
+
+let github: FakeGithub;
+let own: TestDatabase;
+let gate: PostgresGate;
+let database: Database;
+let app: Awaited<ReturnType<typeof runGithubApp>>;
+
+beforeAll(async () => {
+  github = startFakeGithub();
+  own = await testDatabase();
+  gate = await postgresGate(own.url);
+  database = await stampingDatabase(own.url);
+  app = await runGithubApp(github, gate.url, { redeliver: { everyMs: 500 } });
+  github.deliverTo(app.webhooks);
+});
+afterAll(async () => {
+  await app.stop();
+  await github.stop();
+  await database.close();
+  await gate.close();
+  await own.close();
+});
+
+const attempts = () => github.deliveries.attempts;
+
+test("while Postgres is away deliveries are answered 503, and redelivery heals them afterwards", async () => {
+  const { story } = github;
+  const repository = story.addRepository("octo/one");
+  await story.install({ repositories: [repository] });
+  expect(attempts().map((it) => it.statusCode)).toEqual([202]);
+  await gate.shut();
+  const pulls = await Promise.all(
+    Array.from({ length: 10 }, (_, n) =>
+      story.openPullRequest({ repository, body: `Gateway-Session: s${n}` }),
+    ),
+  );
+  await Promise.all(pulls.map((pull) => story.merge(pull)));
+  // The App cannot look for them either, and does not end for it.
+  expect(
+    attempts()
+      .slice(1)
+      .map((it) => it.statusCode),
+  ).toEqual(Array.from({ length: 20 }, () => 503));
+  await gate.open();
+  const count = async (what: "webhook_inbox" | "pull_requests") =>
+    (await database.sql`select count(*)::integer as size from ${database.sql(what)}`)[0]?.["size"];
+  await until(async () => (await count("webhook_inbox")) === 21, 30_000);
+  expect(await count("pull_requests")).toBe(10);
+  expect(app.lines.join()).toContain("failed deliveries are delivered again");
+  expect(app.lines.filter((line) => line.includes("a round of work failed")).length).toBeLessThan(20);
+  expect(github.faults()).toEqual([]);
+});
+
+test("what arrived is not asked for again, nor what says nothing here", async () => {
+  await until(() => attempts().length >= 41);
+  const before = attempts().length;
+  // Reached the inbox, though GitHub did not hear of it.
+  for (const it of attempts()) it.statusCode = 0;
+  attempts().push({
+    id: 1,
+    guid: "other",
+    event: "star",
+    body: "{}",
+    statusCode: 0,
+    redelivery: false,
+    deliveredAt: new Date(),
+  });
+  await Bun.sleep(1_200);
+  expect(attempts().length).toBe(before + 1);
+});
