@@ -94,7 +94,10 @@ export const rollupDays = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] })],
 );
 
-/** Which persons and sessions were active on a whole day, by dimension and value: `who` is a hash of all four. */
+/**
+ * Which persons were active on a whole day, by dimension and value: `who` is a hash of these and of the person. Sessions
+ * are short: their hours tell it quickly enough.
+ */
 export const rollupSeen = pgTable(
   "rollup_seen",
   {

@@ -13,6 +13,7 @@ import {
   FORGET_SEEN,
   NOTE_AFTER,
   NOTE_BEFORE,
+  NOTE_ELSEWHERE,
   NOTE_LATE,
   NOTE_NOBODY,
   NOTE_SEEN,
@@ -148,7 +149,7 @@ async function stateOf(
 async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<number> {
   const toMs = Math.min(settledMs, floorTo(DAY_MS, rolledToMs) + DAY_MS);
   const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
-  if (toMs % DAY_MS === 0) await rollDay(sql, orgId, dayOf(toMs - 1), { known: false });
+  if (toMs % DAY_MS === 0) await rollDay(sql, orgId, dayOf(toMs - 1), { known: false, wholeToMs: toMs });
   const reached = made?.records ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
   await sql`update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
   // Later hours are read raw until their turn comes, which sees all that this one sees.
@@ -192,7 +193,7 @@ async function remakeMarkedDay(
   const known = floorTo(DAY_MS, first) + DAY_MS <= state.rolledToMs;
   if (known) await sql.unsafe(NOTE_BEFORE, [orgId, day]);
   for (const hourMs of hours) await remakeHour(sql, orgId, hourMs, state);
-  if (known) await rollDay(sql, orgId, day, { known });
+  if (known) await rollDay(sql, orgId, day, { known, wholeToMs: floorTo(DAY_MS, state.rolledToMs) });
   await sql`delete from rollup_marks where org_id = ${orgId} and hour = any(${hours.map(iso)})`;
   return true;
 }
@@ -210,14 +211,18 @@ async function remakeHour(sql: Sql, orgId: string, hourMs: number, { rawFromMs }
   await sql.unsafe(FORGET_LATE, [orgId, ...span]);
 }
 
-/** Makes a whole day of its hours. `known`: it was one before, and who was active then is noted already. */
-async function rollDay(sql: Sql, orgId: string, day: string, { known }: { known: boolean }): Promise<void> {
+/** `known`: it was a whole day before, and who was active then is noted already. `wholeToMs`: the end of whole days. */
+type Day = { known: boolean; wholeToMs: number };
+
+/** Makes a whole day of its hours. */
+async function rollDay(sql: Sql, orgId: string, day: string, { known, wholeToMs }: Day): Promise<void> {
   if (!known) await sql.unsafe(NOTE_NOBODY);
   else {
     await sql.unsafe(FORGET_DAY, [orgId, day, KIND_NAMES as string[]]);
     await sql.unsafe(FORGET_ACTIVE_HOURS, [orgId, day, KIND_NAMES as string[]]);
   }
   await sql.unsafe(NOTE_AFTER, [orgId, day]);
+  await sql.unsafe(NOTE_ELSEWHERE, [orgId, day, dayOf(wholeToMs)]);
   for (const statement of ROLL_DAY) await sql.unsafe(statement, [orgId, day]);
   await sql.unsafe(BRIDGE_GAPS, [orgId, day, known]);
   if (known) await sql.unsafe(FORGET_SEEN, [orgId, day]);

@@ -24,9 +24,12 @@ export const isKind = (name: string): name is Kind => Object.hasOwn(KINDS, name)
 /** One row for each distinct tag of `r`. */
 export const TAG_ROWS = `cross join lateral (select distinct unnest(${TAGS}) as tag) t`;
 
-/** A person or session, as `rollup_seen` knows it: by a hash of what it is, of the kind and the value, and of its text. */
+/** A person or session within a value of a kind: a hash of all that, as `rollup_seen` keeps it of persons. */
 export const whoSql = (entity: string, kind: string, value: string, text: string): string =>
   `md5(concat_ws(chr(31), ${entity}, ${kind}, ${value}, ${text}))::uuid`;
 
 /** Lanes that people and sessions are counted in: all of them, and all but the subscription lane. */
 export const LANE = { all: 1, billed: 2 } as const;
+
+/** The lanes that cells or records `r` are in, together. */
+export const LANES = `bit_or(case when r.channel = 'subscription' then ${LANE.all} else ${LANE.all | LANE.billed} end)`;

@@ -1,12 +1,12 @@
 import type { DimensionName } from "#shared/report.ts";
-import { DIMENSION, filterSql } from "../dimensions.ts";
+import { DIMENSION, filterSql, TAGS } from "../dimensions.ts";
 import { AGGREGATES, type AggregateName, aggregatesOf } from "../measures.ts";
 import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { type Ask, comparedSql } from "../plan.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import type { Period, Periods } from "../window.ts";
 import { type Cover, coverOf, type Survey } from "./cover.ts";
-import { isKind, KINDS, type Kind, LANE, TAG_ROWS, whoSql } from "./kinds.ts";
+import { isKind, KINDS, type Kind, LANE, LANES, TAG_ROWS, whoSql } from "./kinds.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { BUCKET_NAMES, BUCKET_SQL, p95Sql, SUM_NAMES, SUMS } from "./sums.ts";
 
@@ -244,15 +244,12 @@ function entityPart(context: Context, entity: Entity, spans: readonly DaySpan[])
   if (entity === "hour" || spans.length === 0) {
     return partSql(context, { [all]: "count(*)", [billed]: "count(*) filter (where billed)" }, distinct);
   }
-  const who = whoSql(`'${entity}'`, `'${context.kind ?? "total"}'`, "e.value", "e.text");
-  const seen = spans.map(
+  const within = spans.map(
     ({ current, from, to }) =>
       `(${current ? "" : "not "}e.current and s.day >= ${startSql(context, from, "e.day")} and s.day < ${endSql(context, to, "e.day")})`,
   );
   const joined = `${distinct}
-  left join lateral (
-    select bit_or(s.lanes) as lanes from rollup_seen s
-    where s.org_id = ${context.params.add(context.ask.orgId, "text")} and s.who = ${who} and (${seen.join(" or ")})
+  left join lateral (${entity === "person" ? personSeen(context) : sessionSeen(context)} and (${within.join(" or ")})
   ) s on true`;
   return partSql(
     context,
@@ -262,6 +259,20 @@ function entityPart(context: Context, entity: Entity, spans: readonly DaySpan[])
     },
     joined,
   );
+}
+
+const personSeen = ({ ask, kind, params }: Context): string => `
+    select bit_or(s.lanes) as lanes from rollup_seen s
+    where s.org_id = ${params.add(ask.orgId, "text")}
+      and s.who = ${whoSql("'person'", `'${kind ?? "total"}'`, "e.value", "e.text")}`;
+
+function sessionSeen({ ask, kind, params }: Context): string {
+  const value = kind === "tag" ? `e.value = any(${TAGS})` : `e.value = (${KINDS[kind ?? "total"]})`;
+  return `
+    select ${LANES} as lanes
+    from (select h.*, true as attributed from rollup_hours h) r
+    cross join lateral (select r.day) s
+    where r.org_id = ${params.add(ask.orgId, "text")} and r.session = e.text and ${value}`;
 }
 
 /** The first of the whole days that a row of `day` shares with its group, and the first after them. */

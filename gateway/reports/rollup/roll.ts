@@ -1,4 +1,4 @@
-import { KIND_NAMES, KINDS, type Kind, LANE, TAG_ROWS, whoSql } from "./kinds.ts";
+import { KIND_NAMES, KINDS, type Kind, LANE, LANES, TAG_ROWS, whoSql } from "./kinds.ts";
 import { BUCKET_NAMES, BUCKET_SQL, SUM_NAMES, SUMS } from "./sums.ts";
 
 // The statements that make rollups. Parameters: $1 is the organisation; the others stand at each.
@@ -94,8 +94,6 @@ insert into rollup_days (org_id, kind, day, value, channel, ${sums}, session_cos
   )}`,
 );
 
-const LANES = `bit_or(case when r.channel = 'subscription' then ${LANE.all} else ${LANE.all | LANE.billed} end)`;
-
 const ENTITIES = { person: "coalesce(r.user_label, r.owner)", session: "r.session" } as const;
 
 const activeOfDay = KIND_NAMES.flatMap((kind) =>
@@ -111,27 +109,42 @@ const activeOfDay = KIND_NAMES.flatMap((kind) =>
 /** Who is active on the day $2 by its hours, as a table of this transaction. */
 const noteActive = (table: string): string => `
 create temporary table ${table} on commit drop as
-select ${whoSql("entity", "kind", "value", "text")} as who, entity, kind, value, lanes::smallint as lanes
+select ${whoSql("entity", "kind", "value", "text")} as who, entity, kind, value, text, lanes::smallint as lanes
 from (${activeOfDay}) a`;
 
 export const NOTE_BEFORE = noteActive("active_before");
 export const NOTE_AFTER = noteActive("active_after");
-export const FORGET_NOTES = "drop table active_before, active_after";
+export const FORGET_NOTES = "drop table active_before, active_after, cells_elsewhere";
 /** For a day that was not whole before. */
 export const NOTE_NOBODY =
-  "create temporary table active_before (who uuid, entity text, kind text, value text, lanes smallint) on commit drop";
+  "create temporary table active_before (who uuid, entity text, kind text, value text, text text, lanes smallint) on commit drop";
+
+/** Hours of other whole days, before $3, of the sessions that are active on $2: few, for sessions are short. */
+export const NOTE_ELSEWHERE = `
+create temporary table cells_elsewhere on commit drop as
+select h.*, true as attributed
+from (
+  select text from active_after where entity = 'session' union select text from active_before where entity = 'session'
+) s
+cross join lateral (
+  select ${KEYS.join(", ")}, day from rollup_hours
+  where org_id = $1::text and session = s.text and day <> $2::date and day < $3::date
+  offset 0
+) h`;
+
+const elsewhere = KIND_NAMES.map(
+  (kind) => `
+    select ${whoSql("'session'", `'${kind}'`, KINDS[kind], "r.session")} as who, r.day, ${LANES} as lanes
+    from cells_elsewhere r ${kind === "tag" ? TAG_ROWS : ""} group by 1, 2`,
+).join("\n    union all");
 
 /**
  * A change of who is active on the day $2 changes the rows of that day and of the next on which they are active. $3:
  * whether there may be such a day.
  */
 export const BRIDGE_GAPS = `
-with changed as materialized (
-  select c.*, l.lane,
-    (select max(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day < $2::date and s.lanes & l.lane > 0) as before,
-    case when $3::boolean then (select min(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day > $2::date and s.lanes & l.lane > 0) end as after
+with changed as (
+  select c.*, l.lane
   from (
     select coalesce(a.who, b.who) as who, coalesce(a.entity, b.entity) as entity, coalesce(a.kind, b.kind) as kind,
       coalesce(a.value, b.value) as value, coalesce(a.lanes, 0) as now_in, coalesce(b.lanes, 0) as was_in
@@ -140,9 +153,26 @@ with changed as materialized (
   ) c
   cross join (values (${LANE.all}::smallint), (${LANE.billed}::smallint)) l(lane)
   where (c.now_in & l.lane) <> (c.was_in & l.lane)
+), around as materialized (
+  select c.*,
+    (select max(s.day) from rollup_seen s
+      where s.org_id = $1::text and s.who = c.who and s.day < $2::date and s.lanes & c.lane > 0) as before,
+    case when $3::boolean then (select min(s.day) from rollup_seen s
+      where s.org_id = $1::text and s.who = c.who and s.day > $2::date and s.lanes & c.lane > 0) end as after
+  from changed c where c.entity = 'person'
+  union all
+  select c.*, e.before, e.after
+  from changed c
+  left join (
+    select e.who, l.lane, max(e.day) filter (where e.day < $2::date) as before, min(e.day) filter (where e.day > $2::date) as after
+    from (${elsewhere}
+    ) e cross join (values (${LANE.all}::smallint), (${LANE.billed}::smallint)) l(lane)
+    where e.lanes & l.lane > 0 group by e.who, l.lane
+  ) e on e.who = c.who and e.lane = c.lane
+  where c.entity = 'session'
 ), signed as (
   select *, case when now_in & lane > 0 then 1 else -1 end as sign, coalesce(before, '-infinity') as previous
-  from changed
+  from around
 ), steps as (
   select entity, kind, lane, $2::date as day, value, previous, sign as n from signed
   union all select entity, kind, lane, after, value, previous, -sign from signed where after is not null
@@ -155,12 +185,12 @@ on conflict (org_id, entity, kind, lane, day, value, previous) do update set n =
 
 export const FORGET_SEEN = `
 delete from rollup_seen s using active_before b
-where s.org_id = $1::text and s.who = b.who and s.day = $2::date
+where b.entity = 'person' and s.org_id = $1::text and s.who = b.who and s.day = $2::date
   and not exists (select from active_after a where a.who = b.who)`;
 
 export const NOTE_SEEN = `
 insert into rollup_seen (org_id, who, day, lanes)
-select $1::text, who, $2::date, lanes from active_after
+select $1::text, who, $2::date, lanes from active_after where entity = 'person'
 on conflict (org_id, who, day) do update set lanes = excluded.lanes`;
 
 /** $3: the kinds. */
