@@ -15,7 +15,10 @@ export const MEASURE_MEANING = {
   sessions: ["count", "Distinct session ids."],
   active_hours: ["hours", "Distinct pairs of a session and a UTC hour in which it made a call."],
   latency_avg_ms: ["ms", "Mean time from the complete request to the last byte of the answer."],
-  latency_p95_ms: ["ms", "95th percentile of the same, exact."],
+  latency_p95_ms: [
+    "ms",
+    "95th percentile of the same: exact up to 20,000 requests, above that less than 18.9 % off.",
+  ],
   ttft_avg_ms: ["ms", "Mean time to the first content of streamed answers."],
   cost_share: ["fraction", "Cost ÷ the total's cost in the same window."],
   request_share: ["fraction", "Requests ÷ the total's requests in the same window."],
