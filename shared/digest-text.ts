@@ -1,4 +1,4 @@
-import type { Digest, DigestFigures } from "./digest.ts";
+import type { Digest, DigestFigures, NotJoined } from "./digest.ts";
 
 type Sides = { current: DigestFigures | null; previous: DigestFigures | null };
 
@@ -26,15 +26,26 @@ export function digestText(digest: Digest): string {
 const FOOT =
   "Whole days in UTC, each figure beside that of the seven days before. “At least”: a merge without one known session, or a call without a price, is among them.";
 
-function totals({ total }: Digest): string[] {
+function totals({ total, not_joined }: Digest): string[] {
   const { current, previous } = total;
   return [
     `- Merged pull requests: **${count(current?.merged_prs)}** (${count(previous?.merged_prs)})`,
     `- Joined to a session: **${joined(current)}** (${joined(previous)})`,
+    ...reasons(not_joined),
     `- Their cost: **${usd(current, "cost_usd")}** (${usd(previous, "cost_usd")}${change(total, "cost_usd")})`,
     `- Cost per merged pull request: **${usd(current, "cost_per_merged_pr")}** (${usd(previous, "cost_per_merged_pr")}${change(total, "cost_per_merged_pr")})`,
     `- Reverted since: **${count(current?.reverted_prs)}** (${count(previous?.reverted_prs)}), whose sessions cost ${usd(current, "reverted_cost_usd")} (${usd(previous, "reverted_cost_usd")})`,
   ];
+}
+
+/** Why some are not joined, in a line; none where all are. */
+function reasons({ no_stamp, conflict, unknown_session }: NotJoined): string[] {
+  const why = [
+    ...(no_stamp > 0 ? [`${count(no_stamp)} without a line \`Gateway-Session:\``] : []),
+    ...(conflict > 0 ? [`${count(conflict)} with two sessions or more`] : []),
+    ...(unknown_session > 0 ? [`${count(unknown_session)} with a session of which no call is recorded`] : []),
+  ];
+  return why.length === 0 ? [] : [`- Not joined: ${why.join(", ")}`];
 }
 
 function table({ repositories, repositories_left_out }: Digest): string[] {

@@ -19,6 +19,10 @@ export const DigestFigures = closed({
 });
 export type DigestFigures = Static<typeof DigestFigures>;
 
+/** Merges of the week without one known session, by what is wrong with their stamp. */
+export const NotJoined = closed({ no_stamp: Count, conflict: Count, unknown_session: Count });
+export type NotJoined = Static<typeof NotJoined>;
+
 const sides = { current: nullable(DigestFigures), previous: nullable(DigestFigures) };
 
 /** What managers are told each week: seven whole days in UTC, beside the seven before. */
@@ -26,6 +30,7 @@ export const Digest = closed({
   period: Window,
   previous_period: Window,
   total: closed(sides),
+  not_joined: NotJoined,
   repositories: Type.Array(closed({ repository: Type.String(), ...sides }), {
     description: "The ones that cost most first; at most 50.",
   }),

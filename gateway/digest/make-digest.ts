@@ -4,7 +4,7 @@ import { Result, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { digestOf, digestSpecs, type Week } from "../reports/digest.ts";
-import { revertedCosts } from "../stores/digests.ts";
+import { notJoinedIn, revertedCosts } from "../stores/digests.ts";
 import type { ReportWriter } from "../stores/report-worker.ts";
 
 export type MakeDigestDeps = { database: Database; reportWriter: Pick<ReportWriter, "write"> };
@@ -13,12 +13,13 @@ export type MakeDigestDeps = { database: Database; reportWriter: Pick<ReportWrit
 export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Digest> {
   const specs = digestSpecs(week);
   const end = new Date(week.toMs);
-  const [outcomes, spend, reverted] = await Promise.all([
+  const [outcomes, spend, reverted, notJoined] = await Promise.all([
     report(deps, specs.outcomes, end),
     report(deps, specs.spend, end),
     revertedCosts(deps.database, week),
+    notJoinedIn(deps.database, week),
   ]);
-  return digestOf(outcomes, spend, reverted);
+  return digestOf({ outcomes, spend, reverted, notJoined });
 }
 
 async function report({ reportWriter }: MakeDigestDeps, spec: Spec, now: Date): Promise<Result> {

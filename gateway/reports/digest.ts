@@ -1,4 +1,4 @@
-import type { Digest, DigestFigures } from "#shared/digest.ts";
+import type { Digest, DigestFigures, NotJoined } from "#shared/digest.ts";
 import type { Figures, Result, Row, Spec } from "#shared/report.ts";
 
 /** Milliseconds since 1970, whole days in UTC, half-open. */
@@ -36,7 +36,9 @@ export function digestSpecs(week: Week): { outcomes: Spec; spend: Spec } {
 /** What the sessions of reverted pull requests cost: of one repository, or (null) of all, each session once. */
 export type RevertedCost = { repository: string | null; current: boolean; costUsd: number | null };
 
-export function digestOf(outcomes: Result, spend: Result, reverted: readonly RevertedCost[]): Digest {
+type Parts = { outcomes: Result; spend: Result; reverted: readonly RevertedCost[]; notJoined: NotJoined };
+
+export function digestOf({ outcomes, spend, reverted, notJoined }: Parts): Digest {
   const rows = outcomes.rows.filter((row) => merged(row.current) + merged(row.previous) > 0);
   const sides = (row: Row, repository: string | null) => ({
     current: figuresOf(row.current, row.floor, costIn(reverted, repository, true)),
@@ -46,6 +48,7 @@ export function digestOf(outcomes: Result, spend: Result, reverted: readonly Rev
     period: outcomes.window,
     previous_period: outcomes.previousWindow ?? outcomes.window,
     total: sides(outcomes.total, null),
+    not_joined: notJoined,
     repositories: rows.slice(0, REPOSITORIES_MAX).map((row) => {
       const [repository = ""] = row.groups;
       return { repository, ...sides(row, repository) };

@@ -2,7 +2,7 @@ import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { digests } from "#drizzle/schema/feedback.ts";
 import { sessionCalls } from "#drizzle/session-cost.ts";
-import type { Digest } from "#shared/digest.ts";
+import type { Digest, NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { RevertedCost, Week } from "../reports/digest.ts";
 import { WEEK_MS } from "../reports/digest.ts";
@@ -138,4 +138,20 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
       current,
       costUsd: usd === null ? null : Number(usd),
     }));
+  });
+
+/** Merges of the week that are joined to no session, as reports count them, by the state of their link. */
+export const notJoinedIn = ({ db }: Database, { fromMs, toMs }: Week): Promise<NotJoined> =>
+  asking(async () => {
+    const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+    const rows = await db.execute<{ link: keyof NotJoined; count: number }>(sql`
+      select p.link, count(*)::integer as count
+      from pull_requests p
+      where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${from}::timestamptz and p.merged_at < ${to}::timestamptz
+        and p.link in ('no_stamp', 'conflict', 'unknown_session')
+        and not (p.link = 'unknown_session' and exists (
+          select from ${sessionCalls} c where c.session = p.session))
+      group by p.link`);
+    const none = { no_stamp: 0, conflict: 0, unknown_session: 0 };
+    return { ...none, ...Object.fromEntries(rows.map(({ link, count }) => [link, count])) };
   });

@@ -24,6 +24,9 @@ test("PATCH changes what it names, at once and for the GitHub App's process too"
 test.each([
   [{ retention_days: 0 }, 400, "/retention_days: "],
   [{ hooks: "yes" }, 400, "/hooks: Expected boolean"],
+  [{ digest_hour: 24 }, 400, "/digest_hour: "],
+  [{ digest_day: "Mon" }, 400, "/digest_day: Expected one of sunday, monday"],
+  [{ digest_repository: "acme" }, 400, "/digest_repository: "],
   [{ default_route: "auto" }, 422, "/default_route: there is no route named auto"],
   [{ default_route: "nobody" }, 422, "/default_route: there is no route named nobody"],
   [{ default_route: "tts" }, 422, "/default_route: the route tts serves tts"],

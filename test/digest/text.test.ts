@@ -28,6 +28,7 @@ const DIGEST: Digest = {
       lower_bound: false,
     }),
   },
+  not_joined: { no_stamp: 1, conflict: 0, unknown_session: 2 },
   repositories: [
     { repository: "acme/api", current: figures(), previous: null },
     {
@@ -59,6 +60,7 @@ test("the digest reads well as it is", () => {
   expect(digestText(DIGEST).split("\n")).toEqual([
     "- Merged pull requests: **4** (2)",
     "- Joined to a session: **3 of 4, 75 %** (2 of 2, 100 %)",
+    "- Not joined: 1 without a line `Gateway-Session:`, 2 with a session of which no call is recorded",
     "- Their cost: **at least $12.50** ($10.00; +25 %)",
     "- Cost per merged pull request: **at least $3.125** ($5.00; −38 %)",
     "- Reverted since: **1** (1), whose sessions cost $2.00 ($2.00)",
@@ -86,6 +88,7 @@ test("the digest reads well as it is", () => {
 test("a week without anything is told as such", () => {
   const empty = digestText({
     ...DIGEST,
+    not_joined: { no_stamp: 0, conflict: 0, unknown_session: 0 },
     total: {
       current: figures({
         merged_prs: 0,

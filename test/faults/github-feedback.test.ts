@@ -351,6 +351,7 @@ describe("the weekly digest", () => {
     period: { from: "2026-11-16T00:00:00.000Z", to: "2026-11-23T00:00:00.000Z" },
     previous_period: { from: "2026-11-09T00:00:00.000Z", to: "2026-11-16T00:00:00.000Z" },
     total: { current: figures, previous: null },
+    not_joined: { no_stamp: 1, conflict: 0, unknown_session: 0 },
     repositories: [{ repository: "acme/api", current: figures, previous: null }],
     repositories_left_out: 0,
     spend: null,
