@@ -64,7 +64,7 @@ beforeAll(async () => {
   const reads = ["here.txt", "nowhere.txt"].map((file_path) => ({ file_path }));
   vendor.on(first("", "read_file"), { toolCalls: uses("read_file", reads), usage: USAGE });
   const slow = [bash("toolu_slow", "sleep 30")];
-  const three = [bash("toolu_allowed", "echo hello"), bash("toolu_failed", "exit 3"), FETCH];
+  const three = [bash("toolu_allowed", "echo hello > ran.txt"), bash("toolu_failed", "exit 3"), FETCH];
   vendor.on(first("slowly"), { toolCalls: slow, usage: USAGE });
   vendor.on(first(""), { toolCalls: three, usage: USAGE });
   vendor.on({}, { content: "Done.", usage: USAGE });
@@ -182,6 +182,27 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
       await it.remove();
     }
   }, 120_000);
+
+  test.each([
+    { required: true, runs: false },
+    { required: false, runs: true },
+  ])(
+    "while the gateway is away: %j",
+    async ({ required, runs }) => {
+      const it = await home();
+      try {
+        const settings = managedSettings("http://127.0.0.1:9", { required });
+        await Bun.write(join(it.path, "managed-settings.json"), settings);
+        const words = ["-p", PROMPT, "--output-format", "json"];
+        await runAgent(commandFor(it.path, words), { home: it.path, env: it.env });
+        expect(asked.length).toBeGreaterThan(1);
+        expect(await Bun.file(join(it.path, "ran.txt")).exists()).toBe(runs);
+      } finally {
+        await it.remove();
+      }
+    },
+    120_000,
+  );
 
   test("under a session of ours its calls are that session's", async () => {
     const it = await home();

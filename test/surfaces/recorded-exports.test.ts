@@ -112,6 +112,15 @@ test.each([
   expect(await figures(it.client)).toEqual(once as never);
 });
 
+test("gemini-cli with its own temporality is refused by name, and nothing of it is stored", async () => {
+  const before = await figures("gemini-cli");
+  const [told] = await Promise.all((await recorded("gemini-cli-cumulative")).map(send));
+  for (const name of ["gen_ai.client.token.usage", "gen_ai.client.operation.duration"]) {
+    expect(told?.errorMessage).toContain(`${name} has cumulative temporality; only delta is accepted`);
+  }
+  expect(await figures("gemini-cli")).toEqual(before);
+});
+
 test("a session that also went through the gateway says so, with both costs beside each other", async () => {
   const list = (query: string) =>
     gateway.admin<{ data: Record<string, unknown>[]; next: string | null }>(

@@ -37,7 +37,31 @@ const recorder = Bun.serve({
 });
 const recorderUrl = `http://127.0.0.1:${recorder.port}`;
 
-type Way = { words: string[]; env: Record<string, string>; files?: Record<string, string> };
+type Way = {
+  /** Where the file is not named for the agent. */
+  agent?: AgentName;
+  words: string[];
+  env: Record<string, string>;
+  files?: Record<string, string>;
+};
+
+const GEMINI: Way = {
+  agent: "gemini-cli",
+  words: ["-p", PROMPT, "-m", "gemini-2.5-pro"],
+  env: {
+    GEMINI_API_KEY: "key-of-the-vendor",
+    GOOGLE_GEMINI_BASE_URL: vendor.url,
+    GEMINI_CLI_TRUST_WORKSPACE: "true",
+    GEMINI_TELEMETRY_ENABLED: "true",
+    GEMINI_TELEMETRY_TARGET: "local",
+    GEMINI_TELEMETRY_USE_COLLECTOR: "true",
+    GEMINI_TELEMETRY_OTLP_PROTOCOL: "http",
+    GEMINI_TELEMETRY_OTLP_ENDPOINT: recorderUrl,
+  },
+  files: {
+    ".gemini/settings.json": JSON.stringify({ security: { auth: { selectedType: "gemini-api-key" } } }),
+  },
+};
 
 const WAYS: Record<string, Way> = {
   "claude-code": {
@@ -72,28 +96,17 @@ metrics_exporter = { otlp-http = { endpoint = "${recorderUrl}/v1/metrics", proto
     },
   },
   "gemini-cli": {
-    words: ["-p", PROMPT, "-m", "gemini-2.5-pro"],
-    env: {
-      GEMINI_API_KEY: "key-of-the-vendor",
-      GOOGLE_GEMINI_BASE_URL: vendor.url,
-      GEMINI_CLI_TRUST_WORKSPACE: "true",
-      GEMINI_TELEMETRY_ENABLED: "true",
-      GEMINI_TELEMETRY_TARGET: "local",
-      GEMINI_TELEMETRY_USE_COLLECTOR: "true",
-      GEMINI_TELEMETRY_OTLP_PROTOCOL: "http",
-      GEMINI_TELEMETRY_OTLP_ENDPOINT: recorderUrl,
-      OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta",
-    },
-    files: {
-      ".gemini/settings.json": JSON.stringify({ security: { auth: { selectedType: "gemini-api-key" } } }),
-    },
+    ...GEMINI,
+    env: { ...GEMINI.env, OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta" },
   },
+  // Its own default.
+  "gemini-cli-cumulative": GEMINI,
 };
 
-for (const [name, { words, env, files = {} }] of Object.entries(WAYS)) {
+for (const [name, { agent = name as AgentName, words, env, files = {} }] of Object.entries(WAYS)) {
   const wanted = process.argv.slice(2);
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const program = await agentProgram(name as AgentName);
+  const program = await agentProgram(agent);
   if (program === null) continue;
   const home = await mkdtemp(join(tmpdir(), "agent-"));
   exports = [];
