@@ -142,3 +142,28 @@ describe.each([...SOURCES])("of source %s, every measure", (source) => {
     },
   );
 });
+
+describe("coverage, read off the rows by hand", () => {
+  // The first record of all is that of 20 February; the first tag that of the 25th, the first session that of the 21st.
+  test.each<[SourceName, DimensionName, Result["coverage"]]>([
+    ["requests", "client", null],
+    [
+      "requests",
+      "tag",
+      { dimensionsSince: "2024-02-25T23:59:59.999Z", rowsBefore: 0, previousRowsBefore: 1 },
+    ],
+    [
+      "requests",
+      "session",
+      { dimensionsSince: "2024-02-21T00:00:00.000Z", rowsBefore: 0, previousRowsBefore: 0 },
+    ],
+    ["tool_calls", "tag", null],
+    ["tool_calls", "session", null],
+    ["agent_metrics", "model", null],
+    ["outcomes", "subject", null],
+    ["outcomes", "session", null],
+  ])("of %s by %s", async (source, dimension, coverage) => {
+    const [first = "users"] = sourceOf(source).measures;
+    expect((await ask(source, [dimension], [first])).coverage).toEqual(coverage);
+  });
+});

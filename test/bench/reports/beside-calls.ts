@@ -1,24 +1,26 @@
 /**
  * What reports cost the calls beside them: the time of paced calls through a gateway with and without reports asked in
- * loops, in rounds of both by turns, over records of 60 days in an embedded Postgres. Prints the 50th, 95th and 99th
+ * loops, in rounds of both by turns, over records of 90 days in an embedded Postgres. Prints the 50th, 95th and 99th
  * percentile, the ratio of each, and how much the gateway's memory grew by.
  *
- *   bun test/bench/reports/beside-calls.ts [--records 1000000] [--seconds 10] [--rounds 6] [--rate 50] [--loops 4]
+ *   bun test/bench/reports/beside-calls.ts [--records 300000] [--seconds 10] [--rounds 6] [--rate 50] [--loops 4]
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { connect } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
-import { ensurePartitions } from "#drizzle/partitions.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import { openRollups } from "#gateway/stores/rollups.ts";
 import { RANGES } from "#shared/report.ts";
 import { ask, start } from "#test/support/embedded.ts";
-import { ADMIN_KEY, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { generate } from "./generate.ts";
 
 const { values } = parseArgs({
   options: {
-    records: { type: "string", default: "1000000" },
+    records: { type: "string", default: "300000" },
     seconds: { type: "string", default: "10" },
     rounds: { type: "string", default: "6" },
     rate: { type: "string", default: "50" },
@@ -54,66 +56,61 @@ async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tallygate-beside-"));
   Bun.spawnSync(["chmod", "711", directory]);
   const database = await start(join(directory, "main"));
-  await migrate(database.url);
-  await ensurePartitions(database.url, new Date());
-  await seed(database.url, Number(values.records));
-  const gateway = await startGateway({ dataDir: join(directory, "gateway"), databaseUrl: database.url });
+  let gateway: GatewayProcess | null = null;
   try {
-    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "beside" });
-    const call = () => timed(gateway.url, secret);
-    await paced(call, 3);
-    const before = memoryOf(gateway.pid());
-    const times: Record<"without" | "with", number[]> = { without: [], with: [] };
-    let reports = 0;
-    let grown = 0;
-    for (let round = 0; round < Number(values.rounds); round++) {
-      // Each round begins with the other of the two, so that what drifts meets both alike.
-      const turns = round % 2 === 0 ? (["without", "with"] as const) : (["with", "without"] as const);
-      for (const turn of turns) {
-        const hammering = turn === "with" ? startHammer(gateway.url) : null;
-        await Bun.sleep(1_000);
-        const taken = await paced(call, seconds);
-        grown = Math.max(grown, memoryOf(gateway.pid()) - before);
-        times[turn].push(...taken);
-        reports += hammering ? await hammering.stop() : 0;
-        while ((await ask(database.url, BUSY)) !== "0") await Bun.sleep(200);
-        console.error(`round ${round + 1} ${turn}: p99 ${percentile(taken, 0.99).toFixed(2)} ms`);
-        await Bun.sleep(1_000);
-      }
-    }
-    print(times, reports, grown);
+    await migrate(database.url);
+    await seed(database.url, Number(values.records));
+    gateway = await startGateway({ dataDir: join(directory, "gateway"), databaseUrl: database.url });
+    await measured(gateway);
   } finally {
-    await gateway.stop();
+    await gateway?.stop();
     await database.stop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Rounds with and without reports by turns. */
+async function measured(gateway: GatewayProcess): Promise<void> {
+  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "beside" });
+  const call = () => timed(gateway.url, secret);
+  await paced(call, 3);
+  const before = memoryOf(gateway.pid());
+  const times: Record<"without" | "with", number[]> = { without: [], with: [] };
+  let reports = 0;
+  let grown = 0;
+  for (let round = 0; round < Number(values.rounds); round++) {
+    // Each round begins with the other of the two, so that what drifts meets both alike.
+    const turns = round % 2 === 0 ? (["without", "with"] as const) : (["with", "without"] as const);
+    for (const turn of turns) {
+      const hammering = turn === "with" ? startHammer(gateway.url) : null;
+      await Bun.sleep(1_000);
+      const taken = await paced(call, seconds);
+      grown = Math.max(grown, memoryOf(gateway.pid()) - before);
+      times[turn].push(...taken);
+      reports += hammering ? await hammering.stop() : 0;
+      while ((await ask(gateway.databaseUrl, BUSY)) !== "0") await Bun.sleep(200);
+      console.error(`round ${round + 1} ${turn}: p99 ${percentile(taken, 0.99).toFixed(2)} ms`);
+      await Bun.sleep(1_000);
+    }
+  }
+  print(times, reports, grown);
 }
 
 /** Reports that are still being made after their asker has gone. */
 const BUSY =
   "select count(*)::text from pg_stat_activity where application_name = 'tallygate reports' and state = 'active'";
 
-/** Records of 60 days: 2,000 people, 40 models, 30 clients, a session for each 30 calls. */
+/** Records of 90 days, rolled up, as after some time of work. */
 async function seed(url: string, records: number): Promise<void> {
   const began = performance.now();
-  const step = 100_000;
-  for (let from = 0; from < records; from += step) {
-    await ask(url, `set statement_timeout = 0; ${seedSql(from, Math.min(step, records - from), records)}`);
-  }
-  await ask(url, "set statement_timeout = 0; analyze requests");
+  const sql = connect(url, { name: "bench", max: 1, statementTimeoutMs: 0 });
+  await generate(sql, records, new Date());
+  await sql.end();
+  const rollups = openRollups({ url });
+  await rollups.rebuild(new Date());
+  await rollups.close();
   console.error(`${records} records in ${((performance.now() - began) / 1000).toFixed(0)} s`);
 }
-
-const seedSql = (from: number, count: number, of: number) => `
-insert into requests (id, started_at, surface, channel, state, streamed, attempts, route, route_source, client, model,
-  key_id, owner, session, tags, latency_ms, usage_source, input_tokens, cache_read_tokens, output_tokens, cost_usd,
-  token_cost_usd, unpriced, partial)
-select gen_random_uuid(), now() - interval '60 days' * ((${of} - i)::float8 / ${of}), 'chat.completions', 'api', 'ok', true, 1,
-  'route-' || i % 12, 'model', 'client-' || (i / 30) % 30, 'model-' || (i / 7) % 40,
-  ('00000000-0000-7000-8000-0000000000' || (i / 30) % 90 + 10)::uuid, 'person-' || (i / 30) % 2000,
-  'session-' || i / 30, '{}', 200 + i % 3000, 'provider', 1000 + i % 5000, i % 900, 100 + i % 700,
-  (i % 90000)::numeric / 1000000, (i % 90000)::numeric / 1000000, false, false
-from generate_series(${from}::bigint, ${from + count - 1}::bigint) i`;
 
 async function timed(url: string, secret: string): Promise<number> {
   const began = performance.now();
