@@ -184,6 +184,10 @@ test.skipIf(opencode === null)(
       },
     };
     const it = await machine("opencode", opencode ?? [], [".config/opencode/opencode.json", config]);
+    // Where there is a plugin it fetches a package of its own, once; this home says that it has.
+    const lock = { packages: { "": { dependencies: { "@opencode-ai/plugin": "1.18.33" } } } };
+    await Bun.write(join(it.home, ".config/opencode/package-lock.json"), JSON.stringify(lock));
+    await Bun.write(join(it.home, ".config/opencode/node_modules/.keep"), "");
     const env = {
       ...QUIET,
       TALLYGATE_URL: gateway.url,
