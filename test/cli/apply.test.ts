@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { readDeclaration } from "#gateway/cli/apply/declaration.ts";
+import { planStep } from "#gateway/cli/apply/plan.ts";
+import { stepText } from "#gateway/cli/apply/plan-text.ts";
+
+const read = (text: string, env: Record<string, string> = {}) =>
+  readDeclaration(text, "f.yaml", (name) => env[name]);
+
+/** What is wrong, a line each. */
+function faults(text: string, env: Record<string, string> = {}): string[] {
+  try {
+    read(text, env);
+  } catch (error) {
+    return (error as Error).message.split("\n");
+  }
+  return [];
+}
+
+describe("a file", () => {
+  test("every fault is named with its line and its place", () => {
+    const text = `
+providers:
+  openai:
+    kind: openai
+    credential: sk-written-out
+routes:
+  coding:
+    surface: cat
+    provider: openai
+    model: m
+    modle: z
+  half: { surface: chat, provider: openai }
+kyes: {}
+prices: {}
+settings: { hooks: "yes" }
+`;
+    expect(faults(text)).toEqual([
+      "f.yaml:5 providers.openai.credential: A secret does not belong into a file. Name a variable that holds it, as a reference and nothing else.",
+      "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
+      "f.yaml:11 routes.coding.modle: Unexpected property.",
+      "f.yaml:12 routes.half.model: Expected required property.",
+      "f.yaml:13 kyes: There is no such kind. Known are providers, guardrails, routes, mcp-servers, hook-policies, keys, prices, reports, settings.",
+      "f.yaml:14 prices: Expected a list.",
+      "f.yaml:15 settings.hooks: Expected boolean.",
+    ]);
+    expect(faults("routes: [").join()).toContain("f.yaml:1");
+    expect(faults("keys:\n  a: {}\n  a: {}")).toEqual(["f.yaml:3: Map keys must be unique"]);
+  });
+
+  test("variables are filled in, one that is not set is a fault, and no fault shows a value", () => {
+    const text = `providers:\n  a: { kind: openai, credential: '\${KEY}', base_url: 'https://\${HOST}/v1' }`;
+    const [provider] = read(text, { KEY: "sk-canary", HOST: "example.com" });
+    expect(provider?.body).toMatchObject({ credential: "sk-canary", base_url: "https://example.com/v1" });
+    expect(faults(text, { KEY: "sk-canary" })).toEqual([
+      "f.yaml:2 providers.a.base_url: The variable HOST is not set.",
+    ]);
+    expect(faults(`${text}\n  B: {}`, { KEY: "sk-canary", HOST: "h" }).join()).not.toContain("canary");
+    const [rule] = read(`guardrails:\n  a: { match: { pattern: 'x$\${2}' } }`);
+    expect(rule?.body).toEqual({ match: { pattern: `x\${2}` } });
+  });
+
+  test("what others name is applied before them, whatever the order of the file", () => {
+    const text = `
+settings: { default_route: r }
+keys: { k: {} }
+routes: { r: { surface: chat, provider: p, model: m } }
+providers: { p: &same { kind: echo }, q: *same }
+`;
+    expect(read(text).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      "providers p",
+      "providers q",
+      "routes r",
+      "keys k",
+      "settings ",
+    ]);
+    expect(read("")).toEqual([]);
+  });
+});
+
+describe("a plan", () => {
+  const step = (text: string, present: Record<string, unknown> | null, env = {}) => {
+    const [declared] = read(text, env);
+    if (!declared) throw new Error("nothing is declared");
+    return planStep(declared, present);
+  };
+
+  test("money, times and absent members are compared by what they mean", () => {
+    const price = "prices: [{ model: m, effective_from: 2026-01-01, input: '0.20', output: 0.5 }]";
+    const has = {
+      id: "1",
+      model: "m",
+      effective_from: "2026-01-01T00:00:00.000Z",
+      input: "0.2",
+      output: "0.500",
+    };
+    expect(step(price, { ...has, provider: null })).toMatchObject({ action: "keep", call: null });
+    expect(step(price, { ...has, input: "0.3" }).call).toEqual({
+      method: "PATCH",
+      path: "/admin/v1/prices/1",
+      body: { input: "0.20" },
+    });
+    const key = "keys: { a: { limits: { budget_usd: 25 }, expires_at: 2027-01-01T01:00:00+01:00 } }";
+    const limits = { budget_usd: "25", budget_period: "month" };
+    expect(step(key, { id: "1", name: "a", limits, expires_at: "2027-01-01T00:00:00.000Z" }).action).toBe(
+      "keep",
+    );
+    expect(
+      step(key, { id: "1", name: "a", limits: { ...limits, concurrency: 2 }, expires_at: null }),
+    ).toMatchObject({
+      action: "change",
+      changes: [{ member: "limits" }, { member: "expires_at" }],
+    });
+  });
+
+  test("only what differs is sent; what the file does not say stays", () => {
+    const route = "routes: { r: { surface: chat, provider: p, model: new, keywords: [a] } }";
+    const has = {
+      name: "r",
+      surface: "chat",
+      provider: "p",
+      model: "old",
+      keywords: ["a"],
+      description: "kept",
+    };
+    expect(step(route, has).call).toEqual({
+      method: "PATCH",
+      path: "/admin/v1/routes/r",
+      body: { model: "new" },
+    });
+    expect(step(route, null).call).toMatchObject({ method: "PUT", path: "/admin/v1/routes/r" });
+  });
+
+  test("a secret is sent again, shown never, and taken away by null", () => {
+    const text = `providers: { p: { kind: openai, credential: '\${KEY}' } }`;
+    const again = step(
+      text,
+      { name: "p", kind: "openai", credential_source: "stored" },
+      { KEY: "sk-canary" },
+    );
+    expect(again).toMatchObject({
+      action: "keep",
+      resent: ["credential"],
+      call: { body: { credential: "sk-canary" } },
+    });
+    expect(stepText(again)).toContain("(from KEY)");
+    expect(stepText(again)).not.toContain("canary");
+    expect(stepText(step(text, null, { KEY: "sk-canary" }))).not.toContain("canary");
+    const away = "providers: { p: { kind: openai, credential: null } }";
+    expect(step(away, { name: "p", kind: "openai", credential_source: "stored" }).call?.body).toEqual({
+      credential: null,
+    });
+    expect(step(away, { name: "p", kind: "openai", credential_source: "none" }).action).toBe("keep");
+  });
+});
