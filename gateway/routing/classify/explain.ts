@@ -1,9 +1,10 @@
 import type { Label } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import type { Model } from "./model.ts";
+import type { Rows } from "./rows.ts";
 import type { Decision } from "./score.ts";
 import type { Scored } from "./scored.ts";
-import type { Rows } from "./svm.ts";
+import { columnsOf } from "./vocabulary.ts";
 
 /**
  * Why a text went where it went. `terms`, `concepts`, `other` and `bias` are exact shares of the margin between the
@@ -30,7 +31,9 @@ const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 type Share = Label & { weight: number };
 
 function labelOf(model: Model, { features, vector, source }: Scored, at: number): Label | undefined {
-  const kind = (vector.ids[at] ?? 0) - model.vocabulary.width;
+  const id = vector.ids[at] ?? 0;
+  const kind = id - columnsOf(model.vocabulary);
+  if (kind < 0 && id >= model.vocabulary.width) return { text: "", concept: "meaning" };
   if (kind >= 0) return { text: "", concept: `kind:${KINDS[kind] ?? ""}` };
   return features.labels?.[source[at] ?? 0];
 }

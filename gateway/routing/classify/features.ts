@@ -1,20 +1,28 @@
 import { wordsOf } from "./characters.ts";
 import { type Lexicon, matchCues } from "./cues.ts";
-import { finish, hashPair, hashSeed, hashSpan, hashStep } from "./hashing.ts";
+import { finish, hashPair, hashSeed, hashSpan, hashStep, hashWord } from "./hashing.ts";
 import { marksOf } from "./structure.ts";
 import { readText } from "./text.ts";
+import { addMeaning, DIMENSIONS, settleMeaning } from "./words.ts";
 
 /** Groups of features that are weighed and normalised apart, so that a long text cannot drown its instruction. */
-export const BLOCKS = { zone: 0, full: 1, marks: 2, cues: 3, kinds: 4 } as const;
-export const BLOCK_COUNT = 5;
+export const BLOCKS = { zone: 0, full: 1, marks: 2, cues: 3, kinds: 4, meaning: 5 } as const;
+/** Those that are made of counted features; the others are numbers of their own. */
+export const COUNTED_BLOCKS = 4;
 /** What a feature stands for, when asked: a word of the text, a mark of its shape, or a cue. */
 export type Label = { text: string; concept: string | null };
 
 /** Distinct features of a text: `count[i]` occurrences of `hash[i]` in `block[i]`. `labels` only when explaining. */
-export type Features = { hash: Uint32Array; block: Uint8Array; count: Uint16Array; labels: Label[] | null };
+export type Features = {
+  hash: Uint32Array;
+  block: Uint8Array;
+  count: Uint16Array;
+  /** What the words mean, summed and scaled to length 1; 0 where none is known. */
+  meaning: Float32Array;
+  labels: Label[] | null;
+};
 
 const FAMILY = {
-  zoneWord: 0,
   zonePair: 1,
   place: 2,
   piece: 5,
@@ -74,14 +82,15 @@ function addPieces(text: string, start: number, end: number, label: () => Label)
   }
 }
 
-function addZone(zone: string): void {
+function addZone(zone: string, meaning: Float32Array): void {
   const spans = wordsOf(zone);
   let previous = 0;
   for (let index = 0; index < spans.length; index += 2) {
     const start = spans[index] ?? 0;
     const end = spans[index + 1] ?? 0;
     const label = () => ({ text: zone.slice(start, end), concept: null });
-    const word = hashSpan(FAMILY.zoneWord, zone, start, end);
+    const word = hashWord(zone, start, end);
+    addMeaning(word, meaning);
     add(BLOCKS.zone, word, label);
     if (index < PLACES * 2) add(BLOCKS.zone, hashPair(word, FAMILY.place + index / 2), label);
     if (previous) {
@@ -118,7 +127,8 @@ export function featuresOf(text: string, lexicon: Lexicon, explain = false): Fea
   stamp++;
   size = 0;
   outLabels = explain ? [] : null;
-  addZone(zone);
+  const meaning = new Float32Array(DIMENSIONS);
+  addZone(zone, meaning);
   addFull(full);
   for (const mark of marksOf(raw)) {
     add(BLOCKS.marks, hashSpan(FAMILY.mark, mark, 0, mark.length), () => ({ text: mark, concept: "shape" }));
@@ -134,6 +144,7 @@ export function featuresOf(text: string, lexicon: Lexicon, explain = false): Fea
     hash: outHash.slice(0, size),
     block: outBlock.slice(0, size),
     count: outCount.slice(0, size),
+    meaning: settleMeaning(meaning),
     labels: outLabels,
   };
   outLabels = null;

@@ -18,6 +18,9 @@ export function hashSpan(family: number, text: string, start: number, end: numbe
   return finish(hash);
 }
 
+/** Hash of a word as the instruction zone and the table of meanings know it. */
+export const hashWord = (text: string, start: number, end: number): number => hashSpan(0, text, start, end);
+
 /** The hash of two things in order. */
 export function hashPair(first: number, second: number): number {
   return finish(Math.imul(first ^ (second >>> 15) ^ Math.imul(second, 0x9e3779b1), PRIME));

@@ -104,19 +104,21 @@ function ownSamples(
   return { samples, shares };
 }
 
+/** How each route's own texts spread over the kinds, and whether most routes are of one and the same kind. */
+type Spread = { shares: readonly Float64Array[]; oneKind: boolean };
 type Owner = { route: number; weight: number } | "covered" | null;
 
-/** The route whose own texts look most like a kind, if enough of them do. */
-function likest(column: number, shares: readonly Float64Array[]): Owner {
+/** The route whose own texts look most like a kind, if enough of them do. A topic takes no kind: it is far narrower. */
+function likest(column: number, { shares, oneKind }: Spread): Owner {
   let best = 0;
   for (let each = 1; each < shares.length; each++) {
     if ((shares[each]?.[column] ?? 0) > (shares[best]?.[column] ?? 0)) best = each;
   }
   const share = shares[best]?.[column] ?? 0;
   const isTop = share >= Math.max(...(shares[best] ?? []));
-  if (share >= (isTop ? TUNING.adoptShareTop : TUNING.adoptShare))
-    return { route: best, weight: TUNING.adopted };
-  return share >= TUNING.coveredShare ? "covered" : null;
+  const adopts = share >= (isTop ? TUNING.adoptShareTop : TUNING.adoptShare);
+  if (adopts && !oneKind) return { route: best, weight: TUNING.adopted };
+  return adopts || share >= TUNING.coveredShare ? "covered" : null;
 }
 
 /** The weight of built-in examples beside `own` examples of the administrator's. */
@@ -126,24 +128,24 @@ const besideOwn = (own: number) =>
     : Math.min(Math.max(TUNING.besideOwnExamples / own, TUNING.besideOwnMin), TUNING.besideOwnMax);
 
 /** Who takes a kind's built-in examples: the template of that name, else a route whose own texts are of that kind. */
-function ownerOf(kind: Kind, routes: readonly RouteInput[], shares: readonly Float64Array[]): Owner {
+function ownerOf(kind: Kind, routes: readonly RouteInput[], spread: Spread): Owner {
   const column = KINDS.indexOf(kind);
   const home = homeOf(kind, new Set(routes.map(({ name }) => name)));
   const named = routes.findIndex(({ name }) => name === home);
   const route = routes[named];
-  if (!route) return likest(column, shares);
+  if (!route) return likest(column, spread);
   const own = route.examples.length;
   if (own < TUNING.namesakeExamplesMin) return { route: named, weight: besideOwn(own) };
   // With examples of its own, a template takes its first kind only, and only if they bear its name out.
-  const share = shares[named]?.[column] ?? 0;
+  const share = spread.shares[named]?.[column] ?? 0;
   const isFirst = homeOf(kind, new Set(TEMPLATE_NAMES)) === home;
   if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: besideOwn(own) };
-  return likest(column, shares);
+  return likest(column, spread);
 }
 const TEMPLATE_NAMES = Object.keys(TEMPLATES);
 
-/** Evenly spread `count` of the list's entries. */
-function spread<T>(list: readonly T[], count: number): T[] {
+/** `count` of the list's entries from all over it. */
+function sampled<T>(list: readonly T[], count: number): T[] {
   if (list.length <= count) return [...list];
   return Array.from({ length: count }, (_, at) => list[Math.floor((at * list.length) / count)] as T);
 }
@@ -166,17 +168,18 @@ export function gatherMaterial(starter: Starter, input: TrainInput): Material {
     if (label >= 0 && (route?.examples.length ?? 0) > 0) return label;
     return classes.push({ kind: "route", name: route?.name ?? kind }) - 1;
   };
+  const oneKind = areOneKind(shares);
   for (const kind of KINDS) {
-    const owner = ownerOf(kind, input.routes, shares);
+    const owner = ownerOf(kind, input.routes, { shares, oneKind });
     if (owner === "covered") continue;
     const seeds = SEEDS.map((seed, at) => ({ seed, at })).filter(({ seed }) => seed.kind === kind);
     const label = owner ? labelOf(owner, kind) : classes.push({ kind: "hidden", name: kind }) - 1;
     const weight = owner ? owner.weight : TUNING.hidden;
-    for (const { seed, at } of owner ? seeds : spread(seeds, TUNING.hiddenMax)) {
+    for (const { seed, at } of owner ? seeds : sampled(seeds, TUNING.hiddenMax)) {
       const features = featuresOf(seed.text, LEXICON);
       const kinds = heldKindScores(starter, at);
       samples.push({ features, kinds, label, weight, source: "builtin", id: seed.id });
     }
   }
-  return { classes, samples, oneKind: areOneKind(shares) };
+  return { classes, samples, oneKind };
 }

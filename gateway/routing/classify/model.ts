@@ -1,11 +1,11 @@
 import type { Sigmoid } from "./calibrate.ts";
 import type { Kind } from "./kinds.ts";
+import type { Rows } from "./rows.ts";
 import type { Starter } from "./starter.ts";
-import type { Rows } from "./svm.ts";
 import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever the features, the cues or the built-in examples change: a stored model of another number is retrained. */
-export const MODEL_FORMAT = 1;
+export const MODEL_FORMAT = 2;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
 export type RouteInput = {

@@ -1,4 +1,11 @@
-import type { Rows } from "./svm.ts";
+/** Sparse rows end to end: row `r` is `ids` and `values` from `starts[r]` to `starts[r + 1]`. */
+export type Rows = {
+  starts: Int32Array;
+  ids: Int32Array;
+  values: Float32Array;
+  count: number;
+  width: number;
+};
 
 type SparseVector = { ids: Int32Array; values: Float32Array };
 

@@ -2,6 +2,8 @@ import type { ClassName } from "./model.ts";
 
 /** How much the strongest hidden class counts against the best route. */
 const HIDDEN_SHARE = 0.5;
+/** How much a text counts whose features training has all seen, against one of which it has seen none. */
+const KNOWN_SHARE = 0.5;
 
 /** Classes: of the best route (−1: none may be chosen), of the route after it, the strongest hidden class, and the score to compare with the threshold. */
 export type Decision = { best: number; second: number; hidden: number; score: number };
@@ -19,6 +21,7 @@ function leader(scores: ArrayLike<number>, admits: (index: number) => boolean): 
 export function decide(
   scores: ArrayLike<number>,
   classes: readonly ClassName[],
+  known: number,
   allowed: ReadonlySet<string> | null,
 ): Decision {
   const mayChoose = ({ kind, name }: ClassName) =>
@@ -29,5 +32,5 @@ export function decide(
   const hidden = leader(scores, (at) => classes[at]?.kind === "hidden");
   if (best < 0) return { best, second, hidden, score: Number.NEGATIVE_INFINITY };
   const against = hidden < 0 ? 0 : HIDDEN_SHARE * (scores[hidden] ?? 0);
-  return { best, second, hidden, score: (scores[best] ?? 0) - against };
+  return { best, second, hidden, score: (scores[best] ?? 0) - against + KNOWN_SHARE * known };
 }

@@ -3,12 +3,12 @@ import { LEXICON } from "./lexicon.ts";
 import type { Model } from "./model.ts";
 import { extended, scoresOf } from "./rows.ts";
 import { kindScores } from "./starter.ts";
-import { type BlockWeights, vectorOf } from "./vocabulary.ts";
+import { type BlockWeights, columnsOf, vectorOf } from "./vocabulary.ts";
 
 /** Routes that are different kinds of task: their shape, cues and kinds tell them apart. */
-export const TASK_BLOCKS: BlockWeights = [1, 0.5, 0.3, 0.7, 0.7];
+export const TASK_BLOCKS: BlockWeights = [1, 0.5, 0.3, 0.7, 0.7, 0.4];
 /** Routes within one kind of task (the questions of one bank): there only the words do. */
-export const TOPIC_BLOCKS: BlockWeights = [1, 0.5, 0.1, 0.1, 0.1];
+export const TOPIC_BLOCKS: BlockWeights = [1, 0.5, 0.1, 0.1, 0.1, 1.1];
 
 /** The scores of the kinds of task as columns of a vector: of length 1 times their weight, like every block. */
 export function kindColumns(kinds: ArrayLike<number>, weight: number): Float32Array {
@@ -25,15 +25,18 @@ export type Scored = {
   vector: { ids: Int32Array; values: Float32Array };
   /** The feature that each of the vector's first columns came from. */
   source: Int32Array;
+  /** 0 to 1: how much of the text training has seen. */
+  known: number;
   scores: Float64Array;
 };
 
 /** Features and decision values of a text. `named` keeps what each feature stands for, to explain by. */
 export function scoreText(model: Model, text: string, named: boolean): Scored {
   const features = featuresOf(text, LEXICON, named);
-  const { ids, values, source } = vectorOf(features, model.vocabulary, model.blocks);
+  const { ids, values, source, known } = vectorOf(features, model.vocabulary, model.blocks);
   const kinds = kindColumns(kindScores(model.starter, features), model.blocks[BLOCKS.kinds]);
-  const vector = extended({ ids, values }, model.vocabulary.width, kinds);
-  const width = model.vocabulary.width + kinds.length;
-  return { features, vector, source, scores: scoresOf(vector, model.weights, width, model.classes.length) };
+  const vector = extended({ ids, values }, columnsOf(model.vocabulary), kinds);
+  const width = columnsOf(model.vocabulary) + kinds.length;
+  const scores = scoresOf(vector, model.weights, width, model.classes.length);
+  return { features, vector, source, known, scores };
 }

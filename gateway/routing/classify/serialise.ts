@@ -1,5 +1,6 @@
 import { KINDS } from "./kinds.ts";
 import { MODEL_FORMAT, type Model } from "./model.ts";
+import { columnsOf } from "./vocabulary.ts";
 
 /** The typed arrays of a model, by their path. Weights are stored as 16-bit floats: training rounds them to that. */
 const ARRAYS = [
@@ -100,6 +101,6 @@ function read(bytes: Uint8Array): Model | null {
     offset += aligned(size);
   }
   const model = tree as unknown as Model;
-  const columns = model.vocabulary.width + KINDS.length + 1;
+  const columns = columnsOf(model.vocabulary) + KINDS.length + 1;
   return model.weights.length === columns * model.classes.length ? model : null;
 }

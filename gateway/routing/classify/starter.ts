@@ -5,7 +5,7 @@ import { rowsOf, scoresOf } from "./rows.ts";
 import { SEEDS } from "./seeds.ts";
 import { roundedToHalf, shared } from "./serialise.ts";
 import { trainOneVsRest } from "./svm.ts";
-import { type BlockWeights, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
+import { type BlockWeights, columnsOf, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
 
 /** What the gateway knows of kinds of task before any administrator says anything: a model of the built-in examples. */
 export type Starter = {
@@ -16,7 +16,7 @@ export type Starter = {
   held: Float32Array;
 };
 
-export const STARTER_BLOCKS: BlockWeights = [1, 0.6, 0.3, 0.7, 0];
+export const STARTER_BLOCKS: BlockWeights = [1, 0.6, 0.3, 0.7, 0, 0.3];
 const FOLDS = 5;
 /** A prime far from the folds' number spreads neighbouring seeds, which resemble each other, over the folds. */
 const SPREAD = 7919;
@@ -27,13 +27,12 @@ export function trainStarter(): Starter {
   const vocabulary = learnVocabulary(features, 1);
   const vectors = features.map((one) => vectorOf(one, vocabulary, STARTER_BLOCKS));
   const { weights, held } = trainOneVsRest({
-    rows: rowsOf(vectors, vocabulary.width),
+    rows: rowsOf(vectors, columnsOf(vocabulary)),
     labels: Int32Array.from(SEEDS, ({ kind }) => KINDS.indexOf(kind)),
-    rowWeights: new Float32Array(SEEDS.length).fill(1),
+    costs: new Float32Array(SEEDS.length).fill(1),
     classes: KINDS.length,
     fold: Int8Array.from(SEEDS, (_, index) => (index * SPREAD) % FOLDS),
     folds: FOLDS,
-    cost: 1,
   });
   return {
     vocabulary: {
@@ -50,7 +49,7 @@ export function trainStarter(): Starter {
 /** One score per kind of task, for the features of a text. */
 export function kindScores(starter: Starter, features: Features): Float64Array {
   const vector = vectorOf(features, starter.vocabulary, STARTER_BLOCKS);
-  return scoresOf(vector, starter.weights, starter.vocabulary.width, KINDS.length);
+  return scoresOf(vector, starter.weights, columnsOf(starter.vocabulary), KINDS.length);
 }
 
 /** The out-of-fold scores of one built-in example. */

@@ -1,24 +1,15 @@
 import { seededRandom, shuffle } from "./random.ts";
-
-/** Sparse rows end to end: row `r` is `ids` and `values` from `starts[r]` to `starts[r + 1]`. */
-export type Rows = {
-  starts: Int32Array;
-  ids: Int32Array;
-  values: Float32Array;
-  count: number;
-  width: number;
-};
+import type { Rows } from "./rows.ts";
 
 /** A one-vs-rest problem. `labels[r]` is the class of row r; `rowWeights[r]` scales what an error on it costs. */
 export type Problem = {
   rows: Rows;
   labels: Int32Array;
-  rowWeights: Float32Array;
+  costs: Float32Array;
   classes: number;
   /** 0 … folds − 1 for rows that are held out in turn, −1 for rows that always train. */
   fold: Int8Array;
   folds: number;
-  cost: number;
 };
 
 /** `weights[id * classes + c]`; the last id (`rows.width`) is the bias. `held[r * classes + c]`: the out-of-fold score. */
@@ -131,7 +122,7 @@ function binaryOf(problem: Problem, lengths: Float64Array, target: number): Bina
   const softness = new Float64Array(rows.count);
   const curvature = new Float64Array(rows.count);
   for (let row = 0; row < rows.count; row++) {
-    const cost = problem.cost * (problem.rowWeights[row] ?? 1) * ((sign[row] ?? 0) > 0 ? lift : 1);
+    const cost = (problem.costs[row] ?? 1) * ((sign[row] ?? 0) > 0 ? lift : 1);
     softness[row] = 1 / (2 * cost);
     curvature[row] = (lengths[row] ?? 0) + 1 / (2 * cost);
   }

@@ -4,13 +4,14 @@ import { KINDS } from "./kinds.ts";
 import { gatherMaterial, type Material, type Sample } from "./material.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
-import { extended, rowsOf } from "./rows.ts";
+import { extended, type Rows, rowsOf } from "./rows.ts";
 import { decide } from "./score.ts";
 import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
+import { trainSoftmax } from "./softmax.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
-import { type Rows, trainOneVsRest } from "./svm.ts";
-import { type BlockWeights, learnVocabulary, vectorOf } from "./vocabulary.ts";
+import { trainOneVsRest } from "./svm.ts";
+import { type BlockWeights, columnsOf, learnVocabulary, type Vector, vectorOf } from "./vocabulary.ts";
 
 const FOLDS = 5;
 /** Below this many measured texts the threshold is a fixed one. */
@@ -35,13 +36,14 @@ function foldsOf(samples: readonly Sample[]): Int8Array {
 function trialsOf(
   { classes, samples }: Material,
   held: Float32Array,
+  known: readonly number[],
 ): (Trial & { row: number; route: number })[] {
   const trialsIn = (source: Sample["source"]) =>
     samples.flatMap((sample, row) => {
       const expected = classes[sample.label];
       if (sample.source !== source || expected?.kind !== "route") return [];
       const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
-      const { best, score } = decide(scores, classes, null);
+      const { best, score } = decide(scores, classes, known[row] ?? 0, null);
       return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
     });
   const real = trialsIn("example");
@@ -49,13 +51,18 @@ function trialsOf(
 }
 
 /** Built-in texts that no route takes, as trials that every route fails: confidence must know foreign texts too. */
-function foreignTrials({ classes, samples }: Material, held: Float32Array, count: number): Trial[] {
+function foreignTrials(
+  { classes, samples }: Material,
+  held: Float32Array,
+  known: readonly number[],
+  count: number,
+): Trial[] {
   const foreign = samples.flatMap(({ label }, row) => (classes[label]?.kind === "hidden" ? [row] : []));
   const step = Math.max(foreign.length / Math.max(count, 1), 1);
   return Array.from({ length: Math.min(count, foreign.length) }, (_, at) => {
     const row = foreign[Math.floor(at * step)] ?? 0;
     const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
-    return { score: decide(scores, classes, null).score, correct: false };
+    return { score: decide(scores, classes, known[row] ?? 0, null).score, correct: false };
   });
 }
 
@@ -79,6 +86,19 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
   };
 }
 
+const TOPIC_COST = 16;
+const TOPIC_BALANCE = 0.3;
+
+/** What an error on each text costs among topics: in a small class a little more than in a large one. */
+function topicCosts({ classes, samples }: Material): Float32Array {
+  const sizes = new Float64Array(classes.length);
+  for (const { label, weight } of samples) sizes[label] = (sizes[label] ?? 0) + weight;
+  const mean = sizes.reduce((sum, size) => sum + size, 0) / Math.max(classes.length, 1);
+  return Float32Array.from(
+    samples,
+    ({ label, weight }) => TOPIC_COST * weight * (mean / (sizes[label] || 1)) ** TOPIC_BALANCE,
+  );
+}
 /** Which blocks count how much: routes that only bear templates' names are what the starter already tells apart. */
 function blocksFor({ samples, oneKind }: Material): BlockWeights {
   if (samples.every(({ source }) => source === "builtin")) return STARTER_BLOCKS;
@@ -98,25 +118,25 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     samples.map(({ features }) => features),
     seenMin,
   );
-  const width = vocabulary.width + KINDS.length;
-  const vectors = samples.map(({ features, kinds }) =>
-    extended(
-      vectorOf(features, vocabulary, blocks),
-      vocabulary.width,
-      kindColumns(kinds, blocks[BLOCKS.kinds]),
-    ),
+  const columns = columnsOf(vocabulary);
+  const width = columns + KINDS.length;
+  const counted = samples.map(({ features }) => vectorOf(features, vocabulary, blocks));
+  const vectors = samples.map(({ kinds }, row) =>
+    extended(counted[row] as Vector, columns, kindColumns(kinds, blocks[BLOCKS.kinds])),
   );
+  const known = counted.map(({ knownElsewhere }) => knownElsewhere);
   const rows = rowsOf(vectors, width);
-  const { weights, held } = trainOneVsRest({
+  // Few kinds of task are each learned best against all others; many close topics, all together.
+  const topics = blocks === TOPIC_BLOCKS;
+  const { weights, held } = (topics ? trainSoftmax : trainOneVsRest)({
     rows,
     labels: Int32Array.from(samples, ({ label }) => label),
-    rowWeights: Float32Array.from(samples, ({ weight }) => weight),
+    costs: topics ? topicCosts(material) : Float32Array.from(samples, ({ weight }) => weight),
     classes: classes.length,
     fold: foldsOf(samples),
     folds: FOLDS,
-    cost: 1,
   });
-  const trials = trialsOf(material, held);
+  const trials = trialsOf(material, held, known);
   const measured = trials.length >= TRIALS_MIN;
   return {
     format: MODEL_FORMAT,
@@ -132,7 +152,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
         )
       : THRESHOLD_ASSUMED,
     sigmoid: measured
-      ? fitSigmoid([...trials, ...foreignTrials(material, held, trials.length)])
+      ? fitSigmoid([...trials, ...foreignTrials(material, held, known, trials.length)])
       : SIGMOID_ASSUMED,
     nearest: nearestOf(material, rows),
     report: reportOf(material, trials),

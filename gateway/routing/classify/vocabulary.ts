@@ -1,4 +1,5 @@
-import { BLOCK_COUNT, type Features } from "./features.ts";
+import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
+import { DIMENSIONS } from "./words.ts";
 
 /** Features that training has seen: an open-addressing table from hash to column, and each column's rarity (IDF). */
 export type Vocabulary = {
@@ -9,10 +10,12 @@ export type Vocabulary = {
   width: number;
   /** Rarity of a feature that training never saw: it lengthens a text's norm and nothing else. */
   rarityUnseen: number;
+  /** Rarity of a feature that one text alone had. */
+  raritySingle: number;
 };
 
-/** How much each block counts: zone, full text, marks of shape, cues, kinds of task. */
-export type BlockWeights = readonly [number, number, number, number, number];
+/** How much each block counts: zone, full text, marks of shape, cues, kinds of task, meaning. */
+export type BlockWeights = readonly [number, number, number, number, number, number];
 
 function columnOf(vocabulary: Vocabulary, hash: number): number {
   const mask = vocabulary.keys.length - 1;
@@ -49,42 +52,100 @@ export function learnVocabulary(texts: readonly Features[], seenMin: number): Vo
     rarity: Float32Array.from(kept, ([, count]) => rarityOf(count)),
     width: kept.length,
     rarityUnseen: rarityOf(0),
+    // As the table above rounds it.
+    raritySingle: Math.fround(rarityOf(1)),
   };
 }
 
-/** Columns and values of one text; `source[i]` is the feature that column i came from. */
-export type Vector = { ids: Int32Array; values: Float32Array; source: Int32Array };
+/** A text in columns: the vocabulary's, then one for each number of its meaning. */
+export type Vector = {
+  ids: Int32Array;
+  values: Float32Array;
+  /** The feature that each of the vocabulary's columns came from; columns of meaning have none. */
+  source: Int32Array;
+  /** 0 to 1: how much of the text training has seen, and how much of it in other texts than one. */
+  known: number;
+  knownElsewhere: number;
+};
+
+/** Columns of a vector: the vocabulary's and those of meaning. */
+export const columnsOf = (vocabulary: Vocabulary): number => vocabulary.width + DIMENSIONS;
 
 const TERM_FREQUENCY = Float64Array.from({ length: 64 }, (_, count) => (count > 0 ? 1 + Math.log(count) : 0));
+/** How far unseen features lengthen the norm: 0 would trust the few known ones of a foreign text too much. */
+const UNSEEN_SHARE = 0.5;
+/** The instruction says more of what a text is about than all of it does. */
+const KNOWN_IN_ZONE = 0.8;
+
+/** Squared lengths of a text's blocks: of what training has seen, of that in one text alone, and of what it has not. */
+type Lengths = { seen: Float64Array; single: Float64Array; unseen: Float64Array };
+
+const noLengths = (): Lengths => ({
+  seen: new Float64Array(COUNTED_BLOCKS),
+  single: new Float64Array(COUNTED_BLOCKS),
+  unseen: new Float64Array(COUNTED_BLOCKS),
+});
 
 /** A text in a vocabulary's columns: TF-IDF, each block of length 1 times its weight. */
-export function vectorOf(features: Features, vocabulary: Vocabulary, blockWeights: BlockWeights): Vector {
+export function vectorOf(features: Features, vocabulary: Vocabulary, weights: BlockWeights): Vector {
   const total = features.hash.length;
-  const ids = new Int32Array(total);
-  const values = new Float32Array(total);
+  const ids = new Int32Array(total + DIMENSIONS);
+  const values = new Float32Array(total + DIMENSIONS);
   const source = new Int32Array(total);
-  const squares = new Float64Array(BLOCK_COUNT);
+  const lengths = noLengths();
   let size = 0;
   for (let at = 0; at < total; at++) {
     const column = columnOf(vocabulary, features.hash[at] as number);
     const rarity = column < 0 ? vocabulary.rarityUnseen : (vocabulary.rarity[column] as number);
     const value = (TERM_FREQUENCY[Math.min(features.count[at] as number, 63)] as number) * rarity;
     const block = features.block[at] as number;
-    squares[block] = (squares[block] as number) + value * value * (column < 0 ? UNSEEN_SHARE : 1);
-    if (column < 0) continue;
+    const square = value * value;
+    if (column < 0) {
+      lengths.unseen[block] = (lengths.unseen[block] as number) + UNSEEN_SHARE * square;
+      continue;
+    }
+    lengths.seen[block] = (lengths.seen[block] as number) + square;
+    if (rarity >= vocabulary.raritySingle) lengths.single[block] = (lengths.single[block] as number) + square;
     ids[size] = column;
     values[size] = value;
     source[size] = at;
     size++;
   }
-  const scale = squares.map((square, block) =>
-    square > 0 ? (blockWeights[block] ?? 0) / Math.sqrt(square) : 0,
-  );
-  for (let at = 0; at < size; at++) {
-    const block = features.block[source[at] as number] as number;
-    values[at] = (values[at] as number) * (scale[block] as number);
+  scaleBlocks(values, size, (at) => features.block[source[at] as number] as number, lengths, weights);
+  const meaning = weights[BLOCKS.meaning];
+  for (let at = 0; meaning > 0 && at < DIMENSIONS; at++) {
+    ids[size + at] = vocabulary.width + at;
+    values[size + at] = meaning * (features.meaning[at] as number);
   }
-  return { ids: ids.subarray(0, size), values: values.subarray(0, size), source: source.subarray(0, size) };
+  const end = meaning > 0 ? size + DIMENSIONS : size;
+  return {
+    ids: ids.subarray(0, end),
+    values: values.subarray(0, end),
+    source: source.subarray(0, size),
+    ...knownOf(lengths),
+  };
 }
-/** How far unseen features lengthen the norm: 0 would trust the few known ones of a foreign text too much. */
-const UNSEEN_SHARE = 0.5;
+
+function scaleBlocks(
+  values: Float32Array,
+  size: number,
+  blockAt: (at: number) => number,
+  { seen, unseen }: Lengths,
+  weights: BlockWeights,
+): void {
+  const scale = seen.map((square, block) =>
+    square > 0 ? (weights[block] as number) / Math.sqrt(square + (unseen[block] as number)) : 0,
+  );
+  for (let at = 0; at < size; at++) values[at] = (values[at] as number) * (scale[blockAt(at)] as number);
+}
+
+function knownOf({ seen, single, unseen }: Lengths): { known: number; knownElsewhere: number } {
+  const shareIn = (block: number, less: number) => {
+    const inside = (seen[block] as number) - less * (single[block] as number);
+    const outside = (unseen[block] as number) + less * UNSEEN_SHARE * (single[block] as number);
+    return inside / (inside + outside || 1);
+  };
+  const shareOf = (less: number) =>
+    Math.sqrt(KNOWN_IN_ZONE * shareIn(BLOCKS.zone, less) + (1 - KNOWN_IN_ZONE) * shareIn(BLOCKS.full, less));
+  return { known: shareOf(0), knownElsewhere: shareOf(1) };
+}

@@ -28,8 +28,8 @@ export type Outcome = { label: string; route: string; score: number };
 /** Classifies every text; the decision is not yet held against the threshold. */
 export function outcomes(model: Model, lines: readonly Labelled[]): Outcome[] {
   return lines.map(({ text, label }) => {
-    const { scores } = scoreText(model, text, false);
-    const { best, score } = decide(scores, model.classes, null);
+    const { scores, known } = scoreText(model, text, false);
+    const { best, score } = decide(scores, model.classes, known, null);
     return { label, route: model.classes[best]?.name ?? "", score };
   });
 }

@@ -46,7 +46,7 @@ describe("reading a text", () => {
         expect(new Set(one.hash).size).toBe(one.hash.length);
         expect(one.hash.length).toBeLessThanOrEqual(16_384);
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 
