@@ -49,6 +49,8 @@ export type Errands = {
 const ROUND_MS = 5_000;
 /** Commits read a minute: a third of what GitHub grants an installation at least, so that the rest is left to others. */
 const COMMITS_PER_MINUTE = 25;
+/** Where all commits are read: looking for unread ones goes through all merges, and is in no hurry. */
+const COMMITS_AGAIN_MS = 30_000;
 
 /**
  * One kind of thing that the App does at GitHub for a pull request. `claim` takes it for this process or gives null;
@@ -71,6 +73,7 @@ type Round = ErrandsDeps & { pauses: Pauses; stopping: () => boolean };
 export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
   let stopping = false;
   const round: Round = { ...deps, pauses: createPauses(deps.clock), stopping: () => stopping };
+  let commitsAtMs = Number.NEGATIVE_INFINITY;
   const mayRead = createAllowance(deps.clock, COMMITS_PER_MINUTE);
   const doRound = async () => {
     const now = deps.clock.now();
@@ -84,7 +87,9 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
     if (set.digest_repository !== null) {
       await each(round, issues(deps), await digestIssuesDue(deps.database, set.digest_repository, now));
     }
+    if (deps.clock.monotonicMs() < commitsAtMs) return;
     const unread = await commitsDue(deps.database, now);
+    if (unread.length === 0) commitsAtMs = deps.clock.monotonicMs() + COMMITS_AGAIN_MS;
     await each(round, commits(deps), unread.filter(mayRead));
   };
   const run = async () => {
