@@ -73,7 +73,8 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
         or(isNull(webhookInbox.nextAttemptAt), lte(webhookInbox.nextAttemptAt, now.toISOString())),
       ),
     )
-    .orderBy(asc(webhookInbox.occurredAt), asc(webhookInbox.deliveryId))
+    // By the index alone: any order ends in the same tables, and a surge has thousands of one second.
+    .orderBy(asc(webhookInbox.occurredAt))
     .limit(limit);
 
 const isDelivery = (deliveryId: string) =>

@@ -22,7 +22,7 @@ export const WORKER_TIMING = {
   purgeMs: 3_600_000,
 };
 
-const BATCH = 200;
+const BATCH = 100;
 const SWEEP_ROWS = 500;
 /** GitHub delivers again within 3 days (Enterprise Server: 7) under the same id, which is told apart here. */
 const KEEP_APPLIED_MS = 8 * 86_400_000;

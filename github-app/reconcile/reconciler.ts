@@ -77,8 +77,9 @@ type Round = { atOnce: boolean; stopping: () => boolean };
 async function reconcileOnce(deps: ReconcilerDeps, timing: Timing, round: Round): Promise<boolean> {
   const { database, clock } = deps;
   const clients = deps.clients();
+  if (!clients) return true;
   const settings = await readAppSettings(database);
-  if (!clients || !settings.pull_request_stamping) return true;
+  if (!settings.pull_request_stamping) return true;
   const turn = await takeTurn(database, "reconcile", { leaseMs: timing.leaseMs, everyMs: 0, atOnce: true });
   if (!turn) return false;
   const sinceMs =
