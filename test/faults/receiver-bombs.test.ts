@@ -93,3 +93,22 @@ test("100,000 names of attributes: their points are stored, and at most 1,000 na
   });
   expect(stored).toEqual({ points: 1000, names: 1000 });
 }, 60_000);
+
+test("100,000 names in one export: its points are stored, and at most 1,000 names", async () => {
+  const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "flood at once" });
+  const at = Date.now();
+  const points = Array.from({ length: 100 }, (_, i) => ({
+    asInt: 1,
+    at: at + i,
+    labels: {
+      "gen_ai.token.type": "input",
+      ...Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`once-${i}-${n}`, "x"])),
+    },
+  }));
+  const body = Buffer.from(JSON.stringify(metricsExport({}, [sum("gen_ai.client.token.usage", points)])));
+  expect(await send(METRICS, body, { "x-gateway-key": key.secret })).toBe(200);
+  const [stored] = await gateway.sql`
+    select (select count(*)::int from agent_points where key_id = ${key.id}) as points,
+      (select count(*)::int from dropped_names where key_id = ${key.id}) as names`;
+  expect(stored).toEqual({ points: 100, names: 1000 } as never);
+}, 60_000);
