@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Developer, developer } from "#test/support/checkout.ts";
+import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import type { Repository } from "#test/support/fake-github/world.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { startGithubApp } from "#test/support/github-app-process.ts";
+import { until } from "#test/support/recorder-kit.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// The command `tallygate` against a gateway and a GitHub App as they are.
+
+setDefaultTimeout(90_000);
+
+const WEBHOOK_SECRET = "a secret of more than sixteen characters";
+
+let github: FakeGithub;
+let repository: Repository;
+let gateway: WiredGateway;
+let app: Awaited<ReturnType<typeof startGithubApp>>;
+let ada: Developer;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  gateway = await wiredGateway({ chat: "http://127.0.0.1:9/v1", messages: "http://127.0.0.1:9" });
+  github = startFakeGithub();
+  repository = github.story.addRepository("octo-org/shop");
+  github.app.webhookSecret = WEBHOOK_SECRET;
+  app = await startGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
+  github.deliverTo(`${app.url}/api/github/webhooks`);
+  ada = await developer(github, repository.fullName);
+  env = { ADMIN_KEY, TALLYGATE_URL: gateway.url, TALLYGATE_KEY: gateway.secret, GITHUB_TOKEN: ada.token };
+}, 90_000);
+
+afterAll(async () => {
+  ada.remove();
+  await app.stop();
+  await gateway.close();
+  expect(github.faults()).toEqual([]);
+  github.stop();
+});
+
+const tallygate = (words: readonly string[], more: Record<string, string> = {}) =>
+  ada.tallygate(words, { ...env, ...more });
+
+const FILE = `
+providers:
+  openai: { kind: openai, credential: "\${OPENAI}", models: ["gpt-*"] }
+guardrails:
+  tagged: { match: { tags: [x] }, mode: observe, position: 5 }
+routes:
+  coding:
+    surface: chat
+    provider: openai
+    model: gpt-5.1
+    examples: [Write a function]
+    guardrails: [tagged]
+mcp-servers:
+  files: { url: "https://example.com/mcp", credential: "\${OPENAI}", prices: { read: "0.010" } }
+hook-policies:
+  no-web: { tool: WebFetch, reason: Not from here. }
+keys:
+  bob: { owner: bob@example.com, scopes: { routes: [coding] }, limits: { budget_usd: "25.00" } }
+prices:
+  - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: 0.8 }
+reports:
+  by-model:
+    title: Models
+    spec: { source: requests, dimensions: [model], measures: [cost_usd], filters: {}, range: 7d, compare: none, view: table }
+settings: { default_route: coding }
+`;
+
+test("a file is planned, applied, and then as declared; every kind", async () => {
+  const file = join(ada.home, "tallygate.yaml");
+  await Bun.write(file, FILE);
+  const secrets = join(ada.home, "secrets");
+  const apply = (...words: string[]) => tallygate(["apply", file, ...words], { OPENAI: "sk-canary" });
+  const plan = await apply("--dry-run");
+  expect(plan).toMatchObject({
+    code: 0,
+    error: "",
+    out: expect.stringContaining("Plan: 8 to create, 1 to change"),
+  });
+  expect((await gateway.admin<{ data: unknown[] }>("GET", "/hook-policies")).data).toEqual([]);
+  const done = await apply("--secrets-to", secrets);
+  expect(done).toMatchObject({ code: 0, out: expect.stringContaining("Done: 8 created, 1 changed") });
+  for (let times = 0; times < 2; times++) {
+    expect((await apply()).out).toEndWith(
+      "Done: 0 created, 0 changed, 9 as declared; 2 secrets sent again.\n",
+    );
+  }
+  expect(plan.out + done.out).not.toContain("canary");
+  expect(await gateway.admin<object>("GET", "/providers/openai")).toMatchObject({
+    credential_source: "stored",
+  });
+
+  const secret = join(secrets, "bob");
+  expect(statSync(secret).mode & 0o777).toBe(0o600);
+  const bobs = (await Bun.file(secret).text()).trim();
+  const models = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${bobs}` } });
+  expect(await models.json()).toMatchObject({ data: [{ id: "coding" }] });
+
+  await Bun.write(file, FILE.replace("gpt-5.1", "gpt-5.2").replace('{ budget_usd: "25.00" }', "null"));
+  const changed = await apply();
+  expect(changed.out).toContain("~ routes coding\n    model: gpt-5.1 → gpt-5.2\n");
+  expect(await gateway.admin<object>("GET", "/routes/coding")).toMatchObject({
+    examples: ["Write a function"],
+  });
+});
+
+test("what the gateway refuses is told with its line, and with what was not applied", async () => {
+  const file = join(ada.home, "refused.yaml");
+  await Bun.write(
+    file,
+    "routes:\n  lost:\n    surface: chat\n    provider: nobody\n    model: m\nsettings: { hooks: false }",
+  );
+  const { code, error } = await tallygate(["apply", file]);
+  expect(code).toBe(1);
+  expect(error).toMatch(
+    /refused\.yaml:4 routes\.lost\.provider: .*no provider named nobody.* 1 after it was not applied/,
+  );
+  for (const [more, said] of [
+    [{ TALLYGATE_URL: "http://127.0.0.1:9" }, "Nothing answers at http://127.0.0.1:9"],
+    [{ ADMIN_KEY: "not-the-admin-key-of-it" }, "does not know this key"],
+    [{ ADMIN_KEY: "" }, "There is no admin key"],
+  ] as const) {
+    expect(await tallygate(["apply", file], more)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining(said),
+    });
+  }
+});
+
+test("a key is made, rotated and revoked by its name; the secret is all that goes to standard output", async () => {
+  const made = await tallygate([
+    "keys",
+    "create",
+    "eve",
+    "--owner",
+    "eve@example.com",
+    "--routes",
+    "echo",
+    "--budget-usd",
+    "3",
+  ]);
+  const first = made.out.trim();
+  expect(first).toMatch(/^tg_[0-9A-Za-z]{43}$/);
+  const status = async (secret: string) =>
+    (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })).status;
+  const second = (await tallygate(["keys", "rotate", "eve", "--grace", "60"])).out.trim();
+  expect([await status(first), await status(second)]).toEqual([200, 200]);
+  expect((await tallygate(["keys", "list"])).out).toMatch(
+    /eve +eve@example\.com +active +…\w{4} …\w{4} +routes: echo/,
+  );
+  expect(await tallygate(["keys", "revoke", "eve"])).toMatchObject({ code: 0 });
+  expect([await status(first), await status(second)]).toEqual([401, 401]);
+  expect(await tallygate(["keys", "revoke", "nobody"])).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("no key"),
+  });
+  expect(await tallygate(["keys", "create", "eve"])).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("taken"),
+  });
+});
+
+test("what cannot be understood has status 2, and help has 0", async () => {
+  expect((await tallygate(["--help"])).code).toBe(0);
+  expect((await tallygate(["help", "run"])).out).toContain("Claude Code, Codex, Gemini CLI");
+  for (const words of [["bogus"], ["keys", "create"], ["pr", "stamp", "--number", "x"], ["run"]]) {
+    expect(await tallygate(words)).toMatchObject({ code: 2, out: "" });
+  }
+});
+
+test("doctor follows a call and a pull request, and says what is wrong until nothing is", async () => {
+  const doctor = (more: Record<string, string> = {}) => tallygate(["doctor", "--app-url", app.url], more);
+  await ada.git("checkout", "--quiet", "-b", "task");
+  await gateway.admin("PATCH", "/settings", { pull_request_stamping: false });
+  const before = await doctor();
+  expect(before.code).toBe(1);
+  expect(before.out).toContain("✓ Its record is there: ok, USD ");
+  expect(before.out).toContain("✗ Pull-request stamping is off");
+  await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
+
+  const session = (await tallygate(["session"])).out.trim();
+  const request = await github.story.openPullRequest({
+    repository,
+    headRef: "task",
+    body: "`Gateway-Session: x`",
+  });
+  expect((await doctor()).out).toMatch(/✗ .* is not stamped: something stands before/);
+  expect(await tallygate(["pr", "stamp"])).toMatchObject({ code: 0 });
+  expect((await doctor()).out).toContain(`✓ http`);
+  await github.story.merge(request);
+  await until(
+    async () => (await gateway.sql`select 1 from pull_requests where link = 'unknown_session'`).length === 1,
+  );
+  expect((await doctor()).out).toContain("✗ The gateway has it as unknown_session");
+
+  await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.secret}`, "x-session-id": session },
+    body: '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}',
+  });
+  await until(
+    async () => (await gateway.sql`select 1 from pull_requests where link = 'joined'`).length === 1,
+  );
+  const after = await doctor();
+  expect([after.code, after.out]).toEqual([0, expect.stringContaining("Nothing is wrong.")]);
+
+  for (const [more, said] of [
+    [{ TALLYGATE_KEY: "tg_unknown" }, "got status 401"],
+    [{ TALLYGATE_URL: "http://127.0.0.1:9" }, "does not answer"],
+    [{ ADMIN_KEY: "not-the-admin-key-of-it" }, "The admin key is not this gateway's"],
+    [{ GITHUB_TOKEN: "ghp_unknown" }, "the token is not valid"],
+  ] as const) {
+    expect(await doctor(more)).toMatchObject({ code: 1, out: expect.stringContaining(said) });
+  }
+
+  const report = await tallygate(["report", "cost-per-merged-pr", "--filter", `session=${session}`]);
+  expect(report.out).toMatch(/octo-org\/shop +0\.0000\d+ +0\.0000\d+ +1 +1 +0/);
+  const csv = await tallygate(["report", "cost-per-merged-pr", "--csv"]);
+  expect(csv.out).toStartWith("repository,cost_per_merged_pr,");
+});
+
+test("the action stamps what the commits name, or the session it is given, and else warns", async () => {
+  const place = join(import.meta.dir, "../../.github/actions/stamp");
+  const run = async (more: Record<string, string>) => {
+    const output = join(ada.home, `output-${Bun.randomUUIDv7()}`);
+    const action = {
+      GITHUB_ACTION_PATH: place,
+      GITHUB_SERVER_URL: github.url,
+      GITHUB_REPOSITORY: repository.fullName,
+      GITHUB_TOKEN: ada.token,
+      GITHUB_OUTPUT: output,
+      SESSION: "",
+      REQUIRED: "false",
+      ...more,
+    };
+    const ran = await ada.run([join(place, "stamp")], action);
+    return { ...ran, outputs: existsSync(output) ? await Bun.file(output).text() : "" };
+  };
+  const sha = "a".repeat(40);
+  const commits = [{ sha, message: "Mend it\n\nGateway-Session: gs_trailer" }];
+  const named = await github.story.openPullRequest({ repository, headRef: "named", commits });
+  expect(await run({ NUMBER: String(named.number) })).toMatchObject({
+    code: 0,
+    outputs: "session=gs_trailer\n",
+  });
+  expect(named.body).toBe("Gateway-Session: gs_trailer");
+
+  const bare = await github.story.openPullRequest({ repository, headRef: "bare" });
+  const NUMBER = String(bare.number);
+  expect(await run({ NUMBER })).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^::warning::Nothing tells/),
+    outputs: "",
+  });
+  expect(await run({ NUMBER, REQUIRED: "true" })).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^::error::/),
+  });
+  expect(await run({ NUMBER: "" })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("does not run for a pull request"),
+  });
+  expect(await run({ NUMBER, SESSION: "ci-7" })).toMatchObject({ code: 0, outputs: "session=ci-7\n" });
+  expect(bare.body).toBe("Gateway-Session: ci-7");
+});
