@@ -12,6 +12,8 @@ export const AUDITED = [
   "report.saved",
   "report.deleted",
   "prices.repriced",
+  "digest_webhook.set",
+  "digest_webhook.deleted",
 ] as const;
 
 /** Who did what to what, when. Rows are only ever added. */
@@ -24,7 +26,7 @@ export const auditEntries = pgTable(
     at: instant("at").notNull(),
     actor: label("actor").notNull(),
     action: label("action").$type<(typeof AUDITED)[number]>().notNull(),
-    /** A request's id, or the name of a route, a tool server or a saved report, or a window. */
+    /** A request's id, or the name of a route, a tool server, a saved report or a host, or a window. */
     subject: label("subject").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],

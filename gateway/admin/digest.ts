@@ -76,7 +76,8 @@ export const adminDigest = (deps: AdminDigestDeps) =>
     .delete(
       "/webhook",
       async () => {
-        if (!(await removeDigestWebhook(deps.database))) throw new GatewayError("not_found");
+        if (!(await removeDigestWebhook(deps.database, deps.clock.now())))
+          throw new GatewayError("not_found");
         return noContent();
       },
       docs({ summary: "Post digests no more", answers: { 204: null } }),

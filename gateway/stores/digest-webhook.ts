@@ -5,6 +5,7 @@ import type { Database } from "#drizzle/database.ts";
 import { digestWebhooks } from "#drizzle/schema/feedback.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { closed, fits } from "#shared/schema.ts";
+import { audit } from "./audit.ts";
 import { asking } from "./failure.ts";
 import type { Belonging, Sealer } from "./seal.ts";
 
@@ -47,16 +48,22 @@ export const putDigestWebhook = (
       allowPrivateNetwork,
       createdAt: now.toISOString(),
     };
-    await db
-      .insert(digestWebhooks)
-      .values(row)
-      .onConflictDoUpdate({ target: digestWebhooks.orgId, set: row });
+    await db.transaction(async (tx) => {
+      await tx
+        .insert(digestWebhooks)
+        .values(row)
+        .onConflictDoUpdate({ target: digestWebhooks.orgId, set: row });
+      await audit(tx, { action: "digest_webhook.set", subject: row.host, at: now });
+    });
     return { row, secret };
   });
 
 /** False where there was none. */
-export const removeDigestWebhook = ({ db }: Db): Promise<boolean> =>
-  asking(async () => {
-    const removed = await db.delete(digestWebhooks).where(isOwn).returning({ host: digestWebhooks.host });
-    return removed.length > 0;
-  });
+export const removeDigestWebhook = ({ db }: Db, now: Date): Promise<boolean> =>
+  asking(() =>
+    db.transaction(async (tx) => {
+      const [removed] = await tx.delete(digestWebhooks).where(isOwn).returning({ host: digestWebhooks.host });
+      if (removed) await audit(tx, { action: "digest_webhook.deleted", subject: removed.host, at: now });
+      return removed !== undefined;
+    }),
+  );

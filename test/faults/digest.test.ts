@@ -313,7 +313,7 @@ test("switching on sends nothing of the past, and switching the day sends no sec
   now = new Date("2026-12-09T08:00:00Z");
   await gateway().round();
   expect(received).toHaveLength(2);
-  await removeDigestWebhook(database);
+  await removeDigestWebhook(database, now);
   now = new Date("2026-12-16T08:00:00Z");
   await gateway().round();
   expect(received).toHaveLength(2);
@@ -362,6 +362,11 @@ test("a real gateway tells, keeps and prints it", async () => {
     expect(printed).toStartWith("AI cost of merged pull requests, ");
     expect(printed).toContain("- Merged pull requests: ");
     await process_.admin("DELETE", "/digest/webhook");
+    const audit = await process_.admin<{ data: { action: string; subject: string }[] }>("GET", "/audit");
+    expect(audit.data.slice(0, 2).map(({ action, subject }) => [action, subject])).toEqual([
+      ["digest_webhook.deleted", `127.0.0.1:${receiver.port}`],
+      ["digest_webhook.set", `127.0.0.1:${receiver.port}`],
+    ]);
     expect(received).toEqual([]);
   } finally {
     await process_.stop();
