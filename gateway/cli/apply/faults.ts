@@ -11,5 +11,5 @@ export class DeclarationFault extends Error {
   }
 }
 
-export const faultLine = (file: string, { line, where, why }: FileFault): string =>
+const faultLine = (file: string, { line, where, why }: FileFault): string =>
   `${file}${line === null ? "" : `:${line}`}${where === "" ? "" : ` ${where}`}: ${why}`;

@@ -142,7 +142,7 @@ export async function appFinding(url: string): Promise<Finding> {
       );
 }
 
-export const statusOf = (url: string): Promise<number | null> =>
+const statusOf = (url: string): Promise<number | null> =>
   fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" }).then(
     async (answer) => {
       await answer.body?.cancel();

@@ -30,7 +30,7 @@ const HEADER = "x-session-id";
 const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-plugin.ts")).href;
 
 /** The coding agents that can carry a session of ours, and how each of them is told. */
-export const AGENTS = {
+const AGENTS = {
   claude: {
     names: ["claude", "@anthropic-ai/claude-code"],
     add: ({ session, env, gateway, subscription }) => {

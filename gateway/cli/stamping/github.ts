@@ -1,7 +1,7 @@
 import { inheritedEnv, readPresent } from "#shared/env.ts";
 
 /** An answer of GitHub's REST API; `body` is its JSON, null where there is none. */
-export type GithubAnswer = { status: number; body: unknown };
+type GithubAnswer = { status: number; body: unknown };
 
 /** One way to GitHub's REST API: `path` is below its root, as `repos/{owner}/{repository}/pulls`. */
 export type Github = {

@@ -17,11 +17,10 @@ const AGENTS_OWN = [
 const readSession = (name: string): SessionId | null => parseSessionId(readPresent([name]).get(name));
 
 /** The session of the wrapper that this process runs under, or null. */
-export const wrappersSession = (): SessionId | null => readSession(SESSION_VARIABLE);
+const wrappersSession = (): SessionId | null => readSession(SESSION_VARIABLE);
 
 /** The session that the agent around this process sends of itself, or null. */
-export const agentsSession = (): SessionId | null =>
-  AGENTS_OWN.map(readSession).find((id) => id !== null) ?? null;
+const agentsSession = (): SessionId | null => AGENTS_OWN.map(readSession).find((id) => id !== null) ?? null;
 
 export type Task = { session: SessionId; branch: string | null; isDefault: boolean };
 
