@@ -73,8 +73,8 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
         or(isNull(webhookInbox.nextAttemptAt), lte(webhookInbox.nextAttemptAt, now.toISOString())),
       ),
     )
-    // By the index alone: any order ends in the same tables, and a surge has thousands of one second.
-    .orderBy(asc(webhookInbox.occurredAt))
+    // By the index alone, of which only null `processed_at` is read; a backlog is not sorted for every batch.
+    .orderBy(asc(webhookInbox.processedAt), asc(webhookInbox.occurredAt))
     .limit(limit);
 
 const isDelivery = (deliveryId: string) =>

@@ -13,6 +13,8 @@ export type InboxDeps = {
   store: (delivery: Delivery) => Promise<StoreOutcome>;
   /** Told after a delivery of this event was stored. */
   stored: (event: string) => void;
+  /** Told of a delivery that arrived; `answered` follows. */
+  arrived?: () => void;
   /** Told how a delivery was answered. */
   answered?: (name: AnswerName) => void;
   clock: Clock;
@@ -49,7 +51,12 @@ type AnswerName = keyof typeof ANSWERS;
 export function createInbox(deps: InboxDeps): (request: Request) => Promise<Response> {
   const bodies = createBodyReader({ bytesMax: BODY_BYTES_MAX, bytesAtOnce: BODY_BYTES_AT_ONCE });
   return async (request) => {
-    const name = await receive(deps, bodies, request);
+    deps.arrived?.();
+    const name = await receive(deps, bodies, request).catch((error: unknown) => {
+      // Such as a body that breaks off.
+      deps.log.warn({ failure: failureClass(error) }, "a delivery could not be read");
+      return "malformed" as const;
+    });
     const { status, message } = ANSWERS[name];
     deps.answered?.(name);
     const headers = name === "unavailable" ? { "retry-after": "30" } : {};

@@ -9,7 +9,7 @@ import { githubByInstallation } from "./feedback/clients.ts";
 import { startErrands } from "./feedback/errands.ts";
 import { followIdentity } from "./follow-identity.ts";
 import { createStore } from "./inbox-store.ts";
-import { createMetrics } from "./metrics.ts";
+import { type AppCounters, createMetrics } from "./metrics.ts";
 import type { AppIdentity } from "./octokit.ts";
 import { outcomes, receiveBy, startProbot } from "./probot-app.ts";
 import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.ts";
@@ -57,7 +57,9 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
     log,
     outcomes({ database, clock }),
   );
-  const worker = startWorker({ database, clock, log, receive: receiveBy(probot) }, timing.worker);
+  const hand = countInHand(counters);
+  const work = { database, clock, log, receive: receiveBy(probot), inHand: hand.count };
+  const worker = startWorker(work, timing.worker);
   const asking = { database, clock, log, clients, counters };
   const reconciler = startReconciler(asking, timing.reconcile);
   const redeliverer = startRedeliverer(asking, timing.redeliver);
@@ -79,7 +81,8 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
       worker.wake();
       if (event.startsWith("installation")) reconciler.wake();
     },
-    answered: (answer) => counters.deliveries.inc({ answer }),
+    arrived: hand.arrived,
+    answered: hand.answered,
     changed: () => {
       watch.wake();
       reconciler.wake();
@@ -95,6 +98,21 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
     await database.close(1);
   };
   return { server, stop };
+}
+
+/** Deliveries between their arrival and their answer. */
+function countInHand({ deliveries }: AppCounters) {
+  let inHand = 0;
+  return {
+    count: () => inHand,
+    arrived: () => {
+      inHand++;
+    },
+    answered: (answer: string) => {
+      inHand--;
+      deliveries.inc({ answer });
+    },
+  };
 }
 
 async function endIn(log: Log, end: () => Promise<void>): Promise<void> {
