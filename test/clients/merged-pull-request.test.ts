@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
 import type { ReportPayload } from "#shared/report.ts";
 import { agentProgram } from "#test/support/agents.ts";
-import { type Developer, developer } from "#test/support/checkout.ts";
+import { type Developer, developer, TALLYGATE } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest } from "#test/support/fake-github/world.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
@@ -87,9 +87,7 @@ const QUIET = {
 };
 
 /** A developer with the agents installed, the hook installed by `tallygate install`, and the gateway's key. */
-async function machine(): Promise<
-  Developer & { agent(words: readonly string[]): ReturnType<Developer["run"]> }
-> {
+async function machine() {
   const it = await developer(github, repository.fullName, { gh: true });
   if (claude) it.addProgram("claude", claude);
   if (codex) it.addProgram("codex", codex);
@@ -97,7 +95,39 @@ async function machine(): Promise<
   const installed = await it.tallygate(["install", "claude", "codex"]);
   expect(installed).toMatchObject({ code: 0, error: "" });
   const env = { ...QUIET, TALLYGATE_URL: gateway.url, TALLYGATE_KEY: secret };
-  return { ...it, agent: (words) => it.tallygate(["run", "--", ...words], env) };
+  return {
+    ...it,
+    agent: (words: readonly string[]) => it.tallygate(["run", "--", ...words], env),
+    converse: (lines: readonly string[]) => converse({ ...it, env: { ...it.env, ...env } }, lines),
+  };
+}
+
+const STREAMED = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+
+/** Says line after line to one Claude Code, each after the answer to the one before; the sessions that it told of. */
+async function converse({ work, env }: Developer, lines: readonly string[]): Promise<Set<string>> {
+  const words = ["-C", work, "run", "--", "claude", "-p", "--model", "claude-coding", "--strict-mcp-config"];
+  const child = Bun.spawn([...TALLYGATE, ...words, ...STREAMED], {
+    env,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+    timeout: 120_000,
+  });
+  let said = "";
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const bytes of child.stdout) said += decoder.decode(bytes, { stream: true });
+  })();
+  const results = () => said.split('"type":"result"').length - 1;
+  for (const [at, content] of lines.entries()) {
+    child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`);
+    child.stdin.flush();
+    await until(async () => results() > at || child.exitCode !== null, 60_000);
+  }
+  child.stdin.end();
+  await reading;
+  return new Set([...said.matchAll(/"session_id":"([^"]+)"/g)].map(([, id = ""]) => id));
 }
 
 const CODEX_CONFIG = `
@@ -158,14 +188,14 @@ describe.skipIf(claude === null || codex === null)("a merged pull request", () =
     const alone = await recordsOf(session);
     expect(alone.clients).toEqual(["claude-code"]);
 
-    // What `/clear` does: the same tool with another session of its own; and a second agent beside it.
-    const again = await it.agent(["claude", "-p", "Look once more.", ...CLAUDE, "--model", "claude-coding"]);
-    expect(JSON.parse(again.out).session_id).not.toBe(JSON.parse(first.out).session_id);
+    // `/clear` gives the tool another session of its own; and then a second agent works on the branch.
+    const own = await it.converse(["Look once more.", "/clear", "And again."]);
+    expect(own.size).toBe(2);
     const other = await it.agent(["codex", "exec", "--json", "-m", "coding", "Look once more."]);
     expect(other.code).toBe(0);
     const all = await recordsOf(session);
     expect(all.clients.sort()).toEqual(["claude-code", "codex"]);
-    expect(all.records).toBeGreaterThan(alone.records + 1);
+    expect(all.records).toBeGreaterThanOrEqual(alone.records + 3);
     expect(await strays()).toEqual([]);
     expect((await it.tallygate(["pr", "stamp"])).out).toContain(`is stamped ${session}`);
 

@@ -4,7 +4,8 @@ import { scratch } from "./embedded.ts";
 import type { FakeGithub } from "./fake-github/fake-github.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const TALLYGATE = [process.execPath, "--no-env-file", join(ROOT, "gateway/cli/tallygate.ts")];
+/** The command as a hook has it. */
+export const TALLYGATE = [process.execPath, "--no-env-file", join(ROOT, "gateway/cli/tallygate.ts")];
 
 export type Ran = { code: number; out: string; error: string };
 
