@@ -119,7 +119,7 @@ async function surveyed(
   if (spec.source !== "requests" && spec.source !== "outcomes") return null;
   // Sessions of outcomes ran whenever they did.
   const asked = spec.source === "requests" ? periods : { current: EVER, previous: null };
-  const [row] = await ask(surveyQuery(orgId, asked));
+  const [row] = await ask(surveyQuery(orgId, asked, rollupsFrom));
   if (!row) return null;
   const rawFromMs = row["raw_from"] ? Number(row["raw_from"]) : null;
   const reachesBack = [asked.current, asked.previous].some(

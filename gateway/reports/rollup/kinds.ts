@@ -31,5 +31,6 @@ export const whoSql = (entity: string, kind: string, value: string, text: string
 /** Lanes that people and sessions are counted in: all of them, and all but the subscription lane. */
 export const LANE = { all: 1, billed: 2 } as const;
 
-/** The lanes that cells or records `r` are in, together. */
-export const LANES = `bit_or(case when r.channel = 'subscription' then ${LANE.all} else ${LANE.all | LANE.billed} end)`;
+/** The lanes that a cell `r` is in, and those that cells are in together. */
+export const LANES_OF_ONE = `(case when r.channel = 'subscription' then ${LANE.all} else ${LANE.all | LANE.billed} end)`;
+export const LANES = `bit_or(${LANES_OF_ONE})`;

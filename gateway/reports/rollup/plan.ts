@@ -5,8 +5,8 @@ import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { type Ask, comparedSql } from "../plan.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import type { Period, Periods } from "../window.ts";
-import { type Cover, coverOf, type Survey } from "./cover.ts";
-import { isKind, KINDS, type Kind, LANE, LANES, TAG_ROWS, whoSql } from "./kinds.ts";
+import { type Cover, coverOf, type Span, type Survey } from "./cover.ts";
+import { isKind, KINDS, type Kind, LANE, LANES_OF_ONE, TAG_ROWS, whoSql } from "./kinds.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { BUCKET_NAMES, BUCKET_SQL, p95Sql, SUM_NAMES, SUMS } from "./sums.ts";
 
@@ -91,7 +91,9 @@ function cellsQuery(ask: Ask, survey: Survey, dimensions: readonly DimensionName
   };
   const facts = factsSql(context);
   const parts = partsOf(context);
-  const text = `with facts as not materialized (${facts}),
+  // Beside whole days there are few facts, worth reading once; without, each part reads but its own columns of many.
+  const reading = daySpansOf(context.covers).length > 0 ? "materialized" : "not materialized";
+  const text = `with facts as ${reading} (${facts}),
 parts as (${parts.join("\n  union all\n")}
 ),
 sums as (
@@ -212,23 +214,20 @@ function overCells({ buckets }: Context): Record<string, string> {
 /** A window's whole days, as dates. */
 type DaySpan = { current: boolean; from: string; to: string };
 
-function daySpans({ covers, params }: Context): DaySpan[] {
+function daySpansOf({ current, previous }: Context["covers"]): { current: boolean; span: Span }[] {
   const sides = [
-    { current: true, span: covers.current.days },
-    { current: false, span: covers.previous?.days ?? null },
+    { current: true, span: current.days },
+    { current: false, span: previous?.days ?? null },
   ];
-  return sides.flatMap(({ current, span }) =>
-    span
-      ? [
-          {
-            current,
-            from: params.add(dateOf(span.fromMs, "0001-01-01"), "date"),
-            to: params.add(dateOf(span.toMs, "infinity"), "date"),
-          },
-        ]
-      : [],
-  );
+  return sides.flatMap(({ span, ...side }) => (span ? [{ ...side, span }] : []));
 }
+
+const daySpans = ({ covers, params }: Context): DaySpan[] =>
+  daySpansOf(covers).map(({ current, span }) => ({
+    current,
+    from: params.add(dateOf(span.fromMs, "0001-01-01"), "date"),
+    to: params.add(dateOf(span.toMs, "infinity"), "date"),
+  }));
 
 const dateOf = (ms: number, unbounded: string): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : unbounded;
@@ -244,12 +243,11 @@ function entityPart(context: Context, entity: Entity, spans: readonly DaySpan[])
   if (entity === "hour" || spans.length === 0) {
     return partSql(context, { [all]: "count(*)", [billed]: "count(*) filter (where billed)" }, distinct);
   }
-  const within = spans.map(
-    ({ current, from, to }) =>
-      `(${current ? "" : "not "}e.current and s.day >= ${startSql(context, from, "e.day")} and s.day < ${endSql(context, to, "e.day")})`,
-  );
+  const bound = (of: (span: DaySpan) => string) =>
+    `case ${spans.map((span) => `when ${span.current ? "" : "not "}e.current then ${of(span)}`).join(" ")} end`;
+  const within = `s.day >= ${bound(({ from }) => startSql(context, from, "e.day"))} and s.day < ${bound(({ to }) => endSql(context, to, "e.day"))}`;
   const joined = `${distinct}
-  left join lateral (${entity === "person" ? personSeen(context) : sessionSeen(context)} and (${within.join(" or ")})
+  left join lateral (${seenSql(context, entity === "person" ? personSeen(context) : sessionSeen(context), within)}
   ) s on true`;
   return partSql(
     context,
@@ -261,18 +259,33 @@ function entityPart(context: Context, entity: Entity, spans: readonly DaySpan[])
   );
 }
 
-const personSeen = ({ ask, kind, params }: Context): string => `
-    select bit_or(s.lanes) as lanes from rollup_seen s
-    where s.org_id = ${params.add(ask.orgId, "text")}
-      and s.who = ${whoSql("'person'", `'${kind ?? "total"}'`, "e.value", "e.text")}`;
+/** Rows of the whole days that tell of one person or session, and the lanes of such a row. */
+type Seen = { from: string; lanes: string };
 
-function sessionSeen({ ask, kind, params }: Context): string {
-  const value = kind === "tag" ? `e.value = any(${TAGS})` : `e.value = (${KINDS[kind ?? "total"]})`;
+/** One row of the days within that has the most lanes asked for; whoever is billed counts in all. */
+function seenSql({ names }: Context, { from, lanes }: Seen, within: string): string {
+  const any = `select ${lanes} as lanes from ${from} and ${within}`;
+  const billed = `(${any} and ${lanes} & ${LANE.billed} > 0 limit 1)\n      union all `;
+  const isBilled = ENTITY_NAMES.some((entity) => names.includes(ENTITIES[entity].billed));
   return `
-    select ${LANES} as lanes
-    from (select h.*, true as attributed from rollup_hours h) r
-    cross join lateral (select r.day) s
-    where r.org_id = ${params.add(ask.orgId, "text")} and r.session = e.text and ${value}`;
+    select lanes from (${isBilled ? billed : ""}(${any} limit 1)) l limit 1`;
+}
+
+const personSeen = ({ ask, kind, params }: Context): Seen => ({
+  lanes: "s.lanes",
+  from: `rollup_seen s
+      where s.org_id = ${params.add(ask.orgId, "text")}
+        and s.who = ${whoSql("'person'", `'${kind ?? "total"}'`, "e.value", "e.text")}`,
+});
+
+function sessionSeen({ ask, kind, params }: Context): Seen {
+  const value = kind === "tag" ? `e.value = any(${TAGS})` : `e.value = (${KINDS[kind ?? "total"]})`;
+  return {
+    lanes: LANES_OF_ONE,
+    from: `(select h.*, true as attributed from rollup_hours h) r
+      cross join lateral (select r.day) s
+      where r.org_id = ${params.add(ask.orgId, "text")} and r.session = e.text and ${value}`,
+  };
 }
 
 /** The first of the whole days that a row of `day` shares with its group, and the first after them. */
@@ -378,8 +391,11 @@ from (${dayRows}select ${cell("first_at")} from rollup_hours where org_id = ${or
   return { text, params: params.values };
 }
 
-/** Asks how far rollups reach, and of how many records of the periods they tell. Null where there are no rollups. */
-export function surveyQuery(orgId: string, { current, previous }: Periods): Query {
+/**
+ * Asks how far rollups reach, and of how many records of the periods they tell, or of `enough` of them. No row where
+ * there are no rollups.
+ */
+export function surveyQuery(orgId: string, { current, previous }: Periods, enough: number): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const periods = [current, ...(previous ? [previous] : [])];
@@ -389,11 +405,14 @@ select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
   (extract(epoch from s.raw_from) * 1000)::bigint::text as raw_from,
   (select array_agg(distinct (extract(epoch from m.hour) * 1000)::bigint) from rollup_marks m
     where m.org_id = ${org} and m.hour < s.rolled_to)::text as marked,
-  (coalesce((select sum(d.records) from rollup_days d
-    where d.org_id = ${org} and d.kind = 'total' and (${within("d.day")})), 0)
-  + coalesce((select sum(h.records) from rollup_hours h
-    where h.org_id = ${org} and h.hour >= date_trunc('day', s.rolled_to, 'UTC') and (${within("h.hour")})), 0)
-  )::text as records
-from state s`;
+  (case when d.records >= ${params.add(String(Math.min(enough, Number.MAX_SAFE_INTEGER)), "bigint")} then d.records
+    else d.records + coalesce((select sum(h.records) from rollup_hours h
+      where h.org_id = ${org} and h.hour >= date_trunc('day', s.rolled_to, 'UTC') and (${within("h.hour")})), 0)
+    end)::text as records
+from state s
+cross join lateral (
+  select coalesce(sum(d.records), 0) as records from rollup_days d
+  where d.org_id = ${org} and d.kind = 'total' and (${within("d.day")})
+) d`;
   return { text, params: params.values };
 }
