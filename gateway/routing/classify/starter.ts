@@ -17,7 +17,7 @@ export type Starter = {
 };
 
 export const STARTER_BLOCKS: BlockWeights = [1, 0.6, 0.3, 0.7, 0, 0.3];
-const FOLDS = 5;
+const FOLDS = 3;
 /** A prime far from the folds' number spreads neighbouring seeds, which resemble each other, over the folds. */
 const SPREAD = 7919;
 

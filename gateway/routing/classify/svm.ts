@@ -15,8 +15,8 @@ export type Problem = {
 /** `weights[id * classes + c]`; the last id (`rows.width`) is the bias. `held[r * classes + c]`: the out-of-fold score. */
 export type LinearModel = { weights: Float32Array; held: Float32Array };
 
-const PASSES_MAX = 15;
-const FOLD_PASSES_MAX = 4;
+const PASSES_MAX = 10;
+const FOLD_PASSES_MAX = 3;
 const TOLERANCE = 0.1;
 const SEED = 20_261_121;
 
