@@ -2,9 +2,9 @@ import { type DimensionName, type MeasureName, ROWS_MAX, type Spec } from "#shar
 import { DIMENSION, filterSql, isTime, TAGS } from "./dimensions.ts";
 import { AGGREGATES, aggregatesOf, FLOOR_SQL, MEASURE, type Measure } from "./measures.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
-import { outcomesOf, RELATIONS } from "./relations.ts";
+import { RELATIONS, rolledOutcomes } from "./relations.ts";
 import type { Survey } from "./rollup/cover.ts";
-import { recordsOfSessions } from "./rollup/spans.ts";
+import { sessionParts } from "./rollup/spans.ts";
 import { sourceOf } from "./sources.ts";
 import { asksForLane, filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
@@ -106,7 +106,7 @@ function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): s
   const facts = `(
   select r.*, ${asksForLane(spec) ? "true" : "r.metered"} as billed, ${current} as current,
     (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2
-  from ${relationOf(ask, params)} r
+  from ${relationOf(ask, params, within)} r
   left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? tags : ""}
   where ${conditions.join("\n    and ")}
 )`;
@@ -115,10 +115,14 @@ function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): s
     : `facts as ${facts}`;
 }
 
-const relationOf = ({ spec, survey }: Ask, params: Parameters): string =>
-  spec.source === "outcomes" && survey
-    ? outcomesOf(recordsOfSessions(survey, params))
-    : RELATIONS[spec.source];
+/** `within`: of which instants `r.started_at` rows are wanted. */
+function relationOf({ orgId, spec, survey }: Ask, params: Parameters, within: string): string {
+  if (spec.source !== "outcomes" || !survey) return RELATIONS[spec.source];
+  return rolledOutcomes(
+    sessionParts(orgId, survey, params),
+    within.replaceAll("r.started_at", "o.started_at"),
+  );
+}
 
 /** A session's cost stands with one of its pull requests per group and window, so that it is counted once. */
 const outcomeFactsSql = (facts: string, reverted: string): string => `shared as ${facts},
@@ -160,7 +164,7 @@ function coverageQuery(ask: Ask): Query | null {
 since as (
   select case when num_nulls(${firsts.join(", ")}) = 0 then greatest(${firsts.join(", ")}) end as label,
     min(r.started_at) as record
-  from ${relationOf(ask, params)} r where r.org_id = ${params.add(ask.orgId, "text")}
+  from ${relationOf(ask, params, "true")} r where r.org_id = ${params.add(ask.orgId, "text")}
 )
 select (extract(epoch from s.label) * 1000)::bigint::text as since_ms,
   count(distinct f.record) filter (where f.current)::text as rows_before,

@@ -39,13 +39,23 @@ const AGENT_METRICS = `(
   from agent_points a
 )`;
 
+/** Pull requests at their merge, and stamped reviews at their submission. */
+const TOLD = `(
+    select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
+      null as review, case when link in ('joined', 'unknown_session') then session end as session
+    from pull_requests where merged_at is not null
+    union all
+    select org_id, submitted_at, repository_id, null, repository_id || '!' || id, session
+    from reviews where session is not null and not dismissed
+  )`;
+
 /**
  * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
  * made the session's requests. A pull request is joined when it names one session and a request of it is known now:
- * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session. `records`
- * are what the gateway recorded: single records, or sums of such as agree in whose they are.
+ * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session. `makers`
+ * is joined: who made each session, and what it cost.
  */
-export const outcomesOf = (records: string): string => `(
+const outcomesOf = (makers: string): string => `(
   select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
     m.owner, m.user_label, m.key_id,
@@ -53,27 +63,48 @@ export const outcomesOf = (records: string): string => `(
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     o.pull_request is not null as metered, m.cost_usd as session_cost_usd,
     m.cost_usd is null or m.uncertain as uncertain
-  from (
-    select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
-      null as review, case when link in ('joined', 'unknown_session') then session end as session
-    from pull_requests where merged_at is not null
-    union all
-    select org_id, submitted_at, repository_id, null, repository_id || '!' || id, session
-    from reviews where session is not null and not dismissed
-  ) o
+  from ${TOLD} o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
-  left join lateral (
-    select q.owner, q.user_label, q.key_id,
-      sum(sum(q.cost_usd) filter (where q.channel <> 'subscription')) over () as cost_usd,
-      bool_or(bool_or(q.uncertain) filter (where q.channel <> 'subscription')) over () as uncertain
-    from ${records} q where q.org_id = o.org_id and q.session = o.session
-    group by q.owner, q.user_label, q.key_id
-  ) m on true
+  left join ${makers}
 )`;
+
+const makersSql = (records: string, over: string): string => `
+    select q.session, q.owner, q.user_label, q.key_id,
+      sum(sum(q.cost_usd) filter (where q.channel <> 'subscription')) over (${over}) as cost_usd,
+      bool_or(bool_or(q.uncertain) filter (where q.channel <> 'subscription')) over (${over}) as uncertain
+    from ${records}
+    group by q.session, q.owner, q.user_label, q.key_id`;
+
+/** Outcomes over single records: those of each session are looked up. */
+const OUTCOMES = outcomesOf(
+  `lateral (${makersSql(`${REQUESTS} q where q.org_id = o.org_id and q.session = o.session`, "")}
+  ) m on true`,
+);
+
+/** What a session's records are read from: `cells` of hours, and the single `records` of the others, `uncertain` told of both. */
+export type SessionParts = { org: string; cells: string; records: string };
+
+/**
+ * Outcomes over rollups: cells are looked up for the sessions that outcomes `o` tell of which lie `among` those asked
+ * for; the few single records are read as a whole.
+ */
+export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: string): string =>
+  outcomesOf(`(${makersSql(
+    `(
+      select h.* from (
+        select distinct o.session from ${TOLD} o where o.org_id = ${org} and o.session is not null and ${among}
+      ) j
+      cross join lateral (${cells} and session = j.session offset 0) h
+      union all
+      ${records} and session is not null
+    ) q`,
+    "partition by q.session",
+  )}
+  ) m on m.session = o.session`);
 
 export const RELATIONS = {
   requests: REQUESTS,
   tool_calls: TOOL_CALLS,
   agent_metrics: AGENT_METRICS,
-  outcomes: outcomesOf(REQUESTS),
+  outcomes: OUTCOMES,
 } as const satisfies Record<SourceName, string>;

@@ -1,4 +1,5 @@
 import type { Parameters } from "../parameters.ts";
+import type { SessionParts } from "../relations.ts";
 import { coverOf, type Span, type Survey } from "./cover.ts";
 
 /** Whether an instant lies in one of the spans. */
@@ -15,15 +16,17 @@ export function boundsSql(column: string, { fromMs, toMs }: Span, params: Parame
   return bounds.length > 0 ? `(${bounds.join(" and ")})` : "true";
 }
 
-/** Whatever the gateway recorded, as sums where there are sums: what outcomes need of their sessions. */
-export function recordsOfSessions(survey: Survey, params: Parameters): string {
+/** Where outcomes read the records of their sessions, whenever these ran. */
+export function sessionParts(orgId: string, survey: Survey, params: Parameters): SessionParts {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
   const { hours, raw } = coverOf(ever, survey, false);
-  const columns = "org_id, session, owner, user_label, key_id, channel, cost_usd";
-  return `(
-    select ${columns}, uncertain > 0 as uncertain from rollup_hours where ${spansSql("hour", hours, params)}
-    union all
-    select ${columns}, unpriced or partial or cost_usd is null from requests
-    where ${spansSql("started_at", raw, params)}
-  )`;
+  const columns = "session, owner, user_label, key_id, channel, cost_usd";
+  const org = params.add(orgId, "text");
+  return {
+    org,
+    cells: `select ${columns}, uncertain > 0 as uncertain from rollup_hours
+        where org_id = ${org} and (${spansSql("hour", hours, params)})`,
+    records: `select ${columns}, unpriced or partial or cost_usd is null from requests
+      where org_id = ${org} and (${spansSql("started_at", raw, params)})`,
+  };
 }
