@@ -194,15 +194,15 @@ describe("a file of settings with the hook", () => {
     '{ "model": "opus", "hooks": { "PostToolUse": [ { "matcher": "Edit", "hooks": [] } ], "Stop": [] } }';
 
   test("gets it once, keeps all else, and gives it back", () => {
-    const first = edit(mine, "bun tallygate.ts pr stamp --hook");
+    const first = edit(mine, "bun stamp-hook.ts");
     expect(JSON.parse(first ?? "").hooks.PostToolUse).toHaveLength(3);
-    expect(edit(first, "bun tallygate.ts pr stamp --hook")).toBe(first);
-    expect(JSON.parse(edit(first, "/elsewhere pr stamp --hook") ?? "").hooks.PostToolUse).toHaveLength(3);
+    expect(edit(first, "bun stamp-hook.ts")).toBe(first);
+    expect(JSON.parse(edit(first, "/elsewhere/stamp-hook.ts") ?? "").hooks.PostToolUse).toHaveLength(3);
     expect(JSON.parse(edit(first, null) ?? "")).toEqual(JSON.parse(mine));
-    expect(edit(edit(null, "bun pr stamp --hook"), null)).toBeNull();
+    expect(edit(edit(null, "bun stamp-hook.ts"), null)).toBeNull();
   });
 
   test.each(["{", "[]", '{"hooks":[]}', '{"hooks":{"PostToolUse":{}}}'])("%s is refused", (text) => {
-    expect(() => edit(text, "x pr stamp --hook")).toThrow();
+    expect(() => edit(text, "x stamp-hook.ts")).toThrow();
   });
 });

@@ -75,12 +75,12 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
       tool_name: "Bash",
       tool_input: { command: "git push && gh pr create --fill" },
     });
-    const told = await ada.tallygate(["pr", "stamp", "--hook"], env, hook);
+    const told = await ada.hook(hook, env);
     expect([told.code, told.out]).toEqual([0, ""]);
     expect(request.body).toBe("Gateway-Session: 01a1-agent");
     // After `/clear` the agent has another id; the pull request keeps its one.
     const later = hook.replace("01a1-agent", "02b2-agent");
-    expect((await ada.tallygate(["pr", "stamp", "--hook"], env, later)).code).toBe(0);
+    expect((await ada.hook(later, env)).code).toBe(0);
     expect(request.body).toBe("Gateway-Session: 01a1-agent");
   });
 
@@ -93,13 +93,13 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
         tool_name: "Bash",
         tool_input: { command },
       });
-      expect(await ada.tallygate(["pr", "stamp", "--hook"], env, input)).toEqual({
+      expect(await ada.hook(input, env)).toEqual({
         code: 0,
         out: "",
         error: "",
       });
     }
-    expect(await ada.tallygate(["pr", "stamp", "--hook"], env, "no JSON")).toEqual({
+    expect(await ada.hook("no JSON", env)).toEqual({
       code: 0,
       out: "",
       error: "",

@@ -7,6 +7,8 @@ const ROOT = join(import.meta.dir, "../..");
 /** The command as a hook has it. */
 export const TALLYGATE = [process.execPath, "--no-env-file", join(ROOT, "gateway/cli/tallygate.ts")];
 
+const HOOK = [process.execPath, "--no-env-file", join(ROOT, "gateway/cli/stamp-hook.ts")];
+
 export type Ran = { code: number; out: string; error: string };
 
 /**
@@ -67,6 +69,8 @@ export async function developer(github: FakeGithub, fullName: string, options: {
     addProgram,
     tallygate: (words: readonly string[], more?: Record<string, string>, stdin?: string) =>
       run([...TALLYGATE, ...words], more, stdin),
+    /** The hook of an agent that writes `input` to it. */
+    hook: (input: string, more?: Record<string, string>) => run(HOOK, more, input),
     remove: place.remove,
   };
 }

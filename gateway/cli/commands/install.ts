@@ -105,9 +105,7 @@ function replace(path: string, text: string | null): void {
 
 /** By full paths, because a hook may run where neither is found; without a project's own `.env`. */
 const hookCommand = (): string =>
-  [process.execPath, "--no-env-file", join(import.meta.dir, "../tallygate.ts"), "pr", "stamp", "--hook"]
-    .map(quoted)
-    .join(" ");
+  [process.execPath, "--no-env-file", join(import.meta.dir, "../stamp-hook.ts")].map(quoted).join(" ");
 
 const quoted = (word: string): string =>
   /^[A-Za-z0-9_./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { gitIn } from "../stamping/git.ts";
 import { isWay, openGithub } from "../stamping/github.ts";
-import { readHookInput } from "../stamping/hook-input.ts";
+import type { HookCall } from "../stamping/hook-input.ts";
 import type { Place } from "../stamping/pull-request.ts";
 import { type Stamped, type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
 import { directoryOf, note, tell, wholeNumber } from "./common.ts";
@@ -14,7 +14,6 @@ type Options = {
   via?: string;
   fromCommits?: true;
   dryRun?: true;
-  hook?: true;
   json?: true;
 };
 
@@ -28,10 +27,9 @@ export const addPr = (program: Command) => {
     .option("--repo <owner/name>", "in this repository instead of the checkout's", placeOf)
     .option("--session <id>", "this session instead of the branch's")
     .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
-    .option("--via <way>", "gh (the GitHub CLI) or rest (GITHUB_TOKEN); gh where it is installed")
+    .option("--via <way>", "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set")
     .option("--dry-run", "only say what would be done")
     .option("--json", "answer as JSON")
-    .option("--hook", "as an agent's hook after a tool: reads its JSON from standard input")
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
       process.exitCode = await stamp(directoryOf(command), options);
@@ -50,7 +48,6 @@ function placeOf(text: string): Place {
 
 /** Exit status: 0 where the pull request is stamped, or nothing had to be done; 1 where somebody has to act. */
 async function stamp(directory: string, options: Options): Promise<number> {
-  if (options.hook) return await stampAsHook(directory, options);
   const { done, ...told } = await stampIn(directory, options, null);
   if (options.json) tell(JSON.stringify({ done, ...told }, null, 2));
   else if (done) tell(told.text);
@@ -58,11 +55,12 @@ async function stamp(directory: string, options: Options): Promise<number> {
   return done ? 0 : 1;
 }
 
-/** A hook that has nothing to do must be quick and silent; one that fails must not stop the agent. */
-async function stampAsHook(directory: string, options: Options): Promise<number> {
-  const call = readHookInput(await Bun.stdin.text());
-  if (!call?.concerns) return 0;
-  const { done, changed, text, url } = await stampIn(call.directory ?? directory, options, call.session);
+/**
+ * Stamps as an agent's hook after a tool that concerned a pull request: silent where there is none, and never in the way
+ * of the agent. Exit status 1 where somebody has to act.
+ */
+export async function stampAsHook(call: HookCall): Promise<number> {
+  const { done, changed, text, url } = await stampIn(call.directory ?? ".", {}, call.session);
   if (url === null) return 0;
   if (changed || !done) note(text);
   return done ? 0 : 1;

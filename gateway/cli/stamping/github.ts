@@ -20,8 +20,8 @@ const ASK_MS_MAX = 20_000;
 const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
 
 /**
- * The way to GitHub that this machine has: the GitHub CLI where it is installed, else REST with `GITHUB_TOKEN` (or
- * `GH_TOKEN`). With `GHE_HOST` it leads to that server alone, so a token never goes to a host that a checkout names.
+ * The way to GitHub that this machine has: REST with `GITHUB_TOKEN` (or `GH_TOKEN`) where one is set, else the GitHub CLI
+ * with its own login. With `GHE_HOST` it leads to that server alone, so a token never goes to a host that a checkout names.
  * @throws Error saying what is missing.
  */
 export function openGithub(directory: string, wanted: Way | null): Github {
@@ -29,8 +29,10 @@ export function openGithub(directory: string, wanted: Way | null): Github {
   const host = settings.get("GHE_HOST") ?? "github.com";
   const token = settings.get("GITHUB_TOKEN") ?? settings.get("GH_TOKEN");
   const gh = Bun.which("gh", { PATH: inheritedEnv({})["PATH"] ?? "" });
-  if (wanted !== "rest" && gh !== null) return ghWay({ host, gh, directory });
-  if (wanted === "gh") throw new Error("The GitHub CLI, gh, is not installed: https://cli.github.com");
+  if (wanted === "gh" || (wanted === null && token === undefined && gh !== null)) {
+    if (gh !== null) return ghWay({ host, gh, directory });
+    throw new Error("The GitHub CLI, gh, is not installed: https://cli.github.com");
+  }
   if (token === undefined) {
     throw new Error(
       "There is no way to GitHub: install the GitHub CLI and run `gh auth login`, or set GITHUB_TOKEN to a token that may write pull requests.",

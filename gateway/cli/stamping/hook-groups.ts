@@ -2,7 +2,7 @@
 export type HookGroup = { matcher: string; hooks: object[] };
 
 /** By this a hook of ours is known again, wherever the checkout lies. */
-const MARK = "pr stamp --hook";
+const MARK = "stamp-hook.ts";
 
 type Members = Record<string, unknown>;
 

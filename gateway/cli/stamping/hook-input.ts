@@ -1,17 +1,6 @@
-import { Type } from "@sinclair/typebox";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
-import { fits, open } from "#shared/schema.ts";
 
-/** What agents tell their hooks after a tool has run: Claude Code, Codex and Gemini CLI use the same names. */
-const HookInput = open({
-  session_id: Type.Optional(Type.String()),
-  sessionId: Type.Optional(Type.String()),
-  cwd: Type.Optional(Type.String()),
-  tool_name: Type.Optional(Type.String()),
-  toolName: Type.Optional(Type.String()),
-  tool_input: Type.Optional(Type.Unknown()),
-  toolArgs: Type.Optional(Type.Unknown()),
-});
+// An agent starts a hook after every tool, so nothing is loaded here that takes time: no schema, only members by name.
 
 export type HookCall = {
   /** The session that the agent sends of itself. */
@@ -27,35 +16,40 @@ const REST_COMMAND = /\bgh(?:\.exe)?\s+api\b[\s\S]{0,400}\bpulls\b/;
 const TOOL_NAME =
   /(?:create|update|edit|merge)_?pull_?request|pull_?request_?(?:create|update)|create_?pr\b/i;
 
-/** Reads what an agent writes to its hook's standard input; null where it is not JSON of that form. */
+/**
+ * Reads what an agent writes to its hook's standard input after a tool: Claude Code, Codex and Gemini CLI use the same
+ * names, Copilot CLI its own. Null where it is not JSON of that form.
+ */
 export function readHookInput(text: string): HookCall | null {
-  let input: unknown;
-  try {
-    input = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (!fits(HookInput, input)) return null;
-  const tool = input.tool_name ?? input.toolName ?? "";
-  const command = commandOf(input.tool_input ?? input.toolArgs);
+  const input = membersOf(parsed(text));
+  const session = input.get("session_id") ?? input.get("sessionId") ?? null;
+  if (input.size === 0 || (session !== null && typeof session !== "string")) return null;
+  const tool = textOf(input.get("tool_name") ?? input.get("toolName"));
+  const command = commandOf(input.get("tool_input") ?? input.get("toolArgs"));
   return {
-    session: parseSessionId(input.session_id ?? input.sessionId),
-    directory: input.cwd ?? null,
+    session: parseSessionId(session),
+    directory: textOf(input.get("cwd")) || null,
     concerns: TOOL_NAME.test(tool) || SHELL_COMMAND.test(command) || REST_COMMAND.test(command),
   };
 }
 
 /** The shell's command, from the member that the agent's shell tool calls it by; arguments may come as JSON text. */
 function commandOf(given: unknown): string {
-  if (typeof given === "string") {
-    try {
-      return commandOf(JSON.parse(given));
-    } catch {
-      return given;
-    }
-  }
-  if (typeof given !== "object" || given === null) return "";
-  const members = new Map(Object.entries(given));
+  const members = membersOf(typeof given === "string" ? parsed(given) : given);
   const command = members.get("command") ?? members.get("cmd") ?? members.get("script");
-  return Array.isArray(command) ? command.join(" ") : typeof command === "string" ? command : "";
+  if (Array.isArray(command)) return command.join(" ");
+  return textOf(command) || (members.size === 0 ? textOf(given) : "");
 }
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const membersOf = (value: unknown): Map<string, unknown> =>
+  new Map(typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : []);
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
