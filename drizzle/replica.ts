@@ -4,6 +4,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { connect, within } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { ensurePartitions } from "./partitions.ts";
+import { dropOldMonths } from "./retention.ts";
 
 const EVERY_MS = 6 * 60 * 60_000;
 const RETRY_MS = 30_000;
@@ -41,13 +42,27 @@ async function furnish(url: string, now: Date): Promise<void> {
   if (await isStandby(url)) return;
   await migrate(url);
   await ensurePartitions(url, now);
+  const rawFrom = await rawFromOf(url);
+  if (rawFrom) await dropOldMonths(url, rawFrom);
 }
 
-async function isStandby(url: string): Promise<boolean> {
+/** Since when the main server has single records: what it dropped before leaves the replica, too. */
+const rawFromOf = (url: string): Promise<Date | null> =>
+  once(url, async (sql) => {
+    const [row] = await sql<{ from: Date | null }[]>`select min(raw_from) as from from rollup_state`;
+    return row?.from ?? null;
+  });
+
+const isStandby = (url: string): Promise<boolean> =>
+  once(url, async (sql) => {
+    const [row] = await sql<{ standby: boolean }[]>`select pg_is_in_recovery() as standby`;
+    return row?.standby === true;
+  });
+
+async function once<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = connect(url, { name: "replica", max: 1, statementTimeoutMs: 5_000 });
   try {
-    const [row] = await within(10_000, sql<{ standby: boolean }[]>`select pg_is_in_recovery() as standby`);
-    return row?.standby === true;
+    return await within(10_000, work(sql));
   } finally {
     void sql.end({ timeout: 1 }).catch(() => undefined);
   }

@@ -3,7 +3,10 @@ import { appendFileSync, chownSync, copyFileSync, mkdirSync, rmSync, statSync, w
 import { dirname, join } from "node:path";
 import { connect } from "#drizzle/database.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
-import { ask, scratch, start } from "#test/support/embedded.ts";
+import { addMonth, monthOf } from "#drizzle/partitions.ts";
+import { keepReplica } from "#drizzle/replica.ts";
+import { systemClock } from "#shared/clock.ts";
+import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 
 const place = scratch();
@@ -97,6 +100,19 @@ describe("reports from a replica", () => {
     expect(await ask(replica.url, "select count(*) from requests_default")).toBe("0");
     const asked = "select count(*) from pg_stat_activity where application_name = 'tallygate reports'";
     expect([await ask(main.url, asked), Number(await ask(replica.url, asked)) > 0]).toEqual(["0", true]);
+  }, 60_000);
+
+  test("what the main server dropped leaves a logical replica, too", async () => {
+    const client = connect(replica.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    await client.begin((sql) => addMonth(sql, monthOf(new Date("2020-01-15"))));
+    await client`insert into rollup_state (org_id, rolled_to, raw_from) values ('default', '2026-01-01', '2020-03-01')
+      on conflict (org_id) do update set rolled_to = excluded.rolled_to, raw_from = excluded.raw_from`;
+    const kept = keepReplica(replica.url, systemClock, keptLog());
+    const there = "select count(*) from pg_class where relname = 'requests_2020_01'";
+    await until(async () => (await ask(replica.url, there)) === "0");
+    kept.stop();
+    await client`delete from rollup_state`;
+    await client.end();
   }, 60_000);
 
   test("while a replica lags, a report waits a second at most, and the log says so", async () => {
