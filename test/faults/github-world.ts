@@ -52,7 +52,10 @@ export async function liveStory(github: FakeGithub) {
   const lost = { lost: true };
   const live = story.addRepository("octo/live", { createdAt: at(0), updatedAt: at(0) });
   const side = story.addRepository("octo/side", { createdAt: at(0), updatedAt: at(0) });
-  const installation = await story.install({ id: 2, repositories: [live], account: LIVE_ACCOUNT }, lost);
+  const installation = await story.install(
+    { id: 2, repositories: [live], account: LIVE_ACCOUNT, createdAt: at(1), updatedAt: at(1) },
+    lost,
+  );
   const open = (values: object, minute: number) =>
     story.openPullRequest({ repository: live, at: at(minute), ...values }, lost);
 
@@ -63,8 +66,7 @@ export async function liveStory(github: FakeGithub) {
   await story.push(first, { sha: "d".repeat(40), message: "more" }, { ...lost, at: at(12) });
   await story.editReview(review, first, "Gateway-Session: r2", { ...lost, at: at(13) });
   await story.merge(first, { ...lost, at: at(14) });
-  await story.rename(live, "octo/alive", lost);
-  live.updatedAt = at(15);
+  await story.rename(live, "octo/alive", { ...lost, at: at(15) });
 
   const fork = await open({ body: "Gateway-Session: unknown", headRepository: "deleted" }, 20);
   await story.merge(fork, { ...lost, at: at(21) });

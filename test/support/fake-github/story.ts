@@ -136,6 +136,8 @@ function deedsOfRepositories(world: World, eventOf: Payloads, send: Send) {
         account?: Account;
         repositories: Repository[];
         id?: number;
+        createdAt?: string;
+        updatedAt?: string;
         permissions?: Record<string, string>;
       },
       options?: SendOptions,
@@ -176,10 +178,10 @@ function deedsOfRepositories(world: World, eventOf: Payloads, send: Send) {
       it.repositories = it.repositories.filter((one) => !removed.includes(one));
       return await send("installation_repositories", () => eventOf.coverage(it, "removed", removed), options);
     },
-    rename: async (it: Repository, fullName: string, options?: SendOptions) => {
+    rename: async (it: Repository, fullName: string, options?: SendOptions & { at?: string }) => {
       const former = it.fullName.split("/")[1] ?? "";
       it.fullName = fullName;
-      it.updatedAt = world.now();
+      it.updatedAt = options?.at ?? world.now();
       return await send("repository", () => eventOf.renamed(it, former), options);
     },
   };
