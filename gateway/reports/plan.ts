@@ -53,10 +53,15 @@ ${comparedSql(dimensions, ask.spec.measures)}`;
   return { text, params: params.values };
 }
 
-/** Both windows of `cells` side by side: a row for each group, with `floor` and the aggregates of the measures. */
-export function comparedSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
+/** Both windows of `cells` side by side: a row for each group, with `floor`, the aggregates of the measures, and `more`. */
+export function comparedSql(
+  dimensions: readonly DimensionName[],
+  measures: readonly MeasureName[],
+  more: readonly string[] = [],
+): string {
   const names = aggregatesOf(measures);
   const sides = (["c", "p"] as const).flatMap((side) => [
+    ...more.map((name) => `${side}.${name} as ${side}_${name}`),
     `(${side}.d1 is not null)::text as ${side}_found`,
     `${side}.floor::text as ${side}_floor`,
     ...names.map((name) => `${side}.${name}::text as ${side}_${name}`),

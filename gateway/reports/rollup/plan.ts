@@ -89,6 +89,9 @@ function cellsQuery(ask: Ask, survey: Survey, dimensions: readonly DimensionName
     names,
     buckets,
   };
+  // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
+  const late = ask.spec.measures[0] === "latency_p95_ms" ? [] : buckets;
+  const compared = comparedSql(dimensions, ask.spec.measures, late);
   const facts = factsSql(context);
   const parts = partsOf(context);
   // Beside whole days there are few facts, worth reading once; without, each part reads but its own columns of many.
@@ -101,17 +104,30 @@ sums as (
   from parts group by current, d1, d2
 ),
 cells as (
-  select current, d1, d2, ${names.map((name) => `${finalSql(name)} as ${name}`).join(", ")},
+  select current, d1, d2, ${[...names.map((name) => `${finalSql(name, late)} as ${name}`), ...late].join(", ")},
     coalesce(uncertain, 0) > 0 as floor
   from sums s where records > 0
 )
-${comparedSql(dimensions, ask.spec.measures)}`;
+${late.length > 0 ? withPercentile(compared, names) : compared}`;
   return { text, params: context.params.values };
 }
 
-function finalSql(name: AggregateName): string {
-  if (name === "latency_p95_ms") return p95Sql("s");
+function finalSql(name: AggregateName, late: readonly string[]): string {
+  if (name === "latency_p95_ms") return late.length > 0 ? "null" : p95Sql("s.");
   return AGGREGATES[name].money ? name : `coalesce(${name}, 0)`;
+}
+
+/** Fills in the percentiles of the rows that are shown. */
+function withPercentile(compared: string, names: readonly AggregateName[]): string {
+  const columns = (["c", "p"] as const).flatMap((side) => [
+    `x.${side}_found, x.${side}_floor`,
+    ...names.map((name) =>
+      name === "latency_p95_ms" ? `${p95Sql(`x.${side}_`)}::text as ${side}_${name}` : `x.${side}_${name}`,
+    ),
+  ]);
+  return `select x.d1, x.d2, ${columns.join(", ")} from (
+${compared}
+) x`;
 }
 
 /**

@@ -51,13 +51,13 @@ export const BUCKET_SQL = `width_bucket(r.latency_ms, array[${BUCKET_FLOORS_MS.s
 const list = (values: readonly (number | string)[]) => `array[${values.join(",")}]`;
 
 /**
- * The 95th percentile of a histogram `h0` to `h75` of a row `row`: linear between the two nearest ranks, as where it is
+ * The 95th percentile of a histogram, the columns `h0` to `h75` behind `prefix`: linear between the two nearest ranks, as where it is
  * taken of single records, and each of these ranks linear within its bucket. A rank's true value lies in the same bucket,
  * so the result is off by less than 2^¼ − 1 = 18.9 %, and by less than 10 ms below 10 ms. Over 70 minutes it reads as
  * at most that.
  */
-export const p95Sql = (row: string): string => {
-  const columns = list(BUCKET_NAMES.map((name) => `${row}.${name}::float8`));
+export const p95Sql = (prefix: string): string => {
+  const columns = list(BUCKET_NAMES.map((name) => `${prefix}${name}::float8`));
   return `(
     with filled as (
       select n, floor, ceiling, sum(n) over (order by floor) as upto
