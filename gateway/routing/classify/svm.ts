@@ -1,19 +1,6 @@
 import { seededRandom, shuffle } from "./random.ts";
 import type { Rows } from "./rows.ts";
-
-/** A one-vs-rest problem. `labels[r]` is the class of row r; `rowWeights[r]` scales what an error on it costs. */
-export type Problem = {
-  rows: Rows;
-  labels: Int32Array;
-  costs: Float32Array;
-  classes: number;
-  /** 0 … folds − 1 for rows that are held out in turn, −1 for rows that always train. */
-  fold: Int8Array;
-  folds: number;
-};
-
-/** `weights[id * classes + c]`; the last id (`rows.width`) is the bias. `held[r * classes + c]`: the out-of-fold score. */
-export type LinearModel = { weights: Float32Array; held: Float32Array };
+import type { LinearModel, Problem } from "./softmax.ts";
 
 const PASSES_MAX = 10;
 const FOLD_PASSES_MAX = 3;

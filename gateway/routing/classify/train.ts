@@ -8,9 +8,9 @@ import { extended, type Rows, rowsOf } from "./rows.ts";
 import { decide } from "./score.ts";
 import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
-import { trainSoftmax } from "./softmax.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { trainOneVsRest } from "./svm.ts";
+import { trainTopics } from "./topics.ts";
 import { type BlockWeights, columnsOf, learnVocabulary, type Vector, vectorOf } from "./vocabulary.ts";
 
 const FOLDS = 5;
@@ -86,19 +86,6 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
   };
 }
 
-const TOPIC_COST = 16;
-const TOPIC_BALANCE = 0.3;
-
-/** What an error on each text costs among topics: in a small class a little more than in a large one. */
-function topicCosts({ classes, samples }: Material): Float32Array {
-  const sizes = new Float64Array(classes.length);
-  for (const { label, weight } of samples) sizes[label] = (sizes[label] ?? 0) + weight;
-  const mean = sizes.reduce((sum, size) => sum + size, 0) / Math.max(classes.length, 1);
-  return Float32Array.from(
-    samples,
-    ({ label, weight }) => TOPIC_COST * weight * (mean / (sizes[label] || 1)) ** TOPIC_BALANCE,
-  );
-}
 /** Which blocks count how much: routes that only bear templates' names are what the starter already tells apart. */
 function blocksFor({ samples, oneKind }: Material): BlockWeights {
   if (samples.every(({ source }) => source === "builtin")) return STARTER_BLOCKS;
@@ -126,12 +113,10 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
   );
   const known = counted.map(({ knownElsewhere }) => knownElsewhere);
   const rows = rowsOf(vectors, width);
-  // Few kinds of task are each learned best against all others; many close topics, all together.
-  const topics = blocks === TOPIC_BLOCKS;
-  const { weights, held } = (topics ? trainSoftmax : trainOneVsRest)({
+  const { weights, held } = (blocks === TOPIC_BLOCKS ? trainTopics : trainOneVsRest)({
     rows,
     labels: Int32Array.from(samples, ({ label }) => label),
-    costs: topics ? topicCosts(material) : Float32Array.from(samples, ({ weight }) => weight),
+    costs: Float32Array.from(samples, ({ weight }) => weight),
     classes: classes.length,
     fold: foldsOf(samples),
     folds: FOLDS,

@@ -42,7 +42,7 @@ describe("reading a text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 3000 }), (text) => {
         const one = featuresOf(text, LEXICON);
-        expect(featuresOf(text, LEXICON)).toEqual(one);
+        expect(Bun.deepEquals(featuresOf(text, LEXICON), one)).toBe(true);
         expect(new Set(one.hash).size).toBe(one.hash.length);
         expect(one.hash.length).toBeLessThanOrEqual(16_384);
       }),
