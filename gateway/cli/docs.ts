@@ -1,19 +1,29 @@
 import { join } from "node:path";
+import { DEFAULT_SETTINGS, Settings } from "#shared/settings.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { dimensionTable, markdownTable, measureTable } from "../reports/reference.ts";
 
-export const README = join(import.meta.dir, "../../README.md");
+const ROOT = join(import.meta.dir, "../..");
 
-/** The parts of the README that are made from the code's own tables, by the name in their markers. */
-const PARTS = { measures: measureTable, dimensions: dimensionTable, kinds: kindTable } as const;
+/** The parts of pages that are made from the code's own tables, by the name in their markers. */
+const PARTS = {
+  kinds: { page: "gateway/providers/README.md", make: kindTable },
+  settings: { page: "gateway/README.md", make: settingTable },
+  dimensions: { page: "gateway/reports/README.md", make: dimensionTable },
+  measures: { page: "gateway/reports/README.md", make: measureTable },
+} as const;
 
-/** The README with its generated parts made anew. @throws Error where a part's markers are missing. */
-export function withGenerated(readme: string): string {
-  return Object.entries(PARTS).reduce((text, [name, make]) => {
+/** The pages that have generated parts. */
+export const GENERATED_PAGES: readonly string[] = [...new Set(Object.values(PARTS).map(({ page }) => page))];
+
+/** A page with its generated parts made anew. @throws Error where a part's markers are missing. */
+export function withGenerated(page: string, text: string): string {
+  const parts = Object.entries(PARTS).filter(([, part]) => part.page === page);
+  return parts.reduce((present, [name, { make }]) => {
     const markers = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-    if (!markers.test(text)) throw new Error(`README.md has no markers for ${name}`);
-    return text.replace(markers, (_, begin: string, end: string) => `${begin}${make()}\n${end}`);
-  }, readme);
+    if (!markers.test(present)) throw new Error(`${page} has no markers for ${name}`);
+    return present.replace(markers, (_, begin: string, end: string) => `${begin}${make()}\n${end}`);
+  }, text);
 }
 
 /** Kinds of provider, and the variable that makes one exist. */
@@ -25,7 +35,24 @@ function kindTable(): string {
   return markdownTable(["Kind", "Exists with"], rows);
 }
 
+/** What administrators switch, its default and its meaning. */
+function settingTable(): string {
+  const rows = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => {
+    const schema = Settings.properties[name as keyof typeof DEFAULT_SETTINGS];
+    return [`\`${name}\``, `\`${value}\``, meaningOf(schema)];
+  });
+  return markdownTable(["Switch", "Default", "Meaning"], rows);
+}
+
+type Described = { description?: string; anyOf?: readonly { description?: string }[] };
+
+/** Of a member that may be null, what its other form says. */
+const meaningOf = ({ description, anyOf = [] }: Described): string =>
+  description ?? anyOf.find((form) => form.description)?.description ?? "";
+
 if (import.meta.main) {
-  const file = Bun.file(README);
-  await Bun.write(file, withGenerated(await file.text()));
+  for (const page of GENERATED_PAGES) {
+    const file = Bun.file(join(ROOT, page));
+    await Bun.write(file, withGenerated(page, await file.text()));
+  }
 }
