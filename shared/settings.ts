@@ -56,7 +56,7 @@ export const Settings = closed({
         "Repository (`owner/name`) that gets the weekly digest as an issue; null: none. The App then needs `issues: write`.",
     }),
   ),
-  digest_day: oneOf(WEEKDAYS),
+  digest_day: { ...oneOf(WEEKDAYS), description: "Day on which the weekly digest is due." },
   digest_hour: Type.Integer({
     default: 7,
     minimum: 0,

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { README } from "#gateway/cli/docs.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { readAllPages } from "#test/support/pages.ts";
 
-// What the README tells readers to do is done here, as it stands there.
+// What the README and its pages tell readers to do is done here, as it stands there. Blocks marked `console` are shown only.
 
 const ROOT = join(import.meta.dir, "../..");
-const readme = await Bun.file(README).text();
+const pages = await readAllPages();
 const blocks = (language: string): string[] =>
-  [...readme.matchAll(new RegExp(`^ *\`\`\`${language}\n([\\s\\S]*?)^ *\`\`\``, "gm"))].map(
+  [...pages.matchAll(new RegExp(`^ *\`\`\`${language}\n([\\s\\S]*?)^ *\`\`\``, "gm"))].map(
     ([, text = ""]) => text,
   );
 
@@ -42,7 +42,7 @@ async function run(command: string[], cwd: string, env: Record<string, string> =
   return { stdout, stderr, status: await child.exited };
 }
 
-describe("of the README", () => {
+describe("of the README and its pages", () => {
   test("every shell command works, in its order", async () => {
     const commands = blocks("sh").filter((block) => !block.includes("npx"));
     const script = [
@@ -75,10 +75,10 @@ describe("of the README", () => {
     expect(data.length).toBeGreaterThan(4);
   });
 
-  test("every address that it names is one that the gateway answers", async () => {
+  test("every address that they name is one that the gateway answers", async () => {
     const { paths } = (await (await fetch(`${gateway.url}/openapi/json`)).json()) as { paths: object };
     const known = [...Object.keys(paths), "/openapi", "/v1/reports/schema.json"];
-    const named = [...readme.matchAll(/(?<![\w.])\/(?:admin\/)?v1\/[a-z0-9/{}._-]*[a-z0-9}]/g)].map(
+    const named = [...pages.matchAll(/(?<![\w.])\/(?:admin\/)?v1\/[a-z0-9/{}._-]*[a-z0-9}]/g)].map(
       ([path]) => path,
     );
     const unknown = named.filter(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readAllPages } from "#test/support/pages.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 type Operation = {
@@ -80,14 +81,15 @@ describe("the OpenAPI document", () => {
     expect(named.filter((scheme) => !schemes.includes(scheme))).toEqual([]);
   });
 
-  test("has every address that the README tells", async () => {
-    const readme = await Bun.file("README.md").text();
-    const told = [...readme.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^\s`?]+)/g)];
+  test("has every address that the pages tell, and they tell every address", async () => {
+    const pages = await readAllPages();
+    const told = [...pages.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^\s`?]+)/g)];
     expect(told.length).toBeGreaterThan(10);
     const documented = (path = "", method = "") => document.paths[path]?.[method.toLowerCase()] !== undefined;
     expect(told.filter(([, method, path]) => !documented(path, method)).map(([written]) => written)).toEqual(
       [],
     );
+    expect(Object.keys(document.paths).filter((path) => !pages.includes(path))).toEqual([]);
   });
 
   test("names only addresses that answer, and what needs a key answers 401 without one", async () => {

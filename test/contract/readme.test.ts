@@ -4,12 +4,14 @@ import { dirname, join } from "node:path";
 import { readGatewayConfig, readLauncherConfig } from "#gateway/config.ts";
 import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
+import { anchorsOf, readPages } from "#test/support/pages.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const text = (path: string) => Bun.file(join(ROOT, path)).text();
-const README = await text("README.md");
 const packaged = JSON.parse(await text("package.json"));
-const GUIDES = { "README.md": README, ".github/CONTRIBUTING.md": await text(".github/CONTRIBUTING.md") };
+const pages = await readPages();
+const CONTRIBUTING = ".github/CONTRIBUTING.md";
+const GUIDES = [...pages, [CONTRIBUTING, await text(CONTRIBUTING)] as const];
 
 /** The names of settings that a process complains of, or would, as its fault list tells them. */
 function settingsRead(): Set<string> {
@@ -35,13 +37,13 @@ function settingsRead(): Set<string> {
 }
 
 /** The first column of the table of settings. */
-const section = /\n## Settings\n(.*?)\n## /s.exec(README)?.[1] ?? "";
+const section = /\n## Settings\n(.*?)\n## /s.exec(pages.get("gateway/README.md") ?? "")?.[1] ?? "";
 const told = section
   .split("\n")
   .filter((line) => line.startsWith("| `"))
   .flatMap((line) => [...(line.split("|")[1] ?? "").matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name ?? ""));
 
-describe("the README's settings", () => {
+describe("the table of settings", () => {
   test("all exist", () => {
     const read = settingsRead();
     expect(told.length).toBeGreaterThan(20);
@@ -58,31 +60,30 @@ describe("the README's settings", () => {
   });
 });
 
-describe.each(Object.entries(GUIDES))("%s", (path, guide) => {
+describe.each(GUIDES)("%s", (path, guide) => {
   test("names only scripts that there are, on the Bun that is pinned", () => {
     const scripts = [...guide.matchAll(/\b(?:bun|bun@[\d.]+) run ([a-z][a-z:-]*)/g)].map(
       ([, name]) => name ?? "",
     );
-    expect(scripts).toContain("start");
-    expect(scripts).toContain("test");
+    if (["README.md", CONTRIBUTING].includes(path)) {
+      expect(scripts).toContain("start");
+      expect(scripts).toContain("test");
+    }
     expect(scripts.filter((name) => !(name in packaged.scripts))).toEqual([]);
-    const versions = [...guide.matchAll(/\bbun@(\d+\.\d+\.\d+)/g)].map(([, version]) => version);
-    expect([...new Set(versions)]).toEqual([packaged.engines.bun]);
+    const versions = new Set([...guide.matchAll(/\bbun@(\d+\.\d+\.\d+)/g)].map(([, version]) => version));
+    versions.delete(packaged.engines.bun);
+    expect([...versions]).toEqual([]);
   });
 
-  test("links only to headings and files that there are", () => {
-    const slugs = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-      (heading ?? "")
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-        .replaceAll(" ", "-"),
-    );
-    const targets = [...guide.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? "");
-    const broken = targets.filter((target) => {
-      if (/^https?:/.test(target)) return false;
-      if (target.startsWith("#")) return !slugs.includes(target.slice(1));
-      return !existsSync(join(ROOT, dirname(path), target.replace(/#.*$/, "")));
-    });
+  test("links only to headings and files that there are", async () => {
+    const broken: string[] = [];
+    for (const [, target = ""] of guide.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [place = "", anchor] = target.split("#");
+      const file = place === "" ? path : join(dirname(path), place);
+      const found = existsSync(join(ROOT, file));
+      if (!found || (anchor && !anchorsOf(await text(file)).includes(anchor))) broken.push(target);
+    }
     expect(broken).toEqual([]);
   });
 });

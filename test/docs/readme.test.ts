@@ -1,35 +1,61 @@
 import { describe, expect, test } from "bun:test";
-import { README, withGenerated } from "#gateway/cli/docs.ts";
+import { join } from "node:path";
+import { GENERATED_PAGES, withGenerated } from "#gateway/cli/docs.ts";
 import { HELP } from "#gateway/cli/start/help.ts";
 import { SETTING_NAMES } from "#gateway/config.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import { dimensionTable, measureTable } from "#gateway/reports/reference.ts";
 import { REPORTS_DOCS } from "#gateway/surfaces/reports-docs.ts";
+import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+import { readAllPages, readPages } from "#test/support/pages.ts";
 
-const readme = await Bun.file(README).text();
+const ROOT = join(import.meta.dir, "../..");
+const pages = await readPages();
+const all = await readAllPages();
 
-describe("the README", () => {
-  test("its tables are those of the code (`bun run docs` makes them anew)", () => {
-    expect(withGenerated(readme)).toBe(readme);
-  });
+describe("the README and its pages", () => {
+  test.each(GENERATED_PAGES)(
+    "%s: its tables are those of the code (`bun run docs` makes them anew)",
+    (path) => {
+      const page = pages.get(path) ?? "";
+      expect(withGenerated(path, page)).toBe(page);
+    },
+  );
 
-  test("its tables of measures and dimensions stand in the API's documentation, too", () => {
+  test("the tables of measures and dimensions stand in the API's documentation, too", () => {
     const { description } = REPORTS_DOCS.query;
     for (const table of [measureTable(), dimensionTable()]) {
-      expect([description.includes(table), readme.includes(table)]).toEqual([true, true]);
+      expect([description.includes(table), all.includes(table)]).toEqual([true, true]);
     }
   });
 
-  test("it names every setting that a process reads, and every built-in report", () => {
+  test("every setting, every switch and every built-in report is named", () => {
     const ofTheApp = [...HELP.matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name);
     const reports = CATALOGUE.map(({ id }) => id);
-    const names = [...SETTING_NAMES, ...ofTheApp, ...reports];
-    expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+    const names = [...SETTING_NAMES, ...ofTheApp, ...Object.keys(DEFAULT_SETTINGS), ...reports];
+    expect(names.filter((name) => !all.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("every command of the command line is named", async () => {
+    const help = Bun.spawn([process.execPath, "gateway/cli/tallygate.ts", "--help"], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [, list = ""] = /\nCommands:\n([\s\S]*?)\n\n/.exec(await new Response(help.stdout).text()) ?? [];
+    const commands = [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = ""]) => name);
+    expect(commands.length).toBeGreaterThan(10);
+    const page = pages.get("gateway/cli/README.md") ?? "";
+    expect(commands.filter((name) => name !== "help" && !page.includes(`\`${name}`))).toEqual([]);
+  });
+
+  test("the README leads to every page beside a room", async () => {
+    const written = new Bun.Glob("{gateway,github-app}/**/README.md").scan(ROOT);
+    expect((await Array.fromAsync(written)).filter((path) => !pages.has(path))).toEqual([]);
   });
 });
 
-describe("the retrying fetch of the README", async () => {
-  const [, code = ""] = /<!-- retrying-fetch -->\n```js\n([\s\S]*?)```/.exec(readme) ?? [];
+describe("the retrying fetch of the pages", () => {
+  const [, code = ""] = /<!-- retrying-fetch -->\n```js\n([\s\S]*?)```/.exec(all) ?? [];
   type Answer = Response | Error;
 
   /** Runs it against answers in turn; waits are noted instead of waited. */
