@@ -6,9 +6,11 @@ import { compileLexicon, matchCues } from "#gateway/routing/classify/cues.ts";
 import { featuresOf } from "#gateway/routing/classify/features.ts";
 import { homeOf, KINDS } from "#gateway/routing/classify/kinds.ts";
 import { LEXICON } from "#gateway/routing/classify/lexicon.ts";
+import { TOPIC_BLOCKS } from "#gateway/routing/classify/scored.ts";
 import { SEEDS } from "#gateway/routing/classify/seeds.ts";
 import { marksOf } from "#gateway/routing/classify/structure.ts";
 import { clip, normalise, readText, zoneOf } from "#gateway/routing/classify/text.ts";
+import { learnVocabulary, vectorOf } from "#gateway/routing/classify/vocabulary.ts";
 import { isTemplate, TEMPLATES } from "#gateway/routing/templates.ts";
 
 const words = (text: string) => {
@@ -54,6 +56,42 @@ describe("reading a text", () => {
     const { labels, ...named } = featuresOf("Translate this: bonjour", LEXICON, true);
     expect(labels?.length).toBe(named.hash.length);
     expect(featuresOf("Translate this: bonjour", LEXICON)).toEqual({ ...named, labels: null });
+  });
+});
+
+describe("what words mean", () => {
+  const likeness = (one: string, other: string) => {
+    const [a, b] = [featuresOf(one, LEXICON).meaning, featuresOf(other, LEXICON).meaning];
+    return a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+  };
+
+  test("words used alike are nearer than words that are not", () => {
+    expect(likeness("my dog", "a cat")).toBeGreaterThan(likeness("my dog", "an invoice"));
+    expect(likeness("pay the bill", "invoice payment")).toBeGreaterThan(likeness("pay the bill", "violin"));
+  });
+
+  test("texts without a known word mean nothing rather than anything", () => {
+    expect([...featuresOf("把这句话翻译成英文", LEXICON).meaning].every((value) => value === 0)).toBe(true);
+  });
+});
+
+describe("a text's known part", () => {
+  const seen = featuresOf("cancel my hotel reservation for tonight", LEXICON);
+  const vocabulary = learnVocabulary([seen, featuresOf("cancel my order", LEXICON)], 1);
+  const knownOf = (text: string) => vectorOf(featuresOf(text, LEXICON), vocabulary, TOPIC_BLOCKS);
+
+  test("is all of a text that training saw, and less of others", () => {
+    const all = knownOf("cancel my hotel reservation for tonight");
+    const some = knownOf("cancel my gym membership");
+    expect(all.known).toBeCloseTo(1, 6);
+    expect(some.known).toBeLessThan(all.known);
+    expect(knownOf("quaternion").known).toBeLessThan(some.known);
+  });
+
+  test("a text that trained does not vouch for itself", () => {
+    const { known, knownElsewhere } = knownOf("cancel my hotel reservation for tonight");
+    expect(knownElsewhere).toBeLessThan(known);
+    expect(knownElsewhere).toBeGreaterThan(0);
   });
 });
 
