@@ -39,7 +39,7 @@ export async function step(deps: StepDeps, due: DuePass): Promise<StepResult> {
     }
   } else {
     const github = deps.github(due.repository.installationId);
-    const lists = page.items.map((item) => readReviews(github, due.repository, item, clock));
+    const lists = page.items.map((item) => readReviews(github, due.repository, item, page.askedAt));
     accounts.reviews.push(...(await Promise.all(lists)).flat());
   }
   const after = passAfter(pass, page, {
@@ -107,7 +107,7 @@ async function readPage({ github }: StepDeps, repository: AskedRepository, pass:
 
 const isBefore = (a: string, b: string) => Date.parse(a) < Date.parse(b);
 
-async function readReviews(github: Github, repository: AskedRepository, of: Item, clock: Clock) {
+async function readReviews(github: Github, repository: AskedRepository, of: Item, askedAt: Date) {
   const [owner = "", repo = ""] = repository.fullName.split("/");
   const found = await github.paginate(github.rest.pulls.listReviews, {
     owner,
@@ -115,7 +115,7 @@ async function readReviews(github: Github, repository: AskedRepository, of: Item
     pull_number: of.number,
     per_page: PAGE,
   });
-  return found.flatMap((item) => askedReview(repository, of, item, clock.now()) ?? []);
+  return found.flatMap((item) => askedReview(repository, of, item, askedAt) ?? []);
 }
 
 function passAfter(

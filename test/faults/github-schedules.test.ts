@@ -117,22 +117,23 @@ const inboxDone = async () => {
   return row?.["left"] === 0;
 };
 
-/** Lets the App look for failed deliveries until each has arrived. */
+/** Lets the App look for failed deliveries until each has arrived, be it that GitHub did not hear of it. */
 async function redeliverAll() {
-  const arrived = () =>
-    new Set(github.deliveries.attempts.filter((it) => it.statusCode === 202).map((it) => it.guid));
-  const wanted = new Set(github.deliveries.attempts.map((it) => it.guid));
-  for (let tries = 0; arrived().size < wanted.size; tries++) {
-    if (tries > 20) throw new Error("deliveries were not delivered again");
-    await database.sql`update github_turns set done_at = null, wait_until = null where name = 'redeliver'`;
-    const before = github.deliveries.attempts.length;
+  const { sql } = database;
+  const wanted = new Set(github.deliveries.attempts.map((it) => it.guid)).size;
+  const arrived = async () => {
+    const [row] = await sql`select count(*)::integer as size from webhook_inbox`;
+    return row?.["size"] as number;
+  };
+  for (let tries = 0; (await arrived()) < wanted; tries++) {
+    if (tries > 50) throw new Error("deliveries were not delivered again");
+    await sql`update github_turns set done_at = null, wait_until = null where name = 'redeliver'`;
     await until("a look at failed deliveries", async () => {
-      const [row] =
-        await database.sql`select done_at is not null as done from github_turns where name = 'redeliver'`;
+      const [row] = await sql`select done_at is not null as done from github_turns where name = 'redeliver'`;
       return row?.["done"] === true;
     });
     // GitHub delivers after it has answered.
-    await Bun.sleep(github.deliveries.attempts.length === before ? 30 : 5);
+    for (let waits = 0; waits < 20 && (await arrived()) < wanted; waits++) await Bun.sleep(10);
   }
 }
 
