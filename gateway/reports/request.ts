@@ -110,8 +110,7 @@ export const isBuiltIn = (id: string): boolean => CATALOGUE.some((entry) => entr
  */
 export function itemsOf(query: ReportsQuery, saved: readonly NamedReport[]): Item[] {
   const known = [...CATALOGUE, ...saved];
-  const missing = query.ids.findIndex((id) => !known.some((report) => report.id === id));
-  if (missing >= 0) {
+  if (!query.ids.every((id) => known.some((report) => report.id === id))) {
     const ids = CATALOGUE.map(({ id }) => id).join(", ");
     refuse("id", `must be the id of a saved report, or one of ${ids}`);
   }
