@@ -8,7 +8,7 @@ import { reportQueue } from "./report-queue.ts";
 export type ReportPlaces = { url: string; mainUrl: string };
 
 /** A report to make: a checked spec, the end of ranges that have none, and the form of the text. */
-export type ReportOrder = { spec: Spec; nowMs: number; format: Format };
+type ReportOrder = { spec: Spec; nowMs: number; format: Format };
 
 /** What the thread is told. */
 export type ReportTask =
