@@ -30,7 +30,9 @@ export async function joinRows<Account, State extends object>(
     if (group) group.push(account);
     else groups.set(by.keyOf(account), [account]);
   }
-  for (const keys of chunksOf([...groups.keys()])) {
+  // In one order, so that two transactions that insert the same rows do not wait for each other in a circle.
+  const inOrder = [...groups.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  for (const keys of chunksOf(inOrder)) {
     let left = keys;
     while (left.length > 0) left = await joinOnce(left, groups, by);
   }
