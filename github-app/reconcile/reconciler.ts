@@ -39,6 +39,7 @@ type Timing = typeof RECONCILE_TIMING;
 const RESERVE = 0.05;
 const RESERVE_WAIT_MS = 5 * 60_000;
 const PAGES_PER_LINE = 10;
+const SOON_MS = 10_000;
 
 /**
  * Asks GitHub for what deliveries may have missed, repository by repository, as one process of all. `wake` asks at once
@@ -171,6 +172,8 @@ async function postpone(deps: ReconcilerDeps, timing: Timing, due: DuePass, erro
   const failure = `${failureClass(error)} ${statusOf(error) ?? ""}`.trim();
   const { repositoryId } = due.pass;
   deps.log.warn({ repositoryId, failure }, "a repository could not be read");
-  const dueAt = new Date(now.getTime() + timing.retryMs).toISOString();
+  // What is not GitHub's answer, such as a deadlock, is over soon.
+  const retryMs = statusOf(error) === null ? Math.min(SOON_MS, timing.retryMs) : timing.retryMs;
+  const dueAt = new Date(now.getTime() + retryMs).toISOString();
   await savePass(deps.database.db, { ...due.pass, failure, dueAt });
 }
