@@ -8,7 +8,8 @@ import { type Ask, lateLabels, planReport } from "../reports/plan.ts";
 import { type Revert, revertedBy, revertsQuery } from "../reports/reverts.ts";
 import type { Survey } from "../reports/rollup/cover.ts";
 import { askBefore, coverageRow, sinceOf } from "../reports/rollup/coverage.ts";
-import { firstsQuery, planRolled, surveyQuery } from "../reports/rollup/plan.ts";
+import { planRolled } from "../reports/rollup/plan.ts";
+import { firstsQuery, surveyQuery } from "../reports/rollup/survey.ts";
 import { type Period, type Periods, periodsOf } from "../reports/window.ts";
 import { isAway } from "./failure.ts";
 

@@ -1,4 +1,3 @@
-import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { KIND_NAMES } from "../reports/rollup/kinds.ts";
@@ -21,6 +20,7 @@ import {
   ROLL_DAY,
   ROLL_HOURS,
 } from "../reports/rollup/roll.ts";
+import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -28,12 +28,6 @@ const DAY_MS = 24 * HOUR_MS;
 const SETTLE_MS = 5 * 60_000;
 /** A marked hour is made anew so long after its first mark, for it may be marked again; until then it is read raw. */
 const DEBOUNCE_MS = 60_000;
-/** Far before any record. */
-const NEVER_ROLLED = "0001-01-01T00:00:00.000Z";
-
-/** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
-type Turn = "idle" | "more" | "busy";
-
 /** How far a catch-up is, and how many records it has summed up. */
 export type Progress = { rolledTo: Date; records: number };
 
@@ -50,9 +44,6 @@ export type Rollups = {
   rebuild(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
   close(): Promise<void>;
 };
-
-type Sql = postgres.TransactionSql;
-type State = { rolledToMs: number; rawFromMs: number | null };
 
 /** An hour of 10,000 records takes 0.1 s; a day of a very large organisation takes minutes. */
 const STATEMENT_TIMEOUT_MS = 10 * 60_000;
@@ -102,47 +93,6 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     },
     close: () => client.end({ timeout: 5 }),
   };
-}
-
-/**
- * The one writer: who locks the row of the state. The lock ends with the transaction, and that ends with its process,
- * so nothing is left to tidy up after one that was killed.
- */
-async function asWriter(
-  client: postgres.Sql,
-  orgId: string,
-  work: (sql: Sql, state: State) => Promise<Turn>,
-): Promise<Turn> {
-  try {
-    return await client.begin("isolation level repeatable read", async (sql) => {
-      const state = await stateOf(sql, orgId, "for update skip locked");
-      if (state) return await work(sql, state);
-      // Without a row there is nothing to lock: the first turn makes it, and the next one works.
-      const [made] = await sql`
-        insert into rollup_state (org_id, rolled_to) values (${orgId}, ${NEVER_ROLLED}) on conflict do nothing returning 1`;
-      return made ? "more" : "busy";
-    });
-  } catch (error) {
-    // Another one's turn ended between this one's snapshot and its lock.
-    if (error instanceof Error && "code" in error && error.code === "40001") return "busy";
-    throw error;
-  }
-}
-
-async function stateOf(
-  sql: postgres.Sql | Sql,
-  orgId: string,
-  lock: "" | "for update skip locked" = "",
-): Promise<State | null> {
-  const [row] = await sql.unsafe<{ rolled_to: string; raw_from: string | null }[]>(
-    `select (extract(epoch from rolled_to) * 1000)::bigint::text as rolled_to,
-      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from
-    from rollup_state where org_id = $1::text ${lock}`,
-    [orgId],
-  );
-  return row
-    ? { rolledToMs: Number(row.rolled_to), rawFromMs: row.raw_from === null ? null : Number(row.raw_from) }
-    : null;
 }
 
 /** Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`; returns how many records. */

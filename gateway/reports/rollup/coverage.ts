@@ -6,7 +6,7 @@ import type { Period } from "../window.ts";
 /** Since when optional labels are recorded, in milliseconds since 1970; null: never. */
 export type Since = { sinceMs: number | null };
 
-/** What `firsts` (plan.ts) tells of the labels asked for; null where they were recorded from the start, or none are asked for. */
+/** What `firsts` (survey.ts) tells of the labels asked for; null where they were recorded from the start, or none are asked for. */
 export function sinceOf({ spec }: Ask, firsts: AnswerRow): Since | null {
   const labels = lateLabels(spec).map((name) => firsts[name] ?? null);
   if (labels.length === 0) return null;

@@ -1,5 +1,6 @@
 import type { Parameters } from "../parameters.ts";
 import type { SessionParts } from "../relations.ts";
+import type { Period } from "../window.ts";
 import { coverOf, type Span, type Survey } from "./cover.ts";
 
 /** Whether an instant lies in one of the spans. */
@@ -15,6 +16,9 @@ export function boundsSql(column: string, { fromMs, toMs }: Span, params: Parame
   ];
   return bounds.length > 0 ? `(${bounds.join(" and ")})` : "true";
 }
+
+export const withinSql = (column: string, { fromMs, toMs }: Period, params: Parameters): string =>
+  boundsSql(column, { fromMs: fromMs ?? Number.NEGATIVE_INFINITY, toMs }, params);
 
 /** Where outcomes read the records of their sessions, whenever these ran. */
 export function sessionParts(orgId: string, survey: Survey, params: Parameters): SessionParts {

@@ -1,0 +1,52 @@
+import type postgres from "postgres";
+
+export type Sql = postgres.TransactionSql;
+export type State = { rolledToMs: number; rawFromMs: number | null };
+
+/** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
+export type Turn = "idle" | "more" | "busy";
+
+/** Far before any record. */
+export const NEVER_ROLLED = "0001-01-01T00:00:00.000Z";
+
+/**
+ * The one writer: who locks the row of the state. The lock ends with the transaction, and that ends with its process,
+ * so nothing is left to tidy up after one that was killed.
+ */
+export async function asWriter(
+  client: postgres.Sql,
+  orgId: string,
+  work: (sql: Sql, state: State) => Promise<Turn>,
+): Promise<Turn> {
+  try {
+    return await client.begin("isolation level repeatable read", async (sql) => {
+      const state = await stateOf(sql, orgId, "for update skip locked");
+      if (state) return await work(sql, state);
+      // Without a row there is nothing to lock: the first turn makes it, and the next one works.
+      const [made] = await sql`
+        insert into rollup_state (org_id, rolled_to) values (${orgId}, ${NEVER_ROLLED}) on conflict do nothing returning 1`;
+      return made ? "more" : "busy";
+    });
+  } catch (error) {
+    // Another one's turn ended between this one's snapshot and its lock.
+    if (error instanceof Error && "code" in error && error.code === "40001") return "busy";
+    throw error;
+  }
+}
+
+/** How far rollups reach; null where there are none, or where another one holds the lock asked for. */
+export async function stateOf(
+  sql: postgres.Sql | Sql,
+  orgId: string,
+  lock: "" | "for update skip locked" = "",
+): Promise<State | null> {
+  const [row] = await sql.unsafe<{ rolled_to: string; raw_from: string | null }[]>(
+    `select (extract(epoch from rolled_to) * 1000)::bigint::text as rolled_to,
+      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from
+    from rollup_state where org_id = $1::text ${lock}`,
+    [orgId],
+  );
+  return row
+    ? { rolledToMs: Number(row.rolled_to), rawFromMs: row.raw_from === null ? null : Number(row.raw_from) }
+    : null;
+}
