@@ -58,6 +58,20 @@ describe("of the README and its pages", () => {
     expect(stdout).toContain("cost_per_merged_pr");
   });
 
+  test("the settings in a file are understood, and applied", async () => {
+    const [declared = ""] = blocks("yaml").filter((block) => block.startsWith("# tallygate.yaml"));
+    const file = join(space.path, "tallygate.yaml");
+    writeFileSync(file, declared);
+    const apply = [process.execPath, "gateway/cli/tallygate.ts", "apply", file, "--url", gateway.url];
+    const env = { ADMIN_KEY, OPENAI_API_KEY: "sk-of-the-page", ISSUES_TOKEN: "token-of-the-page" };
+    for (const command of [[...apply, "--dry-run"], apply]) {
+      const { stderr, status } = await run(command, ROOT, env);
+      expect({ stderr, status }).toEqual({ stderr, status: 0 });
+    }
+    const saved = await gateway.admin("GET", "/reports/by-model");
+    expect(saved).toMatchObject({ title: "Models", built_in: false });
+  });
+
   test("every example in JavaScript works", async () => {
     const key = (await Bun.file(join(dataDir, "first-key")).text()).trim();
     const examples = blocks("js").filter((block) => block.startsWith("import"));
