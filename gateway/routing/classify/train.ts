@@ -86,6 +86,18 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
   };
 }
 
+/** The score under which a text goes to the default route. */
+function thresholdOf({ samples }: Material, trials: readonly Trial[], strictness: number): number {
+  if (trials.length < TRIALS_MIN) return THRESHOLD_ASSUMED;
+  const measured = quantile(
+    trials.map(({ score }) => score),
+    strictness,
+  );
+  const own = samples.filter(({ source }) => source === "example").length;
+  // Built-in examples score higher than texts of a route that has a few examples only: it must not be shut out.
+  return own > 0 && own < TRIALS_MIN ? Math.min(measured, THRESHOLD_ASSUMED) : measured;
+}
+
 /** Which blocks count how much: routes that only bear templates' names are what the starter already tells apart. */
 function blocksFor({ samples, oneKind }: Material): BlockWeights {
   if (samples.every(({ source }) => source === "builtin")) return STARTER_BLOCKS;
@@ -130,12 +142,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     blocks,
     classes,
     weights: roundedToHalf(weights),
-    threshold: measured
-      ? quantile(
-          trials.map(({ score }) => score),
-          input.strictness,
-        )
-      : THRESHOLD_ASSUMED,
+    threshold: thresholdOf(material, trials, input.strictness),
     sigmoid: measured
       ? fitSigmoid([...trials, ...foreignTrials(material, held, known, trials.length)])
       : SIGMOID_ASSUMED,
