@@ -8,11 +8,6 @@ import type { Entry, SpoolFile } from "./spool-file.ts";
 import { isBusy } from "./spool-lock.ts";
 
 const TICK_MS = 100;
-/**
- * A commit costs the same for one entry as for ten. While they follow each other within this time, entries wait as long
- * for company; after a pause none waits longer than its turn of the event loop.
- */
-const GROUP_MS = 1;
 /** The flush worker has the file for the time of an fsync now and then. */
 const BUSY_RETRY_MS = 1;
 const FAULT_LOG_EVERY_MS = 10_000;
@@ -47,7 +42,7 @@ export type Journal = {
 };
 
 /**
- * Writes entries to the spool file, those of one turn of the event loop or of one millisecond in one transaction. When the disk takes no
+ * Writes entries to the spool file, those of one turn of the event loop in one transaction. When the disk takes no
  * more, intents are refused and everything else is held in memory and tried again; a success ends that state.
  */
 export function startJournal(options: JournalOptions): Journal {
@@ -84,7 +79,7 @@ export function startJournal(options: JournalOptions): Journal {
     if (held.source.backlog() > 0) options.onSettled(held.source.backlog());
   }
 
-  const turns = commitTurns(options.clock, attempt, fail);
+  const turns = commitTurns(attempt, fail);
   const retry = () => {
     held.retry(attempt);
     if (held.size() === 0 && health.failing()) attempt([PROBE]);
@@ -115,18 +110,15 @@ export function startJournal(options: JournalOptions): Journal {
 
 const PROBE: Waiting = { entry: { kind: "probe" }, done: () => {}, failed: () => {} };
 
-/** Collects the entries of a turn of the event loop, or of a millisecond of many, and has them written together. */
+/** Collects the entries of a turn of the event loop and has them written at its end. */
 function commitTurns(
-  clock: Clock,
   attempt: (waiting: readonly Waiting[]) => unknown,
   fail: (waiting: readonly Waiting[], error: unknown) => void,
 ) {
   let queue: Waiting[] = [];
   let scheduled = false;
-  let committedMs = Number.NEGATIVE_INFINITY;
 
   function commit(): void {
-    committedMs = clock.monotonicMs();
     scheduled = false;
     const turn = queue;
     queue = [];
@@ -147,8 +139,7 @@ function commitTurns(
       queue.push({ entry, done: resolve, failed: reject });
       if (!scheduled) {
         scheduled = true;
-        if (clock.monotonicMs() - committedMs < GROUP_MS) setTimeout(commit, GROUP_MS);
-        else setImmediate(commit);
+        setImmediate(commit);
       }
       return promise;
     },
