@@ -24,7 +24,7 @@ import type { RoutingKnowledge } from "./routing/knowledge.ts";
 import { subscriptionLane } from "./routing/lane.ts";
 import { requireScope } from "./routing/scope.ts";
 import type { Bodies } from "./stores/bodies.ts";
-import type { Grant, Limiter } from "./stores/limiter.ts";
+import type { Grant, Limiter } from "./stores/limits/limiter.ts";
 import { relayAnswer } from "./upstream/answer.ts";
 import { captured } from "./upstream/captured.ts";
 import type { DrainPool } from "./upstream/drain.ts";

@@ -12,8 +12,8 @@ import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
 import { isAway } from "./stores/failure.ts";
-import { keepRollups } from "./stores/keep-rollups.ts";
-import { keepToolCalls } from "./stores/keep-tool-calls.ts";
+import { keepRollups } from "./stores/reports/keep-rollups.ts";
+import { keepToolCalls } from "./stores/tools/keep-tool-calls.ts";
 
 /** A replica whose database is not there yet waits for it, and says so. */
 const DATABASE_RETRY_MS = 1000;

@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import { within } from "#drizzle/database.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
-import { createInbox, type InboxDeps } from "./inbox.ts";
+import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
 import { publicPage } from "./setup/public-page.ts";
 import { type SetupDeps, setupRoutes } from "./setup/routes.ts";

@@ -1,10 +1,10 @@
 import { type ApplicationFunction, Probot } from "probot";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import type { Log } from "#shared/log.ts";
-import { type ApplyDeps, createApplier, UnreadableFacts } from "./apply.ts";
-import { type EventName, FACTS, isEventName } from "./facts.ts";
-import type { DueDelivery } from "./inbox-store.ts";
+import { type EventName, FACTS, isEventName } from "./facts/facts.ts";
+import { type ApplyDeps, createApplier, UnreadableFacts } from "./inbox/apply.ts";
 import { probotLog } from "./probot-log.ts";
+import type { DueDelivery } from "./stores/inbox-store.ts";
 
 const EVENTS = Object.keys(FACTS) as EventName[];
 

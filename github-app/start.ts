@@ -3,20 +3,20 @@ import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { app } from "./app.ts";
-import { createClients } from "./clients.ts";
-import { createCredentials } from "./credentials.ts";
 import { githubByInstallation } from "./feedback/clients.ts";
 import { startErrands } from "./feedback/errands.ts";
-import { followIdentity } from "./follow-identity.ts";
-import { createStore } from "./inbox-store.ts";
+import { createClients } from "./github/clients.ts";
+import { createCredentials } from "./github/credentials.ts";
+import { followIdentity } from "./github/follow-identity.ts";
+import type { AppIdentity } from "./github/octokit.ts";
+import { reportRegistration } from "./github/registration.ts";
+import { startWorker, type WORKER_TIMING } from "./inbox/worker.ts";
 import { type AppCounters, createMetrics } from "./metrics.ts";
-import type { AppIdentity } from "./octokit.ts";
 import { outcomes, receiveBy, startProbot } from "./probot-app.ts";
 import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.ts";
-import { type REDELIVER_TIMING, startRedeliverer } from "./redeliverer.ts";
-import { reportRegistration } from "./registration.ts";
+import { type REDELIVER_TIMING, startRedeliverer } from "./redelivery/redeliverer.ts";
 import { keepRounds } from "./rounds.ts";
-import { startWorker, type WORKER_TIMING } from "./worker.ts";
+import { createStore } from "./stores/inbox-store.ts";
 
 export type StartOptions = {
   config: GithubAppConfig;

@@ -21,7 +21,7 @@ export type ToolChannel = (typeof TOOL_CHANNELS)[number];
 
 /**
  * One row per tool call, put together from what hooks and the tool gateway saw of it, in any order
- * (gateway/stores/tool-calls.ts). Not partitioned: who sees a call second cannot know the month in which it began, and
+ * (gateway/stores/tools/tool-calls.ts). Not partitioned: who sees a call second cannot know the month in which it began, and
  * a key that is unique over partitions would have to hold it. No column can hold arguments, results or texts.
  */
 export const toolCalls = pgTable(
@@ -36,7 +36,7 @@ export const toolCalls = pgTable(
     startedAt: instant("started_at").notNull(),
     channel: label("channel").$type<ToolChannel>().notNull(),
     status: label("status").$type<ToolStatus>().notNull(),
-    /** Which sighting decides `status`; see `RANK` in gateway/stores/tool-calls.ts. */
+    /** Which sighting decides `status`; see `RANK` in gateway/stores/tools/tool-calls.ts. */
     rank: smallint("rank").notNull(),
     /** When `status` was seen to be so. */
     decidedAt: instant("decided_at").notNull(),

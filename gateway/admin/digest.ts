@@ -12,9 +12,9 @@ import {
   findDigestWebhook,
   putDigestWebhook,
   removeDigestWebhook,
-} from "../stores/digest-webhook.ts";
-import { type DigestRow, latestDigests } from "../stores/digests.ts";
-import type { ReportWriter } from "../stores/report-worker.ts";
+} from "../stores/reports/digest-webhook.ts";
+import { type DigestRow, latestDigests } from "../stores/reports/digests.ts";
+import type { ReportWriter } from "../stores/reports/report-worker.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";

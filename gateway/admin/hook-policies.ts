@@ -17,7 +17,7 @@ import {
   newHookPolicy,
   patchedHookPolicy,
   writeHookPolicy,
-} from "../stores/hook-policies.ts";
+} from "../stores/tools/hook-policies.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, changed, read } from "./deps.ts";
 import { created, documented, LIST_QUERY, noContent } from "./documented.ts";

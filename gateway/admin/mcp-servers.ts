@@ -18,7 +18,7 @@ import {
   type McpServerEdit,
   type McpServerRow,
   writeMcpServer,
-} from "../stores/mcp-servers.ts";
+} from "../stores/tools/mcp-servers.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, changed, read } from "./deps.ts";
 import { created, documented, LIST_QUERY, noContent } from "./documented.ts";

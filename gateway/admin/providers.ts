@@ -16,7 +16,7 @@ import {
   environmentCredential,
   isProviderKind,
   type ProviderRow,
-} from "../stores/provider-rows.ts";
+} from "../stores/directory/provider-rows.ts";
 import {
   deleteProvider,
   editedProvider,

@@ -22,7 +22,7 @@ import {
   listSavedReports,
   type SavedReportRow,
   writeSavedReport,
-} from "../stores/saved-reports.ts";
+} from "../stores/reports/saved-reports.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, changed, read } from "./deps.ts";
 import { created, documented, LIST_QUERY, noContent } from "./documented.ts";

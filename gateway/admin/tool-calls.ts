@@ -9,7 +9,7 @@ import {
   TOOL_CALL_FILTERS,
   type ToolCallFilter,
   type ToolCallQuery,
-} from "../stores/tool-call-list.ts";
+} from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, awaitSettled, read } from "./deps.ts";
 import { documented, LIST_QUERY } from "./documented.ts";
 import { page, readListQuery } from "./list.ts";

@@ -2,14 +2,14 @@ import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
 import { weekBefore } from "../reports/digest.ts";
-import { findDigestWebhook, openDigestWebhook } from "../stores/digest-webhook.ts";
+import { findDigestWebhook, openDigestWebhook } from "../stores/reports/digest-webhook.ts";
 import {
   claimWebhookDigest,
   keepDigests,
   latestDigests,
   markDigestFailed,
   markDigestSent,
-} from "../stores/digests.ts";
+} from "../stores/reports/digests.ts";
 import type { Sealer } from "../stores/seal.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
 import { APART_MS, dueOn, lastDue } from "./due.ts";

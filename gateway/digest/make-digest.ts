@@ -4,8 +4,8 @@ import { Result, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { digestOf, digestSpecs, type Week } from "../reports/digest.ts";
-import { notJoinedIn, revertedCosts } from "../stores/digests.ts";
-import type { ReportWriter } from "../stores/report-worker.ts";
+import { notJoinedIn, revertedCosts } from "../stores/reports/digests.ts";
+import type { ReportWriter } from "../stores/reports/report-worker.ts";
 
 export type MakeDigestDeps = { database: Database; reportWriter: Pick<ReportWriter, "write"> };
 

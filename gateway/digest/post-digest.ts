@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Digest } from "#shared/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
-import type { DigestWebhook } from "../stores/digest-webhook.ts";
+import type { DigestWebhook } from "../stores/reports/digest-webhook.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
 
 const ANSWER_MS_MAX = 20_000;

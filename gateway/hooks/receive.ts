@@ -6,7 +6,7 @@ import { readLabels } from "../http/labels-in.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { weigh } from "../otlp/weigh.ts";
 import type { Recorder } from "../recorder/recorder.ts";
-import { originOf } from "../stores/tool-calls.ts";
+import { originOf } from "../stores/tools/tool-calls.ts";
 import { genericAnswer, nativeAnswer } from "./answer.ts";
 import type { CallEvent, HookEvent } from "./event.ts";
 import { genericEvents } from "./generic.ts";

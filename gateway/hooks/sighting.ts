@@ -1,6 +1,6 @@
 import type { Labels } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
-import { RANK, type Seen, type ToolSighting, toolSighting } from "../stores/tool-calls.ts";
+import { RANK, type Seen, type ToolSighting, toolSighting } from "../stores/tools/tool-calls.ts";
 import type { CallEvent } from "./event.ts";
 
 /** Who told of an event, and what the headers say of it. */

@@ -5,7 +5,7 @@ import type { ClientKey, ToolServer } from "../directory.ts";
 import { CLIENTS } from "../http/clients.ts";
 import { readLabels } from "../http/labels-in.ts";
 import type { Recorder } from "../recorder/recorder.ts";
-import { type Seen, toolSighting } from "../stores/tool-calls.ts";
+import { type Seen, toolSighting } from "../stores/tools/tool-calls.ts";
 import { isRecord } from "./json-rpc.ts";
 import { costOf, DENIED, NO_ANSWER, type Outcome } from "./outcome.ts";
 

@@ -6,7 +6,12 @@ import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { openRecordStore } from "../stores/records.ts";
-import { type SessionEnd, sessionEndText, sightingText, type ToolSighting } from "../stores/tool-calls.ts";
+import {
+  type SessionEnd,
+  sessionEndText,
+  sightingText,
+  type ToolSighting,
+} from "../stores/tools/tool-calls.ts";
 import { startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
 import { createOrphans, type Orphans } from "./orphans.ts";

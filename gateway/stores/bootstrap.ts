@@ -10,10 +10,10 @@ import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { Secret } from "../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { change, type Reader, type Transaction } from "./change.ts";
+import { readVersion, versionIn } from "./directory/load-directory.ts";
 import { asking } from "./failure.ts";
 import { newGuardrail } from "./guardrails.ts";
 import { insertKey } from "./keys.ts";
-import { readVersion, versionIn } from "./load-directory.ts";
 import { newRoute } from "./routes.ts";
 
 export type BootstrapOptions = {

@@ -5,7 +5,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import type { Reader, Transaction } from "./change.ts";
-import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./provider-rows.ts";
+import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./directory/provider-rows.ts";
 import type { Sealer } from "./seal.ts";
 import type { Slice } from "./slice.ts";
 

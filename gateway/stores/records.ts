@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId, newId } from "#shared/ids.ts";
-import { isToolText, toolStatements } from "./tool-calls.ts";
+import { isToolText, toolStatements } from "./tools/tool-calls.ts";
 
 /** A statement and its parameters. */
 export type Statement = { text: string; values: readonly (string | null)[] };

@@ -7,7 +7,7 @@ import { memberValue, scanJson } from "../http/scan.ts";
 import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
 import { explainedChoice, offerOf } from "../routing/auto.ts";
 import { textToClassify, turnsOf } from "../routing/classify/turns.ts";
-import type { RouteClassifier } from "../stores/classifier.ts";
+import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import { readBody } from "./body.ts";
 
 export type ClassifyDeps = {

@@ -23,7 +23,7 @@ import {
 } from "../reports/request.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
 import { periodsOf, windowOf } from "../reports/window.ts";
-import type { ReportWriter } from "../stores/report-worker.ts";
+import type { ReportWriter } from "../stores/reports/report-worker.ts";
 import { readBody } from "./body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 

@@ -6,7 +6,7 @@ import type { Ask } from "../limits/decide.ts";
 import { type Pico, picoUp } from "../limits/money.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
-import type { Used } from "../stores/limiter.ts";
+import type { Used } from "../stores/limits/limiter.ts";
 
 /** A call whose price nobody knows reserves the least that there is: it needs a budget that is not used up. */
 const UNKNOWN: Pico = 1n;

@@ -1,4 +1,4 @@
-import { type AppIdentity, type Github, type GithubOptions, installationGithub } from "../octokit.ts";
+import { type AppIdentity, type Github, type GithubOptions, installationGithub } from "../github/octokit.ts";
 
 const CLIENTS_MAX = 1000;
 

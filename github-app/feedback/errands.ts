@@ -3,8 +3,8 @@ import type { CommitClaim } from "#drizzle/schema/feedback.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { failureClass } from "../failure-class.ts";
-import { type Github, statusOf } from "../octokit.ts";
-import { readAppSettings } from "../settings-store.ts";
+import { type Github, statusOf } from "../github/octokit.ts";
+import { readAppSettings } from "../stores/settings-store.ts";
 import {
   claimDigest,
   type DigestDue,

@@ -1,4 +1,4 @@
-import { type Github, statusOf } from "../octokit.ts";
+import { type Github, statusOf } from "../github/octokit.ts";
 import { HAND_MS_MAX } from "./feedback-store.ts";
 
 /** One thing that this process alone has in hand, and the way to GitHub for it. */

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import { waitMsOf } from "../octokit.ts";
+import { waitMsOf } from "../github/octokit.ts";
 import { lacksPermission } from "./hand.ts";
 
 /** A permission is granted by a person, who may do so at any time. */

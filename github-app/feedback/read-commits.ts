@@ -1,7 +1,7 @@
 import type { Database } from "#drizzle/database.ts";
 import type { CommitClaim } from "#drizzle/schema/feedback.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { readCommitClaims } from "../revert.ts";
+import { readCommitClaims } from "../facts/revert.ts";
 import { free, installed, type Place, type PlaceRow, placeOf } from "./due.ts";
 import { busyUntil, type Claim, type Failed } from "./feedback-store.ts";
 import { type Hand, unlessGone } from "./hand.ts";

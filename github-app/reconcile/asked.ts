@@ -1,7 +1,7 @@
 import { fits } from "#shared/schema.ts";
-import type { PullRequestFacts, ReviewFacts } from "../facts.ts";
-import { PullRequestPayload, ReviewPayload } from "../payloads.ts";
-import { pullRequestFacts, reviewFacts } from "../pull-request-facts.ts";
+import type { PullRequestFacts, ReviewFacts } from "../facts/facts.ts";
+import { PullRequestPayload, ReviewPayload } from "../facts/payloads.ts";
+import { pullRequestFacts, reviewFacts } from "../facts/pull-request-facts.ts";
 
 /** The repository that is asked about, through one of its installations. */
 export type AskedRepository = { id: number; fullName: string; installationId: number };

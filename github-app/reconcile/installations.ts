@@ -3,11 +3,11 @@ import { installations } from "#drizzle/schema/github.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { fits } from "#shared/schema.ts";
-import { type Accounts, noAccounts, writeAccounts } from "../apply.ts";
-import { installationFacts } from "../coverage-facts.ts";
-import { addedRepositories, coveredRepositories } from "../coverage-store.ts";
-import { type Github, statusOf, waitMsOf } from "../octokit.ts";
-import { InstallationPayload } from "../payloads.ts";
+import { installationFacts } from "../facts/coverage-facts.ts";
+import { InstallationPayload } from "../facts/payloads.ts";
+import { type Github, statusOf, waitMsOf } from "../github/octokit.ts";
+import { type Accounts, noAccounts, writeAccounts } from "../inbox/apply.ts";
+import { addedRepositories, coveredRepositories } from "../stores/coverage-store.ts";
 import { expectPasses } from "./passes.ts";
 
 export type InstallationDeps = {

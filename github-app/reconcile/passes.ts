@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { githubPasses } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Transaction } from "../inbox-store.ts";
+import type { Transaction } from "../stores/inbox-store.ts";
 import type { AskedRepository } from "./asked.ts";
 
 /** Where a repository's pass stands (see the table). */

@@ -1,12 +1,12 @@
 import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import type { Clients } from "../clients.ts";
 import { failureClass } from "../failure-class.ts";
+import type { Clients } from "../github/clients.ts";
+import { statusOf, waitMsOf } from "../github/octokit.ts";
 import type { AppCounters } from "../metrics.ts";
-import { statusOf, waitMsOf } from "../octokit.ts";
 import { keepRounds, type Rounds } from "../rounds.ts";
-import { readAppSettings } from "../settings-store.ts";
+import { readAppSettings } from "../stores/settings-store.ts";
 import { readInstallations } from "./installations.ts";
 import { type DuePass, holdPasses, nextPass, savePass } from "./passes.ts";
 import { step } from "./step.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
-import { noAccounts, writeAccounts } from "../apply.ts";
-import type { Github } from "../octokit.ts";
+import type { Github } from "../github/octokit.ts";
+import { noAccounts, writeAccounts } from "../inbox/apply.ts";
 import { type AskedRepository, askedPullRequest, askedReview } from "./asked.ts";
 import { type DuePass, type Pass, savePass } from "./passes.ts";
 

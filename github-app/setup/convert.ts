@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
-import type { NewRegistration } from "../credentials.ts";
+import type { NewRegistration } from "../github/credentials.ts";
 
 /** What GitHub hands over for a code, once. */
 const Conversion = open({

@@ -1,5 +1,5 @@
 import type { Settings } from "#shared/settings.ts";
-import { NEEDED_EVENTS, neededPermissions } from "../registration.ts";
+import { NEEDED_EVENTS, neededPermissions } from "../github/registration.ts";
 
 export type ManifestInput = {
   settings: Settings;

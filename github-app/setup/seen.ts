@@ -1,10 +1,10 @@
 import { type RepositoryCoverage, readCoverage } from "#drizzle/coverage.ts";
 import type { Database } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Credentials } from "../credentials.ts";
-import { statusOf } from "../octokit.ts";
-import { type Registration, readRegistration } from "../registration.ts";
-import { readAppSettings } from "../settings-store.ts";
+import type { Credentials } from "../github/credentials.ts";
+import { statusOf } from "../github/octokit.ts";
+import { type Registration, readRegistration } from "../github/registration.ts";
+import { readAppSettings } from "../stores/settings-store.ts";
 
 export type Seen = {
   app: number | null;

@@ -5,7 +5,7 @@ import { Secret } from "#gateway/directory.ts";
 import { adminKeyCheck } from "#gateway/plugins/admin-key.ts";
 import { errorAnswers } from "#gateway/plugins/error-answers.ts";
 import { bootstrap } from "#gateway/stores/bootstrap.ts";
-import { type DirectoryStore, openDirectory } from "#gateway/stores/directory.ts";
+import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";

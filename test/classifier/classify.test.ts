@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { scanJson } from "#gateway/http/scan.ts";
 import { offerOf } from "#gateway/routing/auto.ts";
 import { SEEDS } from "#gateway/routing/classify/seeds.ts";
-import { classifyCall } from "#gateway/stores/classify-call.ts";
+import { classifyCall } from "#gateway/stores/classifier/classify-call.ts";
 import { call, key } from "#test/routing/world.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
 import { classifierWorld, within } from "./world.ts";

@@ -3,7 +3,7 @@ import { type AppDeps, app } from "#gateway/app.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
 import { openDeps, type Running } from "#gateway/deps.ts";
 import { ERRORS, type ErrorType } from "#gateway/errors.ts";
-import { reportWriter } from "#gateway/stores/report-worker.ts";
+import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";

@@ -4,7 +4,7 @@ import type { Directory } from "#gateway/directory.ts";
 import { startTrainer, type Trainer } from "#gateway/routing/classify/trainer-worker.ts";
 import { versionOf } from "#gateway/routing/classify/version.ts";
 import { trainInputOf } from "#gateway/routing/trainable.ts";
-import { openClassifier, type RouteClassifier } from "#gateway/stores/classifier.ts";
+import { openClassifier, type RouteClassifier } from "#gateway/stores/classifier/classifier.ts";
 import { systemClock } from "#shared/clock.ts";
 import { recordedLog } from "#test/admin/world.ts";
 import { within } from "#test/classifier/world.ts";

@@ -1,11 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { installationAfter, type RepositoryState, repositoryAfter } from "#github-app/coverage-after.ts";
-import { joinEvidence } from "#github-app/evidence.ts";
-import type { InstallationFacts, PullRequestFacts, ReviewFacts, Sighting } from "#github-app/facts.ts";
-import { linkAfter } from "#github-app/link-after.ts";
-import { type PullRequestState, pullRequestAfter, type Told } from "#github-app/pull-request-after.ts";
-import { type ReviewState, reviewAfter } from "#github-app/review-after.ts";
+import {
+  installationAfter,
+  type RepositoryState,
+  repositoryAfter,
+} from "#github-app/accounts/coverage-after.ts";
+import { joinEvidence } from "#github-app/accounts/evidence.ts";
+import { linkAfter } from "#github-app/accounts/link-after.ts";
+import {
+  type PullRequestState,
+  pullRequestAfter,
+  type Told,
+} from "#github-app/accounts/pull-request-after.ts";
+import { type ReviewState, reviewAfter } from "#github-app/accounts/review-after.ts";
+import type { InstallationFacts, PullRequestFacts, ReviewFacts, Sighting } from "#github-app/facts/facts.ts";
 
 // Few times, ids and bodies, so that ties and repetitions are the rule.
 const second = (n: number) => `2026-11-01T10:00:0${n}.000Z`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "#drizzle/database.ts";
 import { app } from "#github-app/app.ts";
-import type { Delivery } from "#github-app/inbox-store.ts";
+import type { Delivery } from "#github-app/stores/inbox-store.ts";
 import { systemClock } from "#shared/clock.ts";
 import { deliver, keptLog, pageDeps, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { EXAMPLES, pullRequestPayload, signatureOf } from "#test/support/github-payloads.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createBodyReader } from "#github-app/read-body.ts";
+import { createBodyReader } from "#github-app/inbox/read-body.ts";
 
 const post = (body: string | ReadableStream) => new Request("http://127.0.0.1/", { method: "POST", body });
 

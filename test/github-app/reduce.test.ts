@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { EventName, FactsOf } from "#github-app/facts.ts";
-import { FACTS } from "#github-app/facts.ts";
-import { reduce } from "#github-app/reduce.ts";
+import type { EventName, FactsOf } from "#github-app/facts/facts.ts";
+import { FACTS } from "#github-app/facts/facts.ts";
+import { reduce } from "#github-app/facts/reduce.ts";
 import { fits } from "#shared/schema.ts";
 import {
   coveragePayload,

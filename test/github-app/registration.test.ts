@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import { readRegistration, reportRegistration } from "#github-app/registration.ts";
+import { readRegistration, reportRegistration } from "#github-app/github/registration.ts";
 import { keptLog } from "#test/support/embedded.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readRevertBranch, readRevertClaims } from "#github-app/revert.ts";
+import { readRevertBranch, readRevertClaims } from "#github-app/facts/revert.ts";
 
 const SHA = "c4295bd74fb0f4fda03689c3df3f2803b658fd85";
 const OTHER = "0123456789abcdef0123456789abcdef01234567";

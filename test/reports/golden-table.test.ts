@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/report-runner.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import type { DimensionName, MeasureName, Result, Row, SourceName } from "#shared/report.ts";
 import { SOURCES } from "#shared/report.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { reportRunner } from "#gateway/stores/report-runner.ts";
+import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { edges, spec, worldOf } from "./arbitraries.ts";
 import { expectReport } from "./expect-report.ts";

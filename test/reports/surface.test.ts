@@ -6,7 +6,7 @@ import { ERRORS, GatewayError } from "#gateway/errors.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import type { NamedReport } from "#gateway/reports/request.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
-import { type ReportWriter, reportWriter } from "#gateway/stores/report-worker.ts";
+import { type ReportWriter, reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { LogFields } from "#shared/log.ts";

@@ -3,7 +3,7 @@ import { openDatabase } from "#drizzle/database.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { bootstrap } from "#gateway/stores/bootstrap.ts";
 import { change } from "#gateway/stores/change.ts";
-import { type DirectoryStore, openDirectory } from "#gateway/stores/directory.ts";
+import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { insertKey, revokeKey } from "#gateway/stores/keys.ts";
 import { editedProvider, writeProvider } from "#gateway/stores/providers.ts";
 import { createSealer } from "#gateway/stores/seal.ts";

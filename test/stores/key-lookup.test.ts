@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ClientKey } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
-import { keyLookup } from "#gateway/stores/key-lookup.ts";
+import { keyLookup } from "#gateway/stores/directory/key-lookup.ts";
 import { movableClock } from "./movable-clock.ts";
 
 const KEY: ClientKey = { id: "k", name: "k", owner: null, scopes: {}, limits: null, expiresAtMs: null };

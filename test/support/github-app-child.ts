@@ -1,7 +1,8 @@
 /** The whole GitHub App as a process of its own, at a pace for tests: settings come as for the real one. */
+
+import { WORKER_TIMING } from "#github-app/inbox/worker.ts";
 import { RECONCILE_TIMING } from "#github-app/reconcile/reconciler.ts";
 import { startGithubApp } from "#github-app/start.ts";
-import { WORKER_TIMING } from "#github-app/worker.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";

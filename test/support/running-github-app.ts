@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { RECONCILE_TIMING } from "#github-app/reconcile/reconciler.ts";
-import { REDELIVER_TIMING } from "#github-app/redeliverer.ts";
+import { REDELIVER_TIMING } from "#github-app/redelivery/redeliverer.ts";
 import { startGithubApp } from "#github-app/start.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";

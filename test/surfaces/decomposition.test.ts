@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { connect } from "#drizzle/database.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/report-runner.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { type RequestFacts, seed } from "#test/reports/world.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 

@@ -3,10 +3,16 @@ import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { expire } from "#drizzle/expire.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
-import { tidyToolCalls } from "#gateway/stores/keep-tool-calls.ts";
 import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
-import { reportRunner } from "#gateway/stores/report-runner.ts";
-import { RANK, type Seen, sessionEndText, sightingText, toolSighting } from "#gateway/stores/tool-calls.ts";
+import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { tidyToolCalls } from "#gateway/stores/tools/keep-tool-calls.ts";
+import {
+  RANK,
+  type Seen,
+  sessionEndText,
+  sightingText,
+  toolSighting,
+} from "#gateway/stores/tools/tool-calls.ts";
 import { newId } from "#shared/ids.ts";
 import type { DimensionName, Spec } from "#shared/report.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";

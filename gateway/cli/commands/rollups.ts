@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { runningDatabase } from "#drizzle/embedded/running.ts";
 import { readEnv } from "#shared/env.ts";
 import { optional, postgresUrl, text } from "#shared/env-forms.ts";
-import { openRollups, type Progress } from "../../stores/rollups.ts";
+import { openRollups, type Progress } from "../../stores/reports/rollups.ts";
 import { tell } from "./common.ts";
 
 export const addRollups = (program: Command) =>

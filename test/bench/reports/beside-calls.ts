@@ -13,7 +13,7 @@ import { connect } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
-import { openRollups } from "#gateway/stores/rollups.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { RANGES } from "#shared/report.ts";
 import { ask, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";

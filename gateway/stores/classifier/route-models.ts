@@ -1,0 +1,41 @@
+import { and, desc, eq, notInArray } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { routeModels } from "#drizzle/schema/route-models.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { asking } from "../failure.ts";
+
+/** Stored classifiers at most: an administrator who takes changes back finds the one of before. */
+const KEPT = 5;
+
+export type StoredModel = { packed: Uint8Array<ArrayBuffer>; createdAt: string };
+
+/** The stored classifier of a version; null where there is none. */
+export const findRouteModel = (database: Database, version: string): Promise<StoredModel | null> =>
+  asking(async () => {
+    const [row] = await database.db
+      .select({ model: routeModels.model, createdAt: routeModels.createdAt })
+      .from(routeModels)
+      .where(and(eq(routeModels.orgId, DEFAULT_ORG), eq(routeModels.version, version)));
+    return row ? { packed: new Uint8Array(row.model), createdAt: row.createdAt } : null;
+  });
+
+/** Stores a classifier, unless a replica that trained the same was faster, and forgets the oldest. */
+export const keepRouteModel = (
+  database: Database,
+  row: { version: string; model: Uint8Array; report: object; createdAt: string },
+): Promise<void> =>
+  asking(async () => {
+    await database.db
+      .insert(routeModels)
+      .values({ ...row, report: { ...row.report } })
+      .onConflictDoNothing();
+    const newest = database.db
+      .select({ version: routeModels.version })
+      .from(routeModels)
+      .where(eq(routeModels.orgId, DEFAULT_ORG))
+      .orderBy(desc(routeModels.createdAt), desc(routeModels.version))
+      .limit(KEPT);
+    await database.db
+      .delete(routeModels)
+      .where(and(eq(routeModels.orgId, DEFAULT_ORG), notInArray(routeModels.version, newest)));
+  });

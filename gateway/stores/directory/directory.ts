@@ -1,0 +1,184 @@
+import { and, inArray } from "drizzle-orm";
+import { type Database, within } from "#drizzle/database.ts";
+import { keySecrets } from "#drizzle/schema/keys.ts";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { ClientKey, Directory, Secret } from "../../directory.ts";
+import { createSealer } from "../seal.ts";
+import { keyLookup } from "./key-lookup.ts";
+import { keysBySecret, loadDirectory, notRevoked, readVersion, selectKeySecrets } from "./load-directory.ts";
+
+/** Another replica's change is seen after this long at most, beside the time that loading takes. */
+const POLL_MS = 2000;
+/** A look at the database that takes longer has failed. */
+const LOOK_DEADLINE_MS = 2000;
+const HEALTHY_MS = 10_000;
+/** A directory that is older is said in the log: revocations of other replicas have not arrived for as long. */
+const STALE_MS = 15 * 60_000;
+
+export type DirectoryStore = {
+  /** In memory; never awaits. */
+  current(): Directory;
+  /**
+   * The key of a secret, by its lower-case hex SHA-256: at once where it is in memory, else by one bounded look-up, so
+   * that a key made elsewhere works at once. Null for an unknown, revoked or expired one.
+   * @throws GatewayError key_unverifiable when neither can tell.
+   */
+  keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
+  /** Loads again; after a change, before it is answered. */
+  refresh(): Promise<void>;
+  /** `listener` hears every new directory from now on. */
+  subscribe(listener: (directory: Directory) => void): void;
+  /** The last look at the database succeeded, within ten seconds. */
+  healthy(): boolean;
+  close(): Promise<void>;
+};
+
+export type DirectoryOptions = {
+  database: Database;
+  /** 32 bytes. */
+  masterKey: Uint8Array;
+  /** Providers' credentials of the environment, by the variable that the catalogue names. */
+  providerKeys: ReadonlyMap<string, Secret>;
+  clock: Clock;
+  log: Log;
+  /** Pause between two looks at the database; 2,000 if absent. */
+  pollMs?: number;
+};
+
+/**
+ * What administrators set, in memory, and kept up to date with the database. While Postgres is away the last one goes
+ * on serving; only a first load that fails is an error.
+ */
+export async function openDirectory(options: DirectoryOptions): Promise<DirectoryStore> {
+  const { database, clock, log } = options;
+  const sources = { sealer: createSealer(options.masterKey), providerKeys: options.providerKeys, log };
+  const load = () => loadDirectory(database, sources);
+  const listeners: ((directory: Directory) => void)[] = [];
+  let directory = await load();
+  const watch = freshness(clock, log);
+  const lookup = keyLookup(clock, async (hashes) => {
+    const found = keysBySecret(await selectKeySecrets(database.db).where(withDigest(hashes)));
+    // A key that is not in memory yet: somebody else's change has arrived.
+    if (found.size > 0) void poll();
+    return found;
+  });
+  const loads = oneAtATime(async () => {
+    const next = await load();
+    watch.seen();
+    lookup.forget();
+    if (next.version === directory.version) return;
+    directory = next;
+    for (const listener of listeners) tell(listener, next, log);
+  });
+  const poll = async () => {
+    try {
+      if ((await within(LOOK_DEADLINE_MS, readVersion(database))) !== directory.version) await loads.next();
+      watch.seen();
+    } catch (error) {
+      watch.missed(error);
+    }
+  };
+  const stop = every(options.pollMs ?? POLL_MS, poll);
+  const alive = (key: ClientKey | null) =>
+    key && (key.expiresAtMs === null || key.expiresAtMs > clock.now().getTime()) ? key : null;
+
+  return {
+    current: () => directory,
+    keyOf(sha256Hex) {
+      const known = directory.keys.get(sha256Hex);
+      if (known) return alive(known);
+      const answer = lookup.find(sha256Hex);
+      return answer instanceof Promise ? answer.then(alive) : alive(answer);
+    },
+    refresh: () => loads.next(),
+    subscribe: (listener) => void listeners.push(listener),
+    healthy: () => watch.ageMs() <= HEALTHY_MS,
+    close: stop,
+  };
+}
+
+/** What a listener does wrong must not keep a change from being in force. */
+function tell(listener: (directory: Directory) => void, directory: Directory, log: Log): void {
+  try {
+    listener(directory);
+  } catch (error) {
+    log.error(errorFields(error), "listener failed on a new directory");
+  }
+}
+
+const withDigest = (hashes: string[]) =>
+  and(
+    notRevoked,
+    inArray(
+      keySecrets.sha256,
+      hashes.map((hash) => Buffer.from(hash, "hex")),
+    ),
+  );
+
+/** Knows how old the directory is, and says so once when the database goes, stays away long, and comes back. */
+function freshness(clock: Clock, log: Log) {
+  let seenAtMs = clock.monotonicMs();
+  let away: "no" | "yes" | "long" = "no";
+  const ageMs = () => clock.monotonicMs() - seenAtMs;
+  return {
+    ageMs,
+    seen() {
+      if (away !== "no") log.info({ staleMs: Math.round(ageMs()) }, "directory is up to date again");
+      seenAtMs = clock.monotonicMs();
+      away = "no";
+    },
+    missed(error: unknown) {
+      if (away === "no") {
+        away = "yes";
+        log.warn(errorFields(error), "directory cannot be read; the last one goes on serving");
+      } else if (away === "yes" && ageMs() > STALE_MS) {
+        away = "long";
+        log.error(
+          { staleMs: Math.round(ageMs()) },
+          "directory is stale: revocations elsewhere do not arrive",
+        );
+      }
+    },
+  };
+}
+
+/** Runs `work` never twice at once; `next` resolves with a run that began after it was called. */
+function oneAtATime(work: () => Promise<void>): { next(): Promise<void> } {
+  let running: Promise<void> | null = null;
+  let queued: Promise<void> | null = null;
+  const start = () => {
+    queued = null;
+    running = work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return {
+    next() {
+      if (queued !== null) return queued;
+      if (running === null) return start();
+      queued = running.then(start, start);
+      return queued;
+    },
+  };
+}
+
+/** Calls `work`, waits `ms`, and so on; the function that it returns ends that and waits for the last call. */
+function every(ms: number, work: () => Promise<void>): () => Promise<void> {
+  let stopped = false;
+  let timer: Timer | undefined;
+  let last = Promise.resolve();
+  const again = () => {
+    timer = setTimeout(() => {
+      last = work().then(() => (stopped ? undefined : again()));
+    }, ms);
+    timer.unref();
+  };
+  again();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    return last;
+  };
+}

@@ -1,0 +1,78 @@
+import { within } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { ClientKey } from "../../directory.ts";
+import { GatewayError } from "../../errors.ts";
+
+/** For this long an unknown secret is refused without asking again. */
+const ABSENT_MS = 3000;
+const ABSENT_MAX = 10_000;
+/** Secrets that may wait for an answer at once; a flood of guesses must not become a flood of queries. */
+const WAITING_MAX = 2000;
+const DEADLINE_MS = 2000;
+
+export type KeyLookup = {
+  /** @throws GatewayError key_unverifiable when the database cannot tell in time. */
+  find(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
+  /** Forgets which secrets were unknown. */
+  forget(): void;
+};
+
+/** Looks secrets up that are not in memory: many at a time, one query in flight, and none for a secret just refused. */
+export function keyLookup(
+  clock: Clock,
+  query: (sha256Hex: string[]) => Promise<ReadonlyMap<string, ClientKey>>,
+): KeyLookup {
+  const absentUntilMs = new Map<string, number>();
+  const waiting = new Map<string, PromiseWithResolvers<ClientKey | null>>();
+  let asked = new Map<string, PromiseWithResolvers<ClientKey | null>>();
+  let running = false;
+
+  async function answerAll(): Promise<void> {
+    running = true;
+    while (waiting.size > 0) {
+      asked = new Map(waiting);
+      waiting.clear();
+      await answer(asked);
+    }
+    asked = new Map();
+    running = false;
+  }
+
+  async function answer(batch: typeof asked): Promise<void> {
+    try {
+      const found = await within(DEADLINE_MS, query([...batch.keys()]));
+      for (const [hash, { resolve }] of batch) {
+        const key = found.get(hash) ?? null;
+        if (!key) rememberAbsent(hash);
+        resolve(key);
+      }
+    } catch (cause) {
+      for (const { reject } of batch.values()) {
+        reject(new GatewayError("key_unverifiable", undefined, cause));
+      }
+    }
+  }
+
+  function rememberAbsent(hash: string): void {
+    const [oldest] = absentUntilMs.keys();
+    if (absentUntilMs.size >= ABSENT_MAX && oldest !== undefined) absentUntilMs.delete(oldest);
+    absentUntilMs.delete(hash);
+    absentUntilMs.set(hash, clock.monotonicMs() + ABSENT_MS);
+  }
+
+  return {
+    find(hash) {
+      if ((absentUntilMs.get(hash) ?? 0) > clock.monotonicMs()) return null;
+      const shared = waiting.get(hash) ?? asked.get(hash);
+      if (shared) return shared.promise;
+      if (waiting.size >= WAITING_MAX) throw new GatewayError("key_unverifiable");
+      const own = Promise.withResolvers<ClientKey | null>();
+      waiting.set(hash, own);
+      // A caller that does not wait for the answer must not make its failure an unhandled one.
+      own.promise.catch(() => undefined);
+      if (!running) void answerAll();
+      return own.promise;
+    },
+    forget: () => absentUntilMs.clear(),
+  };
+}

@@ -1,0 +1,65 @@
+import type { providers } from "#drizzle/schema/routes.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Provider, Secret } from "../../directory.ts";
+import { PROVIDERS, type ProviderKind } from "../../providers/catalog.ts";
+import type { Belonging, Sealer } from "../seal.ts";
+
+export type ProviderRow = typeof providers.$inferSelect;
+
+/** Where credentials come from: the database, sealed, or the environment of this process. */
+export type CredentialSources = {
+  sealer: Sealer;
+  /** By the environment variables that the catalogue names (`OPENAI_API_KEY`, …). */
+  providerKeys: ReadonlyMap<string, Secret>;
+};
+
+export const isProviderKind = (kind: string): kind is ProviderKind => Object.hasOwn(PROVIDERS, kind);
+
+/** The API root in use: the administrator's, else the vendor's; empty for a provider that answers in process. */
+export const baseUrlOf = ({ kind, baseUrl }: { kind: ProviderKind; baseUrl: string | null }): string =>
+  (baseUrl ?? PROVIDERS[kind].baseUrl ?? "").replace(/\/+$/, "");
+
+/** The provider that a row describes; null for a kind that this version does not know. */
+export function providerOf(row: ProviderRow, sources: CredentialSources): Provider | null {
+  const { kind } = row;
+  if (!isProviderKind(kind)) return null;
+  return {
+    name: row.name,
+    kind,
+    baseUrl: baseUrlOf({ kind, baseUrl: row.baseUrl }),
+    credential: credentialOf({ ...row, kind }, sources),
+    headers: row.headers,
+    models: row.models,
+    responses: row.responses,
+    trustedForPassthrough: row.trustedForPassthrough,
+    allowPrivateNetwork: row.allowPrivateNetwork,
+    enabled: row.enabled,
+  };
+}
+
+function credentialOf(row: ProviderRow & { kind: ProviderKind }, sources: CredentialSources): Secret | null {
+  if (row.credential === null) return environmentCredential(row, sources.providerKeys);
+  return sources.sealer.open(row.credential, belongingOf(row.name));
+}
+
+/** What a provider's credential is sealed for. */
+export const belongingOf = (provider: string): Belonging => ({
+  orgId: DEFAULT_ORG,
+  provider,
+  purpose: "credential",
+});
+
+type Named = { name: string; kind: ProviderKind; baseUrl: string | null };
+
+/**
+ * The environment's credential belongs to the provider that is named like its kind, and goes to the vendor's own
+ * address only: an administrator's session must not be able to send it elsewhere.
+ */
+export function environmentCredential(
+  { name, kind, baseUrl }: Named,
+  providerKeys: ReadonlyMap<string, Secret>,
+): Secret | null {
+  const { envKey } = PROVIDERS[kind];
+  const isVendors = name === kind && baseUrl === null;
+  return (isVendors && envKey !== null && providerKeys.get(envKey)) || null;
+}

@@ -1,0 +1,229 @@
+import type postgres from "postgres";
+import { connect, type PoolOptions, within } from "#drizzle/database.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Booking, Standing } from "../../limits/decide.ts";
+import { type Pico, usdText } from "../../limits/money.ts";
+import { type Period, SLOT_MS, SLOTS_COUNTED, slotOf } from "../../limits/window.ts";
+
+/** Whose limits: a key, and the period that its budget is in. */
+export type Account = { keyId: string; period: Period };
+
+export type Taken = Booking & { callId: string; startedAt: string };
+
+/** What one look at a key leads to. */
+export type Taking = {
+  /** Calls let through; `holds`: whether each is to be held until its record is there. */
+  taken: readonly Taken[];
+  holds: boolean;
+  /** Whether calls and tokens are counted by time. */
+  rated: boolean;
+  /** What this process may spend without asking, and the calls that it let through so; null: no lease is kept. */
+  lease: { usd: Pico; calls: number } | null;
+};
+
+/** A call that has ended: its cost, an exact decimal, and what its tokens differ from those booked. */
+export type Ended = {
+  callId: string;
+  keyId: string;
+  /** Null: it leaves no record, so its hold goes at once. */
+  usd: string | null;
+  slot: number;
+  tokensMore: number;
+};
+
+export type LimitStore = {
+  /**
+   * Looks at a key's standing, and books what `decide` says of it; asks `decide` again, and books the last it said, where
+   * another process booked meanwhile. Rejects within 2 s when Postgres does not answer; what then became of the booking
+   * is unknown.
+   */
+  take(account: Account, decide: (standing: Standing) => Taking): Promise<void>;
+  end(ended: Ended): Promise<void>;
+  /** Says that this process lives. Resolves with the number of those that do, and for how long Postgres has run. */
+  beat(): Promise<{ alive: number; upMs: number }>;
+  /** Frees what processes that have not said so for 40 s held, and what of this one's is for calls that it does not have. */
+  sweep(running: readonly string[]): Promise<void>;
+  dropLease(keyId: string): Promise<void>;
+  /** Says that this process lives no more. */
+  leave(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const POOL: PoolOptions = {
+  name: "limits",
+  max: 4,
+  statementTimeoutMs: 1500,
+  lockTimeoutMs: 1500,
+};
+const DEADLINE_MS = 2000;
+/** Longest period of a budget, and what is left of a call by then was lost. */
+const PERIOD_DAYS_MAX = 32;
+
+/** The limits' own connections to Postgres; `holder` is this process. */
+export function openLimitStore(databaseUrl: string, holder: string): LimitStore {
+  let client: postgres.Sql | null = null;
+
+  /** A connection that does not answer is given up with its whole pool: it may be hung for ever. */
+  async function asking<T>(work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
+    client ??= connect(databaseUrl, POOL);
+    const used = client;
+    const answer = Promise.resolve(work(used));
+    try {
+      return await within(DEADLINE_MS, answer);
+    } catch (error) {
+      answer.catch(() => undefined);
+      if (client === used && isDeadline(error)) {
+        client = null;
+        used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    take: (account, decide) => asking((sql) => takeTurn(sql, { account, holder }, decide)),
+    end: (ended) => asking((sql) => endOne(sql, ended)),
+    beat: () =>
+      asking(async (sql) => {
+        await sql`insert into limit_holders (holder, seen_at) values (${holder}, now())
+          on conflict (holder) do update set seen_at = excluded.seen_at`;
+        const [row] = await sql<{ alive: number; upMs: number }[]>`
+          select count(*)::int as alive,
+            extract(epoch from now() - pg_postmaster_start_time())::float8 * 1000 as "upMs"
+          from limit_holders where seen_at > now() - interval '15 seconds'`;
+        return row ?? { alive: 1, upMs: 0 };
+      }),
+    sweep: (running) => asking((sql) => sweep(sql, holder, running)),
+    dropLease: (keyId) =>
+      asking((sql) => sql`delete from limit_leases where key_id = ${keyId} and holder = ${holder}`).then(
+        () => undefined,
+      ),
+    leave: () =>
+      asking((sql) => sql`delete from limit_holders where holder = ${holder}`).then(() => undefined),
+    close: async () => {
+      await client?.end({ timeout: 1 });
+      client = null;
+    },
+  };
+}
+
+const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
+
+type Place = { account: Account; holder: string };
+type StandingRow = {
+  turn: string;
+  nowMs: number;
+  spent: string;
+  /** Of calls that ended and whose records are on their way. */
+  ended: string;
+  held: string;
+  leased: string;
+  calls: number;
+  slots: [slot: number, requests: number, tokens: number][];
+};
+
+/**
+ * Decides anew until nobody else has booked meanwhile: of those who decide at once one always gets on. There is no
+ * transaction that a lost connection could leave half-way: postgres.js ends the process at its rollback.
+ */
+async function takeTurn(sql: postgres.Sql, place: Place, decide: (found: Standing) => Taking): Promise<void> {
+  for (;;) {
+    const row = await standingRow(sql, place);
+    const standing = {
+      nowMs: row.nowMs,
+      spent: BigInt(row.spent) + BigInt(row.ended),
+      held: BigInt(row.held) + BigInt(row.leased),
+      calls: row.calls,
+      slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
+    };
+    const taking = decide(standing);
+    if (taking.taken.length === 0) return;
+    if (await book(sql, { ...place, turn: row.turn, slot: slotOf(row.nowMs) }, taking)) return;
+  }
+}
+
+/** One statement, so that a cost is seen either as held or as spent. */
+async function standingRow(sql: postgres.Sql, { account, holder }: Place): Promise<StandingRow> {
+  const { keyId, period } = account;
+  const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${keyId}`;
+  const inPeriod = sql`started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz`;
+  const sum = sql`select coalesce(ceil(sum(usd) * 1e12), 0)::text`;
+  const [row] = await sql<StandingRow[]>`
+    select coalesce((select turn from limit_turns where ${ofKey}), 0)::text as turn,
+      floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
+      (${sum} from key_spend where ${ofKey}
+        and day >= ${period.from}::text::date and day < ${period.to}::text::date) as spent,
+      (${sum} from limit_holds where ${ofKey} and ended and ${inPeriod}) as ended,
+      (${sum} from limit_holds where ${ofKey} and not ended and ${inPeriod}) as held,
+      (${sum} from limit_leases where ${ofKey}
+        and holder <> ${holder} and period = ${period.from}::text::date) as leased,
+      (select count(*) from limit_holds where ${ofKey} and not ended)::int
+        + (select coalesce(sum(calls), 0) from limit_leases where ${ofKey} and holder <> ${holder})::int as calls,
+      (select coalesce(json_agg(json_build_array(slot, requests, tokens) order by slot), '[]')
+        from limit_rates where ${ofKey}
+          and slot >= floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED}::int) as slots`;
+  if (!row) throw new RangeError("a select without a table has one row");
+  return row;
+}
+
+type Turn = Place & { turn: string; slot: number };
+
+/** False, and nothing is booked, when somebody else has booked since the turn. */
+async function book(sql: postgres.Sql, it: Turn, { taken, holds, rated, lease }: Taking): Promise<boolean> {
+  const { account, holder, turn, slot } = it;
+  const { keyId, period } = account;
+  const rows = taken.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: usdText(usd) }));
+  const tokens = taken.reduce((sum, one) => sum + one.tokens, 0);
+  const mine = await sql`
+    with mine as (
+      insert into limit_turns as known (org_id, key_id, turn) values (${DEFAULT_ORG}, ${keyId}, 1)
+      on conflict (org_id, key_id) do update set turn = known.turn + 1 where known.turn = ${turn}
+      returning 1
+    ), held as (
+      insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd)
+      select ${DEFAULT_ORG}, "callId", ${keyId}, ${holder}, "startedAt", usd
+      from mine, json_to_recordset(${JSON.stringify(holds ? rows : [])}::text::json)
+        as r("callId" uuid, "startedAt" timestamptz, usd numeric)
+    ), counted as (
+      insert into limit_rates as booked (org_id, key_id, slot, requests, tokens)
+      select ${DEFAULT_ORG}, ${keyId}, ${slot}::bigint, ${taken.length}::int, ${tokens}::bigint
+      from mine where ${rated}
+      on conflict (org_id, key_id, slot) do update
+      set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens
+    ), leased as (
+      insert into limit_leases (org_id, key_id, holder, period, usd, calls)
+      select ${DEFAULT_ORG}, ${keyId}, ${holder}, ${period.from}::text::date, ${usdText(lease?.usd ?? 0n)}::numeric,
+        ${lease?.calls ?? 0}::int
+      from mine where ${lease !== null}
+      on conflict (org_id, key_id, holder) do update
+      set period = excluded.period, usd = excluded.usd, calls = excluded.calls
+    )
+    select 1 from mine`;
+  return mine.length > 0;
+}
+
+async function endOne(sql: postgres.Sql, { callId, keyId, usd, slot, tokensMore }: Ended): Promise<void> {
+  const isHold = sql`org_id = ${DEFAULT_ORG} and call_id = ${callId}`;
+  await Promise.all([
+    usd === null
+      ? sql`delete from limit_holds where ${isHold}`
+      : sql`update limit_holds set ended = true, usd = ${usd} where ${isHold}`,
+    tokensMore === 0
+      ? null
+      : sql`update limit_rates set tokens = greatest(0, tokens + ${tokensMore})
+          where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and slot = ${slot}`,
+  ]);
+}
+
+/** Holds of calls that ended stay, whoever held them: their cost is known, and their record will take them away. */
+async function sweep(sql: postgres.Sql, holder: string, running: readonly string[]): Promise<void> {
+  const alive = sql`select holder from limit_holders where seen_at > now() - interval '40 seconds'`;
+  await sql`delete from limit_holds where not ended and (
+      holder not in (${alive})
+      or (holder = ${holder} and call_id <> all(${[...running]}::text[]::uuid[])))
+    or started_at < now() - make_interval(days => ${PERIOD_DAYS_MAX})`;
+  await sql`delete from limit_leases where holder not in (${alive})`;
+  await sql`delete from limit_holders where seen_at < now() - interval '1 hour'`;
+  await sql`delete from limit_rates
+    where slot < floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED + 1}::int`;
+}

@@ -1,0 +1,164 @@
+import type { Clock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import type { ClientKey } from "../../directory.ts";
+import { GatewayError } from "../../errors.ts";
+import type { Ask, Booking, Refusal } from "../../limits/decide.ts";
+import { periodOf } from "../../limits/window.ts";
+import { createEnds, type LimitEnds } from "./ends.ts";
+import { createLane, type Lane, type LaneDeps } from "./lane.ts";
+import { type LimitStore, openLimitStore } from "./limit-store.ts";
+import { createTouch } from "./touch.ts";
+
+/** What a call that was let through came to. */
+export type Used = {
+  /** Exact decimal; null when nobody knows. */
+  costUsd: string | null;
+  /** Null when nobody knows. */
+  tokens: number | null;
+};
+
+/** A call that was let through. Either of the two is called once; it takes half a second at most and never rejects. */
+export type Grant = {
+  /** Gives back what the call did not use; the rest stays reserved until its record is there. */
+  end(used: Used): Promise<void>;
+  /** The call was not sent, and no record will come. */
+  drop(): Promise<void>;
+};
+
+export type Limiter = {
+  /**
+   * Lets a call through, with what it may use at most reserved for it, or says why not, as the error that the client
+   * gets. A key without limits costs nothing: no question is asked, and `ask` is not called.
+   */
+  reserve(call: LimitedCall, ask: () => Ask): Promise<Grant | GatewayError>;
+  close(): Promise<void>;
+};
+
+/** `recorded`: the call leaves a record, which takes its reservation away. */
+type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
+
+export type LimiterOptions = { databaseUrl: string; clock: Clock; log: Log };
+
+const BEAT_MS = 5000;
+
+const UNLIMITED: Grant = { end: async () => undefined, drop: async () => undefined };
+
+const MESSAGES = {
+  requests: "The key's limit of requests per minute is reached.",
+  tokens: "The key's limit of tokens per minute is reached.",
+  calls: "The key's limit of calls at once is reached.",
+  budget: "What is left of the key's budget does not cover what this call may cost.",
+  reserved: "What is left of the key's budget is reserved for calls under way.",
+} as const satisfies Record<Refusal["limit"], string>;
+
+/** Keeps keys within their limits, together with the other gateways on the database. */
+export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {
+  const store = openLimitStore(databaseUrl, newId());
+  const touch = createTouch(clock, log);
+  const ends = createEnds(store, touch);
+  let replicas = 1;
+  const lanes = createLanes(ends, {
+    store,
+    clock,
+    replicas: () => replicas,
+    reachable: touch.reachable,
+    heard: touch.heard,
+    leasesGood: touch.recent,
+  });
+
+  async function beat(): Promise<void> {
+    try {
+      const { alive, upMs } = await store.beat();
+      replicas = alive;
+      touch.beaten(upMs);
+      await ends.retry();
+      await lanes.tidy(store);
+      if (touch.steady()) await store.sweep(ends.running());
+    } catch (error) {
+      touch.heard(error);
+    }
+  }
+
+  await beat();
+  const timer = setInterval(() => void beat(), BEAT_MS);
+  timer.unref();
+
+  return {
+    async reserve(call, ask) {
+      const { id, key, admittedAt } = call;
+      if (key.limits === null || Object.keys(key.limits).length === 0) return UNLIMITED;
+      const lane = lanes.of(call);
+      ends.begin(id);
+      const asking = { callId: id, startedAt: admittedAt.toISOString(), limits: key.limits, ask: ask() };
+      const answer = await lane.ask(asking);
+      if (answer.kind === "granted") {
+        return answer.leased ? leasedGrant(ends, lane, id) : bookedGrant(ends, call, answer);
+      }
+      ends.forget(id);
+      return answer.kind === "refused" ? errorOf(answer.refusal) : new GatewayError("store_unavailable");
+    },
+    async close() {
+      clearInterval(timer);
+      await store.leave().catch(() => undefined);
+      await store.close();
+    },
+  };
+}
+
+/** One lane for each key and period that has calls. */
+function createLanes(ends: LimitEnds, deps: Omit<LaneDeps, "account" | "slotsFree">) {
+  const lanes = new Map<string, { keyId: string; lane: Lane }>();
+  return {
+    of({ key, admittedAt }: LimitedCall): Lane {
+      const period = periodOf(key.limits?.budget_period ?? "month", admittedAt);
+      const name = `${key.id} ${period.from} ${period.to}`;
+      const known = lanes.get(name);
+      if (known) return known.lane;
+      const account = { keyId: key.id, period };
+      const lane = createLane({ ...deps, account, slotsFree: () => ends.untold(key.id) });
+      lanes.set(name, { keyId: key.id, lane });
+      return lane;
+    },
+    /** Gives back the leases of keys that have no calls. */
+    async tidy(store: Pick<LimitStore, "dropLease">): Promise<void> {
+      for (const [name, { keyId, lane }] of [...lanes]) {
+        if (!lane.idle()) continue;
+        lanes.delete(name);
+        await store.dropLease(keyId);
+      }
+    },
+  };
+}
+
+function leasedGrant(ends: LimitEnds, lane: Lane, id: string): Grant {
+  const end = async () => {
+    lane.leasedEnded(id);
+    ends.forget(id);
+  };
+  return { end, drop: end };
+}
+
+function bookedGrant(
+  ends: LimitEnds,
+  { id, key, recorded }: LimitedCall,
+  { booking, slot }: { booking: Booking; slot: number },
+): Grant {
+  const { budget_usd, concurrency, tokens_per_minute } = key.limits ?? {};
+  const isHeld = budget_usd !== undefined || concurrency !== undefined;
+  const end = async (usd: string | null, tokens: number | null) => {
+    const more = tokens_per_minute === undefined || tokens === null ? 0 : tokens - booking.tokens;
+    if (!isHeld && more === 0) return ends.forget(id);
+    await ends.end({ callId: id, keyId: key.id, usd, slot, tokensMore: more });
+  };
+  return {
+    end: ({ costUsd, tokens }) => end(recorded ? (costUsd ?? "0") : null, tokens),
+    drop: () => end(null, 0),
+  };
+}
+
+function errorOf({ type, limit, retryAfterSeconds, headers }: Refusal): GatewayError {
+  const error = new GatewayError(type, MESSAGES[limit]);
+  error.headers = { ...headers, "retry-after": String(retryAfterSeconds) };
+  return error;
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { eq } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { digestWebhooks } from "#drizzle/schema/feedback.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { closed, fits } from "#shared/schema.ts";
+import { audit } from "../audit.ts";
+import { asking } from "../failure.ts";
+import type { Belonging, Sealer } from "../seal.ts";
+
+const Sealed = closed({ url: Type.String(), secret: Type.String() });
+const BELONGING: Belonging = { orgId: DEFAULT_ORG, purpose: "digest_webhook" };
+
+export type DigestWebhookRow = Pick<
+  typeof digestWebhooks.$inferSelect,
+  "host" | "allowPrivateNetwork" | "createdAt"
+>;
+/** Where digests go, and the secret that signs them. To be used and forgotten. */
+export type DigestWebhook = Static<typeof Sealed> & { allowPrivateNetwork: boolean };
+
+type Db = Pick<Database, "db">;
+const isOwn = eq(digestWebhooks.orgId, DEFAULT_ORG);
+
+export const findDigestWebhook = ({ db }: Db): Promise<DigestWebhookRow | null> =>
+  asking(async () => (await db.select().from(digestWebhooks).where(isOwn))[0] ?? null);
+
+/** The address and its secret; null where there is none, or it was sealed with another master key. */
+export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWebhook | null> =>
+  asking(async () => {
+    const [row] = await db.select().from(digestWebhooks).where(isOwn);
+    const text = row ? sealer.open(row.sealed, BELONGING)?.reveal() : undefined;
+    const value: unknown = text === undefined ? null : JSON.parse(text);
+    return row && fits(Sealed, value) ? { ...value, allowPrivateNetwork: row.allowPrivateNetwork } : null;
+  });
+
+/** Sets the address, with a new secret of 256 bits, which is given back this once. */
+export const putDigestWebhook = (
+  { db }: Db,
+  sealer: Sealer,
+  { url, allowPrivateNetwork, now }: { url: string; allowPrivateNetwork: boolean; now: Date },
+): Promise<{ row: DigestWebhookRow; secret: string }> =>
+  asking(async () => {
+    const secret = `whsec_${randomBytes(32).toString("base64")}`;
+    const row = {
+      sealed: sealer.seal(JSON.stringify({ url, secret }), BELONGING),
+      host: new URL(url).host,
+      allowPrivateNetwork,
+      createdAt: now.toISOString(),
+    };
+    await db.transaction(async (tx) => {
+      await tx
+        .insert(digestWebhooks)
+        .values(row)
+        .onConflictDoUpdate({ target: digestWebhooks.orgId, set: row });
+      await audit(tx, { action: "digest_webhook.set", subject: row.host, at: now });
+    });
+    return { row, secret };
+  });
+
+/** False where there was none. */
+export const removeDigestWebhook = ({ db }: Db, now: Date): Promise<boolean> =>
+  asking(() =>
+    db.transaction(async (tx) => {
+      const [removed] = await tx.delete(digestWebhooks).where(isOwn).returning({ host: digestWebhooks.host });
+      if (removed) await audit(tx, { action: "digest_webhook.deleted", subject: removed.host, at: now });
+      return removed !== undefined;
+    }),
+  );

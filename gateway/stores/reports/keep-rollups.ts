@@ -1,0 +1,65 @@
+import { dropOldMonths } from "#drizzle/retention.ts";
+import { pause } from "#shared/backoff.ts";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { Directory } from "../../directory.ts";
+import { openRollups } from "./rollups.ts";
+
+/** Reports read what is not rolled up yet from single records, so nothing hurries. */
+const EVERY_MS = 10_000;
+const RETENTION_EVERY_MS = 60 * 60_000;
+const DAY_MS = 24 * 3_600_000;
+
+export type KeepRollupsDeps = {
+  directory: { current(): Pick<Directory, "settings"> };
+  clock: Clock;
+  log: Log;
+};
+
+/**
+ * Rolls up hours that ended and those that changed, and drops the single records of months that are older than
+ * `retention_days`, until told to stop. Any number of processes may do so. A failure is logged and tried again.
+ */
+export function keepRollups(
+  databaseUrl: string,
+  { directory, clock, log }: KeepRollupsDeps,
+): { stop(): Promise<void> } {
+  const rollups = openRollups({ url: databaseUrl });
+  const stopping = new AbortController();
+  let failing = false;
+  let retainedAtMs = Number.NEGATIVE_INFINITY;
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted && (await rollups.turn(clock.now())) === "more");
+    if (stopping.signal.aborted || clock.monotonicMs() - retainedAtMs < RETENTION_EVERY_MS) return;
+    const days = directory.current().settings.retention_days;
+    const dropped = await dropOldMonths(databaseUrl, new Date(clock.now().getTime() - days * DAY_MS));
+    if (dropped.length > 0)
+      log.info({ partitions: dropped.join(" ") }, "records older than retention_days are dropped");
+    retainedAtMs = clock.monotonicMs();
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await work().then(
+        () => {
+          failing = false;
+        },
+        (error) => {
+          if (!failing) log.warn(errorFields(error), "rollups wait: reports read single records meanwhile");
+          failing = true;
+        },
+      );
+      await pause(EVERY_MS, stopping.signal);
+    }
+  }
+
+  const running = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.race([running, Bun.sleep(5_000)]);
+      await rollups.close();
+    },
+  };
+}

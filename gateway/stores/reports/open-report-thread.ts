@@ -1,0 +1,82 @@
+import { Worker } from "node:worker_threads";
+import type { Spec } from "#shared/report.ts";
+import { type ErrorType, GatewayError } from "../../errors.ts";
+import type { Format } from "../../reports/request.ts";
+import { reportQueue } from "./report-queue.ts";
+
+/** Where reports are read from: the database itself, or a replica of it. */
+export type ReportPlaces = { url: string; mainUrl: string };
+
+/** A report to make: a checked spec, the end of ranges that have none, and the form of the text. */
+type ReportOrder = { spec: Spec; nowMs: number; format: Format };
+
+/** What the thread is told. */
+export type ReportTask =
+  | ({ kind: "open" } & ReportPlaces)
+  | ({ kind: "run"; id: number } & ReportOrder)
+  | { kind: "close" };
+
+/** `message` is for the client, `inside` for the log. */
+export type Failure = { type: ErrorType; message?: string; inside?: string };
+
+/** What the thread tells. Texts cross threads a hundred times faster than the objects that they stand for. */
+export type ReportAnswer =
+  | { kind: "done"; id: number; text: string }
+  | ({ kind: "failed"; id: number } & Failure)
+  /** The replica does not show the latest calls. */
+  | { kind: "behind" }
+  | { kind: "closed" };
+
+const CLOSE_MS = 5_000;
+
+export type ReportThread = {
+  /** The report's text. A report that waits for its turn is given up when `signal` says that nobody wants it. */
+  make(order: ReportOrder, signal: AbortSignal | undefined): Promise<string>;
+  /** Lets reports under way end, within 5 s. */
+  close(): Promise<void>;
+};
+
+type Happenings = { behind(): void; ended(code: string): void };
+
+/** Starts the thread of `file`. Once it has ended, all that waits for it fails, and it is of no further use. */
+export function openReportThread(file: URL, places: ReportPlaces, on: Happenings): ReportThread {
+  const worker = new Worker(file);
+  const closed = Promise.withResolvers<void>();
+  const tell = (task: ReportTask) => worker.postMessage(task);
+  const queue = reportQueue<ReportOrder>({
+    start: (id, order) => tell({ kind: "run", id, ...order }),
+    hung: () => void worker.terminate(),
+  });
+  let alive = true;
+  const end = (code: string) => {
+    if (!alive) return;
+    alive = false;
+    on.ended(code);
+    queue.failAll("reports_unavailable");
+    closed.resolve();
+  };
+  worker.unref();
+  worker.on("message", (answer: ReportAnswer) => {
+    if (answer.kind === "behind") on.behind();
+    else if (answer.kind === "closed") closed.resolve();
+    else queue.settle(answer.id, answer.kind === "done" ? answer.text : errorOf(answer));
+  });
+  worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
+  worker.on("exit", () => end("it ended by itself"));
+  tell({ kind: "open", ...places });
+
+  return {
+    make: queue.add,
+    async close() {
+      const patience = setTimeout(closed.resolve, CLOSE_MS);
+      await Promise.race([closed.promise, queue.idle()]);
+      tell({ kind: "close" });
+      await closed.promise;
+      clearTimeout(patience);
+      await worker.terminate();
+    },
+  };
+}
+
+const errorOf = ({ type, message, inside }: Failure): GatewayError =>
+  new GatewayError(type, message, inside === undefined ? undefined : new Error(inside));

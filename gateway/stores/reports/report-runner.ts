@@ -1,0 +1,171 @@
+import { connect, within } from "#drizzle/database.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Result, Spec } from "#shared/report.ts";
+import { GatewayError } from "../../errors.ts";
+import { type AnswerRow, type Answers, assemble } from "../../reports/assemble.ts";
+import type { Query } from "../../reports/parameters.ts";
+import { type Ask, lateLabels, planReport } from "../../reports/plan.ts";
+import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
+import type { Survey } from "../../reports/rollup/cover.ts";
+import { askBefore, coverageRow, sinceOf } from "../../reports/rollup/coverage.ts";
+import { planRolled } from "../../reports/rollup/plan.ts";
+import { firstsQuery, surveyQuery } from "../../reports/rollup/survey.ts";
+import { type Period, type Periods, periodsOf } from "../../reports/window.ts";
+import { isAway } from "../failure.ts";
+
+/** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
+export type ReportRunner = {
+  /**
+   * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
+   * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a query
+   * takes longer than 30 s; overloaded when too many reports wait already.
+   */
+  run(spec: Spec, now: Date): Promise<Result>;
+  close(): Promise<void>;
+};
+
+/** Reports have connections of their own, and few: they wait for each other, and never hold up recording. */
+const CONNECTIONS_MAX = 2;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Reports running and waiting at once; more than any page asks for. */
+const RUNS_MAX = 200;
+/** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
+const DEADLINE_MS = 120_000;
+
+/** Under so many records single ones are read: it takes no longer, and the 95th percentile is exact. */
+const ROLLUPS_FROM = 20_000;
+const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
+
+type Options = {
+  url: string;
+  orgId?: string;
+  /** Records in a report's windows from which rollups are read; infinite: never but where single records are gone. */
+  rollupsFrom?: number;
+};
+
+/** Opens its connections when first needed, all of them read-only. */
+export function reportRunner({
+  url,
+  orgId = DEFAULT_ORG,
+  rollupsFrom = ROLLUPS_FROM,
+}: Options): ReportRunner {
+  const open = () =>
+    connect(url, {
+      name: "reports",
+      max: CONNECTIONS_MAX,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      readOnly: true,
+    });
+  let client = open();
+  let runs = 0;
+
+  /** Reads within one snapshot, so that rows and total cannot disagree. */
+  async function snapshot(work: (ask: Asking) => Promise<Answers>): Promise<Answers> {
+    const used = client;
+    try {
+      const reading = used.begin("isolation level repeatable read read only", async (sql) => {
+        await sql.unsafe(BEFORE_READING);
+        return await work(({ text, params }) => sql.unsafe<AnswerRow[]>(text, params.map(sent)));
+      });
+      return await within(DEADLINE_MS, reading);
+    } catch (error) {
+      if (isDeadline(error) && used === client) {
+        client = open();
+        void used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  async function answers(spec: Spec, periods: Periods): Promise<Answers> {
+    if (runs >= RUNS_MAX) throw new GatewayError("overloaded");
+    runs++;
+    try {
+      return await snapshot(async (ask) => {
+        const reverted = needsReverts(spec) ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf)) : [];
+        const survey = await surveyed({ orgId, spec, periods }, rollupsFrom, ask);
+        return await answersOf({ orgId, spec, periods, reverted, survey }, ask);
+      });
+    } catch (error) {
+      throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
+    } finally {
+      runs--;
+    }
+  }
+
+  return {
+    run: async (spec, now) => {
+      const periods = periodsOf(spec.range, spec.compare, now);
+      return assemble(spec, periods, await answers(spec, periods));
+    },
+    close: () => client.end({ timeout: 5 }),
+  };
+}
+
+/**
+ * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
+ * hashes of millions of cells stay in memory, within bounds.
+ */
+const BEFORE_READING =
+  "lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off";
+
+type Asking = (query: Query) => PromiseLike<readonly AnswerRow[]>;
+
+/** How far rollups reach, where they are worth asking: single records tell of a small number at once, and exactly. */
+async function surveyed(
+  { orgId, spec, periods }: Pick<Ask, "orgId" | "spec" | "periods">,
+  rollupsFrom: number,
+  ask: Asking,
+): Promise<Survey | null> {
+  if (spec.source !== "requests" && spec.source !== "outcomes") return null;
+  // Sessions of outcomes ran whenever they did.
+  const asked = spec.source === "requests" ? periods : { current: EVER, previous: null };
+  const [row] = await ask(surveyQuery(orgId, asked, rollupsFrom));
+  if (!row) return null;
+  const rawFromMs = row["raw_from"] ? Number(row["raw_from"]) : null;
+  const reachesBack = [asked.current, asked.previous].some(
+    (period) => period && rawFromMs !== null && (period.fromMs === null || period.fromMs < rawFromMs),
+  );
+  if (!reachesBack && Number(row["records"]) < rollupsFrom) return null;
+  const marked = (row["marked"] ?? "").match(/-?\d+/g) ?? [];
+  return {
+    rolledToMs: Number(row["rolled_to"]),
+    rawFromMs,
+    markedMs: marked.map(Number).sort((a, b) => a - b),
+  };
+}
+
+async function answersOf(asked: Ask, ask: Asking): Promise<Answers> {
+  const { survey } = asked;
+  if (survey && asked.spec.source === "requests") {
+    const { rows, total } = planRolled(asked, survey);
+    const coverage = await rolledCoverage(asked, survey, ask);
+    return { rows: await askIf(rows, ask), total: await ask(total), coverage };
+  }
+  const { rows, total, coverage } = planReport(asked);
+  return { rows: await askIf(rows, ask), total: await ask(total), coverage: await askIf(coverage, ask) };
+}
+
+const askIf = async (query: Query | null, ask: Asking) => (query ? await ask(query) : []);
+
+async function rolledCoverage(asked: Ask, survey: Survey, ask: Asking): Promise<readonly AnswerRow[]> {
+  if (lateLabels(asked.spec).length === 0) return [];
+  const [firsts] = await ask(firstsQuery(asked.orgId, survey));
+  const since = sinceOf(asked, firsts ?? {});
+  if (!since) return [];
+  return [coverageRow(since, await ask(planRolled(askBefore(asked, since), survey).total))];
+}
+
+const needsReverts = ({ measures }: Spec): boolean =>
+  measures.some((measure) => measure === "reverted_prs" || measure === "revert_rate");
+
+const revertOf = (row: AnswerRow): Revert => ({
+  reverter: row["reverter"] ?? "",
+  original: row["original"] ?? "",
+});
+
+/** The driver's types want arrays that may be written to. */
+const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
+
+const isDeadline = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "DEADLINE";

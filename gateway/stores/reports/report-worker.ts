@@ -1,0 +1,63 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import type { Spec } from "#shared/report.ts";
+import { GatewayError } from "../../errors.ts";
+import type { Format } from "../../reports/request.ts";
+import { openReportThread, type ReportPlaces, type ReportThread } from "./open-report-thread.ts";
+
+/** Answers checked specs, away from the event loop that answers calls. */
+export type ReportWriter = {
+  /**
+   * The result of a checked spec (reports/spec.ts) as text, with `now` as the end of ranges that have none. A report that
+   * has not begun is given up when `signal` says that nobody waits for it any more.
+   * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a query
+   * takes too long; overloaded when too many reports wait already, or for too long; reports_unavailable when the thread
+   * that makes reports ended under it or is being ended.
+   */
+  write(spec: Spec, now: Date, format: Format, signal?: AbortSignal): Promise<string>;
+  /** Lets reports under way end, within 5 s. */
+  close(): Promise<void>;
+};
+
+/** A thread that has just died is not started again at once: what killed it may do so again. */
+const RESTART_MS = 1_000;
+const SAY_EVERY_MS = 60_000;
+
+const THREAD = new URL("./report-thread.ts", import.meta.url);
+
+/** The thread is started by the first report, and again should it die. */
+export function reportWriter(
+  places: ReportPlaces,
+  { log, clock }: { log: Log; clock: Clock },
+  threadFile = THREAD,
+): ReportWriter {
+  let thread: ReportThread | null = null;
+  let diedAtMs = Number.NEGATIVE_INFINITY;
+  let saidBehindMs = Number.NEGATIVE_INFINITY;
+  let closing = false;
+
+  const behind = () => {
+    if (clock.monotonicMs() - saidBehindMs < SAY_EVERY_MS) return;
+    saidBehindMs = clock.monotonicMs();
+    log.warn({}, "the replica for reports lags behind, so that reports do not show the latest calls");
+  };
+  const ended = (code: string) => {
+    thread = null;
+    diedAtMs = clock.monotonicMs();
+    if (!closing)
+      log.error({ code }, "the thread that makes reports ended, and is started again when needed");
+  };
+
+  return {
+    async write(spec, now, format, signal) {
+      const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
+      if (closing || tooSoon) throw new GatewayError("reports_unavailable");
+      thread ??= openReportThread(threadFile, places, { behind, ended });
+      return await thread.make({ spec, nowMs: now.getTime(), format }, signal);
+    },
+    async close() {
+      closing = true;
+      await thread?.close();
+    },
+  };
+}

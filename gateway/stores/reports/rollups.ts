@@ -1,0 +1,203 @@
+import { connect } from "#drizzle/database.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { KIND_NAMES } from "../../reports/rollup/kinds.ts";
+import {
+  ADD_LATE,
+  BRIDGE_GAPS,
+  FORGET_ACTIVE_HOURS,
+  FORGET_DAY,
+  FORGET_HOURS,
+  FORGET_LATE,
+  FORGET_NOTES,
+  FORGET_SEEN,
+  NOTE_AFTER,
+  NOTE_BEFORE,
+  NOTE_ELSEWHERE,
+  NOTE_LATE,
+  NOTE_NOBODY,
+  NOTE_SEEN,
+  ROLL_ACTIVE_HOURS,
+  ROLL_DAY,
+  ROLL_HOURS,
+} from "../../reports/rollup/roll.ts";
+import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Calls that are still open when their hour ends have this long to end before it is rolled up. */
+const SETTLE_MS = 5 * 60_000;
+/** A marked hour is made anew so long after its first mark, for it may be marked again; until then it is read raw. */
+const DEBOUNCE_MS = 60_000;
+/** How far a catch-up is, and how many records it has summed up. */
+export type Progress = { rolledTo: Date; records: number };
+
+/** Keeps the rollups of an organisation. Any number of processes may run it: one at a time gets its turn. */
+export type Rollups = {
+  /**
+   * Rolls up the next day, or the rest of one, or makes a day anew whose hours were marked; reads and writes one
+   * snapshot. `patient` leaves hours alone that were marked a short time ago.
+   */
+  turn(now: Date, patient?: boolean): Promise<Turn>;
+  /** Takes turns until there is nothing left to do. Waits for another process that is at it. */
+  catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
+  /** Makes everything anew for which there are single records. Reports read single records meanwhile. */
+  rebuild(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
+  close(): Promise<void>;
+};
+
+/** An hour of 10,000 records takes 0.1 s; a day of a very large organisation takes minutes. */
+const STATEMENT_TIMEOUT_MS = 10 * 60_000;
+const BUSY_RETRY_MS = 1_000;
+
+export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?: string }): Rollups {
+  const client = connect(url, {
+    name: "rollups",
+    max: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: 5_000,
+    // A process that hangs must not keep the others from their turn.
+    idleTransactionTimeoutMs: 60_000,
+  });
+  let records = 0;
+  const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
+
+  const turn: Rollups["turn"] = (now, patient = true) =>
+    run(async (sql, state) => {
+      const settledMs = floorTo(HOUR_MS, now.getTime() - SETTLE_MS);
+      if (settledMs > state.rolledToMs) {
+        records += await advance(sql, orgId, state, settledMs);
+        return "more";
+      }
+      const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
+      return remade ? "more" : "idle";
+    });
+
+  async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {
+    for (;;) {
+      const outcome = await turn(now, false);
+      const rolledTo = new Date((await stateOf(client, orgId))?.rolledToMs ?? 0);
+      if (outcome === "idle") return { rolledTo, records };
+      if (outcome === "busy") await Bun.sleep(BUSY_RETRY_MS);
+      else onProgress?.({ rolledTo, records });
+    }
+  }
+
+  return {
+    turn,
+    catchUp,
+    rebuild: async (now, onProgress) => {
+      while ((await run((sql, state) => forget(sql, orgId, state))) === "busy")
+        await Bun.sleep(BUSY_RETRY_MS);
+      records = 0;
+      return await catchUp(now, onProgress);
+    },
+    close: () => client.end({ timeout: 5 }),
+  };
+}
+
+/** Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`; returns how many records. */
+async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<number> {
+  const toMs = Math.min(settledMs, floorTo(DAY_MS, rolledToMs) + DAY_MS);
+  const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
+  if (toMs % DAY_MS === 0) await rollDay(sql, orgId, dayOf(toMs - 1), { known: false, wholeToMs: toMs });
+  const reached = made?.records ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
+  await sql`update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
+  // Later hours are read raw until their turn comes, which sees all that this one sees.
+  await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(rolledToMs)}`;
+  return made?.records ?? 0;
+}
+
+/** The day of the first record after a day without any, or `settledMs`. Whole days without records need no rollups. */
+async function nextRecord(sql: Sql, orgId: string, fromMs: number, settledMs: number): Promise<number> {
+  if (fromMs >= settledMs) return fromMs;
+  const [row] = await sql.unsafe<{ at: string | null }[]>(
+    `select (extract(epoch from min(started_at)) * 1000)::bigint::text as at from requests
+    where org_id = $1::text and started_at >= $2::timestamptz and started_at < $3::timestamptz`,
+    [orgId, iso(fromMs), iso(settledMs)],
+  );
+  return row?.at ? Math.max(fromMs, floorTo(DAY_MS, Number(row.at))) : settledMs;
+}
+
+/** Makes the marked hours of one day anew, the one that was marked first; returns whether there was one. */
+async function remakeMarkedDay(
+  sql: Sql,
+  orgId: string,
+  state: State,
+  beforeMs: number | null,
+): Promise<boolean> {
+  const ripe = beforeMs === null ? "true" : "bool_or(id < $3::uuid)";
+  const marked = await sql.unsafe<{ at: string }[]>(
+    `select (extract(epoch from hour) * 1000)::bigint::text as at from rollup_marks
+    where org_id = $1::text and hour < $2::timestamptz
+      and date_trunc('day', hour, 'UTC') = (
+        select date_trunc('day', hour, 'UTC') from rollup_marks
+        where org_id = $1::text and hour < $2::timestamptz
+        group by 1 having ${ripe} order by 1 limit 1)
+    group by hour order by hour`,
+    [orgId, iso(state.rolledToMs), ...(beforeMs === null ? [] : [idsFrom(beforeMs)])],
+  );
+  const hours = marked.map(({ at }) => Number(at));
+  const [first] = hours;
+  if (first === undefined) return false;
+  const day = dayOf(first);
+  const known = floorTo(DAY_MS, first) + DAY_MS <= state.rolledToMs;
+  if (known) await sql.unsafe(NOTE_BEFORE, [orgId, day]);
+  for (const hourMs of hours) await remakeHour(sql, orgId, hourMs, state);
+  if (known) await rollDay(sql, orgId, day, { known, wholeToMs: floorTo(DAY_MS, state.rolledToMs) });
+  await sql`delete from rollup_marks where org_id = ${orgId} and hour = any(${hours.map(iso)})`;
+  return true;
+}
+
+/** Where the hour's single records have gone, what has come since is added; else all is summed up again. */
+async function remakeHour(sql: Sql, orgId: string, hourMs: number, { rawFromMs }: State): Promise<void> {
+  const span = [iso(hourMs), iso(hourMs + HOUR_MS)];
+  if (rawFromMs === null || hourMs >= rawFromMs) {
+    await sql.unsafe(FORGET_HOURS, [orgId, ...span]);
+    await sql.unsafe(ROLL_HOURS, [orgId, ...span]);
+    return;
+  }
+  const late = await sql.unsafe<{ id: string }[]>(NOTE_LATE, [orgId, ...span]);
+  if (late.length > 0) await sql.unsafe(ADD_LATE, [orgId, ...span, late.map(({ id }) => id)]);
+  await sql.unsafe(FORGET_LATE, [orgId, ...span]);
+}
+
+/** `known`: it was a whole day before, and who was active then is noted already. `wholeToMs`: the end of whole days. */
+type Day = { known: boolean; wholeToMs: number };
+
+/** Makes a whole day of its hours. */
+async function rollDay(sql: Sql, orgId: string, day: string, { known, wholeToMs }: Day): Promise<void> {
+  if (!known) await sql.unsafe(NOTE_NOBODY);
+  else {
+    await sql.unsafe(FORGET_DAY, [orgId, day, KIND_NAMES as string[]]);
+    await sql.unsafe(FORGET_ACTIVE_HOURS, [orgId, day, KIND_NAMES as string[]]);
+  }
+  await sql.unsafe(NOTE_AFTER, [orgId, day]);
+  await sql.unsafe(NOTE_ELSEWHERE, [orgId, day, dayOf(wholeToMs)]);
+  for (const statement of ROLL_DAY) await sql.unsafe(statement, [orgId, day]);
+  await sql.unsafe(BRIDGE_GAPS, [orgId, day, known]);
+  if (known) await sql.unsafe(FORGET_SEEN, [orgId, day]);
+  for (const statement of [NOTE_SEEN, ...ROLL_ACTIVE_HOURS]) await sql.unsafe(statement, [orgId, day]);
+  await sql.unsafe(FORGET_NOTES);
+}
+
+/** Forgets all rollups that can be made again: those of hours whose single records are there. */
+async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Turn> {
+  const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
+  await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
+  const day = from.slice(0, 10);
+  await sql`delete from rollup_days where org_id = ${orgId} and day >= ${day}`;
+  await sql`delete from rollup_gaps where org_id = ${orgId} and day >= ${day}`;
+  await sql`delete from rollup_seen where org_id = ${orgId} and day >= ${day}`;
+  await sql`update rollup_state set rolled_to = ${from} where org_id = ${orgId}`;
+  return "more";
+}
+
+const floorTo = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
+const iso = (ms: number): string => new Date(ms).toISOString();
+const dayOf = (ms: number): string => iso(ms).slice(0, 10);
+
+/** The least id that is minted at `ms` or later. */
+const idsFrom = (ms: number): string => {
+  const hex = Math.max(0, ms).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};

@@ -1,0 +1,90 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import { hookPolicies } from "#drizzle/schema/tools.ts";
+import type { HookPolicyPatch } from "#shared/admin/hook-policies.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { HookPolicy } from "../../directory.ts";
+import { audit } from "../audit.ts";
+import type { Reader, Transaction } from "../change.ts";
+import type { Slice } from "../slice.ts";
+
+export type HookPolicyRow = typeof hookPolicies.$inferSelect;
+
+const isPolicy = (name: string) => and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.name, name));
+
+export const listHookPolicies = (reader: Reader, { after, limit }: Slice): Promise<HookPolicyRow[]> =>
+  reader
+    .select()
+    .from(hookPolicies)
+    .where(
+      and(eq(hookPolicies.orgId, DEFAULT_ORG), after === null ? undefined : gt(hookPolicies.name, after)),
+    )
+    .orderBy(hookPolicies.name)
+    .limit(limit);
+
+/** Those that are switched on, in the order in which they are tried. */
+export const loadHookPolicies = (reader: Reader): Promise<HookPolicy[]> =>
+  reader
+    .select({
+      name: hookPolicies.name,
+      client: hookPolicies.client,
+      tool: hookPolicies.tool,
+      server: hookPolicies.server,
+      reason: hookPolicies.reason,
+    })
+    .from(hookPolicies)
+    .where(and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.enabled, true)))
+    .orderBy(asc(hookPolicies.name));
+
+export async function findHookPolicy(reader: Reader, name: string): Promise<HookPolicyRow | null> {
+  const [row] = await reader.select().from(hookPolicies).where(isPolicy(name));
+  return row ?? null;
+}
+
+export async function writeHookPolicy(tx: Transaction, row: HookPolicyRow): Promise<void> {
+  await tx
+    .insert(hookPolicies)
+    .values(row)
+    .onConflictDoUpdate({ target: [hookPolicies.orgId, hookPolicies.name], set: row });
+  await audit(tx, { action: "hook_policy.set", subject: row.name, at: new Date(row.updatedAt) });
+}
+
+export async function deleteHookPolicy(tx: Transaction, name: string, now: Date): Promise<boolean> {
+  const gone = await tx.delete(hookPolicies).where(isPolicy(name)).returning();
+  if (gone.length > 0) await audit(tx, { action: "hook_policy.deleted", subject: name, at: now });
+  return gone.length > 0;
+}
+
+/** The policy that a body without a predecessor makes. */
+export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow =>
+  patchedHookPolicy(
+    {
+      orgId: DEFAULT_ORG,
+      name,
+      enabled: true,
+      client: null,
+      tool: "*",
+      server: null,
+      action: "deny",
+      reason: "A policy of your organisation does not allow this tool.",
+      createdAt: now.toISOString(),
+      updatedAt: now.toISOString(),
+    },
+    body,
+    now,
+  );
+
+/** The policy with the members that the body gives. */
+export const patchedHookPolicy = (
+  current: HookPolicyRow,
+  body: HookPolicyPatch,
+  now: Date,
+): HookPolicyRow => ({
+  ...current,
+  enabled: body.enabled ?? current.enabled,
+  client: body.client === undefined ? current.client : body.client,
+  tool: body.tool ?? current.tool,
+  server: body.server === undefined ? current.server : body.server,
+  action: body.action ?? current.action,
+  reason: body.reason ?? current.reason,
+  updatedAt: now.toISOString(),
+});

@@ -1,0 +1,132 @@
+import { and, eq, gt } from "drizzle-orm";
+import { mcpServers } from "#drizzle/schema/tools.ts";
+import { readDecimal } from "#shared/admin/fields.ts";
+import type { McpServerPatch, McpServerPut } from "#shared/admin/mcp-servers.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import type { ToolServer } from "../../directory.ts";
+import { audit } from "../audit.ts";
+import type { Reader, Transaction } from "../change.ts";
+import type { Belonging, Sealer } from "../seal.ts";
+import type { Slice } from "../slice.ts";
+
+export type McpServerRow = typeof mcpServers.$inferSelect;
+
+const isServer = (name: string) => and(eq(mcpServers.orgId, DEFAULT_ORG), eq(mcpServers.name, name));
+
+export const listMcpServers = (reader: Reader, { after, limit }: Slice): Promise<McpServerRow[]> =>
+  reader
+    .select()
+    .from(mcpServers)
+    .where(and(eq(mcpServers.orgId, DEFAULT_ORG), after === null ? undefined : gt(mcpServers.name, after)))
+    .orderBy(mcpServers.name)
+    .limit(limit);
+
+export async function findMcpServer(reader: Reader, name: string): Promise<McpServerRow | null> {
+  const [row] = await reader.select().from(mcpServers).where(isServer(name));
+  return row ?? null;
+}
+
+export async function writeMcpServer(tx: Transaction, row: McpServerRow): Promise<void> {
+  await audit(tx, { action: "mcp_server.set", subject: row.name, at: new Date(row.updatedAt) });
+  await tx
+    .insert(mcpServers)
+    .values(row)
+    .onConflictDoUpdate({ target: [mcpServers.orgId, mcpServers.name], set: row });
+}
+
+export async function deleteMcpServer(tx: Transaction, name: string, now: Date): Promise<boolean> {
+  await audit(tx, { action: "mcp_server.deleted", subject: name, at: now });
+  return (await tx.delete(mcpServers).where(isServer(name)).returning()).length > 0;
+}
+
+export type McpServerEdit = {
+  name: string;
+  /** The row as it is; null makes a new one. */
+  current: McpServerRow | null;
+  body: McpServerPut | McpServerPatch;
+  /** Keep what the body leaves out (PATCH), instead of the default (POST, PUT). */
+  merge: boolean;
+  sealer: Sealer;
+  now: Date;
+};
+
+/**
+ * The row that an edit makes. A credential that the body does not speak of stays, unless the calls would go to
+ * another address or in another header: whoever can change these must not thereby get the credential sent to him.
+ */
+export function editedMcpServer(edit: McpServerEdit): McpServerRow {
+  const { name, current, body, merge, now } = edit;
+  const base = merge ? current : null;
+  const next = {
+    orgId: DEFAULT_ORG,
+    name,
+    url: body.url ?? base?.url ?? "",
+    credentialHeader: given(body.credential_header, base?.credentialHeader),
+    tools: body.tools ?? base?.tools ?? {},
+    pricePerCall: given(money(body.price_per_call), base?.pricePerCall),
+    prices: body.prices ? exactPrices(body.prices) : (base?.prices ?? {}),
+    allowPrivateNetwork: body.allow_private_network ?? base?.allowPrivateNetwork ?? false,
+    enabled: body.enabled ?? base?.enabled ?? true,
+    createdAt: current?.createdAt ?? now.toISOString(),
+    updatedAt: now.toISOString(),
+  };
+  return { ...next, credential: credentialOf(edit, next) };
+}
+
+const given = <T>(inBody: T | null | undefined, present: T | null | undefined): T | null =>
+  inBody === undefined ? (present ?? null) : inBody;
+
+const money = (amount: string | number | null | undefined): string | null | undefined =>
+  amount === undefined ? undefined : readDecimal(amount);
+
+const exactPrices = (prices: Readonly<Record<string, string | number>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(prices).map(([tool, amount]) => [tool, readDecimal(amount) ?? "0"]));
+
+function credentialOf(
+  { name, current, body, sealer }: McpServerEdit,
+  next: Pick<McpServerRow, "url" | "credentialHeader">,
+): string | null {
+  if (typeof body.credential === "string") return sealer.seal(body.credential, belongingOf(name));
+  const isSamePlace =
+    current && current.url === next.url && current.credentialHeader === next.credentialHeader;
+  return body.credential === undefined && isSamePlace ? current.credential : null;
+}
+
+/** What a tool server's credential is sealed for. */
+const belongingOf = (toolServer: string): Belonging => ({
+  orgId: DEFAULT_ORG,
+  toolServer,
+  purpose: "tool_credential",
+});
+
+/** The tool servers that are switched on, by name and in the order of their names. */
+export async function loadToolServers(
+  reader: Reader,
+  { sealer, log }: { sealer: Sealer; log: Log },
+): Promise<Map<string, ToolServer>> {
+  const rows = await reader
+    .select()
+    .from(mcpServers)
+    .where(and(eq(mcpServers.orgId, DEFAULT_ORG), eq(mcpServers.enabled, true)))
+    .orderBy(mcpServers.name);
+  return new Map(rows.map((row) => [row.name, toolServerOf(row, sealer, log)]));
+}
+
+function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer {
+  const credential = row.credential === null ? null : sealer.open(row.credential, belongingOf(row.name));
+  if (row.credential !== null && credential === null) {
+    log.error({ server: row.name }, "stored credential does not open with this master key");
+  }
+  return {
+    name: row.name,
+    url: row.url,
+    credential,
+    credentialHeader: row.credentialHeader,
+    allow: row.tools.allow ?? null,
+    deny: row.tools.deny ?? [],
+    pricePerCall: row.pricePerCall,
+    prices: row.prices,
+    allowPrivateNetwork: row.allowPrivateNetwork,
+  };
+}

@@ -1,0 +1,65 @@
+import type { installations, repositories } from "#drizzle/schema/github.ts";
+import type { InstallationFacts, Sighting } from "../facts/facts.ts";
+import { later } from "./later.ts";
+
+/** A row of `installations`. */
+export type InstallationState = Omit<typeof installations.$inferSelect, "orgId">;
+/** A row of `repositories`. */
+export type RepositoryState = Omit<typeof repositories.$inferSelect, "orgId">;
+
+/** Names a repository had that are kept. */
+const FORMER_NAMES_MAX = 50;
+
+/**
+ * An installation after one more account of it, in any order: the latest counts, a removal stays. GitHub does not
+ * advance an installation's time when it is unsuspended, so at equal times active wins over suspended.
+ */
+export function installationAfter(
+  state: InstallationState | null,
+  facts: InstallationFacts,
+): InstallationState {
+  const seen: InstallationState = {
+    id: facts.installation.id,
+    accountLogin: facts.accountLogin,
+    accountId: facts.accountId,
+    state: facts.state,
+    changedAt: facts.at,
+  };
+  if (state === null) return seen;
+  const removed = state.state === "removed" || seen.state === "removed";
+  return {
+    ...later(state, seen, (it) => [it.changedAt, it.accountLogin, it.accountId]),
+    state: removed ? "removed" : later(state, seen, (it) => [it.changedAt, it.state === "active"]).state,
+  };
+}
+
+/**
+ * A repository after one more sighting of it, in any order: name, installation and coverage are the latest sighting's,
+ * and every other name it was seen under is a former one. A sighting through a removed installation covers nothing.
+ */
+export function repositoryAfter(
+  state: RepositoryState | null,
+  sighting: Sighting,
+  installationRemoved: boolean,
+): RepositoryState {
+  const seen: RepositoryState = {
+    id: sighting.id,
+    installationId: sighting.installationId,
+    fullName: sighting.fullName,
+    formerNames: sighting.formerNames.filter((name) => name !== sighting.fullName),
+    covered: sighting.covered && !installationRemoved,
+    changedAt: sighting.at,
+  };
+  if (state === null) return seen;
+  const latest = later(state, seen, sightingKey);
+  const names = new Set([state.fullName, ...state.formerNames, seen.fullName, ...seen.formerNames]);
+  names.delete(latest.fullName);
+  const agreeing = [state, seen].filter((it) => sightingKey(it).join(" ") === sightingKey(latest).join(" "));
+  return {
+    ...latest,
+    formerNames: [...names].sort().slice(0, FORMER_NAMES_MAX),
+    covered: agreeing.every((it) => it.covered),
+  };
+}
+
+const sightingKey = (it: RepositoryState) => [it.changedAt, it.installationId ?? 0, it.fullName];

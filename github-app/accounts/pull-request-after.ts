@@ -1,0 +1,99 @@
+import type { LinkEvidence, pullRequests } from "#drizzle/schema/github.ts";
+import type { PullRequestFacts } from "../facts/facts.ts";
+import { joinEvidence, type Rule } from "./evidence.ts";
+import { earliest, later } from "./later.ts";
+
+/** A row of `pull_requests`. */
+export type PullRequestState = Omit<typeof pullRequests.$inferSelect, "orgId">;
+
+/** A delivery's facts; `deliveryId` is null for what was asked of GitHub instead of delivered. */
+export type Told<Facts> = { deliveryId: string | null; facts: Facts };
+
+/**
+ * A pull request after one more account of it. Accounts may come in any order, twice or not at all, and the result is
+ * that of their set: a merge stays, what the body says is the latest body's (a changed one before an unchanged one of
+ * the same second), and an edit after the merge is remembered. `link` is not final: see `linkAfter`.
+ */
+export function pullRequestAfter(
+  state: PullRequestState | null,
+  told: Told<PullRequestFacts>,
+): PullRequestState {
+  const seen = stateOf(told);
+  return state === null ? seen : join(state, seen);
+}
+
+function stateOf({ deliveryId, facts }: Told<PullRequestFacts>): PullRequestState {
+  const { body } = facts;
+  return {
+    repositoryId: facts.repositoryId,
+    number: facts.number,
+    state: facts.merged ? "merged" : facts.open ? "open" : "closed",
+    authorLogin: facts.authorLogin,
+    authorIsBot: facts.authorIsBot,
+    openedAt: facts.openedAt,
+    mergedAt: facts.merged?.at ?? null,
+    mergeCommitSha: facts.merged?.sha ?? null,
+    link: "open",
+    sessionIds: body.sessionIds,
+    session: onlyOne(body.sessionIds),
+    bodySha256: body.sha256,
+    bodyAt: body.at,
+    bodyEdited: body.edited,
+    editedAfterMerge: facts.editedAfterMerge,
+    revertsByBranch: facts.revertsByBranch,
+    revertsByBody: body.revertsByBody,
+    revertsBySha: body.revertsBySha,
+    evidence: evidenceOf(deliveryId, facts),
+  };
+}
+
+/** The one member of a list of exactly one. */
+export const onlyOne = (ids: readonly string[]): string | null =>
+  ids.length === 1 ? (ids[0] ?? null) : null;
+
+function evidenceOf(
+  deliveryId: string | null,
+  { body, merged, editedAfterMerge }: PullRequestFacts,
+): LinkEvidence[] {
+  const entry = (rule: Rule, sessionIds: string[] = [], diagnostics: string[] = []): LinkEvidence => ({
+    deliveryId,
+    rule,
+    sessionIds,
+    diagnostics,
+    at: body.at,
+  });
+  const bodyRule = (["body_none", "body_one"] as const)[body.sessionIds.length] ?? "body_conflict";
+  const entries = [entry(bodyRule, body.sessionIds, body.diagnostics)];
+  if (merged) entries.push(entry("merged"));
+  if (editedAfterMerge) entries.push(entry("edited_after_merge"));
+  return joinEvidence(entries, []);
+}
+
+function join(a: PullRequestState, b: PullRequestState): PullRequestState {
+  const mergedAt = earliest(a.mergedAt, b.mergedAt);
+  return {
+    // The author and all that the body says go together, from one account.
+    ...later(a, b, accountKey),
+    state: mergedAt === null ? stateWithoutMerge(a, b) : "merged",
+    openedAt: earliest(a.openedAt, b.openedAt),
+    mergedAt,
+    mergeCommitSha: earliest(a.mergeCommitSha, b.mergeCommitSha),
+    link: a.link,
+    editedAfterMerge: a.editedAfterMerge || b.editedAfterMerge,
+    evidence: joinEvidence(a.evidence, b.evidence),
+  };
+}
+
+const accountKey = (it: PullRequestState) => [
+  it.bodyAt ?? "",
+  it.bodyEdited,
+  it.bodySha256 ?? "",
+  // Only to settle ties between accounts that agree on the body.
+  JSON.stringify([it.sessionIds, it.revertsByBody, it.revertsBySha]),
+  JSON.stringify([it.authorLogin, it.authorIsBot, it.revertsByBranch]),
+];
+
+function stateWithoutMerge(a: PullRequestState, b: PullRequestState): PullRequestState["state"] {
+  if (a.bodyAt === b.bodyAt) return a.state === "closed" || b.state === "closed" ? "closed" : "open";
+  return later(a, b, (it) => [it.bodyAt ?? ""]).state;
+}

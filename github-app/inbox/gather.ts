@@ -1,0 +1,50 @@
+import { failureClass } from "../failure-class.ts";
+
+/**
+ * `run` for one item at a time, done for many at once: items that come while a run is under way wait for the next one,
+ * at most `max` together. A run answers one result per item, in their order. When it fails by what one of the items is
+ * or meets (not for want of a database), each is run alone, so that nobody fails by another's fault.
+ */
+export function gather<T, R>(
+  run: (items: readonly T[]) => Promise<readonly R[]>,
+  max: number,
+): (item: T) => Promise<R> {
+  let waiting: Waiting<T, R>[] = [];
+  let running = false;
+
+  const work = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, max);
+      waiting = waiting.slice(max);
+      await settle(run, batch);
+    }
+    running = false;
+  };
+  return (item) =>
+    new Promise<R>((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (running) return;
+      running = true;
+      // All that comes in this turn goes together.
+      setImmediate(() => void work());
+    });
+}
+
+type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
+
+async function settle<T, R>(
+  run: (items: readonly T[]) => Promise<readonly R[]>,
+  batch: readonly Waiting<T, R>[],
+): Promise<void> {
+  try {
+    const results = await run(batch.map(({ item }) => item));
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R);
+  } catch (error) {
+    if (batch.length > 1 && isOfAnItem(error)) {
+      for (const one of batch) await settle(run, [one]);
+    } else for (const { reject } of batch) reject(error);
+  }
+}
+
+/** SQL states of connections (08), resources (53) and operators (57) concern everybody; so does what has no state. */
+const isOfAnItem = (error: unknown): boolean => / (?!08|53|57)[0-9A-Z]{5}$/.test(failureClass(error));

@@ -1,0 +1,117 @@
+import { within } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import { reduce } from "../facts/reduce.ts";
+import { failureClass } from "../failure-class.ts";
+import type { Delivery, StoreOutcome } from "../stores/inbox-store.ts";
+import { type BodyReader, createBodyReader } from "./read-body.ts";
+import { isSigned, readSignature } from "./signature.ts";
+
+export type InboxDeps = {
+  /** The present webhook secret, and the previous one while it is being rotated; none: no webhook is taken. */
+  secrets: () => readonly string[];
+  store: (delivery: Delivery) => Promise<StoreOutcome>;
+  /** Told after a delivery of this event was stored. */
+  stored: (event: string) => void;
+  /** Told of a delivery that arrived; `answered` follows. */
+  arrived?: () => void;
+  /** Told how a delivery was answered. */
+  answered?: (name: AnswerName) => void;
+  clock: Clock;
+  log: Log;
+};
+
+/** GitHub sends no event over 25 MB (DECISIONS.md, webhooks). */
+const BODY_BYTES_MAX = 25 * 1024 * 1024;
+const BODY_BYTES_AT_ONCE = 128 * 1024 * 1024;
+/** Half of the 10 s after which GitHub counts a delivery as failed. */
+const STORE_MS_MAX = 5_000;
+
+const EVENT = /^[a-z0-9_]{1,64}$/;
+const DELIVERY_ID = /^[A-Za-z0-9-]{1,64}$/;
+
+const ANSWERS = {
+  accepted: { status: 202, message: "The delivery was accepted." },
+  malformed: {
+    status: 400,
+    message:
+      "The delivery is not a GitHub webhook with a JSON body. Set the webhook's content type to application/json.",
+  },
+  unsigned: { status: 401, message: "The X-Hub-Signature-256 header does not fit the body." },
+  unconfigured: { status: 404, message: "No webhook secret is configured, so no webhook is taken." },
+  too_large: { status: 413, message: "The body is over 25 MiB." },
+  unavailable: { status: 503, message: "The delivery cannot be stored just now. Deliver it again later." },
+} as const;
+type AnswerName = keyof typeof ANSWERS;
+
+/**
+ * The answer to one webhook delivery. A 202 to an event that counts means that its facts are stored; every other answer
+ * means that nothing is, so that GitHub shows the delivery as failed and it can be delivered again.
+ */
+export function createInbox(deps: InboxDeps): (request: Request) => Promise<Response> {
+  const bodies = createBodyReader({ bytesMax: BODY_BYTES_MAX, bytesAtOnce: BODY_BYTES_AT_ONCE });
+  return async (request) => {
+    deps.arrived?.();
+    const name = await receive(deps, bodies, request).catch((error: unknown) => {
+      // Such as a body that breaks off.
+      deps.log.warn({ failure: failureClass(error) }, "a delivery could not be read");
+      return "malformed" as const;
+    });
+    const { status, message } = ANSWERS[name];
+    deps.answered?.(name);
+    const headers = name === "unavailable" ? { "retry-after": "30" } : {};
+    if (status !== 202) deps.log.warn({ status, reason: name }, "a delivery was refused");
+    const body = name === "accepted" ? { status: name } : { error: { type: name, message } };
+    return Response.json(body, { status, headers });
+  };
+}
+
+async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): Promise<AnswerName> {
+  const secrets = deps.secrets();
+  if (secrets.length === 0) return "unconfigured";
+
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return "too_large";
+
+  // Verified before anything else is looked at, and nothing is read where there is no signature.
+  const signature = readSignature(request.headers.get("x-hub-signature-256"));
+  if (signature === null) return "unsigned";
+  const bytes = await bodies.read(request);
+  if (bytes === "tooLarge") return "too_large";
+  if (bytes === "full") return "unavailable";
+  if (!isSigned(bytes, signature, secrets)) return "unsigned";
+
+  const event = request.headers.get("x-github-event") ?? "";
+  const deliveryId = request.headers.get("x-github-delivery") ?? "";
+  const payload = parseObject(bytes);
+  if (!EVENT.test(event) || !DELIVERY_ID.test(deliveryId) || payload === null) return "malformed";
+
+  // From here on only facts: the payload goes no further.
+  const receivedAt = deps.clock.now();
+  const reduced = reduce(event, payload, receivedAt);
+  if (reduced.kind === "ignored") return "accepted";
+  if (reduced.kind === "malformed") return "malformed";
+  return store(deps, { deliveryId, receivedAt, reduced });
+}
+
+function parseObject(bytes: Uint8Array): object | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+async function store(deps: InboxDeps, delivery: Delivery): Promise<AnswerName> {
+  const { event, action } = delivery.reduced;
+  try {
+    const outcome = await within(STORE_MS_MAX, deps.store(delivery));
+    deps.log.info({ deliveryId: delivery.deliveryId, event, action, outcome }, "a delivery was accepted");
+    if (outcome === "stored") deps.stored(event);
+    return "accepted";
+  } catch (error) {
+    const failure = failureClass(error);
+    deps.log.error({ deliveryId: delivery.deliveryId, event, action, failure }, "a delivery was not stored");
+    return "unavailable";
+  }
+}
