@@ -2,7 +2,7 @@ import { MEASURE_MEANING } from "#shared/measure-meaning.ts";
 import { DIMENSIONS, MEASURES, SOURCES } from "#shared/report.ts";
 import { sourceOf } from "./sources.ts";
 
-// Tables for readers, in Markdown, made from the tables that decide. The README and the API's documentation show them.
+// Tables for readers, in Markdown, made from the tables that decide. The page beside them and the API's documentation show them.
 
 /** Every measure: where it comes from, its unit, and what it is. */
 export function measureTable(): string {
