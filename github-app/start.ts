@@ -17,6 +17,7 @@ import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.t
 import { type REDELIVER_TIMING, startRedeliverer } from "./redelivery/redeliverer.ts";
 import { keepRounds } from "./rounds.ts";
 import { createStore } from "./stores/inbox-store.ts";
+import { readAppSettings } from "./stores/settings-store.ts";
 
 export type StartOptions = {
   config: GithubAppConfig;
@@ -124,6 +125,6 @@ async function endIn(log: Log, end: () => Promise<void>): Promise<void> {
 type FeedbackDeps = Pick<Parameters<typeof startErrands>[0], "database" | "clock" | "log">;
 
 function startFeedback(identity: AppIdentity, deps: FeedbackDeps) {
-  void reportRegistration(identity, deps.log);
+  void reportRegistration(identity, () => readAppSettings(deps.database), deps.log);
   return startErrands({ ...deps, appId: identity.app.id, github: githubByInstallation(identity) });
 }

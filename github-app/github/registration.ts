@@ -1,7 +1,6 @@
 import type { Log } from "#shared/log.ts";
 import { errorFields } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
-import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { type AppIdentity, appGithub, statusOf } from "./octokit.ts";
 
 /** What the App must be told about; installations are told to every App (DECISIONS.md, GitHub). */
@@ -21,10 +20,7 @@ export function neededPermissions(settings: Settings): Record<string, "read" | "
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
 /** Asks GitHub, as the App. @throws Octokit's RequestError, whose `status` is 401 for a key that is not the App's. */
-export async function readRegistration(
-  identity: AppIdentity,
-  settings: Settings = DEFAULT_SETTINGS,
-): Promise<Registration> {
+export async function readRegistration(identity: AppIdentity, settings: Settings): Promise<Registration> {
   const { data } = await appGithub(identity).rest.apps.getAuthenticated();
   const granted: Record<string, string | undefined> = data?.permissions ?? {};
   const told = new Set(data?.events ?? []);
@@ -40,10 +36,14 @@ export async function readRegistration(
   };
 }
 
-/** Says in the log what GitHub lacks of the App's registration, so that a merge is not missed in silence. */
-export async function reportRegistration(identity: AppIdentity, log: Log): Promise<void> {
+/** Says in the log what GitHub lacks of the App's registration for what is switched on, so that nothing is missed in silence. */
+export async function reportRegistration(
+  identity: AppIdentity,
+  settings: () => Promise<Settings>,
+  log: Log,
+): Promise<void> {
   try {
-    const { slug, missingPermissions, missingEvents } = await readRegistration(identity);
+    const { slug, missingPermissions, missingEvents } = await readRegistration(identity, await settings());
     const lacking = [...missingPermissions, ...missingEvents];
     if (lacking.length === 0) return log.info({ app: slug }, "GitHub knows the App");
     log.warn(
