@@ -90,8 +90,11 @@ async function untilReady(url: string, log: () => string, child: Bun.Subprocess)
       () => false,
     );
     if (ready) return;
-    if (child.exitCode !== null || performance.now() > until)
+    if (child.exitCode !== null || performance.now() > until) {
+      // Nobody else knows it yet, so nobody else would end it.
+      child.kill("SIGKILL");
       throw new Error(`the gateway did not start:\n${log()}`);
+    }
     await Bun.sleep(30);
   }
 }
