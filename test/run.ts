@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dir, "..");
 /** Suites that wait for the clock or for processes of their own: side by side they would disturb each other. */
 const ALONE = /^test\/(faults|clients)\//;
 /** Suites of a whole gateway, which take longer than a change should wait for. */
-const WHOLE = /^test\/(wire|privacy|surfaces|rollups)\//;
+const WHOLE = /^test\/(wire|privacy|surfaces|rollups|classifier)\//;
 const HOOK_MS = "60000";
 
 const words = process.argv.slice(2);
