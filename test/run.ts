@@ -52,7 +52,8 @@ async function runSuites(suites: readonly string[], options: readonly string[]):
 
 const quick = words.includes("--quick");
 const together = files.filter((file) => !ALONE.test(file) && !(quick && WHOLE.test(file)));
-const outcomes = [await runSuites(together, ["--parallel=3"])];
+// Quick suites mostly wait; among the others some time what they do.
+const outcomes = [await runSuites(together, [`--parallel=${quick ? 4 : 3}`])];
 if (!quick)
   outcomes.push(
     await runSuites(
