@@ -41,6 +41,11 @@ for (const add of [
   add(program);
 }
 
+// Whoever reads only the beginning, such as `head`, closes the pipe; the work goes on to its end.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -114,6 +114,11 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect(request.body).toBeNull();
   });
 
+  test("a pull request that was named and is not there is told by its number", async () => {
+    const { code, error } = await stamp("--number", "9999");
+    expect([code, error]).toEqual([1, expect.stringContaining("There is no pull request 9999 here.")]);
+  });
+
   test("a branch pushed to a fork is found in the parent", async () => {
     const fork = github.story.addRepository(`ada-${way}/checkout`);
     const hers = await developer(github, fork.fullName, { gh: way === "gh" });
@@ -154,6 +159,16 @@ describe("a run", () => {
     expect(second).not.toBe(first);
     expect((await ada.tallygate(["session"])).out.trim()).toBe(second);
     expect((await ada.tallygate(show("true"))).out.trim()).toBe(second);
+    ada.remove();
+  });
+
+  test("a run under a session that was named stamps that one at its end", async () => {
+    await ada.git("checkout", "--quiet", "-b", "named");
+    const request = await github.story.openPullRequest({ repository, headRef: "named", body: null });
+    await ada.tallygate(["session", "--id", "the-branchs"]);
+    const words = ["run", "--quiet", "--session", "given", "--stamp", "--", "true"];
+    expect(await ada.tallygate(words, { GITHUB_TOKEN: ada.token })).toMatchObject({ code: 0 });
+    expect(request.body).toBe("Gateway-Session: given");
     ada.remove();
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Developer, developer } from "#test/support/checkout.ts";
+import { type Developer, developer, TALLYGATE } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
@@ -168,9 +168,30 @@ test("a key is made, rotated and revoked by its name; the secret is all that goe
 test("what cannot be understood has status 2, and help has 0", async () => {
   expect((await tallygate(["--help"])).code).toBe(0);
   expect((await tallygate(["help", "run"])).out).toContain("Claude Code, Codex, Gemini CLI");
-  for (const words of [["bogus"], ["keys", "create"], ["pr", "stamp", "--number", "x"], ["run"]]) {
+  for (const words of [
+    ["bogus"],
+    ["keys", "create"],
+    ["pr", "stamp", "--number", "x"],
+    ["run"],
+    ...BAD_OPTIONS,
+  ]) {
     expect(await tallygate(words)).toMatchObject({ code: 2, out: "" });
   }
+});
+
+const BAD_OPTIONS = [
+  ["session", "--id", "two words"],
+  ["run", "--session", "two words", "--", "true"],
+  ["pr", "stamp", "--session", "x".repeat(65)],
+  ["pr", "stamp", "--via", "mail"],
+];
+
+test("who reads only the beginning breaks nothing", async () => {
+  const doctor = [...TALLYGATE, "doctor", "--local"].map((word) => `'${word}'`).join(" ");
+  const { out, error } = await ada.run(["sh", "-c", `(${doctor}; echo "status $?" >&2) | head -n 1`], env);
+  expect(out).toContain("is ready");
+  // Nothing but the status, whatever doctor finds.
+  expect(error).toMatch(/^status [01]\n$/);
 });
 
 test("doctor follows a call and a pull request, and says what is wrong until nothing is", async () => {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { SessionId } from "#shared/labels.ts";
 import { gitIn } from "../stamping/git.ts";
-import { isWay, openGithub } from "../stamping/github.ts";
+import { isWay, openGithub, type Way } from "../stamping/github.ts";
 import type { HookCall } from "../stamping/hook-input.ts";
 import type { Place } from "../stamping/pull-request.ts";
 import { type Stamped, type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
@@ -10,8 +11,8 @@ import { sessionOf } from "./session.ts";
 type Options = {
   number?: number;
   repo?: Place;
-  session?: string;
-  via?: string;
+  session?: SessionId;
+  via?: Way;
   fromCommits?: true;
   dryRun?: true;
   json?: true;
@@ -25,9 +26,9 @@ export const addPr = (program: Command) => {
     )
     .option("--number <n>", "this pull request instead of the branch's", wholeNumber)
     .option("--repo <owner/name>", "in this repository instead of the checkout's", placeOf)
-    .option("--session <id>", "this session instead of the branch's")
+    .option("--session <id>", "this session instead of the branch's", sessionOf)
     .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
-    .option("--via <way>", "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set")
+    .option("--via <way>", "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set", wayOf)
     .option("--dry-run", "only say what would be done")
     .option("--json", "answer as JSON")
     .addHelpText("after", HELP)
@@ -44,6 +45,11 @@ function placeOf(text: string): Place {
   const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];
   if (owner && repository) return { owner, repository };
   throw new InvalidArgumentError("owner/name is expected.");
+}
+
+function wayOf(text: string): Way {
+  if (isWay(text)) return text;
+  throw new InvalidArgumentError("gh or rest is expected.");
 }
 
 /** Exit status: 0 where the pull request is stamped, or nothing had to be done; 1 where somebody has to act. */
@@ -67,12 +73,11 @@ export async function stampAsHook(call: HookCall): Promise<number> {
 }
 
 function stampIn(directory: string, options: Options, told: StampOptions["told"]): Promise<Stamped> {
-  const { via = null, number = null, repo = null, session } = options;
-  if (via !== null && !isWay(via)) throw new Error("--via: Expected gh or rest.");
+  const { via = null, number = null, repo = null, session = null } = options;
   return stampPullRequest(gitIn(directory), openGithub(directory, via), {
     place: repo,
     number,
-    session: session === undefined ? null : sessionOf(session),
+    session,
     told,
     fromCommits: options.fromCommits ?? false,
     dryRun: options.dryRun ?? false,

@@ -2,6 +2,7 @@ import { constants, homedir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { inheritedEnv, readPresent } from "#shared/env.ts";
+import type { SessionId } from "#shared/labels.ts";
 import { ledTo } from "../reach/settings.ts";
 import { type Additions, additionsFor, agentOf, type RunContext } from "../stamping/agents.ts";
 import { gitIn } from "../stamping/git.ts";
@@ -11,7 +12,7 @@ import { keepTask, openTask, type Task } from "../stamping/task.ts";
 import { directoryOf, note } from "./common.ts";
 import { sessionOf } from "./session.ts";
 
-type Options = { session?: string; subscription?: true; stamp?: true; quiet?: true };
+type Options = { session?: SessionId; subscription?: true; stamp?: true; quiet?: true };
 
 /** What only the gateway's own processes need, and no agent may see. */
 const OURS = { ADMIN_KEY: null, MASTER_KEY: null };
@@ -22,7 +23,7 @@ export const addRun = (program: Command) =>
     .command("run")
     .description("Run a coding agent so that all its calls carry the branch's session.")
     .argument("<command...>", "the agent's own command line, after --")
-    .option("--session <id>", "this session instead of the branch's")
+    .option("--session <id>", "this session instead of the branch's", sessionOf)
     .option("--subscription", "the agent's own subscription pays; the key goes beside it in x-gateway-key")
     .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
     .option("-q, --quiet", "do not say which session it is")
@@ -43,14 +44,14 @@ it is set up for another; without them only the session is added.
 /** Runs the command to its end and answers with its exit status. */
 async function run(directory: string, words: readonly string[], options: Options): Promise<number> {
   const git = gitIn(directory);
-  const asked = options.session === undefined ? null : sessionOf(options.session);
+  const asked = options.session ?? null;
   const task: Task =
     asked === null ? await openTask(git) : { session: asked, branch: null, isDefault: false };
   const added = await additionsOf(words, task, options);
   if (!options.quiet) note(`session ${task.session}${placeOf(task)}`);
   const status = await runToEnd(directory, words, added);
   if (asked === null) await keepTask(git, task.session).catch(() => undefined);
-  if (options.stamp) await stampAtEnd(directory);
+  if (options.stamp) await stampAtEnd(directory, asked);
   return status;
 }
 
@@ -126,12 +127,13 @@ async function runToEnd(
   );
 }
 
-async function stampAtEnd(directory: string): Promise<void> {
+/** Stamps the session that was asked for, since the calls carried it, else the branch's. */
+async function stampAtEnd(directory: string, asked: SessionId | null): Promise<void> {
   try {
     const { text } = await stampPullRequest(gitIn(directory), openGithub(directory, null), {
       place: null,
       number: null,
-      session: null,
+      session: asked,
       told: null,
       fromCommits: false,
       dryRun: false,

@@ -1,17 +1,17 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
 import { currentBranch, gitIn, isDefaultBranch } from "../stamping/git.ts";
 import { directoryOf, note, tell } from "./common.ts";
 
-type Options = { new?: true; id?: string; clear?: true };
+type Options = { new?: true; id?: SessionId; clear?: true };
 
 export const addSession = (program: Command) =>
   program
     .command("session")
     .description("Print the session id of the branch that is checked out; the first time, make it.")
     .option("--new", "begin another task on this branch: give it a new id")
-    .option("--id <id>", "give it this id")
+    .option("--id <id>", "give it this id", sessionOf)
     .option("--clear", "take its id away")
     .addHelpText(
       "after",
@@ -26,7 +26,7 @@ async function session(directory: string, options: Options): Promise<void> {
   if (branch === null) {
     throw new Error("No branch is checked out here, so there is nothing to keep a session with.");
   }
-  const id = options.id === undefined ? null : sessionOf(options.id);
+  const { id = null } = options;
   if (options.clear || options.new || id) await unpinSession(git, branch);
   if (options.clear) return note(`${branch} has no session any more.`);
   if (await isDefaultBranch(git, branch)) {
@@ -37,9 +37,9 @@ async function session(directory: string, options: Options): Promise<void> {
   tell(await pinSession(git, branch, id ?? newSession()));
 }
 
-/** @throws Error for text that is no session id. */
+/** A session id, as commander's argument parsers take it. */
 export function sessionOf(text: string): SessionId {
   const id = parseSessionId(text);
   if (id) return id;
-  throw new Error("A session id has 1 to 64 of letters, digits and . _ : -");
+  throw new InvalidArgumentError("A session id has 1 to 64 of letters, digits and . _ : -");
 }

@@ -40,7 +40,15 @@ export type Stamped = {
  */
 export async function stampPullRequest(git: Git, github: Github, options: StampOptions): Promise<Stamped> {
   const found = await findPullRequest(git, github, options);
-  if (found === null) return trouble(null, "There is no pull request of this branch yet.");
+  if (found === null) {
+    const { number } = options;
+    return trouble(
+      null,
+      number === null
+        ? "There is no pull request of this branch yet."
+        : `There is no pull request ${number} here.`,
+    );
+  }
   const session = options.session ?? (await sessionFor(git, github, found, options));
   if (session === null) return trouble(found, UNKNOWN);
   if (!options.dryRun) await keepPin(git, found, session);
