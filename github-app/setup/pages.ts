@@ -99,5 +99,6 @@ function passText(pass: Seen["repositories"][number]["pass"]): string {
   if (pass === null) return "not read";
   if (pass.failure !== null) return `held up: ${pass.failure}`;
   if (pass.phase !== "idle") return `${pass.pulls} pull requests, ${pass.reviews} reviews so far`;
-  return pass.readUpTo === null ? "waiting" : `read up to ${pass.readUpTo}`;
+  if (pass.readUpTo !== null) return `read up to ${pass.readUpTo}`;
+  return pass.finishedAt === null ? "waiting" : "read, none found";
 }

@@ -123,14 +123,16 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   const repository = story.addRepository("octo-org/<shop>");
   const pull = await story.openPullRequest({ repository, body: "Gateway-Session: s1" }, { silent: true });
   await story.merge(pull, { silent: true });
-  await story.install({ repositories: [repository] });
+  await story.install({ repositories: [repository, story.addRepository("octo-org/empty")] });
   let page = "";
-  for (let tries = 0; tries < 400 && !page.includes("read up to"); tries++) {
+  for (let tries = 0; tries < 400; tries++) {
+    if (page.includes("read up to") && page.includes("read, none found")) break;
     await Bun.sleep(25);
     page = await (await asAdmin(`${first.url}/setup`)).text();
   }
   expect(page).toContain(`<strong>${app.slug}</strong>`);
   expect(page).toContain("octo-org/&lt;shop&gt;");
+  expect(page).toContain("<td>read, none found</td>");
   expect(page).toContain("now<br>since ");
   expect(page).toContain(`/apps/${app.slug}/installations/new`);
   expect(page).not.toContain("does not grant");
