@@ -168,6 +168,16 @@ describe("one writer", () => {
 });
 
 describe("retention", () => {
+  test("where nothing had to go yet, a percentile since the beginning stays exact", async () => {
+    const young = await ledger();
+    await young.write([1_000, 1_001, 1_002].map((latencyMs) => call("2026-11-19T10:10:00Z", { latencyMs })));
+    await young.rollups.catchUp(NOW);
+    expect(await dropOldMonths(young.database.url, new Date("2026-09-20T00:00:00Z"))).toEqual([]);
+    const percentile = spec({ measures: ["latency_p95_ms"] });
+    expect((await figures(young.single, percentile))[0]?.[1]).toBeCloseTo(1_001.9, 6);
+    await young.close();
+  });
+
   let it: Ledger;
   beforeAll(async () => {
     it = await ledger();

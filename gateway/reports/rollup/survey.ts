@@ -25,8 +25,8 @@ from (${dayRows}select ${cell("first_at")} from rollup_hours where org_id = ${or
 }
 
 /**
- * Asks how far rollups reach, and of how many records of the periods they tell, or of `enough` of them. No row where
- * there are no rollups.
+ * Asks how far rollups reach, of how many records of the periods they tell, or of `enough` of them, and whether single
+ * records of the periods are gone. No row where there are no rollups.
  */
 export function surveyQuery(orgId: string, { current, previous }: Periods, enough: number): Query {
   const params = parameters();
@@ -36,6 +36,8 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
   const text = `with state as (select * from rollup_state where org_id = ${org})
 select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
   (extract(epoch from s.raw_from) * 1000)::bigint::text as raw_from,
+  exists (select 1 from rollup_hours h
+    where h.org_id = ${org} and h.hour < s.raw_from and (${within("h.hour")}))::text as gone,
   (select array_agg(distinct (extract(epoch from m.hour) * 1000)::bigint) from rollup_marks m
     where m.org_id = ${org} and m.hour < s.rolled_to)::text as marked,
   (case when d.records >= ${params.add(String(Math.min(enough, Number.MAX_SAFE_INTEGER)), "bigint")} then d.records

@@ -122,15 +122,11 @@ async function surveyed(
   const asked = spec.source === "requests" ? periods : { current: EVER, previous: null };
   const [row] = await ask(surveyQuery(orgId, asked, rollupsFrom));
   if (!row) return null;
-  const rawFromMs = row["raw_from"] ? Number(row["raw_from"]) : null;
-  const reachesBack = [asked.current, asked.previous].some(
-    (period) => period && rawFromMs !== null && (period.fromMs === null || period.fromMs < rawFromMs),
-  );
-  if (!reachesBack && Number(row["records"]) < rollupsFrom) return null;
+  if (row["gone"] !== "true" && Number(row["records"]) < rollupsFrom) return null;
   const marked = (row["marked"] ?? "").match(/-?\d+/g) ?? [];
   return {
     rolledToMs: Number(row["rolled_to"]),
-    rawFromMs,
+    rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
     markedMs: marked.map(Number).sort((a, b) => a - b),
   };
 }
