@@ -12,17 +12,15 @@ const log = createLog("github-app", config.logLevel);
 process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
 
 const { host, port } = config;
-const { server, stop } = await startGithubApp({ config, clock: systemClock, log });
+const { server, stop, credentials } = await startGithubApp({ config, clock: systemClock, log });
 try {
   server.listen({ hostname: host, port });
 } catch (error) {
   log.error({ ...errorFields(error), host, port }, "cannot listen");
   process.exit(1);
 }
-log.info(
-  { host, port, webhooks: config.webhookSecrets.length > 0, appId: config.app?.id ?? null },
-  "listening",
-);
+const { webhookSecrets, identity } = credentials();
+log.info({ host, port, webhooks: webhookSecrets.length > 0, appId: identity?.app.id ?? null }, "listening");
 
 whenAskedToStop(isSupervised(), (reason) => {
   log.info({ reason }, "stopping");

@@ -98,7 +98,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
     for (const part of parts) await endIn(log, part.stop);
     await database.close(1);
   };
-  return { server, stop };
+  return { server, stop, credentials: credentials.current };
 }
 
 /** Deliveries between their arrival and their answer. */

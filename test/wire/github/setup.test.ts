@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { startGithubApp } from "#github-app/start.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -143,6 +144,29 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   for (const text of [secret, app.clientSecret, "PRIVATE KEY", ADMIN_KEY, MASTER_KEY])
     expect(seen).not.toContain(text);
   expect(github.faults()).toEqual([]);
+
+  // A process that starts afterwards says so in its log.
+  const main = join(import.meta.dir, "../../../github-app/main.ts");
+  const child = Bun.spawn([process.execPath, main], {
+    env: {
+      PATH: "/usr/bin:/bin",
+      DATABASE_URL: own.url,
+      GITHUB_APP_PORT: String(freePort()),
+      GHE_HOST: github.host,
+      GHE_PROTOCOL: "http",
+      ADMIN_KEY,
+      MASTER_KEY,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    said += text;
+    if (said.includes('"listening"')) break;
+  }
+  child.kill("SIGTERM");
+  expect(said).toContain(`"webhooks":true,"appId":${app.id},`);
+  await child.exited;
 
   // With another master key they do not open, and the log says so.
   const third = await start({ ADMIN_KEY, MASTER_KEY: "6".repeat(64) });
