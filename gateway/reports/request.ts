@@ -69,8 +69,8 @@ const refuse = (member: string, reason: string): never => {
 };
 
 /**
- * Reads the query string of `GET /v1/reports`: `range` or `from` and `to`, `compare`, `id` repeated,
- * `filter[dimension]=a,b`, `format`.
+ * Reads the query string of `GET /v1/reports`: `range` or `from` and `to`, `compare`, `id=a,b`, `filter[dimension]=a,b`,
+ * `format`. Lists are separated by commas, or stand in repeated parameters.
  * @throws GatewayError invalid_request, naming the parameter and the reason.
  */
 export function readQuery(query: URLSearchParams): ReportsQuery {
@@ -79,7 +79,7 @@ export function readQuery(query: URLSearchParams): ReportsQuery {
       refuse("query", `there are only ${MEMBERS.join(", ")} and filter[dimension]`);
     }
   }
-  const ids = [...new Set(query.getAll("id"))];
+  const ids = [...new Set(query.getAll("id").flatMap((value) => value.split(",")))];
   if (ids.length > IDS_MAX) refuse("id", `is given for more than ${IDS_MAX} reports`);
   return {
     range: readRange(query),

@@ -50,7 +50,7 @@ export const REPORTS_DOCS = {
     tags: TAGS,
     security: SECURITY,
     parameters: [
-      parameter("id", "Reports to answer, repeated; absent: every built-in one.", {
+      parameter("id", "Reports to answer, repeated or separated by commas; absent: every built-in one.", {
         type: "array",
         items: text,
       }),

@@ -43,17 +43,18 @@ describe("the query of GET /v1/reports", () => {
     expect(items[0]?.spec).toMatchObject({ filters: { client: ["cli", "ide", "sdk"], tag: ["x"] } });
   });
 
-  test("ids choose reports, in the catalogue's order", () => {
-    expect(read("id=spend-by-day&id=spend-by-model").items.map(({ id }) => id)).toEqual([
-      "spend-by-model",
-      "spend-by-day",
-    ]);
+  test.each([
+    "id=spend-by-day&id=spend-by-model",
+    "id=spend-by-day,spend-by-model",
+  ])("%s chooses reports, in the catalogue's order", (query) => {
+    expect(read(query).items.map(({ id }) => id)).toEqual(["spend-by-model", "spend-by-day"]);
   });
 
   test.each([
     ["range=9d", "range: must be one of 7d, 30d, mtd, last_month"],
     ["range=7d&from=2026-01-01", "range: is given beside from or to"],
     ["compare=year", "compare: must be one of none, previous_period"],
+    ["id=spend-by-day,", "id: must be the id of a saved report"],
     ["id=nope", "id: must be the id of a saved report, or one of spend-overview"],
     ["filter[colour]=red", "filter: must name one of client, model"],
     ["filter[client]=a,,b", "filter[client]: each value must have 1 to 200 characters"],
