@@ -43,12 +43,12 @@ describe("the query of GET /v1/reports", () => {
     expect(items[0]?.spec).toMatchObject({ filters: { client: ["cli", "ide", "sdk"], tag: ["x"] } });
   });
 
-  test.each([
-    "id=spend-by-day&id=spend-by-model",
-    "id=spend-by-day,spend-by-model",
-  ])("%s chooses reports, in the catalogue's order", (query) => {
-    expect(read(query).items.map(({ id }) => id)).toEqual(["spend-by-model", "spend-by-day"]);
-  });
+  test.each(["id=spend-by-day&id=spend-by-model", "id=spend-by-day,spend-by-model"])(
+    "%s chooses reports, in the catalogue's order",
+    (query) => {
+      expect(read(query).items.map(({ id }) => id)).toEqual(["spend-by-model", "spend-by-day"]);
+    },
+  );
 
   test.each([
     ["range=9d", "range: must be one of 7d, 30d, mtd, last_month"],
