@@ -26,11 +26,12 @@ export type AgentMetrics = {
 const POOL: PoolOptions = {
   name: "agent-metrics",
   max: 2,
-  statementTimeoutMs: 8000,
+  statementTimeoutMs: 4500,
   lockTimeoutMs: 4000,
   idleTransactionTimeoutMs: 10_000,
 };
-const DEADLINE_MS = 9000;
+/** Exporters give an export ten seconds with all retries: the answer and the wait after it must leave time for another. */
+const DEADLINE_MS = 5000;
 
 /** Names kept for a key and day (DECISIONS.md, metrics receiver). */
 const NAMES_MAX = 1000;

@@ -98,10 +98,13 @@ async function told(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>
   }
 }
 
+/** Exporters give an export ten seconds with all retries, and one that is told to wait for longer gives up. */
+const RETRY_AFTER_SECONDS = 2;
+
 function statusAnswer(type: GatewayError["type"], message: string): Response {
   const facts = ERRORS[type];
   const headers = new Headers({ ...JSON_TYPE, "x-request-id": newId() });
   if (facts.final) headers.set("x-should-retry", "false");
-  if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
+  if ("retryAfterSeconds" in facts) headers.set("retry-after", String(RETRY_AFTER_SECONDS));
   return Response.json(statusBody(type, message), { status: facts.status, headers });
 }
