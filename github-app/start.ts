@@ -76,7 +76,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
   });
 
   const server = app({
-    secrets: () => credentials.current().webhookSecrets,
+    secrets: credentials.webhookSecrets,
     store: createStore(database),
     stored: (event) => {
       worker.wake();

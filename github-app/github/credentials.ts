@@ -39,6 +39,8 @@ const belonging = (appId: number) => `${DEFAULT_ORG}|${appId}|github_app`;
 export type CredentialStore = {
   /** As of the last `refresh`. */
   current(): Credentials;
+  /** What webhooks are verified with; null: the database, which may know it, was never reached. */
+  webhookSecrets(): readonly string[] | null;
   /** Reads a registration that this or another process has made. Settings of the environment come first. */
   refresh(): Promise<void>;
   /** Keeps a registration, sealed; null: there is no key to seal it under. */
@@ -60,9 +62,11 @@ export function createCredentials({ database, config, log }: Deps): CredentialSt
     registered: null,
   };
   let sealed = "";
+  let isKnown = fixed || !box;
   const refresh = async () => {
     if (fixed || !box) return;
     const [row] = await database.db.select().from(githubApps);
+    isKnown = true;
     if (!row || row.sealed === sealed) return;
     sealed = row.sealed;
     const opened = open(box, row);
@@ -75,6 +79,7 @@ export function createCredentials({ database, config, log }: Deps): CredentialSt
   };
   return {
     current: () => current,
+    webhookSecrets: () => (isKnown ? current.webhookSecrets : null),
     refresh,
     register:
       fixed || !box

@@ -8,8 +8,11 @@ import { type BodyReader, createBodyReader } from "./read-body.ts";
 import { isSigned, readSignature } from "./signature.ts";
 
 export type InboxDeps = {
-  /** The present webhook secret, and the previous one while it is being rotated; none: no webhook is taken. */
-  secrets: () => readonly string[];
+  /**
+   * The present webhook secret, and the previous one while it is being rotated; none: no webhook is taken; null: not
+   * known yet.
+   */
+  secrets: () => readonly string[] | null;
   store: (delivery: Delivery) => Promise<StoreOutcome>;
   /** Told after a delivery of this event was stored. */
   stored: (event: string) => void;
@@ -68,6 +71,7 @@ export function createInbox(deps: InboxDeps): (request: Request) => Promise<Resp
 
 async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): Promise<AnswerName> {
   const secrets = deps.secrets();
+  if (secrets === null) return "unavailable";
   if (secrets.length === 0) return "unconfigured";
 
   if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return "too_large";

@@ -103,17 +103,26 @@ describe("the process", () => {
     await first.child.exited;
   });
 
-  test("without a database lives, says that it is not ready, and answers 503 to what it cannot store", async () => {
-    const it = start({ WEBHOOK_SECRET, DATABASE_URL: "postgres://nobody:x@127.0.0.1:9/none" });
-    for (let tries = 0; tries < 500; tries++) {
-      if ((await fetch(`${it.url}/healthz`).catch(() => null))?.ok) break;
-      await Bun.sleep(20);
-    }
-    expect((await fetch(`${it.url}/readyz`)).status).toBe(503);
-    const answer = await deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get("retry-after")).toBe("30");
-    it.child.kill("SIGTERM");
-    expect(await it.child.exited).toBe(0);
-  });
+  test.each([
+    ["its own secret", { WEBHOOK_SECRET }],
+    [
+      "what a set-up page may have made",
+      { MASTER_KEY: "5".repeat(64), ADMIN_KEY: "an-admin-key-of-some-length" },
+    ],
+  ])(
+    "without a database, but %s, lives, is not ready, and answers 503 to deliveries",
+    async (_, settings) => {
+      const it = start({ ...settings, DATABASE_URL: "postgres://nobody:x@127.0.0.1:9/none" });
+      for (let tries = 0; tries < 500; tries++) {
+        if ((await fetch(`${it.url}/healthz`).catch(() => null))?.ok) break;
+        await Bun.sleep(20);
+      }
+      expect((await fetch(`${it.url}/readyz`)).status).toBe(503);
+      const answer = await deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toBe("30");
+      it.child.kill("SIGTERM");
+      expect(await it.child.exited).toBe(0);
+    },
+  );
 });
