@@ -244,6 +244,12 @@ describe("retention", () => {
     expect(await figures(it.rolled)).toContainEqual(august);
   });
 
+  test("what was labelled from the start still counts as such in a report of the days that are left", async () => {
+    await it.sql`update requests set session = null where started_at = '2026-09-01T00:00:00Z'`;
+    const days = spec({ dimensions: ["session"], range: { from: "2026-09-01", to: null } });
+    expect((await it.single.run(days, NOW)).coverage).toBeNull();
+  });
+
   test("their partitions are not made again", async () => {
     await ensurePartitions(it.database.url, new Date("2026-09-05T00:00:00Z"));
     const [made] = await it.sql`select to_regclass('requests_2026_08') as name`;

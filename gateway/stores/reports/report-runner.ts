@@ -35,6 +35,7 @@ const DEADLINE_MS = 120_000;
 /** Under so many records single ones are read: it takes no longer, and the 95th percentile is exact. */
 const ROLLUPS_FROM = 20_000;
 const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
+const ALL: Periods = { current: EVER, previous: null };
 
 type Options = {
   url: string;
@@ -84,7 +85,9 @@ export function reportRunner({
       return await snapshot(async (ask) => {
         const reverted = needsReverts(spec) ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf)) : [];
         const survey = await surveyed({ orgId, spec, periods }, rollupsFrom, ask);
-        return await answersOf({ orgId, spec, periods, reverted, survey }, ask);
+        // Labels may have been recorded since long before the report's windows.
+        const labels = survey ?? (await surveyedLabels({ orgId, spec }, rollupsFrom, ask));
+        return await answersOf({ orgId, spec, periods, reverted, survey }, labels, ask);
       });
     } catch (error) {
       throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
@@ -119,7 +122,7 @@ async function surveyed(
 ): Promise<Survey | null> {
   if (spec.source !== "requests" && spec.source !== "outcomes") return null;
   // Sessions of outcomes ran whenever they did.
-  const asked = spec.source === "requests" ? periods : { current: EVER, previous: null };
+  const asked = spec.source === "requests" ? periods : ALL;
   const [row] = await ask(surveyQuery(orgId, asked, rollupsFrom));
   if (!row) return null;
   if (row["gone"] !== "true" && Number(row["records"]) < rollupsFrom) return null;
@@ -131,15 +134,20 @@ async function surveyed(
   };
 }
 
-async function answersOf(asked: Ask, ask: Asking): Promise<Answers> {
+const surveyedLabels = async (asked: Pick<Ask, "orgId" | "spec">, rollupsFrom: number, ask: Asking) =>
+  lateLabels(asked.spec).length > 0 ? await surveyed({ ...asked, periods: ALL }, rollupsFrom, ask) : null;
+
+async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promise<Answers> {
   const { survey } = asked;
-  if (survey && asked.spec.source === "requests") {
-    const { rows, total } = planRolled(asked, survey);
-    const coverage = await rolledCoverage(asked, survey, ask);
-    return { rows: await askIf(rows, ask), total: await ask(total), coverage };
-  }
-  const { rows, total, coverage } = planReport(asked);
-  return { rows: await askIf(rows, ask), total: await ask(total), coverage: await askIf(coverage, ask) };
+  const requests = asked.spec.source === "requests";
+  const single = planReport(asked);
+  const { rows, total } = requests && survey ? planRolled(asked, survey) : single;
+  return {
+    rows: await askIf(rows, ask),
+    total: await ask(total),
+    coverage:
+      requests && labels ? await rolledCoverage(asked, labels, ask) : await askIf(single.coverage, ask),
+  };
 }
 
 const askIf = async (query: Query | null, ask: Asking) => (query ? await ask(query) : []);
