@@ -1,5 +1,5 @@
 import type { CallToolRequestParams, Tool } from "@modelcontextprotocol/client";
-import { ProtocolError as ToldError } from "@modelcontextprotocol/client";
+import { SdkErrorCode, SdkHttpError, ProtocolError as ToldError } from "@modelcontextprotocol/client";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -80,10 +80,15 @@ const unchecked = ({ name }: CallToolRequestParams, definition: Tool | undefined
 function outcomeOfError(error: unknown): Outcome {
   if (error instanceof ToldError) return failedWith(error.code);
   if (error instanceof NotConnected) return notTaken("unreachable");
+  if (isRefusedPost(error)) return notTaken(`http_${error.status}`);
   return error instanceof GatewayError && error.type === "upstream_unreachable"
     ? notTaken("unreachable")
     : NO_ANSWER;
 }
+
+/** The client library's only error for a message that was answered with a status and no JSON-RPC. */
+const isRefusedPost = (error: unknown): error is SdkHttpError =>
+  error instanceof SdkHttpError && error.code === SdkErrorCode.ClientHttpNotImplemented;
 
 /** Resources that a result names are read by the names that the client knows them by. */
 function withToldUris(result: Result, told: (uri: string) => string): Result {

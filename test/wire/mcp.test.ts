@@ -228,6 +228,44 @@ describe("when a server fails", () => {
     },
   );
 
+  test("one that answers with a status of HTTP fails free of charge, at both addresses", async () => {
+    const broken = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        const message = (await request.json()) as { id?: number; method: string };
+        if (message.method === "tools/call") return new Response("out of order", { status: 500 });
+        if (message.id === undefined) return new Response(null, { status: 202 });
+        const serverInfo = { name: "broken", version: "1" };
+        const result = {
+          protocolVersion: "2025-11-25",
+          capabilities: { tools: {} },
+          serverInfo,
+          tools: [],
+        };
+        const error = { code: -32601, message: "Method not found" };
+        const known = ["initialize", "tools/list"].includes(message.method);
+        return Response.json({ jsonrpc: "2.0", id: message.id, ...(known ? { result } : { error }) });
+      },
+    });
+    const url = `${broken.url.origin}/mcp`;
+    await it.admin("POST", "/mcp-servers", {
+      name: "broken",
+      url,
+      price_per_call: "0.002",
+      allow_private_network: true,
+    });
+    const labels = { "x-session-id": "broken" };
+    const answer = await post("/mcp", call("broken__any"), labels);
+    expect(answer.error).toMatchObject({ code: -32603, message: "The tool server broken did not answer." });
+    expect((await post("/mcp/broken", call("any"), labels)).status).toBe(500);
+    expect(await it.calls("broken", 2)).toMatchObject(
+      Array(2).fill({ status: "failed", error_code: "http_500", cost_usd: "0" }),
+    );
+    await it.admin("DELETE", "/mcp-servers/broken");
+    await broken.stop(true);
+  });
+
   test("one that has forgotten its sessions is called in a new one", async () => {
     const label = { "x-session-id": "forgotten" };
     await post("/mcp", call("old__echo", { words: "one" }), label);
