@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { LINK_STATES } from "#drizzle/schema/github.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
 import { GatewayError } from "../errors.ts";
@@ -28,6 +29,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
       "",
       async ({ request }) => {
         const { limit, after, given } = readListQuery(request, EQUAL);
+        requireLink(given.link);
         const query = { after: after === null ? null : readCursor(after), limit: limit + 1, equal: given };
         const rows = await read(deps, (db) => listPullRequests(db, query));
         return page(rows, limit, { view: pullRequestView, cursor: cursorOf });
@@ -52,6 +54,11 @@ export const adminPullRequests = (deps: AdminDeps) =>
         answers: { 200: PullRequestPage },
       }),
     );
+
+function requireLink(link: string | undefined): void {
+  if (link === undefined || LINK_STATES.some((state) => state === link)) return;
+  throw new GatewayError("invalid_request", `link: Expected one of ${LINK_STATES.join(", ")}.`);
+}
 
 function readId(text: string): PullRequestId | null {
   const [, repositoryId, number] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];

@@ -84,6 +84,12 @@ test.each([
   expect(await numbers(query)).toEqual(expected);
 });
 
+test("a link that there is not is refused by name, not answered with an empty list", async () => {
+  const { status, body } = await it.call("GET", "/pull-requests?link=weird");
+  expect(status).toBe(400);
+  expect(body.error.message).toStartWith("link: Expected one of open, ");
+});
+
 test("a joined one shows the evidence and what its session cost, without the subscription lane", async () => {
   const { body } = await it.call("GET", "/pull-requests/9007199254-2");
   expect(body).toMatchObject({
