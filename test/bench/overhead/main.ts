@@ -55,6 +55,8 @@ try {
   await upstream.stop();
   rmSync(directory, { recursive: true, force: true });
 }
+// The database server of the test databases would keep this process.
+process.exit(0);
 
 function print(samples: Map<string, Sample[]>): void {
   const rate = (name: string) => median((samples.get(name) ?? []).map((sample) => sample.perSecond));
