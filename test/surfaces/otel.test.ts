@@ -147,9 +147,10 @@ describe("statuses", () => {
 
 describe("storing", () => {
   test("a replay is answered like the first time and counts once, also within one export and at the same time", async () => {
+    const at = Date.now();
     const body = metricsExport({ "session.id": "replay" }, [
-      tokens({}, { asInt: 7 }),
-      tokens({}, { asInt: 7 }),
+      tokens({}, { asInt: 7, at }),
+      tokens({}, { asInt: 7, at }),
     ]);
     const answers = await Promise.all([send(body), send(body), send(body)]);
     expect(answers.map(({ body: told }) => told)).toEqual([ALL, ALL, ALL]);
