@@ -1,16 +1,7 @@
-import { Elysia } from "elysia";
-import { Name, type Page, pageOf } from "#shared/admin/fields.ts";
-import {
-  ProviderBody,
-  ProviderPatch,
-  ProviderPut,
-  type ProviderView,
-  ProviderView as View,
-} from "#shared/admin/providers.ts";
+import { Name } from "#shared/admin/fields.ts";
+import { ProviderBody, ProviderPatch, ProviderPut, ProviderView } from "#shared/admin/providers.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import type { Transaction } from "../stores/change.ts";
 import {
   baseUrlOf,
   environmentCredential,
@@ -22,112 +13,38 @@ import {
   editedProvider,
   findProvider,
   listProviders,
-  type ProviderEdit,
   writeProvider,
 } from "../stores/providers.ts";
-import { readJson } from "./body.ts";
-import { type AdminDeps, changed, read } from "./deps.ts";
-import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireSameName } from "./names.ts";
+import type { AdminDeps } from "./deps.ts";
+import { namedResource } from "./named-resource.ts";
 
 /** `/admin/v1/providers`: who answers calls, and with which credential they are asked. */
 export const adminProviders = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.providers", prefix: "/providers" })
-    .use(adminKey(deps.isAdmin))
-    .get("", ({ request }) => list(deps, request), { ...LIST })
-    .post("", ({ request }) => create(deps, request), { ...CREATE })
-    .get("/:name", async ({ params }) => viewOf(deps, await existing(deps, params.name)), { ...READ })
-    .put("/:name", ({ request, params }) => put(deps, params.name, request), { ...PUT })
-    .patch("/:name", ({ request, params }) => patch(deps, params.name, request), { ...PATCH })
-    .delete("/:name", ({ params }) => remove(deps, params.name), { ...DELETE });
-
-const docs = documented("providers");
-const LIST = docs({ summary: "List providers", query: LIST_QUERY, answers: { 200: pageOf(View) } });
-const CREATE = docs({ summary: "Create a provider", body: ProviderBody, answers: { 201: View } });
-const READ = docs({ summary: "Read a provider", answers: { 200: View } });
-const PUT = docs({
-  summary: "Create or replace a provider",
-  description:
-    "What the body leaves out gets its default. A credential stays unless the calls would go to another address.",
-  body: ProviderPut,
-  answers: { 200: View, 201: View },
-});
-const PATCH = docs({
-  summary: "Change a provider",
-  description: "A new `base_url` clears the credential, unless one is sent along.",
-  body: ProviderPatch,
-  answers: { 200: View },
-});
-const DELETE = docs({ summary: "Delete a provider that no route uses", answers: { 204: null } });
-
-async function list(deps: AdminDeps, request: Request): Promise<Page<ProviderView>> {
-  const { limit, after } = readListQuery(request, []);
-  const rows = await read(deps, (db) => listProviders(db, { after, limit: limit + 1 }));
-  return page(rows, limit, { view: (row) => viewOf(deps, row), cursor: (row) => row.name });
-}
-
-async function create(deps: AdminDeps, request: Request): Promise<Response> {
-  const { name, ...body } = await readJson(request, ProviderBody);
-  const { row } = await save(deps, name, { body, merge: false, expected: "new" });
-  return created(viewOf(deps, row));
-}
-
-async function put(deps: AdminDeps, name: string, request: Request): Promise<Response | ProviderView> {
-  const { name: repeated, ...body } = await readJson(request, ProviderPut);
-  requireSameName(name, repeated, Name);
-  const { row, isNew } = await save(deps, name, { body, merge: false, expected: "any" });
-  return isNew ? created(viewOf(deps, row)) : viewOf(deps, row);
-}
-
-async function patch(deps: AdminDeps, name: string, request: Request): Promise<ProviderView> {
-  const body = await readJson(request, ProviderPatch);
-  const { row } = await save(deps, name, { body, merge: true, expected: "present" });
-  return viewOf(deps, row);
-}
-
-async function remove(deps: AdminDeps, name: string): Promise<Response> {
-  await changed(deps, async (tx) => {
-    if (!(await deleteProvider(tx, name))) throw new GatewayError("not_found");
-  });
-  return noContent();
-}
-
-async function existing(deps: AdminDeps, name: string): Promise<ProviderRow> {
-  const row = await read(deps, (db) => findProvider(db, name));
-  if (!row) throw new GatewayError("not_found");
-  return row;
-}
-
-type Save = Pick<ProviderEdit, "body" | "merge"> & {
-  /** What must be there before. */
-  expected: "new" | "present" | "any";
-};
-
-const save = (deps: AdminDeps, name: string, it: Save): Promise<{ row: ProviderRow; isNew: boolean }> =>
-  changed(deps, async (tx: Transaction) => {
-    const current = await findProvider(tx, name);
-    if (current && it.expected === "new") throw new GatewayError("conflict");
-    if (!current && it.expected === "present") throw new GatewayError("not_found");
-    const edit = {
-      name,
-      current,
-      body: it.body,
-      merge: it.merge,
-      sealer: deps.sealer,
-      now: deps.clock.now(),
-    };
-    const row = editedProvider(edit);
-    await requireSafe(deps, row);
-    await writeProvider(tx, row);
-    return { row, isNew: !current };
+  namedResource(deps, {
+    path: "providers",
+    tag: "providers",
+    nouns: { one: "a provider", many: "providers" },
+    words: {
+      put: {
+        description:
+          "What the body leaves out gets its default. A credential stays unless the calls would go to another address.",
+      },
+      patch: { description: "A new `base_url` clears the credential, unless one is sent along." },
+      remove: { summary: "Delete a provider that no route uses" },
+    },
+    schemas: { name: Name, body: ProviderBody, put: ProviderPut, patch: ProviderPatch, view: ProviderView },
+    store: { list: listProviders, find: findProvider, write: writeProvider, remove: deleteProvider },
+    made: (edit, { sealer }) => editedProvider({ ...edit, merge: false, sealer }),
+    patched: (edit, { sealer }) => editedProvider({ ...edit, merge: true, sealer }),
+    checkRow: requireSafe,
+    view: viewOf,
   });
 
 /** Headers that carry credentials, which belong where they are encrypted, or that decide how the connection works. */
 const RESERVED_HEADER =
   /^(authorization|proxy-.*|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 
-async function requireSafe(deps: AdminDeps, row: ProviderRow): Promise<void> {
+async function requireSafe(row: ProviderRow, deps: AdminDeps): Promise<void> {
   const { kind, baseUrl } = row;
   if (!isProviderKind(kind)) return;
   if (baseUrl === null && PROVIDERS[kind].baseUrl === null) {
@@ -142,12 +59,12 @@ async function requireSafe(deps: AdminDeps, row: ProviderRow): Promise<void> {
   if (fault !== null) throw new GatewayError("invalid_request", `/base_url: ${fault}.`);
 }
 
-function viewOf(deps: AdminDeps, row: ProviderRow): ProviderView {
+function viewOf(row: ProviderRow, deps: AdminDeps): ProviderView {
   return {
     name: row.name,
     kind: row.kind,
     base_url: row.baseUrl,
-    credential_source: credentialSource(deps, row),
+    credential_source: credentialSource(row, deps),
     headers: row.headers,
     models: row.models,
     responses: row.responses,
@@ -160,8 +77,8 @@ function viewOf(deps: AdminDeps, row: ProviderRow): ProviderView {
 }
 
 function credentialSource(
-  deps: AdminDeps,
   { name, kind, baseUrl, credential }: ProviderRow,
+  deps: AdminDeps,
 ): ProviderView["credential_source"] {
   if (credential !== null) return "stored";
   const fromEnvironment =
