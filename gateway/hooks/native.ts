@@ -3,6 +3,7 @@ import { parseSessionId } from "#shared/labels.ts";
 import type { JsonBody } from "../call.ts";
 import { OPEN_BRACE } from "../http/json-grammar.ts";
 import { lastMember, memberValue } from "../http/scan.ts";
+import { readExternalId } from "../stores/tools/tool-calls.ts";
 import { type HookEvent, readDuration } from "./event.ts";
 import { readToolName } from "./tool-name.ts";
 
@@ -42,7 +43,7 @@ export function nativeEvent(
   const rawName = textMember(body, "tool_name") ?? "";
   return {
     kind: "call",
-    id: textMember(body, "tool_use_id"),
+    id: readExternalId(textMember(body, "tool_use_id")),
     turn: textMember(body, "prompt_id") ?? textMember(body, "turn_id"),
     name: readToolName(rawName, serverOf(body), isRegistered),
     rawName,

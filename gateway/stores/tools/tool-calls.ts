@@ -56,8 +56,11 @@ export type Seen = Omit<
  */
 export const RANK = { pending: 0, closed: 1, hook: 2, failure: 3, mcp: 4 } as const;
 
-/** Longest id of a call that is kept; a longer one counts as none. */
 const EXTERNAL_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** An agent's id of a call, as it is kept: 1 to 128 printable characters of ASCII. Any other counts as none. */
+export const readExternalId = (text: string | null): string | null =>
+  text !== null && EXTERNAL_ID.test(text) ? text : null;
 
 /** Within whom an agent's ids of calls are unique: two keys of one person may see the same call. */
 export const originOf = ({ id, owner }: { id: string; owner: string | null }): string => owner ?? id;
@@ -68,7 +71,7 @@ export function toolSighting({ key, externalId, rank, ...seen }: Seen, id = newI
     ...seen,
     orgId: DEFAULT_ORG,
     origin: originOf(key),
-    externalId: externalId !== null && EXTERNAL_ID.test(externalId) ? externalId : id,
+    externalId: readExternalId(externalId) ?? id,
     id,
     rank: seen.status === "pending" ? RANK.pending : (rank ?? RANK[seen.channel]),
     keyId: key.id,
