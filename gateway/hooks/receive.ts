@@ -4,7 +4,7 @@ import type { ClientKey, Directory, HookPolicy } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels-in.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
-import { weigh } from "../otlp/weigh.ts";
+import { weigh } from "../http/weigh.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { originOf } from "../stores/tools/tool-calls.ts";
 import { genericAnswer, nativeAnswer } from "./answer.ts";

@@ -1,6 +1,5 @@
 import { GatewayError } from "../errors.ts";
 import type { Attributes } from "./attributes.ts";
-import { weigh } from "./weigh.ts";
 
 /** Where a metric's points stand: what kind of data they are, and the members around them. */
 export type Series = {
@@ -18,11 +17,11 @@ export type Series = {
 const DATA = ["sum", "histogram", "exponentialHistogram", "gauge", "summary"] as const;
 
 /**
- * The metrics of an OTLP/JSON export, with all their points. Members that the format does not have are ignored.
+ * The metrics of an OTLP/JSON export that was weighed, with all their points. Members that the format does not have are
+ * ignored.
  * @throws GatewayError invalid_request when the body is no such export, too_large over `pointsMax`.
  */
 export function readExport(bytes: Uint8Array, pointsMax: number): Series[] {
-  weigh(bytes);
   const body = object(parsed(bytes), "The body");
   if (!Array.isArray(body["resourceMetrics"])) throw fault("resourceMetrics", "an array");
   const series = [...seriesOf(body)];

@@ -2,6 +2,7 @@ import type { AgentPointRow } from "#drizzle/schema/agent.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { weigh } from "../http/weigh.ts";
 import { judge, type Point } from "../otlp/judge.ts";
 import { NAME_LENGTH_MAX, type PartialSuccess, refusals } from "../otlp/partial-success.ts";
 import { readExport } from "../otlp/read-export.ts";
@@ -44,7 +45,8 @@ export function receiver(deps: ReceiveDeps): (key: ClientKey, bytes: Uint8Array)
 async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Promise<PartialSuccess> {
   const now = deps.clock.now();
 
-  // Read: its form, and how much it is
+  // Read: how much it is, and its form
+  weigh(bytes);
   const series = readExport(bytes, POINTS_MAX);
 
   // Judge: every point is accepted and priced, or refused by name

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { GatewayError } from "#gateway/errors.ts";
+import { weigh } from "#gateway/http/weigh.ts";
 import { inflated } from "#gateway/otlp/inflate.ts";
 import { readExport } from "#gateway/otlp/read-export.ts";
 
@@ -10,6 +11,7 @@ const points = (count: number) => Buffer.from(`${POINTS}${"{},".repeat(count - 1
 
 const refusal = (bytes: Uint8Array): string => {
   try {
+    weigh(bytes);
     readExport(bytes, 10_000);
     return "none";
   } catch (error) {

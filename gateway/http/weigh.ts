@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { skipString } from "./json-grammar.ts";
 
 /** Deepest nesting; an export's attributes stand at level 13. */
 const DEPTH_MAX = 64;
@@ -7,23 +8,24 @@ const VALUES_MAX = 1_000_000;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 /** An opening bracket or brace, with its 0x20 bit set; the closing one is two more. */
 const OPENS = 0x7b;
 const CLOSES = 0x7d;
 
 /**
  * Refuses a body that would take long or much memory to parse, from its bytes alone. It does not check that they are
- * JSON otherwise: the parser does.
- * @throws GatewayError invalid_request when it is nested too deep; too_large when it has too many values.
+ * JSON otherwise than in their strings: the parser does.
+ * @throws GatewayError invalid_request when it is nested too deep or a string is none; too_large when it has too many
+ * values.
  */
 export function weigh(bytes: Uint8Array, valuesMax = VALUES_MAX): void {
   let depth = 0;
   let values = 0;
-  for (let at = 0; at < bytes.length; at++) {
+  let at = 0;
+  while (at < bytes.length) {
     const byte = bytes[at] ?? 0;
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
-    else if (byte === COMMA) values++;
+    at = byte === QUOTE ? skipString(bytes, at) : at + 1;
+    if (byte === COMMA) values++;
     else if ((byte | 0x20) === CLOSES) depth--;
     else if ((byte | 0x20) === OPENS) {
       values++;
@@ -34,11 +36,4 @@ export function weigh(bytes: Uint8Array, valuesMax = VALUES_MAX): void {
     }
     if (values > valuesMax) throw new GatewayError("too_large", "The body has too many values.");
   }
-}
-
-/** The offset of the quote that ends the string, or the end of the body. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let at = from;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
 }
