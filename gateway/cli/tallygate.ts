@@ -8,6 +8,7 @@ import { addInstall } from "./commands/install.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addPr } from "./commands/pr.ts";
 import { addReport } from "./commands/report.ts";
+import { addReview } from "./commands/review.ts";
 import { addRollups } from "./commands/rollups.ts";
 import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
@@ -28,6 +29,7 @@ for (const add of [
   addSession,
   addRun,
   addPr,
+  addReview,
   addInstall,
   addDoctor,
   addApply,

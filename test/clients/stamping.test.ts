@@ -119,6 +119,51 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect([code, error]).toEqual([1, expect.stringContaining("There is no pull request 9999 here.")]);
   });
 
+  test("a review is stamped once: one's latest, or the one that is named; nobody else's", async () => {
+    const request = await begin(`${way}/reviewed`, null);
+    const review = (...words: string[]) => ada.tallygate(["review", "stamp", ...words], env);
+    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("Nothing tells") });
+    await ada.tallygate(["session", "--id", "the-reviewers"]);
+    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("no review of") });
+    const octocat = { id: 2, login: "octocat", type: "User" as const };
+    const first = await github.story.submitReview(request, { body: "A question.", user: octocat });
+    const second = await github.story.submitReview(request, { user: octocat });
+    const others = await github.story.submitReview(request, { body: "Fine." });
+    expect((await review("--dry-run")).out).toContain("would be stamped the-reviewers");
+    for (const said of ["is now stamped", "is stamped"]) {
+      expect(await review()).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`${said} the-reviewers`),
+      });
+    }
+    expect([first.body, second.body, others.body]).toEqual([
+      "A question.",
+      "Gateway-Session: the-reviewers",
+      "Fine.",
+    ]);
+    const named = ["--number", String(request.number), "--review", String(first.id)];
+    expect(await review(...named, "--session", "another")).toMatchObject({ code: 0 });
+    expect(first.body).toBe("A question.\n\nGateway-Session: another");
+    expect(await review(...named)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("with two ids it does not count"),
+    });
+    expect(request.body).toBeNull();
+  });
+
+  test("a token that is nobody's needs the review's id", async () => {
+    const request = await begin(`${way}/unnamed`, null);
+    const made = await github.story.submitReview(request);
+    github.fail({ operation: "GET /user", status: 403 });
+    const words = ["review", "stamp", "--session", "jobs"];
+    expect(await ada.tallygate(words, env)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("Name the review with --review <id>."),
+    });
+    expect(await ada.tallygate([...words, "--review", String(made.id)], env)).toMatchObject({ code: 0 });
+    expect(made.body).toBe("Gateway-Session: jobs");
+  });
+
   test("a branch pushed to a fork is found in the parent", async () => {
     const fork = github.story.addRepository(`ada-${way}/checkout`);
     const hers = await developer(github, fork.fullName, { gh: way === "gh" });

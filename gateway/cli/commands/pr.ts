@@ -4,7 +4,8 @@ import { gitIn } from "../stamping/git.ts";
 import { isWay, openGithub, type Way } from "../stamping/github.ts";
 import type { HookCall } from "../stamping/hook-input.ts";
 import type { Place } from "../stamping/pull-request.ts";
-import { type Stamped, type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
+import { type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
+import type { Stamped } from "../stamping/write-line.ts";
 import { directoryOf, note, tell, wholeNumber } from "./common.ts";
 import { sessionOf } from "./session.ts";
 
@@ -33,7 +34,8 @@ export const addPr = (program: Command) => {
     .option("--json", "answer as JSON")
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
-      process.exitCode = await stamp(directoryOf(command), options);
+      const stamped = await stampIn(directoryOf(command), options, null);
+      process.exitCode = tellStamped(stamped, options.json ?? false);
     });
 };
 
@@ -41,21 +43,20 @@ const HELP = `
 GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
 \`Gateway-Session: <id>\`. Where another id stands already, nothing is changed and the status is 1.`;
 
-function placeOf(text: string): Place {
+export function placeOf(text: string): Place {
   const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];
   if (owner && repository) return { owner, repository };
   throw new InvalidArgumentError("owner/name is expected.");
 }
 
-function wayOf(text: string): Way {
+export function wayOf(text: string): Way {
   if (isWay(text)) return text;
   throw new InvalidArgumentError("gh or rest is expected.");
 }
 
-/** Exit status: 0 where the pull request is stamped, or nothing had to be done; 1 where somebody has to act. */
-async function stamp(directory: string, options: Options): Promise<number> {
-  const { done, ...told } = await stampIn(directory, options, null);
-  if (options.json) tell(JSON.stringify({ done, ...told }, null, 2));
+/** Says what became of it. Exit status: 0 where it is stamped, or nothing had to be done; 1 where somebody has to act. */
+export function tellStamped({ done, ...told }: Stamped, json: boolean): number {
+  if (json) tell(JSON.stringify({ done, ...told }, null, 2));
   else if (done) tell(told.text);
   else note(told.text);
   return done ? 0 : 1;

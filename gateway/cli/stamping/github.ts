@@ -8,7 +8,7 @@ export type Github = {
   /** The web host of repositories that it serves, with a port where it has one. */
   host: string;
   way: Way;
-  ask(method: "GET" | "PATCH", path: string, body?: object): Promise<GithubAnswer>;
+  ask(method: "GET" | "PATCH" | "PUT", path: string, body?: object): Promise<GithubAnswer>;
 };
 
 const WAYS = ["gh", "rest"] as const;

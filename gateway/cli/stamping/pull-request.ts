@@ -113,7 +113,7 @@ async function ofBranch(github: Github, place: Place, head: string): Promise<Pul
   return found.find(({ isOpen }) => isOpen) ?? found[0] ?? null;
 }
 
-const pathOf = ({ owner, repository }: Place): string =>
+export const pathOf = ({ owner, repository }: Place): string =>
   `repos/${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
 
 const viewOf = ({ owner, repository }: Place, told: typeof Told.static): PullRequest => ({
@@ -128,7 +128,7 @@ const viewOf = ({ owner, repository }: Place, told: typeof Told.static): PullReq
   body: told.body,
 });
 
-function refusal(status: number, what: string, { owner, repository }: Place): Error {
+export function refusal(status: number, what: string, { owner, repository }: Place): Error {
   const why: Record<number, string> = {
     401: "the token is not valid",
     403: "the token may not do that (it needs pull requests: write), or its rate limit is used up",

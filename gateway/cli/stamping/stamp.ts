@@ -11,8 +11,8 @@ import {
   type Wanted,
   writeBody,
 } from "./pull-request.ts";
-import { stampBody } from "./stamped-body.ts";
 import { taskOf } from "./task.ts";
+import { type Stamped, trouble, writeLine } from "./write-line.ts";
 
 export type StampOptions = Wanted & {
   /** Given by whoever asks; null: what the branch, a wrapper or the agent tells. */
@@ -24,15 +24,6 @@ export type StampOptions = Wanted & {
   dryRun: boolean;
 };
 
-/** `done` is false where somebody has to act; `text` says what happened, or what to do, in a sentence. */
-export type Stamped = {
-  done: boolean;
-  changed: boolean;
-  text: string;
-  url: string | null;
-  session: SessionId | null;
-};
-
 /**
  * Writes the session of a branch's task into its pull request, unless a session stands there already: a second id would
  * leave the merge without a cost. Doing it again changes nothing.
@@ -40,63 +31,30 @@ export type Stamped = {
  */
 export async function stampPullRequest(git: Git, github: Github, options: StampOptions): Promise<Stamped> {
   const found = await findPullRequest(git, github, options);
-  if (found === null) {
-    const { number } = options;
-    return trouble(
-      null,
-      number === null
-        ? "There is no pull request of this branch yet."
-        : `There is no pull request ${number} here.`,
-    );
-  }
+  if (found === null) return noPullRequest(options.number);
   const session = options.session ?? (await sessionFor(git, github, found, options));
-  if (session === null) return trouble(found, UNKNOWN);
+  if (session === null) return trouble(found.url, UNKNOWN);
   if (!options.dryRun) await keepPin(git, found, session);
-  const told = stampBody(found.body, session);
-  switch (told.kind) {
-    case "same":
-      return settled(found, session, { changed: false, text: `${found.url} is stamped ${session}.` });
-    case "other":
-      return trouble(
-        found,
-        `${found.url} names the session ${told.ids[0]}, and this task is ${session}. Nothing was changed: two ids would leave it without a cost.`,
-      );
-    case "conflict":
-      return trouble(
-        found,
-        `${found.url} names ${told.ids.length} sessions (${told.ids.join(", ")}), so it has no cost. Leave one of these lines in it.`,
-      );
-    case "too_long":
-      return trouble(
-        found,
-        `${found.url} has no room for another line: GitHub takes 65,536 characters. Shorten it and try again.`,
-      );
-    case "no_place":
-      return trouble(
-        found,
-        `${found.url} has no place for the line outside code, quotes and comments. Write \`Gateway-Session: ${session}\` into it by hand.`,
-      );
-    case "stamped":
-      return await write(github, found, { session, body: told.body, dryRun: options.dryRun });
-  }
+  const bearer = {
+    url: found.url,
+    body: found.body,
+    write: (body: string) => writeBody(github, found, body),
+    reread: async () => (await numbered(github, found, found.number))?.body ?? null,
+    harm: "it has no cost",
+  };
+  return await writeLine(bearer, session, options.dryRun);
 }
+
+export const noPullRequest = (number: number | null): Stamped =>
+  trouble(
+    null,
+    number === null
+      ? "There is no pull request of this branch yet."
+      : `There is no pull request ${number} here.`,
+  );
 
 const UNKNOWN =
   "Nothing tells which session this branch's work was done in. Work with `tallygate run -- <agent>`, or name it with --session.";
-
-async function write(
-  github: Github,
-  it: PullRequest,
-  { session, body, dryRun }: { session: SessionId; body: string; dryRun: boolean },
-): Promise<Stamped> {
-  if (dryRun) return settled(it, session, { changed: false, text: `${it.url} would be stamped ${session}.` });
-  await writeBody(github, it, body);
-  const after = await numbered(github, it, it.number);
-  const { verdict } = readSessionLine(after?.body ?? null);
-  return verdict === "one"
-    ? settled(it, session, { changed: true, text: `${it.url} is now stamped ${session}.` })
-    : trouble(it, `${it.url} was changed by somebody else meanwhile. Try again.`);
-}
 
 /**
  * The session of this checkout's task; where nothing here tells it, the one that the pull request itself or its commits
@@ -132,22 +90,3 @@ async function keepPin(git: Git, it: PullRequest, session: SessionId): Promise<v
   const [written] = readSessionLine(it.body).ids;
   await pinSession(git, branch, written ?? session);
 }
-
-const settled = (
-  { url }: PullRequest,
-  session: SessionId,
-  it: { changed: boolean; text: string },
-): Stamped => ({
-  done: true,
-  url,
-  session,
-  ...it,
-});
-
-const trouble = (it: PullRequest | null, text: string): Stamped => ({
-  done: false,
-  changed: false,
-  url: it?.url ?? null,
-  session: null,
-  text,
-});

@@ -18,6 +18,7 @@ const PERMISSIONS: Partial<Record<Operation, [name: string, access: "read" | "wr
   "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge": ["contents", "write"],
   "GET /repos/{owner}/{repo}/pulls/{pull_number}/commits": ["pull_requests", "read"],
   "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews": ["pull_requests", "read"],
+  "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}": ["pull_requests", "write"],
   "GET /repos/{owner}/{repo}/issues": ["issues", "read"],
   "POST /repos/{owner}/{repo}/issues": ["issues", "write"],
   "PATCH /repos/{owner}/{repo}/issues/{issue_number}": ["issues", "write"],

@@ -123,6 +123,12 @@ const PULL_REQUESTS: Partial<Record<Operation, Answerer>> = {
     const of = pullRequestOf(asked, backstage);
     return list(of.reviews.map((it) => reviewView(it, of)));
   },
+  "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}": async (asked, backstage) => {
+    const of = pullRequestOf(asked, backstage);
+    const it = found(of.reviews.find(({ id }) => id === Number(asked.parameters["review_id"])));
+    await backstage.story.editReview(it, of, text(asked.body["body"]) ?? "");
+    return ok(reviewView(it, of));
+  },
 };
 
 const ANSWERERS: Partial<Record<Operation, Answerer>> = {

@@ -18,6 +18,7 @@ export const OPERATIONS = [
   "PATCH /repos/{owner}/{repo}/pulls/{pull_number}",
   "GET /repos/{owner}/{repo}/pulls/{pull_number}/commits",
   "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews",
+  "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
   "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge",
   "GET /repos/{owner}/{repo}/issues",
   "POST /repos/{owner}/{repo}/issues",

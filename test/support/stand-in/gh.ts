@@ -19,7 +19,7 @@ async function ask(method: string, path: string, body?: string): Promise<Respons
 }
 
 if (words[0] === "api") {
-  const path = words.find((word) => word.startsWith("repos/")) ?? "";
+  const path = words.find((word) => word.startsWith("repos/") || word === "user") ?? "";
   const body = option("--input") === "-" ? await Bun.stdin.text() : undefined;
   const answer = await ask(option("--method") ?? "GET", path, body);
   const text = await answer.text();

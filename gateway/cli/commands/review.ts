@@ -1,0 +1,51 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { SessionId } from "#shared/labels.ts";
+import { gitIn } from "../stamping/git.ts";
+import { openGithub, type Way } from "../stamping/github.ts";
+import type { Place } from "../stamping/pull-request.ts";
+import { stampReview } from "../stamping/review.ts";
+import { directoryOf, wholeNumber } from "./common.ts";
+import { placeOf, tellStamped, wayOf } from "./pr.ts";
+import { sessionOf } from "./session.ts";
+
+type Options = {
+  number?: number;
+  repo?: Place;
+  review?: number;
+  session?: SessionId;
+  via?: Way;
+  dryRun?: true;
+  json?: true;
+};
+
+export const addReview = (program: Command) => {
+  const review = program.command("review").description("The review of a pull request.");
+  review
+    .command("stamp")
+    .description("Write the session's line into your latest review, unless one is there, so that it counts.")
+    .option("--number <n>", "of this pull request instead of the branch's", wholeNumber)
+    .option("--repo <owner/name>", "in this repository instead of the checkout's", placeOf)
+    .option("--review <id>", "this review instead of your latest", reviewId)
+    .option("--session <id>", "this session instead of the branch's", sessionOf)
+    .option("--via <way>", "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set", wayOf)
+    .option("--dry-run", "only say what would be done")
+    .option("--json", "answer as JSON")
+    .action(async (options: Options, command: Command) => {
+      const { number = null, repo: place = null, review = null, session = null, via = null } = options;
+      const directory = directoryOf(command);
+      const stamped = await stampReview(gitIn(directory), openGithub(directory, via), {
+        place,
+        number,
+        review,
+        session,
+        dryRun: options.dryRun ?? false,
+      });
+      process.exitCode = tellStamped(stamped, options.json ?? false);
+    });
+};
+
+/** GitHub's ids have ten digits by now, and get longer. */
+function reviewId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("A review's id is a whole number, as at the end of its address.");
+}

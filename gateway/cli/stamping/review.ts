@@ -1,0 +1,102 @@
+import { Type } from "@sinclair/typebox";
+import type { SessionId } from "#shared/labels.ts";
+import { fits, nullable, open } from "#shared/schema.ts";
+import type { Git } from "./git.ts";
+import type { Github } from "./github.ts";
+import { findPullRequest, type PullRequest, pathOf, refusal, type Wanted } from "./pull-request.ts";
+import { noPullRequest } from "./stamp.ts";
+import { taskOf } from "./task.ts";
+import { type Stamped, trouble, writeLine } from "./write-line.ts";
+
+export type ReviewOptions = Wanted & {
+  /** Its id at GitHub; null: the latest one of whoever's login it is. */
+  review: number | null;
+  /** Null: what the branch, a wrapper or the agent tells. */
+  session: SessionId | null;
+  dryRun: boolean;
+};
+
+const Told = open({
+  id: Type.Integer(),
+  html_url: Type.String(),
+  state: Type.String(),
+  body: nullable(Type.String()),
+  user: nullable(open({ login: Type.String() })),
+});
+type Review = typeof Told.static;
+
+const PAGE = 100;
+
+/**
+ * Writes the session that a review was made in into its body, so that the review counts. One that names a session keeps
+ * it, and doing it again changes nothing.
+ * @throws Error where git or GitHub refuse.
+ */
+export async function stampReview(git: Git, github: Github, options: ReviewOptions): Promise<Stamped> {
+  const found = await findPullRequest(git, github, options);
+  if (found === null) return noPullRequest(options.number);
+  const session = options.session ?? (await taskOf(git, null));
+  if (session === null) return trouble(found.url, UNKNOWN);
+  const { review: id } = options;
+  const review = id === null ? await ownReview(github, found) : await reviewBy(github, found, id);
+  if (review === null) {
+    return trouble(
+      found.url,
+      id === null ? `You have submitted no review of ${found.url}.` : `${found.url} has no review ${id}.`,
+    );
+  }
+  const bearer = {
+    url: review.html_url,
+    body: review.body,
+    write: (body: string) => writeReview(github, found, review.id, body),
+    reread: async () => (await reviewBy(github, found, review.id))?.body ?? null,
+    harm: "it does not count",
+  };
+  return await writeLine(bearer, session, options.dryRun);
+}
+
+const UNKNOWN =
+  "Nothing tells which session this review was made in. Review with `tallygate run -- <agent>`, or name it with --session.";
+
+const isSubmitted = ({ state }: Review): boolean => state !== "PENDING";
+
+/** The latest review that the owner of the login has submitted. */
+async function ownReview(github: Github, it: PullRequest): Promise<Review | null> {
+  const login = await ownLogin(github);
+  const own = (await reviewsOf(github, it)).filter(
+    (review) => isSubmitted(review) && review.user?.login === login,
+  );
+  return own.at(-1) ?? null;
+}
+
+const reviewBy = async (github: Github, it: PullRequest, id: number): Promise<Review | null> =>
+  (await reviewsOf(github, it)).find((review) => review.id === id && isSubmitted(review)) ?? null;
+
+/** All of its reviews, the oldest first. */
+async function reviewsOf(github: Github, it: PullRequest): Promise<Review[]> {
+  const reviews: Review[] = [];
+  for (let page = 1; ; page++) {
+    const path = `${pathOf(it)}/pulls/${it.number}/reviews?per_page=${PAGE}&page=${page}`;
+    const { status, body } = await github.ask("GET", path);
+    if (status !== 200 || !fits(Type.Array(Told), body)) throw refusal(status, "read the reviews", it);
+    reviews.push(...body);
+    if (body.length < PAGE) return reviews;
+  }
+}
+
+const Login = open({ login: Type.String() });
+
+/** A workflow's token, for one, belongs to no account. */
+async function ownLogin(github: Github): Promise<string> {
+  const { status, body } = await github.ask("GET", "user");
+  if (status === 200 && fits(Login, body)) return body.login;
+  throw new Error(
+    `GitHub does not tell whose token this is (${status}). Name the review with --review <id>.`,
+  );
+}
+
+async function writeReview(github: Github, it: PullRequest, id: number, text: string): Promise<void> {
+  const path = `${pathOf(it)}/pulls/${it.number}/reviews/${id}`;
+  const { status } = await github.ask("PUT", path, { body: text });
+  if (status !== 200) throw refusal(status, `change review ${id}`, it);
+}

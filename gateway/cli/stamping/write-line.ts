@@ -1,0 +1,83 @@
+import type { SessionId } from "#shared/labels.ts";
+import { readSessionLine } from "#shared/session-line.ts";
+import { stampBody } from "./stamped-body.ts";
+
+/** `done` is false where somebody has to act; `text` says what happened, or what to do, in a sentence. */
+export type Stamped = {
+  done: boolean;
+  changed: boolean;
+  text: string;
+  url: string | null;
+  session: SessionId | null;
+};
+
+/** A text at GitHub that can name a session. */
+export type Bearer = {
+  url: string;
+  body: string | null;
+  /** @throws Error where GitHub refuses. */
+  write(body: string): Promise<void>;
+  /** The text as it stands now. */
+  reread(): Promise<string | null>;
+  /** What becomes of it with two ids, as `it has no cost`. */
+  harm: string;
+};
+
+/**
+ * Writes the session's line into a text, unless a session stands there already. Doing it again changes nothing.
+ * @throws Error where GitHub refuses.
+ */
+export async function writeLine(it: Bearer, session: SessionId, dryRun: boolean): Promise<Stamped> {
+  const told = stampBody(it.body, session);
+  switch (told.kind) {
+    case "same":
+      return settled(it, session, { changed: false, text: `${it.url} is stamped ${session}.` });
+    case "other":
+      return trouble(
+        it.url,
+        `${it.url} names the session ${told.ids[0]}, and this task is ${session}. Nothing was changed: with two ids ${it.harm}.`,
+      );
+    case "conflict":
+      return trouble(
+        it.url,
+        `${it.url} names ${told.ids.length} sessions (${told.ids.join(", ")}), so ${it.harm}. Leave one of these lines in it.`,
+      );
+    case "too_long":
+      return trouble(
+        it.url,
+        `${it.url} has no room for another line: GitHub takes 65,536 characters. Shorten it and try again.`,
+      );
+    case "no_place":
+      return trouble(
+        it.url,
+        `${it.url} has no place for the line outside code, quotes and comments. Write \`Gateway-Session: ${session}\` into it by hand.`,
+      );
+    case "stamped":
+      return dryRun
+        ? settled(it, session, { changed: false, text: `${it.url} would be stamped ${session}.` })
+        : await write(it, session, told.body);
+  }
+}
+
+async function write(it: Bearer, session: SessionId, body: string): Promise<Stamped> {
+  await it.write(body);
+  const { verdict } = readSessionLine(await it.reread());
+  return verdict === "one"
+    ? settled(it, session, { changed: true, text: `${it.url} is now stamped ${session}.` })
+    : trouble(it.url, `${it.url} was changed by somebody else meanwhile. Try again.`);
+}
+
+const settled = ({ url }: Bearer, session: SessionId, it: { changed: boolean; text: string }): Stamped => ({
+  done: true,
+  url,
+  session,
+  ...it,
+});
+
+export const trouble = (url: string | null, text: string): Stamped => ({
+  done: false,
+  changed: false,
+  url,
+  session: null,
+  text,
+});
