@@ -1,6 +1,7 @@
 #!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
 import { addApply } from "./commands/apply.ts";
+import { addBackfill } from "./commands/backfill.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addDigest } from "./commands/digest.ts";
 import { addDoctor } from "./commands/doctor.ts";
@@ -35,6 +36,7 @@ for (const add of [
   addApply,
   addKeys,
   addReport,
+  addBackfill,
   addDigest,
   addRollups,
   addRoutes,

@@ -184,7 +184,27 @@ const BAD_OPTIONS = [
   ["run", "--session", "two words", "--", "true"],
   ["pr", "stamp", "--session", "x".repeat(65)],
   ["pr", "stamp", "--via", "mail"],
+  ["review", "stamp", "--review", "latest"],
+  ["backfill", "--since", "yesterday"],
 ];
+
+test("backfill has what the App sees read again, back to a day", async () => {
+  const none = await tallygate(["backfill"]);
+  expect(none).toMatchObject({ code: 0, out: "The GitHub App sees no repository yet.\n" });
+  await gateway.sql`insert into repositories (id, full_name, former_names, changed_at) values (77, 'octo-org/early', '{}', now())`;
+  await gateway.sql`insert into github_passes (repository_id, installation_id, due_at) values (77, 1, '2030-01-01')`;
+  expect(await tallygate(["backfill", "--since", "2026-01-31", "--repo", "octo-org/early"])).toMatchObject({
+    code: 0,
+    out: "1 repository is read again, back to 2026-01-31.\n",
+  });
+  const [pass] = await gateway.sql`select stop_at, due_at from github_passes where repository_id = 77`;
+  expect(new Date(pass?.["stop_at"]).toISOString()).toBe("2026-01-31T00:00:00.000Z");
+  expect(new Date(pass?.["due_at"]).getTime()).toBeLessThanOrEqual(Date.now());
+  expect(await tallygate(["backfill", "--repo", "octo-org/nowhere"])).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("(404)"),
+  });
+});
 
 test("who reads only the beginning breaks nothing", async () => {
   const doctor = [...TALLYGATE, "doctor", "--local"].map((word) => `'${word}'`).join(" ");

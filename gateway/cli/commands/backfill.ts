@@ -1,0 +1,34 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { readInstant } from "#shared/admin/fields.ts";
+import { BackfillView } from "#shared/admin/repositories.ts";
+import { adminApi, expectForm } from "../reach/api.ts";
+import { tell, URL_OPTION } from "./common.ts";
+
+type Options = { since?: string; repo?: string; url?: string };
+
+export const addBackfill = (program: Command) =>
+  program
+    .command("backfill")
+    .description("Have the GitHub App read pull requests and reviews again; what is known already stays.")
+    .option("--since <date>", "those that changed since then; without it, all of them", instantOf)
+    .option("--repo <owner/name>", "of this repository alone")
+    .option(...URL_OPTION)
+    .addHelpText("after", "\nThe App begins within seconds; GET /admin/v1/repositories tells how far it is.")
+    .action(backfill);
+
+function instantOf(text: string): string {
+  if (readInstant(text) !== null) return text;
+  throw new InvalidArgumentError("A date such as 2026-01-31 is expected, or an RFC 3339 time.");
+}
+
+async function backfill({ since, repo, url }: Options): Promise<void> {
+  const body = { ...(since && { since }), ...(repo && { repository: repo }) };
+  const told = await adminApi(url).call("POST", "/admin/v1/repositories/backfill", body);
+  const { repositories } = expectForm(BackfillView, told, "The backfill");
+  const back = since === undefined ? "from the first pull request on" : `back to ${since}`;
+  tell(
+    repositories === 0
+      ? "The GitHub App sees no repository yet."
+      : `${repositories} ${repositories === 1 ? "repository is" : "repositories are"} read again, ${back}.`,
+  );
+}
