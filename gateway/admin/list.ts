@@ -41,6 +41,21 @@ export function readListQuery<Name extends string>(
   return { limit, after, given: Object.fromEntries(given) as Partial<Record<Name, string>> };
 }
 
+/**
+ * Refuses a value that is none of those that its name can have: the list would be empty, as if there were nothing.
+ * @throws GatewayError invalid_request
+ */
+export function requireKnown(
+  given: Readonly<Record<string, string | undefined>>,
+  known: Readonly<Record<string, readonly string[]>>,
+): void {
+  for (const [name, values] of Object.entries(known)) {
+    const value = given[name];
+    if (value === undefined || values.includes(value)) continue;
+    throw new GatewayError("invalid_request", `${name}: Expected one of ${values.join(", ")}.`);
+  }
+}
+
 function readLimit(text: string | undefined): number {
   if (text === undefined) return LIMIT_DEFAULT;
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;

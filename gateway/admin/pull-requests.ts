@@ -15,7 +15,7 @@ import {
 } from "../stores/pull-requests.ts";
 import { type AdminDeps, awaitSettled, read } from "./deps.ts";
 import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
+import { page, readListQuery, requireKnown } from "./list.ts";
 import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 
 const docs = documented("records");
@@ -29,7 +29,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
       "",
       async ({ request }) => {
         const { limit, after, given } = readListQuery(request, EQUAL);
-        requireLink(given.link);
+        requireKnown(given, { link: LINK_STATES });
         const query = { after: after === null ? null : readCursor(after), limit: limit + 1, equal: given };
         const rows = await read(deps, (db) => listPullRequests(db, query));
         return page(rows, limit, { view: pullRequestView, cursor: cursorOf });
@@ -54,11 +54,6 @@ export const adminPullRequests = (deps: AdminDeps) =>
         answers: { 200: PullRequestPage },
       }),
     );
-
-function requireLink(link: string | undefined): void {
-  if (link === undefined || LINK_STATES.some((state) => state === link)) return;
-  throw new GatewayError("invalid_request", `link: Expected one of ${LINK_STATES.join(", ")}.`);
-}
 
 function readId(text: string): PullRequestId | null {
   const [, repositoryId, number] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { CHANNELS, STATES } from "#drizzle/schema/records.ts";
 import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
 import {
   RequestPage,
@@ -20,7 +21,7 @@ import {
 import { explainCost } from "./cost-explanation.ts";
 import { type AdminDeps, awaitSettled, read } from "./deps.ts";
 import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
+import { page, readListQuery, requireKnown } from "./list.ts";
 import { requireCursor, requireId } from "./names.ts";
 
 const docs = documented("records");
@@ -66,6 +67,7 @@ export const adminRequests = (deps: AdminDeps) =>
 
 function readQuery(request: Request): RequestQuery {
   const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "tag", "status", "from", "to"]);
+  requireKnown(given, { channel: CHANNELS, state: STATES });
   const { key, tag = null, status, from, to, ...equal } = given;
   return {
     limit,

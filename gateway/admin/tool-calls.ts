@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { TOOL_CHANNELS, TOOL_STATUSES } from "#drizzle/schema/tools.ts";
 import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
 import { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { isId } from "#shared/ids.ts";
@@ -12,7 +13,7 @@ import {
 } from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, awaitSettled, read } from "./deps.ts";
 import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
+import { page, readListQuery, requireKnown } from "./list.ts";
 import { requireCursor } from "./names.ts";
 
 const docs = documented("records");
@@ -44,6 +45,7 @@ export const adminToolCalls = (deps: AdminDeps) =>
 
 function readQuery(request: Request): ToolCallQuery {
   const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "from", "to"]);
+  requireKnown(given, { channel: TOOL_CHANNELS, status: TOOL_STATUSES });
   const { key, from, to, ...equal } = given;
   return {
     limit,

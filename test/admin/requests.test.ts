@@ -106,14 +106,21 @@ describe("the list of records", () => {
     expect(await ids(`?key=${keyId}`)).toEqual([1]);
   });
 
-  test.each(["?sessions=x", "?from=yesterday", "?to=2026-13-01", "?after=7", "?status=ok"])(
-    "%p is refused by its name",
-    async (query) => {
-      const answer = await it.call("GET", `/requests${query}`);
-      expect(answer.status).toBe(400);
-      expect(answer.body.error.message).toStartWith(`${/\w+/.exec(query)?.[0]}: `);
-    },
-  );
+  test.each([
+    "/requests?sessions=x",
+    "/requests?from=yesterday",
+    "/requests?to=2026-13-01",
+    "/requests?after=7",
+    "/requests?status=ok",
+    "/requests?state=failed",
+    "/requests?channel=mail",
+    "/tool-calls?status=zzz",
+    "/tool-calls?channel=api",
+  ])("%p is refused by the parameter's name, not answered with an empty list", async (address) => {
+    const answer = await it.call("GET", address);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.message).toStartWith(`${/\?(\w+)/.exec(address)?.[1]}: `);
+  });
 
   test("a value that Postgres cannot hold is refused, not a failure", async () => {
     expect((await it.call("GET", "/requests?session=a%00b")).status).toBe(400);
