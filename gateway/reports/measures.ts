@@ -44,9 +44,12 @@ export const AGGREGATES = {
   billed_hours: count(`${HOURS} filter (where billed and run is not null)`),
   latency_sum_ms: count("coalesce(sum(latency_ms), 0)"),
   latency_count: count("coalesce(sum(timed), 0)"),
-  /** Exact: linear between the two nearest ranks, as spreadsheets' PERCENTILE.INC. */
+  /**
+   * Linear between the two nearest ranks, as spreadsheets' PERCENTILE.INC: of whole milliseconds a multiple of 1/20, so
+   * that rounding takes away nothing but what Postgres's floats leave behind.
+   */
   latency_p95_ms: {
-    sql: "percentile_cont(0.95) within group (order by latency_ms)",
+    sql: "round((percentile_cont(0.95) within group (order by latency_ms))::numeric, 2)",
     empty: null,
     money: false,
   },

@@ -129,12 +129,18 @@ function relationOf({ orgId, spec, survey }: Ask, params: Parameters, within: st
   );
 }
 
-/** A session's cost stands with one of its pull requests per group and window, so that it is counted once. */
+/**
+ * A session's cost stands with one of its pull requests per group and window, so that it is counted once. Where nothing
+ * was merged, nothing was spent on merges: reviews alone cost 0, and are not of unknown cost.
+ */
 const outcomeFactsSql = (facts: string, reverted: string): string => `shared as ${facts},
 facts as (
   select *, pull_request = any(${reverted}) as reverted,
-    case when row_number() over (partition by current, d1, d2, run order by pull_request) = 1
-      and run is not null then session_cost_usd end as cost_usd
+    case
+      when count(pull_request) over (partition by current, d1, d2) = 0 then 0
+      when row_number() over (partition by current, d1, d2, run order by pull_request) = 1
+        and run is not null then session_cost_usd
+    end as cost_usd
   from shared
 )`;
 

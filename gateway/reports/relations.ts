@@ -61,8 +61,8 @@ const outcomesOf = (makers: string): string => `(
     m.owner, m.user_label, m.key_id,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
-    o.pull_request is not null as metered, m.cost_usd as session_cost_usd,
-    m.cost_usd is null or m.uncertain as uncertain
+    true as metered, m.cost_usd as session_cost_usd,
+    o.pull_request is not null and (m.cost_usd is null or m.uncertain) as uncertain
   from ${TOLD} o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
   left join ${makers}

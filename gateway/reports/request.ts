@@ -78,6 +78,8 @@ export function readQuery(query: URLSearchParams): ReportsQuery {
     if (!MEMBERS.includes(name) && !FILTER.test(name)) {
       refuse("query", `there are only ${MEMBERS.join(", ")} and filter[dimension]`);
     }
+    if (name !== "id" && MEMBERS.includes(name) && query.getAll(name).length > 1)
+      refuse(name, "is given twice");
   }
   const ids = [...new Set(query.getAll("id").flatMap((value) => value.split(",")))];
   if (ids.length > IDS_MAX) refuse("id", `is given for more than ${IDS_MAX} reports`);
@@ -90,8 +92,19 @@ export function readQuery(query: URLSearchParams): ReportsQuery {
   };
 }
 
-/** @throws GatewayError invalid_request for another format than `json` and `csv`. */
-export function readFormat(query: URLSearchParams): Format {
+/**
+ * Reads the query string of the addresses that take their reports in a body.
+ * @throws GatewayError invalid_request for another parameter than `format`, and another format than `json` and `csv`.
+ */
+export function readFormatAlone(query: URLSearchParams): Format {
+  for (const name of query.keys()) {
+    if (name !== "format") refuse("query", "there is only format; all else belongs into the body");
+    if (query.getAll(name).length > 1) refuse(name, "is given twice");
+  }
+  return readFormat(query);
+}
+
+function readFormat(query: URLSearchParams): Format {
   const name = query.get("format") ?? "json";
   return FORMATS.find((format) => format === name) ?? refuse("format", `must be ${FORMATS.join(" or ")}`);
 }

@@ -17,7 +17,7 @@ import {
   type NamedReport,
   QueryBody,
   ReportsBody,
-  readFormat,
+  readFormatAlone,
   readQuery,
   subscriptionSpec,
 } from "../reports/request.ts";
@@ -64,7 +64,7 @@ export const reports = (deps: ReportsDeps) =>
       "/v1/reports",
       async ({ request }) => {
         await deps.authorizeReports(request);
-        const format = readFormat(new URL(request.url).searchParams);
+        const format = readFormatAlone(new URL(request.url).searchParams);
         const body = await readJson(request);
         checkBody(ReportsBody, body, "body");
         if (!fits(ReportsBody, body)) throw new GatewayError("invalid_request");
@@ -77,7 +77,7 @@ export const reports = (deps: ReportsDeps) =>
       "/v1/reports/query",
       async ({ request }) => {
         await deps.authorizeReports(request);
-        const format = readFormat(new URL(request.url).searchParams);
+        const format = readFormatAlone(new URL(request.url).searchParams);
         const body = await readJson(request);
         checkBody(QueryBody, body, "body");
         if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");

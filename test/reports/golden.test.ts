@@ -384,6 +384,18 @@ describe("source outcomes", () => {
     expect(total.current).toEqual({ merged_prs: 4, cost_usd: 0.0811, joined_prs: 4 });
   });
 
+  test("reviews alone cost 0, for nothing was merged; merges of which none is joined cost what nobody knows", async () => {
+    const money = { source: "outcomes", measures: ["cost_usd", "cost_per_merged_pr", "reviews"] } as const;
+    const day = (at: string) =>
+      ask({ ...money, measures: [...money.measures], range: { from: at, to: at }, compare: "none" });
+    const reviewed = await day("2026-11-14");
+    expect(reviewed.total.current).toEqual({ cost_usd: 0, cost_per_merged_pr: null, reviews: 1 });
+    expect(reviewed.total.floor).toBe(false);
+    const unjoined = await day("2026-11-21");
+    expect(unjoined.total.current).toEqual({ cost_usd: null, cost_per_merged_pr: null, reviews: 0 });
+    expect(unjoined.total.floor).toBe(true);
+  });
+
   test("a pull request belongs to the window of its merge", async () => {
     const { rows } = await ask({
       source: "outcomes",
@@ -449,6 +461,32 @@ describe("every source", () => {
       measures: ["estimated_cost_usd"],
     });
     expect([empty.rows, empty.total.current]).toEqual([[], { estimated_cost_usd: 0 }]);
+  });
+
+  test("a percentile between two records is the decimal that it is, not a float beside it", async () => {
+    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    await seed(sql, "percentile", {
+      requests: [2, 2, 2, 2, 2, 2, 2, 3, 5].map((latencyMs, i) => ({
+        at: `2026-11-20T00:00:0${i}Z`,
+        latencyMs,
+      })),
+    });
+    await sql.end();
+    const others = reportRunner({ url: database.url, orgId: "percentile" });
+    const { total } = await others.run(
+      checkSpec({
+        source: "requests",
+        dimensions: [],
+        measures: ["latency_p95_ms"],
+        filters: {},
+        range: "7d",
+        compare: "none",
+        view: "table",
+      }),
+      NOW,
+    );
+    await others.close();
+    expect(total.current).toEqual({ latency_p95_ms: 4.2 });
   });
 
   test("without a beginning everything is read, and there is nothing to compare with", async () => {

@@ -242,7 +242,7 @@ function outcomeFigures(items: Item[], world: World): { figures: Figures; floor:
     return rows.length === 0 ? null : knownSum(rows.map((it) => micros(it.cost)));
   };
   const costs = runs.map(costOf);
-  const cost = told.length === 0 ? 0 : costs.length === 0 ? null : knownSum(costs);
+  const cost = merges.length === 0 ? 0 : costs.length === 0 ? null : knownSum(costs);
   const merged = distinct(merges.map(({ pullRequest }) => pullRequest));
   const reverted = distinct(merges.filter((it) => it.reverted).map(({ pullRequest }) => pullRequest));
   const uncertain = (session: string | null) =>

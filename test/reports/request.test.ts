@@ -65,6 +65,7 @@ describe("the query of GET /v1/reports", () => {
     ["filter[__proto__]=x", "filter: must name one of"],
     ["filter[day]=yesterday", "filter[day]: must be a day, such as 2026-11-20"],
     ["format=xlsx", "format: must be json or csv"],
+    ["range=7d&range=30d", "range: is given twice"],
     [Array.from({ length: 51 }, (_, i) => `id=r${i}`).join("&"), "id: is given for more than 50 reports"],
   ])("%s is refused", (query, message) => {
     expect(() => read(query)).toThrow(message);

@@ -200,6 +200,20 @@ describe("POST /v1/reports/query", () => {
     expect((await call("/v1/reports/query?format=xml", { body: { spec: SPEC } })).status).toBe(400);
   });
 
+  test.each(["/v1/reports", "/v1/reports/query"])(
+    "a parameter of POST %s that is none is 400, for what was meant would not be heeded",
+    async (path) => {
+      const body = path.endsWith("query") ? { spec: SPEC } : { specs: [item("a", SPEC)] };
+      const message = "query: there is only format; all else belongs into the body";
+      for (const query of ["unknown=1", "range=mtd", "format=json&filter[model]=opus"]) {
+        const { status, json } = await call(`${path}?${query}`, { body });
+        expect([query, status, json().error.message]).toEqual([query, 400, message]);
+      }
+      const twice = await call(`${path}?format=json&format=csv`, { body });
+      expect([twice.status, twice.json().error.message]).toEqual([400, "format: is given twice"]);
+    },
+  );
+
   test("a body over 1 MiB is 413", async () => {
     const body = { spec: { ...SPEC, view: "x".repeat(1024 * 1024) } };
     expect((await call("/v1/reports/query", { body })).status).toBe(413);
