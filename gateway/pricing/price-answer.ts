@@ -3,9 +3,12 @@ import type { Provider } from "../directory.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
 import { priceCall } from "./price.ts";
 import type { PriceBook } from "./price-book.ts";
+import { withinUs } from "./price-list.ts";
 
 /** Service tiers that providers charge by another list than the one that we have (OpenAI's and Anthropic's names). */
 const PRICED_APART = new Set(["batch", "fast", "flex", "priority", "scale"]);
+/** An answer that was made in the US alone (Anthropic's `inference_geo`). */
+const WITHIN_US = "us";
 
 /** An answer to be priced: who gave it, by which model and tier, when, and what it used. */
 export type Answered = {
@@ -27,8 +30,7 @@ export function priceAnswer(book: PriceBook, answered: Answered): Priced {
   const { provider, model, responseModel, serviceTier, usage, at } = answered;
   if (serviceTier !== null && PRICED_APART.has(serviceTier)) return UNPRICED;
   const priceOf = (name: string) => book.priceOf(provider.kind, provider.name, name, at.getTime());
-  return priceCall(
-    (model === null ? null : priceOf(model)) ?? (responseModel === null ? null : priceOf(responseModel)),
-    usage,
-  );
+  const price =
+    (model === null ? null : priceOf(model)) ?? (responseModel === null ? null : priceOf(responseModel));
+  return priceCall(price && serviceTier === WITHIN_US ? withinUs(price) : price, usage);
 }

@@ -55,9 +55,14 @@ export function priceBook(
     return found;
   };
 
+  const listPrice = (kind: ProviderKind, model: string, atMs: number) =>
+    listed(kind, model, atMs)?.price ?? null;
+
   return {
-    priceOf: (kind, providerName, model, atMs) =>
-      overridden(byModel.get(model) ?? [], providerName, atMs) ?? listed(kind, model, atMs)?.price ?? null,
+    priceOf(kind, providerName, model, atMs) {
+      const own = overridden(byModel.get(model) ?? [], providerName, atMs);
+      return own ? withSearches(own, listPrice(kind, model, atMs)) : listPrice(kind, model, atMs);
+    },
     knows: (kind, model) => listed(kind, model, 0) !== null,
     limits: (kind, model) => ({ contextTokens: listed(kind, model, 0)?.contextTokens ?? null }),
   };
@@ -71,6 +76,12 @@ function overridden(found: readonly Overriding[], providerName: string, atMs: nu
     if (!best || outranks(one.override, best.override)) best = one;
   }
   return best?.price ?? null;
+}
+
+/** An administrator cannot say what a search of the web costs: of the list's price that much still holds. */
+function withSearches(own: PriceEntry, list: PriceEntry | null): PriceEntry {
+  const searches = list?.rates.web_search;
+  return searches ? { ...own, rates: { ...own.rates, web_search: searches } } : own;
 }
 
 const outranks = (a: PriceOverride, b: PriceOverride): boolean =>

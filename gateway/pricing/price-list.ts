@@ -1,6 +1,15 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { type Decimal, decimalOfNumber } from "./decimal.ts";
-import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer, rateTimes } from "./rate.ts";
+import {
+  PLACES,
+  type PriceEntry,
+  type PriceUnit,
+  type Rate,
+  type Rates,
+  ratePer,
+  rateTimes,
+  TOKEN_UNITS,
+} from "./rate.ts";
 
 /** What the built-in list says of a model at one time. */
 export type Listed = {
@@ -31,6 +40,9 @@ const UNCOUNTED = /^(?:input|output)_(?:image|video|citation).*_mtok$/;
 
 const NAME_LENGTH_MAX = 200;
 
+/** How the names of its prices begin. */
+const LIST = "list:";
+
 /**
  * What the list says of `model` at `atMs` (milliseconds since 1970), under the first of the list's provider ids that
  * has it; null where none has. Prices that change by date or time of day are those of that moment (UTC).
@@ -42,7 +54,7 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
     const found = calcPrice({}, model, { providerId, timestamp: new Date(atMs) });
     if (!found) continue;
     return {
-      price: entryOf(`list:${found.provider.id}/${found.model.id}`, found.model_price),
+      price: entryOf(`${LIST}${found.provider.id}/${found.model.id}`, found.model_price),
       contextTokens: found.model.context_window ?? null,
       timeless: !Array.isArray(found.model.prices),
     };
@@ -75,4 +87,18 @@ export function withHourWrites(price: PriceEntry): PriceEntry {
   const { input, cache_write_5m, cache_write_1h } = price.rates;
   if (!input || !cache_write_5m || cache_write_1h) return price;
   return { ...price, rates: { ...price.rates, cache_write_1h: rateTimes(input, 2) } };
+}
+
+/**
+ * The list's price for an answer that was made in the US alone: each kind of token costs 1.1 times as much (Anthropic's
+ * pricing of data residency). An administrator's price is what it says.
+ */
+export function withinUs(price: PriceEntry): PriceEntry {
+  if (!price.entry.startsWith(LIST)) return price;
+  const rates: { -readonly [unit in keyof Rates]: Rate } = { ...price.rates };
+  for (const unit of TOKEN_UNITS) {
+    const usual = rates[unit];
+    if (usual) rates[unit] = rateTimes(usual, 11, 1);
+  }
+  return { entry: `${price.entry} (US)`, rates };
 }

@@ -41,12 +41,14 @@ export function ratePer(price: Decimal, places: number, tiers: readonly [number,
   return rate(amountPer(price, places), sorted);
 }
 
-/** A rate of `count` times another. */
-export const rateTimes = (one: Rate, count: number): Rate =>
-  rate(
-    amount(times(one.exact, count)),
-    one.tiers.map((tier) => ({ ...tier, ...amount(times(tier.exact, count)) })),
+/** A rate of `count / 10^places` times another: of 11 and 1 it is 1.1 times. */
+export function rateTimes(one: Rate, count: number, places = 0): Rate {
+  const scaled = ({ exact }: Amount): Amount => amount(shiftDown(times(exact, count), places));
+  return rate(
+    scaled(one),
+    one.tiers.map((tier) => ({ ...tier, ...scaled(tier) })),
   );
+}
 
 const rate = (base: Amount, tiers: readonly Tier[]): Rate => ({
   ...base,

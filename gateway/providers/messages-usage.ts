@@ -31,9 +31,18 @@ function writesOf(told: Told): { fiveMinutes: number | null; hour: number | null
   return { fiveMinutes: consistent ? total - (hour ?? 0) : fiveMinutes, hour };
 }
 
-/** `fast` where the answer was given in fast mode, which is priced apart; else the tier that the provider names. */
-export const messagesTier = (usage: Told): string | null =>
-  usage["speed"] === "fast" ? "fast" : nameOf(usage["service_tier"]);
+/** Tiers of Anthropic's at which the list's prices hold. */
+const USUAL_TIERS = new Set<string | null>([null, "standard"]);
+
+/**
+ * `fast` where the answer was given in fast mode, which is priced apart; else the tier that the provider names; `us` where
+ * that is the usual one and the answer was made in the US alone, which costs more (`usage.inference_geo`).
+ */
+export function messagesTier(usage: Told): string | null {
+  if (usage["speed"] === "fast") return "fast";
+  const tier = nameOf(usage["service_tier"]);
+  return usage["inference_geo"] === "us" && USUAL_TIERS.has(tier) ? "us" : tier;
+}
 
 /** `earlier` overlaid by `later`: figures are cumulative, so of each field the last that is not null counts. */
 export function overlay(earlier: Told, later: Told): Told {

@@ -31,3 +31,21 @@ test("a service tier that is priced apart leaves the answer unpriced, never at t
     expect(priceAnswer(book, { ...answered, serviceTier }).costUsd).toBe("0.75");
   }
 });
+
+test("an answer that was made in the US alone costs 1.1 times the list, and an administrator's price as it is", () => {
+  const claude: Answered = {
+    ...answered,
+    provider: { kind: "anthropic", name: "anthropic" },
+    model: "claude-opus-4-6",
+    responseModel: null,
+    usage: { ...answered.usage, cacheReadTokens: 1_000_000, webSearches: 1 },
+  };
+  expect(priceAnswer(book, { ...claude, serviceTier: "standard" }).costUsd).toBe("30.51");
+  const within = priceAnswer(book, { ...claude, serviceTier: "us" });
+  expect(within.costUsd).toBe("33.56");
+  expect(within.price?.entry).toBe("list:anthropic/claude-opus-4-6 (US)");
+  const own = { provider: null, model: "claude-opus-4-6", effectiveFromMs: 0, input: "1", output: "2" };
+  const none = { cacheWrite5m: null, cacheWrite1h: null, perImage: null, perCharacter: null, perCall: null };
+  const entered = priceBook([{ id: "o1", ...own, ...none, cachedInput: "0.1" }], PROVIDERS);
+  expect(priceAnswer(entered, { ...claude, serviceTier: "us" }).costUsd).toBe("3.11");
+});

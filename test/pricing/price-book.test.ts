@@ -78,7 +78,7 @@ test("an administrator's amounts are USD per million tokens, and USD per piece f
     ],
     PROVIDERS,
   );
-  const rates = book.priceOf("openai", "openai", "gpt-4o", NOON)?.rates;
+  const rates = book.priceOf("ollama", "ollama", "gpt-4o", NOON)?.rates;
   expect(
     Object.fromEntries(Object.entries(rates ?? {}).map(([unit, rate]) => [unit, rate.usdPerUnit])),
   ).toEqual({
@@ -89,6 +89,12 @@ test("an administrator's amounts are USD per million tokens, and USD per piece f
     character: "0.000015",
     call: "0.01",
   });
+});
+
+test("beside an administrator's price, a search of the web costs what the list says, never nothing", () => {
+  const book = priceBook([override({})], PROVIDERS);
+  const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 0, webSearches: 3 };
+  expect(priceCall(book.priceOf("openai", "openai", "gpt-4o", NOON), usage).costUsd).toBe("1.03");
 });
 
 test("an administrator's price that is no decimal is refused", () => {
