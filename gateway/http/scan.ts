@@ -79,6 +79,16 @@ export function memberName(body: JsonBody, member: string): string | null {
   throw invalid(`\`${member}\` must be a string.`);
 }
 
+/**
+ * Whether a top-level member says `true`; absent and null say no.
+ * @throws GatewayError invalid_request for what is neither true nor false: some providers take 1 and "true" for it.
+ */
+export function memberFlag(body: JsonBody, member: string): boolean {
+  const value = memberValue(body, member) ?? false;
+  if (typeof value === "boolean") return value;
+  throw invalid(`\`${member}\` must be true or false.`);
+}
+
 /** The value at a member's place. */
 export const valueAt = (bytes: Uint8Array, { valueStart, valueEnd }: Member): unknown =>
   JSON.parse(textOf(bytes, valueStart, valueEnd));

@@ -5,7 +5,7 @@ import { type Call, type JsonBody, type SurfaceName, surfaceFacts } from "../cal
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import { boundaryOf } from "../http/boundary.ts";
-import { memberName, memberValue, scanJson } from "../http/scan.ts";
+import { memberFlag, memberName, memberValue, scanJson } from "../http/scan.ts";
 import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
 import { arriving, declaredLength } from "../upstream/arriving.ts";
 import { openUpload } from "../upstream/upload.ts";
@@ -60,13 +60,15 @@ async function admit(
   { clock, bytesMax }: AdmitDeps,
   { id, surface, caller, request }: Arrival,
 ): Promise<Call> {
-  const { form, streamMember = STREAM } = surfaceFacts(surface);
+  const { form, streamMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(request.headers)) throw new GatewayError("unsupported_media_type");
   const body = scanJson(await readBody(request, bytesMax.json));
   return {
     ...arrived({ id, surface, caller, request }, body, clock),
-    streamed: memberValue(body, streamMember.name) === streamMember.value,
+    streamed: streamMember
+      ? memberValue(body, streamMember.name) === streamMember.value
+      : memberFlag(body, "stream"),
   };
 }
 
@@ -108,8 +110,6 @@ const arrived = ({ id, surface, caller, request }: Arrival, body: JsonBody, cloc
   admittedAt: clock.now(),
   admittedMonotonicMs: clock.monotonicMs(),
 });
-
-const STREAM = { name: "stream", value: true } as const;
 
 /** Said apart from a body that is no JSON, because some surfaces have both forms at their vendors. */
 const isMultipart = (headers: Headers): boolean =>
