@@ -27,6 +27,7 @@ export type StartOptions = {
     worker?: typeof WORKER_TIMING;
     reconcile?: typeof RECONCILE_TIMING;
     redeliver?: typeof REDELIVER_TIMING;
+    spreadMs?: number;
   };
   /** See `GithubOptions`. */
   unpaced?: boolean;
@@ -38,6 +39,8 @@ const DRAIN_MS = 5_000;
 const FIRST_LOOK_MS = 2_000;
 /** Between looks for a registration that another process made. */
 const CREDENTIALS_MS = 5_000;
+/** After it, every process has looked. */
+const SPREAD_MS = CREDENTIALS_MS + 2_000;
 
 /** The App's parts, running. `stop` loses nothing: what was answered 202 is in the inbox. */
 export async function startGithubApp({ config, clock, log, timing = {}, unpaced = false }: StartOptions) {
@@ -46,7 +49,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
     max: 4,
     statementTimeoutMs: 4_000,
   });
-  const credentials = createCredentials({ database, config, log });
+  const credentials = createCredentials({ database, config, clock, log });
   await within(FIRST_LOOK_MS, credentials.refresh()).catch(() => undefined);
   const ending = new AbortController();
   const identity = () => credentials.current().identity;
@@ -89,6 +92,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
       reconciler.wake();
     },
     ping: () => database.sql`select 1`,
+    spreadMs: timing.spreadMs ?? SPREAD_MS,
     ...{ clock, log, config, database, credentials, registry },
   });
   const parts = [worker, reconciler, redeliverer, watch, follower];

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
 import { type Box, createBox } from "#shared/box.ts";
+import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
@@ -15,14 +16,28 @@ export type Credentials = {
   /** The present one first; none: no webhook is taken. */
   webhookSecrets: readonly string[];
   /** The registration that the set-up page made; null when the environment says it, or nobody does. */
-  registered: { slug: string; htmlUrl: string; ownerLogin: string | null } | null;
+  registered: Registered | null;
+};
+
+type Registered = {
+  slug: string;
+  htmlUrl: string;
+  ownerLogin: string | null;
+  /** Whether a new webhook secret is accepted that GitHub has not confirmed. */
+  secretPending: boolean;
+  /** Until when the webhook secret before the present one is accepted; null: it is not. */
+  formerSecretUntil: string | null;
 };
 
 const Sealed = closed({
   privateKey: Type.String(),
   webhookSecret: Type.String(),
   clientSecret: Type.String(),
+  /** Accepted already, and not confirmed by GitHub. */
+  nextWebhookSecret: Type.Optional(Type.String()),
+  formerWebhookSecret: Type.Optional(closed({ secret: Type.String(), until: Type.String() })),
 });
+export type Secrets = Static<typeof Sealed>;
 
 /** An App as GitHub hands it over, once. */
 export type NewRegistration = {
@@ -31,7 +46,7 @@ export type NewRegistration = {
   ownerLogin: string | null;
   htmlUrl: string;
   apiUrl: string;
-  secrets: Static<typeof Sealed>;
+  secrets: Secrets;
 };
 
 const belonging = (appId: number) => `${DEFAULT_ORG}|${appId}|github_app`;
@@ -45,22 +60,37 @@ export type CredentialStore = {
   refresh(): Promise<void>;
   /** Keeps a registration, sealed; null: there is no key to seal it under. */
   register: ((registration: NewRegistration, now: Date) => Promise<void>) | null;
+  /**
+   * Changes what is sealed of the registration, one change at a time, and gives it as it is then. Null where `register`
+   * is. @throws Error where there is none, or it does not open.
+   */
+  edit: ((change: (secrets: Secrets) => Secrets) => Promise<Secrets>) | null;
 };
 
 type Deps = {
   database: Database;
   config: Pick<GithubAppConfig, "app" | "apiUrl" | "webhookSecrets" | "sealKey">;
+  clock: Clock;
   log: Log;
 };
 
-export function createCredentials({ database, config, log }: Deps): CredentialStore {
+/** A registration, opened. */
+type Opened = {
+  identity: AppIdentity;
+  secrets: Secrets;
+  names: Pick<Registered, "slug" | "htmlUrl" | "ownerLogin">;
+};
+
+export function createCredentials({ database, config, clock, log }: Deps): CredentialStore {
   const fixed = config.webhookSecrets.length > 0;
   const box = config.sealKey && createBox(config.sealKey);
-  let current: Credentials = {
+  const configured: Credentials = {
     identity: config.app && { apiUrl: config.apiUrl, app: config.app },
     webhookSecrets: config.webhookSecrets,
     registered: null,
   };
+  let opened: Opened | null = null;
+  const current = () => (opened === null ? configured : credentialsOf(opened, clock.now()));
   let sealed = "";
   let isKnown = fixed || !box;
   const refresh = async () => {
@@ -69,8 +99,8 @@ export function createCredentials({ database, config, log }: Deps): CredentialSt
     isKnown = true;
     if (!row || row.sealed === sealed) return;
     sealed = row.sealed;
-    const opened = open(box, row);
-    if (opened) current = opened;
+    const now = open(box, row);
+    if (now) opened = now;
     else
       log.error(
         { appId: row.appId },
@@ -78,8 +108,8 @@ export function createCredentials({ database, config, log }: Deps): CredentialSt
       );
   };
   return {
-    current: () => current,
-    webhookSecrets: () => (isKnown ? current.webhookSecrets : null),
+    current,
+    webhookSecrets: () => (isKnown ? current().webhookSecrets : null),
     refresh,
     register:
       fixed || !box
@@ -88,17 +118,39 @@ export function createCredentials({ database, config, log }: Deps): CredentialSt
             await keep(database, box, it, now);
             await refresh();
           },
+    edit:
+      fixed || !box
+        ? null
+        : async (change) => {
+            const changed = await edit(database, box, change);
+            await refresh();
+            return changed;
+          },
   };
 }
 
-function open(box: Box, row: typeof githubApps.$inferSelect): Credentials | null {
+function credentialsOf({ identity, secrets, names }: Opened, now: Date): Credentials {
+  const { webhookSecret, nextWebhookSecret: next, formerWebhookSecret: former } = secrets;
+  const isFormerTaken = former !== undefined && Date.parse(former.until) > now.getTime();
+  return {
+    identity,
+    webhookSecrets: [webhookSecret, ...(next ? [next] : []), ...(isFormerTaken ? [former.secret] : [])],
+    registered: {
+      ...names,
+      secretPending: next !== undefined,
+      formerSecretUntil: isFormerTaken ? former.until : null,
+    },
+  };
+}
+
+function open(box: Box, row: typeof githubApps.$inferSelect): Opened | null {
   const text = box.open(row.sealed, belonging(row.appId));
   const secrets: unknown = text === null ? null : JSON.parse(text);
   if (!fits(Sealed, secrets)) return null;
   return {
     identity: { apiUrl: row.apiUrl, app: { id: row.appId, privateKey: secrets.privateKey } },
-    webhookSecrets: [secrets.webhookSecret],
-    registered: { slug: row.slug, htmlUrl: row.htmlUrl, ownerLogin: row.ownerLogin },
+    secrets,
+    names: { slug: row.slug, htmlUrl: row.htmlUrl, ownerLogin: row.ownerLogin },
   };
 }
 
@@ -115,3 +167,14 @@ async function keep({ db }: Database, box: Box, it: NewRegistration, now: Date):
   };
   await db.insert(githubApps).values(row).onConflictDoUpdate({ target: githubApps.orgId, set: row });
 }
+
+const edit = ({ db }: Database, box: Box, change: (secrets: Secrets) => Secrets): Promise<Secrets> =>
+  db.transaction(async (tx) => {
+    const [row] = await tx.select().from(githubApps).for("update");
+    const opened = row && open(box, row);
+    if (!opened) throw new Error("there is no App that opens with this master key");
+    const changed = change(opened.secrets);
+    const sealed = box.seal(JSON.stringify(changed), belonging(row.appId));
+    await tx.update(githubApps).set({ sealed });
+    return changed;
+  });

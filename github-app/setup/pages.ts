@@ -39,9 +39,9 @@ export const confirmPage = (
 export const faultPage = (fault: string, status: number): Response =>
   page(html`<p class="fault">${fault}</p><p><a href="/setup">Begin again</a></p>`, { status });
 
-/** What the App sees, for administrators. */
-export const seenPage = (seen: Seen): Response =>
-  page(html`${registration(seen)}${warnings(seen)}
+/** What the App sees, for administrators. `state` lets its forms through; null: nothing can be changed here. */
+export const seenPage = (seen: Seen, state: string | null): Response =>
+  page(html`${registration(seen)}${warnings(seen)}${webhookSecret(seen, state)}
 <h2>Installations</h2>
 ${
   seen.installations.length === 0
@@ -76,6 +76,23 @@ const registration = ({ app, registration: known, installUrl }: Seen) => html`<p
     : html`It acts as GitHub App <strong>${known?.slug ?? app}</strong>.`
 }</p>
 ${installUrl !== null && html`<p><a href="${installUrl}">Install it on repositories, or change which.</a></p>`}`;
+
+/** Only of an App that the set-up page made. */
+const webhookSecret = ({ registered }: Seen, state: string | null) =>
+  registered !== null &&
+  state !== null &&
+  html`${
+    registered.secretPending &&
+    html`<p class="fault">GitHub has not confirmed the new webhook secret. Both are accepted; change it again to go on.</p>`
+  }
+<form action="/setup/secret" method="post">
+<input type="hidden" name="state" value="${state}">
+<p><button>Change the webhook secret</button> ${
+    registered.formerSecretUntil === null
+      ? "It takes some seconds, and no delivery is refused."
+      : `It was changed; the former one is accepted until ${registered.formerSecretUntil}.`
+  }</p>
+</form>`;
 
 const warnings = ({ stamping, registration: known, registrationFault }: Seen) =>
   html`${

@@ -3,7 +3,9 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { changeWebhookSecret } from "../github/change-webhook-secret.ts";
 import type { CredentialStore } from "../github/credentials.ts";
+import { appGithub, statusOf } from "../github/octokit.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { isAdministrator, unauthorized } from "./administrator.ts";
 import { convert } from "./convert.ts";
@@ -21,12 +23,16 @@ export type SetupDeps = {
   credentials: CredentialStore;
   clock: Clock;
   log: Log;
+  /** Time after which every process of the App has read what one of them stored. */
+  spreadMs: number;
   /** Told when the App was registered, or installed anew. */
   changed: () => void;
 };
 
 const NO_PAGE =
   "The App cannot be set up here: it is configured by the environment, or was started without GITHUB_APP_KEY or MASTER_KEY.";
+const NO_SECRET_OF_OURS =
+  "The webhook secret is not this page's: start with another WEBHOOK_SECRET, and the former one in WEBHOOK_SECRET_PREVIOUS.";
 const NO_ADMINISTRATOR = "Start the App by the launcher, or with ADMIN_KEY, to use this page.";
 
 /** `/setup`: makes an App at GitHub and shows what it sees. For administrators only. */
@@ -39,14 +45,21 @@ export const setupRoutes = (deps: SetupDeps) =>
     .get("", ({ request }) => overview(deps, request))
     .get("/new", ({ request }) => confirm(deps, request))
     .get("/created", ({ request }) => created(deps, request))
+    .post("/secret", ({ request }) => changeSecret(deps, request), { parse: "none" })
     .get("/installed", () => {
       deps.changed();
       return toSetup();
     });
 
-async function overview({ credentials, database }: SetupDeps, request: Request): Promise<Response> {
+async function overview(
+  { credentials, database, config, clock }: SetupDeps,
+  request: Request,
+): Promise<Response> {
   const current = credentials.current();
-  if (current.webhookSecrets.length > 0) return seenPage(await readSeen(database, current));
+  if (current.webhookSecrets.length > 0) {
+    const state = config.sealKey && newState(config.sealKey, clock.now());
+    return seenPage(await readSeen(database, current), state);
+  }
   if (credentials.register === null) return faultPage(NO_PAGE, 404);
   const { origin, hostname } = new URL(request.url);
   const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname);
@@ -95,6 +108,34 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
     return faultPage("GitHub did not hand over the App, or it could not be stored. The log says which.", 502);
   }
   deps.changed();
+  return toSetup();
+}
+
+/** A browser sends the admin key by itself, so only a form of the page's own counts. */
+async function changeSecret(deps: SetupDeps, request: Request): Promise<Response> {
+  const { config, credentials, clock, log, spreadMs } = deps;
+  const { identity, registered } = credentials.current();
+  const { edit } = credentials;
+  if (edit === null || config.sealKey === null || identity === null || registered === null) {
+    return faultPage(NO_SECRET_OF_OURS, 404);
+  }
+  const form = new URLSearchParams(await request.text());
+  if (!isState(config.sealKey, form.get("state") ?? "", clock.now())) {
+    return faultPage("This form is not of this page, or over an hour old.", 400);
+  }
+  const tellGithub = async (secret: string) => {
+    await appGithub(identity).rest.apps.updateWebhookConfigForApp({ secret });
+  };
+  try {
+    await changeWebhookSecret({ edit, tellGithub, spreadMs, clock });
+    log.info({ appId: identity.app.id }, "the webhook secret was changed");
+  } catch (error) {
+    log.error({ ...errorFields(error), status: statusOf(error) }, "the webhook secret was not changed");
+    return faultPage(
+      "GitHub did not confirm the new secret, or it could not be stored. What GitHub signs with is accepted either way; try again.",
+      502,
+    );
+  }
   return toSetup();
 }
 

@@ -9,6 +9,8 @@ import { readAppSettings } from "../stores/settings-store.ts";
 export type Seen = {
   app: number | null;
   registration: Registration | null;
+  /** What the set-up page made; null: the environment says it. */
+  registered: Credentials["registered"];
   /** Why GitHub does not know the App. */
   registrationFault: string | null;
   installUrl: string | null;
@@ -39,6 +41,7 @@ export async function readSeen(database: Database, { identity, registered }: Cre
     app: identity?.app.id ?? null,
     registration: typeof asked === "string" ? null : asked,
     registrationFault: typeof asked === "string" ? asked : null,
+    registered,
     installUrl: registered && `${registered.htmlUrl}/installations/new`,
     stamping: settings.pull_request_stamping,
     installations: installations.map((it) => ({

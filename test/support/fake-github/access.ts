@@ -30,7 +30,7 @@ const PERMISSIONS: Partial<Record<Operation, [name: string, access: "read" | "wr
   "GET /repos/{owner}/{repo}/commits/{ref}/check-runs": ["checks", "read"],
 };
 
-const OF_APP = /^(GET|POST) \/app(\/|$)/;
+const OF_APP = /^(GET|POST|PATCH) \/app(\/|$)/;
 
 /** Tokens handed out to installations and people. */
 export function createTokens(world: World, now: () => Date) {

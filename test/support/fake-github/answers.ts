@@ -36,6 +36,11 @@ const APP: Partial<Record<Operation, Answerer>> = {
       return ok({ message: "This installation has been suspended" }, 403);
     return ok({ ...tokens.issue(installation), permissions: installation.permissions }, 201);
   },
+  "PATCH /app/hook/config": ({ body }, { world }) => {
+    const secret = text(body["secret"]);
+    if (secret !== null) world.app.webhookSecret = secret;
+    return ok({ url: world.app.hookUrl ?? "", content_type: "json", insecure_ssl: "0", secret: "********" });
+  },
   "GET /app/hook/deliveries": ({ query }, { deliveries }) => {
     const perPage = Number(query.get("per_page") ?? 30);
     const { page, next } = deliveries.list({ perPage, cursor: query.get("cursor") });

@@ -4,6 +4,7 @@ export const OPERATIONS = [
   "GET /app/installations",
   "GET /app/installations/{installation_id}",
   "POST /app/installations/{installation_id}/access_tokens",
+  "PATCH /app/hook/config",
   "GET /app/hook/deliveries",
   "GET /app/hook/deliveries/{delivery_id}",
   "POST /app/hook/deliveries/{delivery_id}/attempts",

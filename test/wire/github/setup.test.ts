@@ -35,7 +35,7 @@ afterAll(async () => {
   await own.close();
 });
 
-async function start(settings: Record<string, string> = { ADMIN_KEY, MASTER_KEY }) {
+async function start(settings: Record<string, string> = { ADMIN_KEY, MASTER_KEY }, clock = systemClock) {
   const port = freePort();
   const { log, lines } = keptLog();
   const config = readGithubAppConfig({
@@ -45,7 +45,7 @@ async function start(settings: Record<string, string> = { ADMIN_KEY, MASTER_KEY 
     GHE_PROTOCOL: "http",
     ...settings,
   });
-  const app = await startGithubApp({ config, clock: systemClock, log, unpaced: true });
+  const app = await startGithubApp({ config, clock, log, unpaced: true });
   app.server.listen({ hostname: "127.0.0.1", port });
   running.push(app);
   const url = `http://127.0.0.1:${port}`;
@@ -138,10 +138,39 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   expect(page).toContain(`/apps/${app.slug}/installations/new`);
   expect(page).not.toContain("does not grant");
 
+  // The webhook secret is changed without a delivery being refused, by any process, also when GitHub fails on the way.
+  const change = (state: string, headers: Record<string, string> = { authorization }) =>
+    fetch(`${first.url}/setup/secret`, {
+      method: "POST",
+      headers,
+      body: new URLSearchParams({ state }),
+      redirect: "manual",
+    });
+  const state = attribute(page, /name="state" value="([^"]+)"/);
+  expect([(await change(state, {})).status, (await change("")).status]).toEqual([401, 400]);
+  github.fail({ operation: "PATCH /app/hook/config", status: 422 });
+  const taken = async (url: string, secret: string) =>
+    (await deliver(url, "pull_request", pullRequestPayload(), { secret })).status;
+  expect((await change(state)).status).toBe(502);
+  expect(await (await asAdmin(`${first.url}/setup`)).text()).toContain("has not confirmed the new webhook");
+  expect([app.webhookSecret, await taken(webhooks, secret)]).toEqual([secret, 202]);
+  expect((await change(state)).headers.get("location")).toBe("/setup");
+  const changed = app.webhookSecret;
+  expect(changed).toMatch(/^[0-9a-f]{64}$/);
+  for (const url of [webhooks, other]) {
+    expect([await taken(url, changed), await taken(url, secret)]).toEqual([202, 202]);
+  }
+  page = await (await asAdmin(`${first.url}/setup`)).text();
+  expect(page).toContain("the former one is accepted until ");
+  // What an hour later starts, or runs, takes the new one alone.
+  const later = await start(undefined, { ...systemClock, now: () => new Date(Date.now() + 3_700_000) });
+  const there = `${later.url}/api/github/webhooks`;
+  expect([await taken(there, changed), await taken(there, secret)]).toEqual([202, 401]);
+
   // Nothing of the credentials is in the database, on a page or in the log as it is.
   const [row] = await database.sql`select * from github_apps`;
   const seen = JSON.stringify(row) + page + first.lines.join() + second.lines.join();
-  for (const text of [secret, app.clientSecret, "PRIVATE KEY", ADMIN_KEY, MASTER_KEY])
+  for (const text of [secret, changed, app.clientSecret, "PRIVATE KEY", ADMIN_KEY, MASTER_KEY])
     expect(seen).not.toContain(text);
   expect(github.faults()).toEqual([]);
 
@@ -171,14 +200,22 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   // With another master key they do not open, and the log says so.
   const third = await start({ ADMIN_KEY, MASTER_KEY: "6".repeat(64) });
   expect(third.lines.join()).toContain("MASTER_KEY is not that of the set-up");
-  expect((await deliver(`${third.url}/api/github/webhooks`, "ping", {}, { secret })).status).toBe(404);
+  const unopened = await deliver(`${third.url}/api/github/webhooks`, "ping", {}, { secret: changed });
+  expect(unopened.status).toBe(404);
 });
 
 test("plain environment variables come first, and without the keys there is no page", async () => {
   const byHand = await start({ ADMIN_KEY, WEBHOOK_SECRET: "a secret of more than sixteen characters" });
   const answer = await deliver(`${byHand.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
   expect(answer.status).toBe(202);
-  expect(await (await asAdmin(`${byHand.url}/setup`)).text()).toContain("receive-only");
+  const shown = await (await asAdmin(`${byHand.url}/setup`)).text();
+  expect(shown).toContain("receive-only");
+  expect(shown).not.toContain("/setup/secret");
+  const change = await fetch(`${byHand.url}/setup/secret`, { method: "POST", headers: { authorization } });
+  expect([change.status, await change.text()]).toEqual([
+    404,
+    expect.stringContaining("WEBHOOK_SECRET_PREVIOUS"),
+  ]);
   const bare = await start({});
   expect((await asAdmin(`${bare.url}/setup`)).status).toBe(404);
   expect((await fetch(`${bare.url}/metrics`)).status).toBe(401);
