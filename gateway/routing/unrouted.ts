@@ -1,4 +1,4 @@
-import { SURFACES } from "../call.ts";
+import { SURFACES, surfaceFacts } from "../call.ts";
 import type { Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type Destination, knownDestination } from "./direct.ts";
@@ -37,9 +37,10 @@ function onlyProvider({ directory, call, knowledge }: Asked): Provider {
   const [only, another] = able;
   if (!only) throw new GatewayError("model_not_found");
   if (another) {
+    const place = surfaceFacts(call.surface).form ? ", before the file if it is sent as a form" : "";
     throw new GatewayError(
       "invalid_request",
-      "Several providers could answer this surface. Name a model that one of them is known to serve.",
+      `Several providers could answer this surface. Name a model that one of them is known to serve${place}.`,
     );
   }
   return only;
