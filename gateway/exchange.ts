@@ -14,7 +14,7 @@ import { asksForUsage } from "./http/splice.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import { priceAnswer } from "./pricing/price-answer.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
-import { vendorHostsOf, wireFor } from "./providers/catalog.ts";
+import { vendorHostsOf, wireFor } from "./providers/calling.ts";
 import { softDenial } from "./providers/refusals.ts";
 import { WIRES } from "./providers/wires.ts";
 import { FREE, type Reading, UNPRICED } from "./reading.ts";

@@ -3,7 +3,8 @@ import type { WireName } from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { upstreamHeaders } from "../http/headers.ts";
-import { credentialHeader, PROVIDERS, providerUrl } from "../providers/catalog.ts";
+import { credentialHeader, providerUrl } from "../providers/calling.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
 import type { AddressGuard } from "./ssrf.ts";
 import type { Watchdog } from "./watchdog.ts";
 

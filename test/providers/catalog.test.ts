@@ -2,15 +2,12 @@ import { expect, test } from "bun:test";
 import { WIRE_NAMES, type WireName } from "#gateway/call.ts";
 import type { Provider } from "#gateway/directory.ts";
 import { Secret } from "#gateway/directory.ts";
+import { credentialHeader, upstreamUrl, vendorHostsOf, wireFor } from "#gateway/providers/calling.ts";
 import {
-  credentialHeader,
   isProviderKind,
   PROVIDERS,
   type ProviderFacts,
   type ProviderKind,
-  upstreamUrl,
-  vendorHostsOf,
-  wireFor,
 } from "#gateway/providers/catalog.ts";
 
 const ROWS = Object.entries(PROVIDERS) as [ProviderKind, ProviderFacts][];
