@@ -32,14 +32,14 @@ const GENERIC_VALUES_MAX = 50_000;
 export function hookReceiver(deps: HookDeps) {
   const turns = rememberedTurns();
 
-  /** The call that a question for permission is about, which does not name it. */
+  /** The call that a question for permission is about, which does not name it; any other event without an id stays so. */
   function identified({ key }: Teller, event: CallEvent): CallEvent {
     const turn = [originOf(key), event.session, event.turn, event.rawName];
     if (event.id !== null) {
       if (event.status === "pending") turns.remember(turn, event.id);
       return event;
     }
-    return { ...event, id: turns.recall(turn) };
+    return { ...event, id: event.status === null ? turns.recall(turn) : null };
   }
 
   async function record(teller: Teller, event: HookEvent, policy: HookPolicy | null): Promise<void> {

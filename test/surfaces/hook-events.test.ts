@@ -133,6 +133,20 @@ describe("native payloads", () => {
     expect(await calls({ session })).toMatchObject([{ external_id: "toolu_asked", status: "denied" }]);
   });
 
+  test("the end of a call without an id does not end another call", async () => {
+    const session = newId();
+    await send(native(session, "toolu_running", "PreToolUse"));
+    await send(native(session, null, "PostToolUseFailure"));
+    const told = (await calls({ session })).map(({ external_id, status }) => [
+      external_id === "toolu_running",
+      status,
+    ]);
+    expect(told.sort()).toEqual([
+      [false, "failed"],
+      [true, "pending"],
+    ]);
+  });
+
   test("the end of a session makes its open calls unknown; what is told later counts", async () => {
     const session = newId();
     await send(native(session, `${session}-a`, "PreToolUse"));
