@@ -4,6 +4,7 @@ import { type AdminDeps, admin } from "./admin/admin.ts";
 import { type AdminDigestDeps, adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
+import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batches } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
@@ -65,27 +66,8 @@ export const app = (deps: AppDeps) =>
   })
     .use(errorAnswers(deps))
     .use(hostGuard(deps.allowedHosts))
-    .use(
-      openapi({
-        path: "/openapi",
-        specPath: "/openapi/json",
-        // Its default leaves out every path with a dot, such as that of the report payload's schema.
-        exclude: { staticFile: false },
-        documentation: {
-          info: {
-            title: "Tallygate",
-            version: "0.1.0",
-            description: "Usage-metering model gateway with cost per merged pull request.",
-          },
-          components: {
-            securitySchemes: {
-              clientKey: { type: "http", scheme: "bearer", description: "A client key (tg_…)." },
-              adminKey: { type: "http", scheme: "bearer", description: "The admin key." },
-            },
-          },
-        },
-      }),
-    )
+    .use(openapi(API_DOCUMENT))
+    .use(apiPage())
     .use(health(deps))
     .use(metrics(deps))
     .use(models(deps))

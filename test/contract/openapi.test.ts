@@ -103,3 +103,25 @@ describe("the OpenAPI document", () => {
     }
   });
 });
+
+describe("the page of it", () => {
+  test.each(["/openapi", "/openapi/"])("%s loads all that it shows from the gateway itself", async (path) => {
+    const page = await fetch(`${gateway.url}${path}`);
+    const text = await page.text();
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const policy = page.headers.get("content-security-policy") ?? "";
+    expect(policy).toStartWith("default-src 'none'; script-src 'self';");
+    expect(policy + text).not.toMatch(/https?:|unsafe-eval|\/\//);
+    const files = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = ""]) => file);
+    expect(files.length).toBe(4);
+    for (const file of files) {
+      const answer = await fetch(new URL(file, page.url));
+      expect([file, answer.status, answer.headers.get("x-content-type-options")]).toEqual([
+        file,
+        200,
+        file.endsWith("json") ? null : "nosniff",
+      ]);
+      expect((await answer.text()).length).toBeGreaterThan(100);
+    }
+  });
+});
