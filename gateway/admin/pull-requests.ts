@@ -55,9 +55,13 @@ export const adminPullRequests = (deps: AdminDeps) =>
       }),
     );
 
+/** Of what Postgres's integer holds. */
+const NUMBER_MAX = 2_147_483_647;
+
 function readId(text: string): PullRequestId | null {
-  const [, repositoryId, number] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];
-  return repositoryId ? { repositoryId: Number(repositoryId), number: Number(number) } : null;
+  const [, repositoryId, number] = /^(\d{1,15})-(\d{1,10})$/.exec(text) ?? [];
+  if (!repositoryId || Number(number) > NUMBER_MAX) return null;
+  return { repositoryId: Number(repositoryId), number: Number(number) };
 }
 
 const cursorOf = ({ at, repositoryId, number }: PullRequestRow): string =>

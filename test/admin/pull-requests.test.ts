@@ -74,6 +74,17 @@ test("pull requests are listed newest merge first, and pages follow each other",
   expect(second).toMatchObject({ has_more: false, next: null });
 });
 
+test("the largest number that is stored has a page, and a place in the list", async () => {
+  const { db } = it.database;
+  await db.insert(pullRequests).values(pull(2_147_483_647, { mergedAt: "2026-11-09T12:00:00.000Z" }));
+  const first = (await it.call("GET", "/pull-requests?limit=1")).body;
+  expect(first.data[0].id).toBe("9007199254-2147483647");
+  expect(await numbers(`?limit=1&after=${first.next}`)).toEqual([5]);
+  expect((await it.call("GET", "/pull-requests/9007199254-2147483647")).status).toBe(200);
+  expect((await it.call("GET", "/pull-requests/9007199254-2147483648")).status).toBe(404);
+  await db.delete(pullRequests).where(eq(pullRequests.number, 2_147_483_647));
+});
+
 test.each([
   ["?repository=acme/api&link=conflict", [3]],
   ["?repository=acme/web", []],
