@@ -85,7 +85,12 @@ export type PriceOverride = {
 };
 
 /** Looks for something in a text: at most `charactersMax` UTF-16 units at once. */
-export type TextSearch = { charactersMax: number; found(text: string): boolean };
+export type TextSearch = {
+  charactersMax: number;
+  found(text: string): boolean;
+  /** Whether what was found in a piece of a longer text is still there when one sees what stands around the piece. */
+  stands?(text: string, piece: { from: number; to: number }): boolean;
+};
 
 /** A service that is asked whether a call may go on. */
 export type Callout = {

@@ -1,6 +1,7 @@
 import { RE2JS } from "re2js";
 import type { DetectorName } from "#shared/admin/guardrails.ts";
 import type { TextSearch } from "../directory.ts";
+import { isInCut } from "./cut-text.ts";
 import { hasIban } from "./iban.ts";
 import { hasNationalId } from "./national-ids.ts";
 import { hasPaymentCard } from "./payment-card.ts";
@@ -15,7 +16,10 @@ const found = (test: (text: string) => boolean): TextSearch => ({
 
 const inLinearTime = (source: string): TextSearch => {
   const pattern = RE2JS.compile(source);
-  return found((text) => pattern.test(text));
+  return {
+    ...found((text) => pattern.test(text)),
+    stands: (text, piece) => isInCut(pattern, text, piece),
+  };
 };
 
 /** E.164 with a plus sign, or North America's grouping of ten digits. */

@@ -14,15 +14,18 @@ export async function foundIn(search: TextSearch, texts: readonly string[], pace
     for (const piece of piecesOf(text, search.charactersMax)) {
       const goOn = pace();
       if (goOn !== true && !(await goOn)) return true;
-      if (search.found(piece)) return true;
+      if (!search.found(text.slice(piece.from, piece.to))) continue;
+      const isWhole = piece.from === 0 && piece.to === text.length;
+      if (isWhole || !search.stands || search.stands(text, piece)) return true;
     }
   }
   return false;
 }
 
-function* piecesOf(text: string, charactersMax: number): Generator<string> {
+function* piecesOf({ length }: string, charactersMax: number): Generator<{ from: number; to: number }> {
   for (let from = 0; ; from += charactersMax - OVERLAP_CHARACTERS) {
-    yield from === 0 && text.length <= charactersMax ? text : text.slice(from, from + charactersMax);
-    if (from + charactersMax >= text.length) return;
+    const to = Math.min(from + charactersMax, length);
+    yield { from, to };
+    if (to === length) return;
   }
 }

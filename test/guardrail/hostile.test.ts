@@ -34,6 +34,7 @@ const PATTERNS = [
   "[ab]*a[ab]{100}[cd]",
   "a[ab]{0,400}[cd]",
   String.raw`(?i)(?:\w{1,60}\s?)+!`,
+  "(?:^|[ab])*x*$",
 ];
 
 const cpuMs = () => {
@@ -106,4 +107,31 @@ test("an expression that RE2 does not know, or that is too large, is refused in 
   expect(patternFault("(a")).toContain("RE2");
   expect(patternFault(String.raw`(a)\1`)).toContain("RE2");
   expect(patternFault("(?:[a-z]{900}x){3}")).not.toBeNull();
+});
+
+describe("where a long text is cut into pieces", () => {
+  const isIn = (pattern: string, text: string) => foundIn(compilePattern(pattern), [text], () => true);
+  const long = (unit: string) => unit.repeat(Math.ceil(600_000 / unit.length));
+
+  test("nothing begins or ends, neither the text nor a line nor a word", async () => {
+    const [words, digits] = [long("lessons "), `${long("0123456789 ")}.`];
+    for (const pattern of [String.raw`\d$`, "^[1-9]", "(?m)^[1-9]", String.raw`(?m)\d$`, "9.*$"]) {
+      expect([pattern, await isIn(pattern, `${digits}\n.`)]).toEqual([pattern, false]);
+    }
+    for (const pattern of [String.raw`\bsons`, String.raw`less\b`, String.raw`\Aons`]) {
+      expect([pattern, await isIn(pattern, words)]).toEqual([pattern, false]);
+    }
+  });
+
+  test("what is there is found, be it on, before or behind a cut", async () => {
+    const { charactersMax } = compilePattern(String.raw`\bSECRET\b`);
+    for (let shift = -8; shift <= 2; shift++) {
+      const text = `${"x".repeat(charactersMax + shift - 1)} SECRET ${long("y")}`;
+      expect(await isIn(String.raw`\bSECRET\b`, text)).toBe(true);
+      expect(await isIn("(?s)SECRET.*", text)).toBe(true);
+      expect(await isIn("(?s)SECRET.*$", text)).toBe(true);
+      expect(await isIn("SECRET y+$", `${text} SECRET y`)).toBe(true);
+      expect(await isIn("(?m)^SECRET$", text.replace(" SECRET ", "\nSECRET\n"))).toBe(true);
+    }
+  });
 });
