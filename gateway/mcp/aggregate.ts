@@ -99,7 +99,7 @@ type Serving = { call: AggregateCall; offer: Offer };
 const hopOf = (call: AggregateCall, ctx: ServerContext): Omit<Hop, "server"> => ({
   caller: call,
   ctx,
-  signal: call.request.signal,
+  signals: [call.request.signal],
 });
 
 function servePrompts(server: Server, deps: AggregateDeps, { call, offer }: Serving): void {

@@ -39,8 +39,7 @@ export async function callTool(
   const own = { ...params, name: split.own };
   const tally = await openTally(deps, toolCallOf(asking, server, own));
   const running = deps.running.enter(runningIdOf(asking));
-  const signal = running ? AbortSignal.any([asking.signal, running.signal]) : asking.signal;
-  const it: Hop = { ...asking, server, signal };
+  const it: Hop = { ...asking, server, signals: [...asking.signals, ...(running ? [running.signal] : [])] };
   try {
     const definition = (await deps.lists.of(server, "tools")).find(({ name }) => name === split.own);
     const result: Result = await hop(deps, it, ({ client, options }) =>

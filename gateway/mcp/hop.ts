@@ -5,6 +5,7 @@ import {
   ProtocolError as ToldError,
 } from "@modelcontextprotocol/client";
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
+import { joinSignals } from "#shared/join-signals.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
 import type { Connections } from "./connections.ts";
@@ -22,19 +23,25 @@ export type Hop = {
   caller: ToolCaller;
   server: ToolServer;
   ctx: ServerContext;
-  /** Aborted when the client leaves. */
-  signal: AbortSignal;
+  /** One of them is aborted when the client leaves or cancels. */
+  signals: readonly AbortSignal[];
 };
 
 export type Asked = { client: Client; options: RequestOptions };
 type Params = Record<string, unknown>;
 
 /** Does `work` on the caller's connection to the server, for as long as the client waits for it. */
-export const hop = <T>(deps: HopDeps, it: Hop, work: (asked: Asked) => Promise<T>): Promise<T> =>
-  deps.connections.use(
-    { server: it.server, keyId: it.caller.key.id, session: it.caller.labels.session },
-    (client) => work({ client, options: optionsOf(it, client) }),
-  );
+export async function hop<T>(deps: HopDeps, it: Hop, work: (asked: Asked) => Promise<T>): Promise<T> {
+  const { signal, leave } = joinSignals([...it.signals, it.ctx.mcpReq.signal]);
+  try {
+    return await deps.connections.use(
+      { server: it.server, keyId: it.caller.key.id, session: it.caller.labels.session },
+      (client) => work({ client, options: optionsOf(it, client, signal) }),
+    );
+  } finally {
+    leave();
+  }
+}
 
 /** What a failure is answered with: the server's own error as it stands, and of everything else only that it failed. */
 export function toldError({ log }: HopDeps, { server }: Hop, error: unknown): ProtocolError {
@@ -43,10 +50,10 @@ export function toldError({ log }: HopDeps, { server }: Hop, error: unknown): Pr
   return new ProtocolError(RPC.internal, `The tool server ${server.name} did not answer.`);
 }
 
-function optionsOf({ ctx, signal }: Hop, client: Client): RequestOptions {
+function optionsOf({ ctx }: Hop, client: Client, signal: AbortSignal): RequestOptions {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   return {
-    signal: AbortSignal.any([signal, ctx.mcpReq.signal]),
+    signal,
     timeout: SILENCE_MS,
     resetTimeoutOnProgress: true,
     maxTotalTimeout: WHOLE_MS,

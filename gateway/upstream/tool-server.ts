@@ -1,9 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
+import { joinSignals } from "#shared/join-signals.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { failureOf } from "./failures.ts";
 import type { AddressGuard } from "./ssrf.ts";
-import type { Watchdog, Watched } from "./watchdog.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 /** Silence allowed before an answer and between two pieces of it; our own server would end a longer one anyway. */
 const SILENCE_MS = 240_000;
@@ -37,6 +38,11 @@ export function toolServerAsker({ guard, clock, watchdog }: ToolServerDeps): Ask
     const silence = new AbortController();
     const watched = { deadlineMs: clock.monotonicMs() + SILENCE_MS, expire: () => silence.abort() };
     watchdog.watch(watched);
+    const either = joinSignals([silence.signal, ...(signal ? [signal] : [])]);
+    const release = () => {
+      watchdog.release(watched);
+      either.leave();
+    };
     const moved = () => {
       watched.deadlineMs = clock.monotonicMs() + SILENCE_MS;
     };
@@ -45,14 +51,14 @@ export function toolServerAsker({ guard, clock, watchdog }: ToolServerDeps): Ask
         method,
         headers: withCredential(headers, server),
         body: body ?? null,
-        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+        signal: either.signal,
         redirect: "manual",
         timeout: false,
       } as BunFetchRequestInit);
       requireUsable(answer);
-      return bounded(answer, { moved, watchdog, watched });
+      return bounded(answer, { moved, release });
     } catch (cause) {
-      watchdog.release(watched);
+      release();
       if (cause instanceof GatewayError) throw cause;
       throw failed(cause, silence.signal.aborted);
     }
@@ -91,14 +97,13 @@ function failed(cause: unknown, timedOut: boolean): GatewayError {
     : new GatewayError("upstream_broken", "The tool server's answer broke off.", cause);
 }
 
-type Bounds = { moved(): void; watchdog: Watchdog; watched: Watched };
+type Bounds = { moved(): void; release(): void };
 
 /** The answer, counted as it is read; whoever reads it too slowly or too long is cut off with it. */
-function bounded(answer: Response, { moved, watchdog, watched }: Bounds): Response {
+function bounded(answer: Response, { moved, release }: Bounds): Response {
   const { status } = answer;
   const headers = new Headers(answer.headers);
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) headers.delete(name);
-  const release = () => watchdog.release(watched);
   if (answer.body === null) {
     release();
     return new Response(null, { status, headers });

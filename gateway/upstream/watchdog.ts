@@ -3,8 +3,8 @@ import type { Clock } from "#shared/clock.ts";
 /** Silence allowed between two chunks of a provider. */
 export const GAP_MS = 300_000;
 
-/** Something that must move on before its deadline; `expire` ends it. */
-export type Watched = { deadlineMs: number; expire: () => void };
+/** Something that must move on before its deadline; `expire` ends it. `place` is the watchdog's own. */
+export type Watched = { deadlineMs: number; expire: () => void; place?: number | undefined };
 
 export type Watchdog = {
   /** Watches until `release`; move `deadlineMs` (monotonic milliseconds) on as progress is made. */
@@ -18,19 +18,31 @@ export type Watchdog = {
  * within `tickMs`.
  */
 export function startWatchdog(clock: Clock, tickMs = 1000): Watchdog {
-  const all = new Set<Watched>();
+  // Not a Set: one that lives long keeps most of what passes through it, and with it whole calls, until a full garbage
+  // collection, because tables that it has outgrown lead on to later ones (JavaScriptCore).
+  const places: (Watched | undefined)[] = [];
+  const gaps: number[] = [];
+  const release = (watched: Watched) => {
+    if (watched.place === undefined) return;
+    places[watched.place] = undefined;
+    gaps.push(watched.place);
+    watched.place = undefined;
+  };
   const timer = setInterval(() => {
     const now = clock.monotonicMs();
-    for (const watched of all) {
-      if (watched.deadlineMs > now) continue;
-      all.delete(watched);
+    for (const watched of places) {
+      if (watched === undefined || watched.deadlineMs > now) continue;
+      release(watched);
       watched.expire();
     }
   }, tickMs);
   timer.unref();
   return {
-    watch: (watched) => void all.add(watched),
-    release: (watched) => void all.delete(watched),
+    watch: (watched) => {
+      watched.place ??= gaps.pop() ?? places.length;
+      places[watched.place] = watched;
+    },
+    release,
     close: () => clearInterval(timer),
   };
 }
