@@ -13,7 +13,7 @@ import {
 
 /** What the built-in list says of a model at one time. */
 export type Listed = {
-  /** Null where the list prices something that we do not count, such as image tokens apart from text. */
+  /** Null where the list prices something that we do not count, such as image tokens apart from text, or lacks the price of sound. */
   price: PriceEntry | null;
   contextTokens: number | null;
   /** The same at any other time. */
@@ -37,6 +37,9 @@ const LIST_KEYS = {
 
 /** Kinds of token that some models price apart and that no provider's usage figures let us count apart. */
 const UNCOUNTED = /^(?:input|output)_(?:image|video|citation).*_mtok$/;
+
+/** Models made for sound. Where the list has the price of their text alone, their sound would pass for text. */
+const FOR_SOUND = /[/-]audio(?:-|$)/;
 
 const NAME_LENGTH_MAX = 200;
 
@@ -63,6 +66,7 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
 }
 
 function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
+  if (FOR_SOUND.test(entry) && prices.input_audio_mtok === undefined) return null;
   const rates: Partial<Record<PriceUnit, Rate>> = {};
   for (const [key, price] of Object.entries(prices)) {
     if (price === undefined) continue;

@@ -97,6 +97,12 @@ test("beside an administrator's price, a search of the web costs what the list s
   expect(priceCall(book.priceOf("openai", "openai", "gpt-4o", NOON), usage).costUsd).toBe("1.03");
 });
 
+test("a model made for sound whose sound the list does not price has no price, rather than that of text", () => {
+  expect(list.priceOf("openai", "openai", "gpt-audio", NOON)?.rates.audio_input?.usdPerUnit).toBe("0.000032");
+  expect(list.priceOf("openai", "openai", "gpt-4o-audio-preview", NOON)).toBeNull();
+  expect(list.knows("openai", "gpt-4o-audio-preview")).toBe(true);
+});
+
 test("an administrator's price that is no decimal is refused", () => {
   expect(() => priceBook([override({ input: "NaN" })], PROVIDERS)).toThrow(RangeError);
 });
