@@ -21,15 +21,28 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Beside the page itself, because the policy lets no script stand in it. The last option keeps it from asking a validator. */
-const START = `SwaggerUIBundle({
-  dom_id: "#api",
-  url: new URL("json", document.currentScript.src).href,
-  deepLinking: true,
-  docExpansion: "none",
-  defaultModelsExpandDepth: -1,
-  validatorUrl: null,
-});
+/**
+ * Beside the page itself, because the policy lets no script stand in it. The viewer shows the answer to a tried call only
+ * where answers are described; the last option keeps it from asking a validator.
+ */
+const START = `const at = new URL("json", document.currentScript.src);
+fetch(at)
+  .then((answer) => answer.json())
+  .then((spec) => {
+    for (const methods of Object.values(spec.paths)) {
+      for (const operation of Object.values(methods)) {
+        operation.responses ??= { default: { description: "Not described." } };
+      }
+    }
+    SwaggerUIBundle({
+      dom_id: "#api",
+      spec,
+      deepLinking: true,
+      docExpansion: "none",
+      defaultModelsExpandDepth: -1,
+      validatorUrl: null,
+    });
+  });
 `;
 
 /** `folder` leads from the page to its files: a browser takes `/openapi` for a file and `/openapi/` for a folder. */
