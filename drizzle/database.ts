@@ -41,7 +41,7 @@ export function openDatabase(url: string, options: PoolOptions): Database {
 }
 
 /**
- * A postgres.js client with this house's rules: sessions in UTC, a server-side statement limit, and quick reconnects
+ * A postgres.js client with this house's rules: sessions alike on every server, a server-side statement limit, and quick reconnects
  * (postgres.js by itself waits up to 20 s between tries, and lets queries wait meanwhile). It is the only way to open
  * an address: the embedded database's names a Unix socket in `?host=`, which postgres.js does not read.
  * There is no limit on the client's side; bound a query that must not hang with `within`.
@@ -60,8 +60,13 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
     onnotice: () => undefined,
     connection: {
       application_name: `tallygate ${options.name}`,
+      // What the server's administrator may have set otherwise, and what then would be read or done otherwise.
       TimeZone: "UTC",
       DateStyle: "ISO, YMD",
+      bytea_output: "hex",
+      extra_float_digits: 1,
+      standard_conforming_strings: true,
+      default_transaction_isolation: "read committed",
       statement_timeout: options.statementTimeoutMs,
       ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
       ...(options.idleTransactionTimeoutMs === undefined

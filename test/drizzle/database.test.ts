@@ -27,6 +27,31 @@ const codeOf = (work: PromiseLike<unknown>): Promise<string> =>
     (error: { code?: string }) => error.code ?? "no code",
   );
 
+// What an administrator of a Postgres may have set for older applications. `escape` made every client key unknown.
+test("settings of the server's own do not change what is read", async () => {
+  const [own] = await database.sql`select current_database() as name`;
+  const set = (text: string) => database.sql.unsafe(`alter database ${own?.["name"]} ${text}`);
+  const odd = { bytea_output: "escape", extra_float_digits: "-15", timezone: "Asia/Kolkata" };
+  const older = { default_transaction_isolation: "serializable", standard_conforming_strings: "off" };
+  for (const [name, value] of Object.entries({ ...odd, ...older })) await set(`set ${name} = '${value}'`);
+  const fresh = openDatabase(home.url, { name: "test", max: 1, statementTimeoutMs: 5_000 });
+  try {
+    const [row] = await fresh.sql`select '\\xdeadbeef'::bytea as bytes, (1609.5::float8)::text as figure,
+      '2026-11-20T23:30:00Z'::timestamptz::text as instant,
+      current_setting('transaction_isolation') as isolation, 'a\\b' as text`;
+    expect(row).toEqual({
+      bytes: Buffer.from("deadbeef", "hex"),
+      figure: "1609.5",
+      instant: "2026-11-20 23:30:00+00",
+      isolation: "read committed",
+      text: "a\\b",
+    });
+  } finally {
+    await fresh.close();
+    await set("reset all");
+  }
+});
+
 describe("addresses", () => {
   test("a directory in ?host= is a Unix socket, and words of other clients are not sent to the server", () => {
     expect(readAddress("postgres://u:p@localhost/d?host=%2Frun%2Fpg&port=6000")).toEqual({
