@@ -66,7 +66,7 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
 }
 
 function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
-  if (FOR_SOUND.test(entry) && prices.input_audio_mtok === undefined) return null;
+  if (FOR_SOUND.test(entry) && prices["input_audio_mtok"] === undefined) return null;
   const rates: Partial<Record<PriceUnit, Rate>> = {};
   for (const [key, price] of Object.entries(prices)) {
     if (price === undefined) continue;

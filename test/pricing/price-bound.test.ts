@@ -12,7 +12,7 @@ const book = priceBook([], PROVIDERS);
 
 const MODELS = [
   ["openai", "gpt-4o"],
-  ["openai", "gpt-4o-audio-preview"],
+  ["openai", "gpt-audio"],
   ["anthropic", "claude-sonnet-4-5"],
   ["gemini", "gemini-2.5-pro"],
   ["gemini", "gemini-2.5-flash"],
