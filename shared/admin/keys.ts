@@ -1,17 +1,19 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 import { Instant, Line, Usd } from "./fields.ts";
+import { ToolScope } from "./mcp-servers.ts";
 
-const names = (description: string) =>
-  Type.Optional(Type.Array(Line(256), { maxItems: 1000, uniqueItems: true, description }));
+const listOf = <T extends TSchema>(item: T, description: string) =>
+  Type.Optional(Type.Array(item, { maxItems: 1000, uniqueItems: true, description }));
 
 /** What a key may use. An absent list is unlimited, an empty one allows nothing; of several present all must hold. */
-const Scopes = closed({
-  routes: names("Names of routes."),
-  models: names("Concrete models, fallbacks included."),
-  mcp: names("Names of tool servers, or single tools of theirs as `server__tool`."),
-  reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
-});
+const scopes = <T extends TSchema>(tool: T) =>
+  closed({
+    routes: listOf(Line(256), "Names of routes."),
+    models: listOf(Line(256), "Concrete models, fallbacks included."),
+    mcp: listOf(tool, "Names of tool servers, or single tools of theirs as `server__tool`."),
+    reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
+  });
 
 const BUDGET_PERIODS = ["day", "month"] as const;
 const rate = (description: string) =>
@@ -26,7 +28,7 @@ const Limits = closed({
 
 const members = {
   owner: Type.Optional(nullable(Line(128, "The person the key belongs to. Absent: a service account."))),
-  scopes: Type.Optional(Scopes),
+  scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
   expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Absent: never."))),
 };
@@ -58,7 +60,8 @@ const view = {
   id: Type.String({ format: "uuid" }),
   name: Type.String(),
   owner: nullable(Type.String()),
-  scopes: Scopes,
+  // A key may be older than the rules for its entries.
+  scopes: scopes(Line(256)),
   limits: nullable(Limits),
   status: oneOf(KEY_STATUSES),
   secrets: Type.Array(

@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { checked, closed, nullable } from "../schema.ts";
 import { Line, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
+const SERVER_NAME = "[a-z0-9][a-z0-9-]{0,23}";
 export const ToolServerName = Type.String({
-  pattern: "^[a-z0-9][a-z0-9-]{0,23}$",
+  pattern: `^${SERVER_NAME}$`,
   description: "1 to 24 of a-z, 0-9 and -.",
 });
 
@@ -17,7 +18,16 @@ const Tools = closed({
 });
 
 /** `POST /admin/v1/keys` and `tools` here speak of tools by the names that their servers give them. */
-const TOOL_NAME = "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,128}$";
+const TOOL_NAME = "[^\\u0000-\\u001f\\u007f-\\u009f]{1,128}";
+
+const SCOPE_ENTRY = new RegExp(`^${SERVER_NAME}(__${TOOL_NAME})?$`);
+
+/** What a key's `mcp` scope may name. Anything else would allow nothing, and nobody would notice. */
+export const ToolScope = checked<string>(
+  { type: "string", pattern: SCOPE_ENTRY.source },
+  "the name of a tool server (1 to 24 of a-z, 0-9 and -), or one of its tools as server__tool",
+  (value) => typeof value === "string" && SCOPE_ENTRY.test(value),
+);
 
 const url = Line(2048, "Its address for streamable HTTP.");
 
@@ -36,7 +46,7 @@ const members = {
   tools: Type.Optional(Tools),
   price_per_call: Type.Optional(nullable(Usd("USD for a call of any tool that `prices` does not name."))),
   prices: Type.Optional(
-    Type.Record(Type.String({ pattern: TOOL_NAME }), Usd("USD for a call."), {
+    Type.Record(Type.String({ pattern: `^${TOOL_NAME}$` }), Usd("USD for a call."), {
       maxProperties: 1000,
       additionalProperties: false,
       description: "By the tool's own name.",

@@ -48,7 +48,12 @@ describe("client keys", () => {
   });
 
   test("scopes, limits and expiry are stored exactly", async () => {
-    const scopes = { routes: ["echo"], models: ["gpt-5"], mcp: [], reports: true };
+    const scopes = {
+      routes: ["echo"],
+      models: ["gpt-5"],
+      mcp: ["files", "web__fetch page__x"],
+      reports: true,
+    };
     const limits = {
       requests_per_minute: 60,
       tokens_per_minute: 100000,
@@ -59,6 +64,23 @@ describe("client keys", () => {
     const { id } = await make({ name: "narrow", scopes, limits, expires_at: "2030-01-01T01:00:00+01:00" });
     const view = (await it.call("GET", `/keys/${id}`)).body;
     expect(view).toMatchObject({ scopes, limits, expires_at: "2030-01-01T00:00:00.000Z", status: "active" });
+  });
+
+  test.each([
+    "Files",
+    "my_server",
+    "files__",
+    "__read",
+    "files_read",
+    `${"a".repeat(25)}`,
+    "files__a\nb",
+    "",
+  ])("an entry of the mcp scope that could never allow anything is refused: %j", async (entry) => {
+    const scopes = { mcp: ["files", entry] };
+    const said = await fault(it.call("POST", "/keys", { name: "wrong", scopes }));
+    expect(said).toBe(
+      "400 /scopes/mcp/1: Expected the name of a tool server (1 to 24 of a-z, 0-9 and -), or one of its tools as server__tool.",
+    );
   });
 
   test("a budget given as a number is its decimal, and has a period", async () => {
