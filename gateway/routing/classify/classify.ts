@@ -25,8 +25,7 @@ export type Verdict = Pick<Classification, "route" | "best" | "confidence">;
 
 /** The short way for `auto`: the route and the confidence, without the explanation. */
 export function routeOf(model: Model, text: string, allowed: ReadonlySet<string> | null): Verdict {
-  const { scores, known } = scoreText(model, text, false);
-  const { best, score } = decide(scores, model.classes, known, allowed);
+  const { best, score } = decide(model, scoreText(model, text, false), allowed);
   const confidence = best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, score));
   const name = model.classes[best]?.name ?? null;
   return { route: score >= model.threshold ? name : null, best: name, confidence };
@@ -53,13 +52,12 @@ function reasonOf(
  */
 export function classify(model: Model, text: string, allowed: ReadonlySet<string> | null): Classification {
   const scored = scoreText(model, text, true);
-  const { scores, known } = scored;
-  const decision = decide(scores, model.classes, known, allowed);
+  const decision = decide(model, scored, allowed);
   const confidence = decision.best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, decision.score));
   const certain = decision.best >= 0 && decision.score >= model.threshold;
   const why = explain(model, scored, decision);
   const best = model.classes[decision.best]?.name;
-  const candidates = candidatesOf(model, scores, { allowed, best });
+  const candidates = candidatesOf(model, scored.scores, { allowed, best });
   return {
     route: certain ? (best ?? null) : null,
     best: best ?? null,

@@ -1,4 +1,4 @@
-import { TEMPLATES } from "../templates.ts";
+import { isTemplate, TEMPLATES } from "../templates.ts";
 import { type Features, featuresOf } from "./features.ts";
 import { homeOf, KINDS, type Kind } from "./kinds.ts";
 import { LEXICON } from "./lexicon.ts";
@@ -20,6 +20,8 @@ export type Material = {
   samples: Sample[];
   /** Most routes' own texts are of one and the same kind of task: kinds cannot tell the routes apart. */
   oneKind: boolean;
+  /** Which routes take the texts of each kind, in the order of `KINDS`; empty where that is not known. */
+  takers: string[][];
 };
 
 /** Descriptions are split here, so that each task in a list of tasks is an example of its own. */
@@ -43,6 +45,8 @@ const TUNING = {
   /** Where this few of a template's own examples look like its kinds, the name is a coincidence. */
   namesakeShare: 0.2,
   namesakeExamplesMin: 5,
+  /** Of a route that bears no template's name, this many examples tell which kinds of task its texts are. */
+  tellingExamplesMin: 10,
 };
 
 const topKind = (scores: ArrayLike<number>): number => {
@@ -142,6 +146,30 @@ function ownerOf(kind: Kind, routes: readonly RouteInput[], spread: Spread): Own
   if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: besideOwn(own) };
   return likest(column, spread);
 }
+
+/** The routes that a kind's texts are for: its owner, and those that have a good share of their own texts in it. */
+function takersOf(
+  kind: Kind,
+  owner: Owner,
+  routes: readonly RouteInput[],
+  shares: readonly Float64Array[],
+): string[] {
+  const column = KINDS.indexOf(kind);
+  const takes = (route: number) =>
+    (typeof owner === "object" && owner?.route === route) ||
+    (shares[route]?.[column] ?? 0) >= TUNING.coveredShare;
+  return routes.flatMap(({ name }, route) => (takes(route) ? [name] : []));
+}
+
+/** Whether every route's kinds are known: by the name of a template, or by enough examples. */
+function kindsTell(routes: readonly RouteInput[]): boolean {
+  return routes.every(
+    ({ name, description, examples, keywords }) =>
+      isTemplate(name) ||
+      examples.length >= TUNING.tellingExamplesMin ||
+      (examples.length === 0 && keywords.length === 0 && description.trim() === ""),
+  );
+}
 const TEMPLATE_NAMES = Object.keys(TEMPLATES);
 
 /** `count` of the list's entries from all over it. */
@@ -169,8 +197,10 @@ export function gatherMaterial(starter: Starter, input: TrainInput): Material {
     return classes.push({ kind: "route", name: route?.name ?? kind }) - 1;
   };
   const oneKind = areOneKind(shares);
+  const takers: string[][] = [];
   for (const kind of KINDS) {
     const owner = ownerOf(kind, input.routes, { shares, oneKind });
+    takers.push(takersOf(kind, owner, input.routes, shares));
     if (owner === "covered") continue;
     const seeds = SEEDS.map((seed, at) => ({ seed, at })).filter(({ seed }) => seed.kind === kind);
     const label = owner ? labelOf(owner, kind) : classes.push({ kind: "hidden", name: kind }) - 1;
@@ -181,5 +211,5 @@ export function gatherMaterial(starter: Starter, input: TrainInput): Material {
       samples.push({ features, kinds, label, weight, source: "builtin", id: seed.id });
     }
   }
-  return { classes, samples, oneKind };
+  return { classes, samples, oneKind, takers: !oneKind && kindsTell(input.routes) ? takers : [] };
 }

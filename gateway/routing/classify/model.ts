@@ -5,7 +5,7 @@ import type { Starter } from "./starter.ts";
 import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever the features, the cues or the built-in examples change: a stored model of another number is retrained. */
-export const MODEL_FORMAT = 2;
+export const MODEL_FORMAT = 3;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
 export type RouteInput = {
@@ -39,6 +39,8 @@ export type Model = {
   /** How much each block of features counts: for kinds of task, or for topics within one. */
   blocks: BlockWeights;
   classes: readonly ClassName[];
+  /** Which routes take the texts of each kind of task, in the order of `KINDS`; empty where kinds do not tell. */
+  takers: readonly (readonly string[])[];
   /** `weights[column * classes + class]`; after the vocabulary's columns come the kinds of task, then the bias. */
   weights: Float32Array;
   threshold: number;

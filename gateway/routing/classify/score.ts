@@ -1,9 +1,13 @@
-import type { ClassName } from "./model.ts";
+import type { ClassName, Model } from "./model.ts";
 
 /** How much the strongest hidden class counts against the best route. */
 const HIDDEN_SHARE = 0.5;
 /** How much a text counts whose features training has all seen, against one of which it has seen none. */
 const KNOWN_SHARE = 0.5;
+/** How much the built-in knowledge counts that a text is of a kind that routes take, against one that none takes. */
+const TAKEN_SHARE = 1.5;
+/** How far the strongest of several kinds stands for all of them. */
+const SHARPNESS = 4;
 
 /** Classes: of the best route (−1: none may be chosen), of the route after it, the strongest hidden class, and the score to compare with the threshold. */
 export type Decision = { best: number; second: number; hidden: number; score: number };
@@ -17,11 +21,36 @@ function leader(scores: ArrayLike<number>, admits: (index: number) => boolean): 
   return best;
 }
 
+/** The maximum, smoothed so that several high values count more than one. */
+function soft(values: readonly number[]): number {
+  const high = Math.max(...values);
+  const sum = values.reduce((total, value) => total + Math.exp(SHARPNESS * (value - high)), 0);
+  return high + Math.log(sum) / SHARPNESS;
+}
+
+/**
+ * How much more a text looks like kinds that the allowed routes take than like those that none of them does; 0 where
+ * kinds cannot tell. They are told by the starter, which has not seen the routes' examples: beside those its own
+ * built-in ones look alike, and any real text like a route's.
+ */
+function takenOf(
+  takers: Model["takers"],
+  kinds: ArrayLike<number>,
+  allowed: ReadonlySet<string> | null,
+): number {
+  const isTaken = takers.map((names) => names.some((name) => allowed === null || allowed.has(name)));
+  if (isTaken.every((taken) => taken === isTaken[0])) return 0;
+  const scoresOf = (taken: boolean) => isTaken.flatMap((it, at) => (it === taken ? [kinds[at] ?? 0] : []));
+  return soft(scoresOf(true)) - soft(scoresOf(false));
+}
+
+/** What is known of a text: a decision value per class, how much of it training has seen (0 to 1), a score per kind. */
+export type Told = { scores: ArrayLike<number>; known: number; kinds: ArrayLike<number> };
+
 /** Decides among decision values. `allowed` names the routes that may be chosen; null allows all. */
 export function decide(
-  scores: ArrayLike<number>,
-  classes: readonly ClassName[],
-  known: number,
+  { classes, takers }: Pick<Model, "classes" | "takers">,
+  { scores, known, kinds }: Told,
   allowed: ReadonlySet<string> | null,
 ): Decision {
   const mayChoose = ({ kind, name }: ClassName) =>
@@ -32,5 +61,6 @@ export function decide(
   const hidden = leader(scores, (at) => classes[at]?.kind === "hidden");
   if (best < 0) return { best, second, hidden, score: Number.NEGATIVE_INFINITY };
   const against = hidden < 0 ? 0 : HIDDEN_SHARE * (scores[hidden] ?? 0);
-  return { best, second, hidden, score: (scores[best] ?? 0) - against + KNOWN_SHARE * known };
+  const support = KNOWN_SHARE * known + TAKEN_SHARE * takenOf(takers, kinds, allowed);
+  return { best, second, hidden, score: (scores[best] ?? 0) - against + support };
 }

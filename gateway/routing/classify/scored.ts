@@ -27,6 +27,8 @@ export type Scored = {
   source: Int32Array;
   /** 0 to 1: how much of the text training has seen. */
   known: number;
+  /** What the built-in knowledge takes the text for: a score per kind of task. */
+  kinds: Float64Array;
   scores: Float64Array;
 };
 
@@ -34,9 +36,10 @@ export type Scored = {
 export function scoreText(model: Model, text: string, named: boolean): Scored {
   const features = featuresOf(text, LEXICON, named);
   const { ids, values, source, known } = vectorOf(features, model.vocabulary, model.blocks);
-  const kinds = kindColumns(kindScores(model.starter, features), model.blocks[BLOCKS.kinds]);
-  const vector = extended({ ids, values }, columnsOf(model.vocabulary), kinds);
+  const kinds = kindScores(model.starter, features);
+  const columns = kindColumns(kinds, model.blocks[BLOCKS.kinds]);
+  const vector = extended({ ids, values }, columnsOf(model.vocabulary), columns);
   const width = columnsOf(model.vocabulary) + kinds.length;
   const scores = scoresOf(vector, model.weights, width, model.classes.length);
-  return { features, vector, source, known, scores };
+  return { features, vector, source, known, kinds, scores };
 }

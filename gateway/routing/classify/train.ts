@@ -1,22 +1,18 @@
-import { fitSigmoid, quantile, SIGMOID_ASSUMED, type Trial } from "./calibrate.ts";
 import { BLOCKS } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import { gatherMaterial, type Material, type Sample } from "./material.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
 import { extended, type Rows, rowsOf } from "./rows.ts";
-import { decide } from "./score.ts";
 import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { trainOneVsRest } from "./svm.ts";
 import { trainTopics } from "./topics.ts";
+import { sigmoidOf, thresholdOf, trialsOf } from "./trials.ts";
 import { type BlockWeights, columnsOf, learnVocabulary, type Vector, vectorOf } from "./vocabulary.ts";
 
 const FOLDS = 5;
-/** Below this many measured texts the threshold is a fixed one. */
-const TRIALS_MIN = 10;
-const THRESHOLD_ASSUMED = -0.8;
 /** Above this many texts, features that one text alone has are dropped: they only cost memory. */
 const SINGLES_KEPT_UP_TO = 1200;
 const NEAREST_PER_CLASS_MAX = 60;
@@ -29,40 +25,6 @@ function foldsOf(samples: readonly Sample[]): Int8Array {
     const at = turn.get(label) ?? 0;
     turn.set(label, at + 1);
     return at % FOLDS;
-  });
-}
-
-/** Out-of-fold decisions on the administrator's examples, or on the built-in ones where there are too few. */
-function trialsOf(
-  { classes, samples }: Material,
-  held: Float32Array,
-  known: readonly number[],
-): (Trial & { row: number; route: number })[] {
-  const trialsIn = (source: Sample["source"]) =>
-    samples.flatMap((sample, row) => {
-      const expected = classes[sample.label];
-      if (sample.source !== source || expected?.kind !== "route") return [];
-      const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
-      const { best, score } = decide(scores, classes, known[row] ?? 0, null);
-      return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
-    });
-  const real = trialsIn("example");
-  return real.length >= TRIALS_MIN ? real : trialsIn("builtin");
-}
-
-/** Built-in texts that no route takes, as trials that every route fails: confidence must know foreign texts too. */
-function foreignTrials(
-  { classes, samples }: Material,
-  held: Float32Array,
-  known: readonly number[],
-  count: number,
-): Trial[] {
-  const foreign = samples.flatMap(({ label }, row) => (classes[label]?.kind === "hidden" ? [row] : []));
-  const step = Math.max(foreign.length / Math.max(count, 1), 1);
-  return Array.from({ length: Math.min(count, foreign.length) }, (_, at) => {
-    const row = foreign[Math.floor(at * step)] ?? 0;
-    const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
-    return { score: decide(scores, classes, known[row] ?? 0, null).score, correct: false };
   });
 }
 
@@ -84,18 +46,6 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
     classOf: Int32Array.from(picked, (row) => samples[row]?.label ?? 0),
     ids: picked.map((row) => samples[row]?.id ?? ""),
   };
-}
-
-/** The score under which a text goes to the default route. */
-function thresholdOf({ samples }: Material, trials: readonly Trial[], strictness: number): number {
-  if (trials.length < TRIALS_MIN) return THRESHOLD_ASSUMED;
-  const measured = quantile(
-    trials.map(({ score }) => score),
-    strictness,
-  );
-  const own = samples.filter(({ source }) => source === "example").length;
-  // Built-in examples score higher than texts of a route that has a few examples only: it must not be shut out.
-  return own > 0 && own < TRIALS_MIN ? Math.min(measured, THRESHOLD_ASSUMED) : measured;
 }
 
 /** Which blocks count how much: routes that only bear templates' names are what the starter already tells apart. */
@@ -123,7 +73,6 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
   const vectors = samples.map(({ kinds }, row) =>
     extended(counted[row] as Vector, columns, kindColumns(kinds, blocks[BLOCKS.kinds])),
   );
-  const known = counted.map(({ knownElsewhere }) => knownElsewhere);
   const rows = rowsOf(vectors, width);
   const { weights, held } = (blocks === TOPIC_BLOCKS ? trainTopics : trainOneVsRest)({
     rows,
@@ -133,20 +82,19 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     fold: foldsOf(samples),
     folds: FOLDS,
   });
+  const known = counted.map(({ knownElsewhere }) => knownElsewhere);
   const trials = trialsOf(material, held, known);
-  const measured = trials.length >= TRIALS_MIN;
   return {
     format: MODEL_FORMAT,
     starter,
     vocabulary,
     blocks,
     classes,
+    takers: material.takers,
     weights: roundedToHalf(weights),
-    threshold: thresholdOf(material, trials, input.strictness),
-    sigmoid: measured
-      ? fitSigmoid([...trials, ...foreignTrials(material, held, known, trials.length)])
-      : SIGMOID_ASSUMED,
+    threshold: thresholdOf(material, trials.own, input.strictness),
+    sigmoid: sigmoidOf(trials),
     nearest: nearestOf(material, rows),
-    report: reportOf(material, trials),
+    report: reportOf(material, trials.own),
   };
 }

@@ -1,0 +1,56 @@
+import { fitSigmoid, quantile, SIGMOID_ASSUMED, type Sigmoid, type Trial } from "./calibrate.ts";
+import type { Material, Sample } from "./material.ts";
+import { type Decision, decide } from "./score.ts";
+
+/** Below this many measured texts the threshold is a fixed one. */
+const TRIALS_MIN = 10;
+const THRESHOLD_ASSUMED = -0.8;
+
+/** What a model that had not seen a text would have decided. `row`: the text's; `route`: the class decided for. */
+export type OwnTrial = Trial & { row: number; route: number };
+type Trials = { own: OwnTrial[]; foreign: Trial[] };
+
+/**
+ * Out-of-fold decisions on the administrator's examples, or on the built-in ones where there are too few; and as many
+ * on built-in texts that no route takes, which every route fails: confidence must know foreign texts too.
+ */
+export function trialsOf(material: Material, held: Float32Array, known: readonly number[]): Trials {
+  const { classes, samples } = material;
+  const decisionOn = ({ kinds }: Sample, row: number): Decision => {
+    const scores = held.subarray(row * classes.length, (row + 1) * classes.length);
+    return decide(material, { scores, known: known[row] ?? 0, kinds }, null);
+  };
+  const trialsIn = (source: Sample["source"]) =>
+    samples.flatMap((sample, row) => {
+      const expected = classes[sample.label];
+      if (sample.source !== source || expected?.kind !== "route") return [];
+      const { best, score } = decisionOn(sample, row);
+      return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
+    });
+  const real = trialsIn("example");
+  const own = real.length >= TRIALS_MIN ? real : trialsIn("builtin");
+  const hidden = samples.flatMap((sample, row) =>
+    classes[sample.label]?.kind === "hidden" ? [{ sample, row }] : [],
+  );
+  const step = Math.max(hidden.length / Math.max(own.length, 1), 1);
+  const foreign = hidden
+    .filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))
+    .map(({ sample, row }) => ({ score: decisionOn(sample, row).score, correct: false }));
+  return { own, foreign };
+}
+
+/** The score under which a text goes to the default route. `strictness`: the share of fitting texts that may. */
+export function thresholdOf({ samples }: Material, trials: readonly Trial[], strictness: number): number {
+  if (trials.length < TRIALS_MIN) return THRESHOLD_ASSUMED;
+  const measured = quantile(
+    trials.map(({ score }) => score),
+    strictness,
+  );
+  const own = samples.filter(({ source }) => source === "example").length;
+  // Built-in examples score higher than texts of a route that has a few examples only: it must not be shut out.
+  return own > 0 && own < TRIALS_MIN ? Math.min(measured, THRESHOLD_ASSUMED) : measured;
+}
+
+/** How sure a score makes: learned from the trials, assumed where they are too few. */
+export const sigmoidOf = ({ own, foreign }: Trials): Sigmoid =>
+  own.length >= TRIALS_MIN ? fitSigmoid([...own, ...foreign]) : SIGMOID_ASSUMED;
