@@ -7,7 +7,7 @@ const TRIALS_MIN = 10;
 const THRESHOLD_ASSUMED = -0.8;
 
 /** What a model that had not seen a text would have decided. `row`: the text's; `route`: the class decided for. */
-export type OwnTrial = Trial & { row: number; route: number };
+type OwnTrial = Trial & { row: number; route: number };
 type Trials = { own: OwnTrial[]; foreign: Trial[] };
 
 /**
