@@ -124,12 +124,13 @@ function usageCuts({ bytes, members }: JsonBody): Cut[] {
   return (members.get("stream_options") ?? []).flatMap((member) => optionsCuts(bytes, member));
 }
 
-/** Edits inside one `stream_options`. A value that is neither an object nor null is the provider's to refuse. */
+/**
+ * Edits inside one `stream_options`. What is no object gives way to one: a provider that overlooks it would stream
+ * without telling what was used.
+ */
 function optionsCuts(bytes: Uint8Array, options: Member): Cut[] {
   const at = options.valueStart;
-  if (bytes[at] !== OPEN_BRACE) {
-    return valueAt(bytes, options) === null ? [valueCut(options, `{${USAGE_MEMBER}}`)] : [];
-  }
+  if (bytes[at] !== OPEN_BRACE) return [valueCut(options, `{${USAGE_MEMBER}}`)];
   const { last, empty } = lastMember(bytes, at, "include_usage");
   if (!last) return [{ start: at + 1, end: at + 1, put: empty ? USAGE_MEMBER : `${USAGE_MEMBER},` }];
   return valueAt(bytes, last) === true ? [] : [valueCut(last, "true")];
