@@ -244,4 +244,15 @@ describe("migrations", () => {
     await admin.unsafe(`drop database ${name} with (force)`);
     await admin.end();
   });
+
+  // It would be migrated and ready, and every record with a letter that it lacks would be refused afterwards.
+  test("a database that cannot hold every letter is refused at once, and told why", async () => {
+    const name = `latin_${crypto.randomUUID().replaceAll("-", "")}`;
+    const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    await admin.unsafe(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+    const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
+    await expect(migrate(url)).rejects.toThrow("its encoding is LATIN1, and has to be UTF8");
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+  });
 });
