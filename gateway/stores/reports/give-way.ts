@@ -1,27 +1,59 @@
-import { readFileSync } from "node:fs";
-import { setPriority } from "node:os";
-import type postgres from "postgres";
+import { readFileSync, writeFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
+import { join } from "node:path";
+import { readAddress } from "#drizzle/database.ts";
 
 /** How much what makes reports gives way to what answers calls: 0 not at all, 19 wholly. */
 export const NICENESS = 10;
 
-const BACKENDS = "select pid from pg_stat_activity where application_name = 'tallygate reports'";
+/** Asks a connection for its process in the server, and where that server's files lie, if the role may know. */
+export const OWN_PROCESS = `select pg_backend_pid() as pid,
+  case when pg_has_role('pg_read_all_settings', 'usage') then current_setting('data_directory') end as directory`;
+
+export type OwnProcess = { pid: number; directory: string | null };
+export type GiveWay = (process: OwnProcess | undefined) => void;
 
 /**
- * Lets the database's processes that work for reports give way to calls. Only for a server that is asked through a Unix
- * socket, so that it shares this machine's cores, and only where this process may say so; otherwise nothing happens.
+ * What lets a process of the database at `url` give way to calls. Only on Linux, for a server that is asked through a
+ * Unix socket, so that it shares this machine's cores, and only where this process may read the server's files and say
+ * so; otherwise it does nothing. Only ever lowers a priority, and never throws.
  */
-export async function giveWay(sql: postgres.Sql): Promise<void> {
-  for (const { pid } of await sql.unsafe<{ pid: number }[]>(BACKENDS)) {
-    // In another container the number may be anybody's.
-    if (isPostgres(pid)) setPriority(pid, NICENESS);
-  }
+export function givingWay(url: string): GiveWay {
+  if (process.platform !== "linux" || readAddress(url).socketPath === null) return () => undefined;
+  return (told) => {
+    if (!told?.directory) return;
+    try {
+      if (isBackendOf(serverIn(told.directory), told.pid)) lower(told.pid);
+    } catch {
+      // Then it has the priority that it has.
+    }
+  };
 }
 
-function isPostgres(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("postgres:");
-  } catch {
-    return false;
-  }
+/** The number of the server's first process, from the first line of its own file. */
+const serverIn = (directory: string): number =>
+  Number(readFileSync(join(directory, "postmaster.pid"), "utf8").split("\n", 1)[0]);
+
+/**
+ * Whether the number is here that of a process which the server started for a connection. In another container it may
+ * be anybody's. Only one that leads its session may have the session's niceness changed with its own.
+ */
+function isBackendOf(server: number, pid: number): boolean {
+  const isNamed = readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("postgres:");
+  // Behind the name, which may hold anything: state, parent, process group, session.
+  const [, parent, , session] =
+    readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return isNamed && Number(parent) === server && Number(session) === pid;
+}
+
+/**
+ * Where the kernel shares out the cores among sessions (`sched_autogroup_enabled`), a process's own niceness counts
+ * within its session only, and each of Postgres's processes has one to itself: the session's must be lowered too.
+ */
+function lower(pid: number): void {
+  if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
+  const group = `/proc/${pid}/autogroup`;
+  const [, niceness] = /nice (-?\d+)$/.exec(readFileSync(group, "utf8").trim()) ?? [];
+  if (niceness !== undefined && Number(niceness) < NICENESS)
+    writeFileSync(group, `${NICENESS}`, { flag: "r+" });
 }

@@ -12,6 +12,7 @@ import { planRolled } from "../../reports/rollup/plan.ts";
 import { firstsQuery, surveyQuery } from "../../reports/rollup/survey.ts";
 import { type Period, type Periods, periodsOf } from "../../reports/window.ts";
 import { isAway } from "../failure.ts";
+import { type GiveWay, OWN_PROCESS, type OwnProcess } from "./give-way.ts";
 
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
 export type ReportRunner = {
@@ -42,6 +43,8 @@ type Options = {
   orgId?: string;
   /** Records in a report's windows from which rollups are read; infinite: never but where single records are gone. */
   rollupsFrom?: number;
+  /** Told of the process that works for a report, in the server. */
+  giveWay?: GiveWay;
 };
 
 /** Opens its connections when first needed, all of them read-only. */
@@ -49,6 +52,7 @@ export function reportRunner({
   url,
   orgId = DEFAULT_ORG,
   rollupsFrom = ROLLUPS_FROM,
+  giveWay,
 }: Options): ReportRunner {
   const open = () =>
     connect(url, {
@@ -65,7 +69,8 @@ export function reportRunner({
     const used = client;
     try {
       const reading = used.begin("isolation level repeatable read read only", async (sql) => {
-        await sql.unsafe(BEFORE_READING);
+        const [own] = (await sql.unsafe<OwnProcess[][]>(BEFORE_READING)).at(-1) ?? [];
+        giveWay?.(own);
         return await work(({ text, params }) => sql.unsafe<AnswerRow[]>(text, params.map(sent)));
       });
       return await within(DEADLINE_MS, reading);
@@ -107,10 +112,10 @@ export function reportRunner({
 
 /**
  * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
- * hashes of millions of cells stay in memory, within bounds.
+ * hashes of millions of cells stay in memory, within bounds. Whose process it is takes no asking of its own.
  */
-const BEFORE_READING =
-  "lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off";
+const BEFORE_READING = `lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off;
+  ${OWN_PROCESS}`;
 
 type Asking = (query: Query) => PromiseLike<readonly AnswerRow[]>;
 

@@ -1,12 +1,12 @@
 // Runs in a Worker: plans, asks and assembles reports, and writes their text, so that calls never wait for one.
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
-import { connect, readAddress } from "#drizzle/database.ts";
+import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
-import { giveWay, NICENESS } from "./give-way.ts";
+import { givingWay, NICENESS } from "./give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
 
@@ -16,14 +16,10 @@ if (process.platform === "linux") yieldToCalls();
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
 
-/** Connections are made anew now and then, and their processes begin without manners. */
-const GIVE_WAY_EVERY_MS = 2_000;
-
 type Open = {
   runner: ReportRunner;
   /** Resolves once the place that is read from shows what is committed. */
   latest(): Promise<void>;
-  yields: () => void;
   close(): Promise<void>;
 };
 let opened: Open | null = null;
@@ -37,41 +33,18 @@ parentPort?.on("message", (task: ReportTask) => {
 });
 
 function open(places: ReportPlaces): Open {
-  const runner = reportRunner(places);
-  if (places.url === places.mainUrl) return openMain(places.url, runner);
+  const runner = reportRunner({ url: places.url, giveWay: givingWay(places.url) });
+  if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });
   const replica = connect(places.url, { name: "reports lag", ...options });
   return {
     runner,
-    yields: () => undefined,
     latest: async () => {
       if (!(await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS))) say({ kind: "behind" });
     },
     close: async () => {
       await Promise.all([runner.close(), main.end({ timeout: 1 }), replica.end({ timeout: 1 })]);
-    },
-  };
-}
-
-function openMain(url: string, runner: ReportRunner): Open {
-  const isHere = process.platform === "linux" && readAddress(url).socketPath !== null;
-  if (!isHere) return { runner, latest: async () => undefined, yields: () => undefined, close: runner.close };
-  const sql = connect(url, { name: "reports manners", max: 1, statementTimeoutMs: 1_000, readOnly: true });
-  let nextMs = 0;
-  return {
-    runner,
-    latest: async () => undefined,
-    yields: () => {
-      if (systemClock.monotonicMs() < nextMs) return;
-      nextMs = systemClock.monotonicMs() + GIVE_WAY_EVERY_MS;
-      // Who may not say so has them as they are.
-      giveWay(sql).catch(() => {
-        nextMs = Number.POSITIVE_INFINITY;
-      });
-    },
-    close: async () => {
-      await Promise.all([runner.close(), sql.end({ timeout: 1 })]);
     },
   };
 }
@@ -82,7 +55,6 @@ async function run({ id, spec, nowMs, format }: Extract<ReportTask, { kind: "run
     // A replica that cannot be asked fails the report itself, with the right word for it.
     await opened.latest().catch(() => undefined);
     const result = await opened.runner.run(spec, new Date(nowMs));
-    opened.yields();
     say({ kind: "done", id, text: format === "csv" ? toCsv(result) : JSON.stringify(result) });
   } catch (error) {
     say({ kind: "failed", id, ...failureOf(error) });

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
+import { join } from "node:path";
+import { connect } from "#drizzle/database.ts";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+import { givingWay, NICENESS } from "#gateway/stores/reports/give-way.ts";
+import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
+import { systemClock } from "#shared/clock.ts";
+import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
+
+const place = scratch();
+let database: Embedded;
+
+beforeAll(async () => {
+  database = await start(join(place.path, "data"));
+  await migrate(database.url);
+});
+afterAll(async () => {
+  for (const started of children) started.kill();
+  await database.stop();
+  place.remove();
+});
+
+/** Its own niceness, and its session's where sessions have one. */
+function nicenessOf(pid: number): number[] {
+  const group = `/proc/${pid}/autogroup`;
+  const session = existsSync(group) ? [Number(/nice (-?\d+)/.exec(readFileSync(group, "utf8"))?.[1])] : [];
+  return [getPriority(pid), ...session];
+}
+const backendOf = async (name: string) =>
+  Number(
+    await ask(database.url, `select pid from pg_stat_activity where application_name = 'tallygate ${name}'`),
+  );
+
+const BACKEND = "postgres: tallygate";
+const own = getPriority(process.pid);
+const children: Bun.Subprocess[] = [];
+
+/** A process of this one that goes by the name; `leads`: in a session of its own. */
+function child(name: string, leads: boolean): number {
+  const started = Bun.spawn(["sleep", "60"], { argv0: name, detached: leads });
+  children.push(started);
+  return started.pid;
+}
+
+/** A directory that says that the server of its files is this process. */
+function serverWith(name: string, pid: number): string {
+  const directory = join(place.path, name);
+  mkdirSync(directory);
+  writeFileSync(join(directory, "postmaster.pid"), `${pid}\n`);
+  return directory;
+}
+
+const SPEC = checkSpec({
+  source: "requests",
+  dimensions: [],
+  measures: ["requests"],
+  filters: {},
+  range: "7d",
+  compare: "none",
+  view: "table",
+});
+
+// Elsewhere a thread or a process cannot be given way by number.
+describe.skipIf(process.platform !== "linux")("Postgres on the same machine", () => {
+  test("works for reports with less priority than for anything else", async () => {
+    const { url } = database;
+    const writer = reportWriter({ url, mainUrl: url }, { log: keptLog(), clock: systemClock });
+    const control = connect(database.url, { name: "control", max: 1, statementTimeoutMs: 5_000 });
+    try {
+      await control`select 1`;
+      await writer.write(SPEC, new Date(), "json");
+      expect(new Set(nicenessOf(await backendOf("reports")))).toEqual(new Set([NICENESS]));
+      const other = await backendOf("control");
+      expect(nicenessOf(other)[0]).toBe(own);
+    } finally {
+      await writer.close();
+      await control.end();
+    }
+  });
+
+  test("is the only thing that gives way: not what merely has the number, the name or the parent", async () => {
+    const directory = serverWith("elsewhere", process.pid);
+    // Ours and a leader, but of another name; ours and of the name, but in our own session; of another server.
+    const unnamed = child("sleep", true);
+    const ledByUs = child(BACKEND, false);
+    const foreign = child(BACKEND, true);
+    const giveWay = givingWay(database.url);
+    giveWay({ pid: unnamed, directory });
+    giveWay({ pid: ledByUs, directory });
+    giveWay({ pid: foreign, directory: serverWith("another", 1) });
+    expect([unnamed, ledByUs, foreign].map((pid) => getPriority(pid))).toEqual(Array(3).fill(own));
+  });
+
+  test("is left alone where it is asked over the network, or does not say where its files lie", () => {
+    const directory = serverWith("own", process.pid);
+    const pid = child(BACKEND, true);
+    givingWay("postgres://tallygate@127.0.0.1:5432/tallygate")({ pid, directory });
+    givingWay(database.url)({ pid, directory: null });
+    givingWay(database.url)(undefined);
+    expect(getPriority(pid)).toBe(own);
+    givingWay(database.url)({ pid, directory });
+    expect(getPriority(pid)).toBe(NICENESS);
+  });
+});
