@@ -1,6 +1,7 @@
 import { wordsOf } from "./characters.ts";
 import { type Lexicon, matchCues } from "./cues.ts";
 import { finish, hashPair, hashSeed, hashSpan, hashStep, hashWord } from "./hashing.ts";
+import { respell } from "./spelling.ts";
 import { marksOf } from "./structure.ts";
 import { readText } from "./text.ts";
 import { addMeaning, DIMENSIONS, settleMeaning } from "./words.ts";
@@ -123,7 +124,8 @@ function addFull(full: string): void {
  * order. `explain` also names each feature, which costs about as much again.
  */
 export function featuresOf(text: string, lexicon: Lexicon, explain = false): Features {
-  const { raw, full, zone } = readText(text);
+  const { raw, full, zone: written } = readText(text);
+  const zone = respell(written);
   stamp++;
   size = 0;
   outLabels = explain ? [] : null;

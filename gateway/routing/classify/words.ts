@@ -8,7 +8,14 @@ const FADING = 1e-3;
 /** A word's frequency by its rank, after Zipf and Mandelbrot. */
 const frequencyOf = (rank: number) => 0.06 / (rank + 2.7);
 
-type Words = { keys: Uint32Array; rows: Uint16Array; numbers: Int8Array; scale: Float32Array };
+type Words = {
+  keys: Uint32Array;
+  rows: Uint16Array;
+  numbers: Int8Array;
+  scale: Float32Array;
+  /** Where each word begins in the packed text; one more for the end. */
+  starts: Uint32Array;
+};
 
 function unpack(): Words {
   const end = packed.indexOf("\n");
@@ -20,8 +27,10 @@ function unpack(): Words {
     rows: new Uint16Array(slots),
     numbers,
     scale: new Float32Array(words.length),
+    starts: new Uint32Array(words.length + 1),
   };
   for (const [row, word] of words.entries()) {
+    found.starts[row + 1] = (found.starts[row] ?? 0) + word.length + 1;
     const hash = hashWord(word, 0, word.length);
     let slot = hash & (slots - 1);
     while (found.keys[slot] !== 0) slot = (slot + 1) & (slots - 1);
@@ -36,16 +45,27 @@ function unpack(): Words {
 
 const WORDS = unpack();
 
-/** Adds what a word means, by its hash, to a sum; frequent words add little, unknown ones nothing. */
-export function addMeaning(hash: number, sum: Float32Array): void {
-  const { keys, rows, numbers, scale } = WORDS;
+/** How many of the known words are more frequent than this one, by its hash; −1 where it is not known. */
+export function rankOf(hash: number): number {
+  const { keys, rows } = WORDS;
   const mask = keys.length - 1;
   let slot = hash & mask;
   while (keys[slot] !== hash) {
-    if (keys[slot] === 0) return;
+    if (keys[slot] === 0) return -1;
     slot = (slot + 1) & mask;
   }
-  const row = rows[slot] as number;
+  return rows[slot] as number;
+}
+
+/** The known word of that rank. */
+export const wordAt = (rank: number): string =>
+  packed.slice(WORDS.starts[rank], (WORDS.starts[rank + 1] ?? 0) - 1);
+
+/** Adds what a word means, by its hash, to a sum; frequent words add little, unknown ones nothing. */
+export function addMeaning(hash: number, sum: Float32Array): void {
+  const { numbers, scale } = WORDS;
+  const row = rankOf(hash);
+  if (row < 0) return;
   const share = scale[row] as number;
   const base = row * DIMENSIONS;
   for (let at = 0; at < DIMENSIONS; at++) {
