@@ -5,7 +5,7 @@ import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { NotConnected } from "./connections.ts";
 import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
-import { isRecord, RPC } from "./json-rpc.ts";
+import { isRecord, protocolErrorOf, RPC } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
 import type { Offer } from "./offer.ts";
 import { failedWith, NO_ANSWER, notTaken, type Outcome, outcomeOfResult } from "./outcome.ts";
@@ -35,9 +35,9 @@ export async function callTool(
     throw new ProtocolError(RPC.invalidParams, `Unknown tool: ${params.name.slice(0, 128)}`);
   }
 
-  // Record: from here on the call settles exactly once
+  // Limits and record: from here on the call settles exactly once
   const own = { ...params, name: split.own };
-  const tally = await openTally(deps, toolCallOf(asking, server, own));
+  const tally = await openTally(deps, toolCallOf(asking, server, own)).catch(refused);
   const running = deps.running.enter(runningIdOf(asking));
   const it: Hop = { ...asking, server, signals: [...asking.signals, ...(running ? [running.signal] : [])] };
   try {
@@ -56,6 +56,11 @@ export async function callTool(
   } finally {
     running?.leave();
   }
+}
+
+/** A client that has an answer under way cannot be told by a status any more. */
+function refused(error: unknown): never {
+  throw error instanceof GatewayError ? protocolErrorOf(error) : error;
 }
 
 const runningIdOf = ({ caller, ctx }: Omit<Hop, "server">): RunningId => ({

@@ -1,3 +1,4 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 
@@ -89,6 +90,14 @@ export function errorAnswer(error: unknown, id: RpcMessage["id"], requestId: str
   const { status, code, message, type, headers } = toldOf(error);
   const body = { jsonrpc: "2.0", id: id ?? null, error: { code, message, data: { type } } };
   return Response.json(body, { status, headers: { ...headers, "x-request-id": requestId } });
+}
+
+/** The same within an answer that has begun, which has no headers of its own. */
+export function protocolErrorOf(error: GatewayError): ProtocolError {
+  const { code, message, type, headers } = toldOf(error);
+  const wait = new Headers(headers).get("retry-after");
+  const data = { type, ...(wait !== null && { retry_after_seconds: Number(wait) }) };
+  return new ProtocolError(code, message, data);
 }
 
 function toldOf(error: unknown) {

@@ -13,7 +13,7 @@ export type Outcome = {
 
 /** Sent, and no answer seen: timed out, broken off, or the client left. */
 export const NO_ANSWER: Outcome = { status: "unknown", errorCode: null, worked: true };
-export const DENIED: Outcome = { status: "denied", errorCode: null, worked: false };
+export const denied = (errorCode: string | null): Outcome => ({ status: "denied", errorCode, worked: false });
 /** The server was never reached, or refused before it read the message. */
 export const notTaken = (errorCode: string): Outcome => ({ status: "failed", errorCode, worked: false });
 

@@ -51,7 +51,7 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
   }
   if (posted && !mayUseAll(key, server)) requireToolMethod(posted.message);
 
-  // Record: from here on a call settles exactly once
+  // Limits and record: from here on a call settles exactly once
   const tally = toolCall && (await openTally(deps, toolCall));
   const answer = await asked(deps, call, { headers, tally });
   const told = toldHeaders(deps, call, answer);

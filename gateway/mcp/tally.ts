@@ -1,15 +1,22 @@
 import type { Clock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
 import { LABEL_MAX, parseLabel } from "#shared/labels.ts";
 import type { Labels } from "../call.ts";
 import type { ClientKey, ToolServer } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
 import { CLIENTS } from "../http/clients.ts";
 import { readLabels } from "../http/labels-in.ts";
 import type { Recorder } from "../recorder/recorder.ts";
+import type { Grant, Limiter } from "../stores/limits/limiter.ts";
 import { type Seen, toolSighting } from "../stores/tools/tool-calls.ts";
 import { isRecord } from "./json-rpc.ts";
-import { costOf, DENIED, NO_ANSWER, type Outcome } from "./outcome.ts";
+import { costOf, denied, NO_ANSWER, type Outcome } from "./outcome.ts";
 
-export type TallyDeps = { clock: Clock; recorder: Pick<Recorder, "openTool" | "settleTool"> };
+export type TallyDeps = {
+  clock: Clock;
+  recorder: Pick<Recorder, "openTool" | "settleTool">;
+  limiter: Pick<Limiter, "reserve">;
+};
 
 /** Who calls, and what they call themselves. */
 export type ToolCaller = { key: ClientKey; labels: Labels };
@@ -28,38 +35,62 @@ export type Tally = { settle(outcome: Outcome): Promise<void> };
 /** Longest name of a tool that is recorded; the protocol's own bound. */
 const TOOL_NAME_MAX = 128;
 
+/** What a call of a tool asks the key's limits for: a place, and a budget that is not used up. */
+const ASK = { tokens: 0, usd: 1n, leastUsd: 1n };
+
 /**
- * Writes down that a call begins. If nothing more is heard of it, that stays as a call without an answer.
- * @throws GatewayError cannot_record
+ * Asks the key's limits for a place, and writes down that the call begins. If nothing more is heard of it, that stays as
+ * a call without an answer. One that the limits refuse is recorded as denied.
+ * @throws GatewayError rate_limited, budget_exhausted, store_unavailable, cannot_record
  */
-export async function openTally({ clock, recorder }: TallyDeps, call: ToolCall): Promise<Tally> {
+export async function openTally(deps: TallyDeps, call: ToolCall): Promise<Tally> {
+  const { clock, limiter } = deps;
+  const asking = { id: newId(), key: call.key, admittedAt: clock.now(), recorded: false };
+  const grant = await limiter.reserve(asking, () => ASK);
+  if (grant instanceof GatewayError) {
+    await recordDenied(deps, call, grant.type);
+    throw grant;
+  }
+  try {
+    return await opened(deps, call, grant);
+  } catch (error) {
+    await grant.drop();
+    throw error;
+  }
+}
+
+async function opened({ clock, recorder }: TallyDeps, call: ToolCall, grant: Grant): Promise<Tally> {
   const startedMs = clock.monotonicMs();
   const startedAt = clock.now().toISOString();
   const told = (outcome: Outcome): Seen => seenOf(call, outcome, { startedAt, decidedAt: startedAt });
-  const opened = toolSighting(told(NO_ANSWER));
-  await recorder.openTool(opened);
+  const begun = toolSighting(told(NO_ANSWER));
+  await recorder.openTool(begun);
+  const settle = async (outcome: Outcome): Promise<void> => {
+    const seen = {
+      ...told(outcome),
+      decidedAt: clock.now().toISOString(),
+      latencyMs: outcome.status === "unknown" ? null : Math.round(clock.monotonicMs() - startedMs),
+    };
+    await grant.drop();
+    await recorder.settleTool(toolSighting(seen, begun.id));
+  };
   let settled: Promise<void> | null = null;
   return {
     settle(outcome) {
-      settled ??= recorder.settleTool(
-        toolSighting(
-          {
-            ...told(outcome),
-            decidedAt: clock.now().toISOString(),
-            latencyMs: outcome.status === "unknown" ? null : Math.round(clock.monotonicMs() - startedMs),
-          },
-          opened.id,
-        ),
-      );
+      settled ??= settle(outcome);
       return settled;
     },
   };
 }
 
-/** A call that was refused before anything went to a server. */
-export async function recordDenied({ clock, recorder }: TallyDeps, call: ToolCall): Promise<void> {
+/** A call that was refused before anything went to a server; `errorCode` says why, where it was not the key's scope. */
+export async function recordDenied(
+  { clock, recorder }: Pick<TallyDeps, "clock" | "recorder">,
+  call: ToolCall,
+  errorCode: string | null = null,
+): Promise<void> {
   const at = clock.now().toISOString();
-  await recorder.settleTool(toolSighting(seenOf(call, DENIED, { startedAt: at, decidedAt: at })));
+  await recorder.settleTool(toolSighting(seenOf(call, denied(errorCode), { startedAt: at, decidedAt: at })));
 }
 
 function seenOf(

@@ -36,6 +36,9 @@ const RESPONSES = {
   "404": { description: "There is no such tool server, or no such session." },
   "405": { description: "The method is not served." },
   "413": { description: "The message is larger than TOOL_BYTES_MAX." },
+  "429": {
+    description: "A limit of the key is reached. At `/mcp` this is an error within an answer of status 200.",
+  },
   "502": { description: "The tool server could not be reached." },
 };
 

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { newId } from "#shared/ids.ts";
+import { until } from "#test/support/recorder-kit.ts";
+import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
+
+// A key's limits, on calls of tools and of models together.
+
+setDefaultTimeout(60_000);
+
+let it: ToolGateway;
+beforeAll(async () => {
+  it = await startToolGateway();
+}, 60_000);
+afterAll(() => it.close());
+
+const keyWith = async (limits: object) =>
+  (await it.admin<{ secret: string }>("POST", "/keys", { name: newId(), limits })).secret;
+
+type Sent = { key: string; label: string; path?: string; tool?: string; session?: string; id?: number };
+
+function send(
+  { key, label, path = "/mcp", tool = "old__echo", session, id = 1 }: Sent,
+  signal?: AbortSignal,
+) {
+  const params = { name: tool, arguments: tool.endsWith("echo") ? { words: "x" } : {} };
+  return fetch(it.url + path, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+      "x-gateway-key": key,
+      "x-session-id": label,
+      ...(session && { "mcp-session-id": session }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
+    ...(signal && { signal }),
+  });
+}
+
+/** The JSON-RPC response, whichever form the answer has. */
+async function responseOf(answer: Response) {
+  const text = await answer.text();
+  const [, event] = /^data: (\{.*\})$/m.exec(text) ?? [];
+  return JSON.parse(event ?? text);
+}
+
+async function sessionAt(path: string, key: string): Promise<string> {
+  const answer = await fetch(it.url + path, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "x-gateway-key": key,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    }),
+  });
+  await answer.text();
+  return answer.headers.get("mcp-session-id") ?? "";
+}
+
+const chat = (key: string) =>
+  fetch(`${it.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: '{"model":"echo","messages":[{"role":"user","content":"Hello"}],"max_tokens":8}',
+  });
+
+test("calls of tools and of models together are not more than the key's requests per minute", async () => {
+  const key = await keyWith({ requests_per_minute: 3 });
+  const session = await sessionAt("/mcp/old", key);
+  const relayed = { key, label: "rate", path: "/mcp/old", tool: "echo", session };
+  expect((await responseOf(await send({ key, label: "rate" }))).result.content).toBeDefined();
+  expect((await responseOf(await send(relayed))).result.content).toBeDefined();
+  expect((await chat(key)).status).toBe(200);
+  it.servers.old.seen.length = 0;
+
+  const refused = await send(relayed);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await responseOf(refused)).error).toEqual({
+    code: -32600,
+    message: "The key's limit of requests per minute is reached.",
+    data: { type: "rate_limit_error" },
+  });
+  const joined = await send({ key, label: "rate" });
+  expect((await responseOf(joined)).error).toEqual({
+    code: -32600,
+    message: "The key's limit of requests per minute is reached.",
+    data: { type: "rate_limit_error", retry_after_seconds: expect.any(Number) },
+  });
+  expect((await chat(key)).status).toBe(429);
+  expect(it.servers.old.seen).toEqual([]);
+  expect(await it.calls("rate", 4)).toMatchObject([
+    { status: "ok", error_code: null },
+    { status: "ok", error_code: null },
+    ...Array(2).fill({ status: "denied", error_code: "rate_limited", cost_usd: "0" }),
+  ]);
+});
+
+test("a tool that works takes one of the key's calls at once, until it has ended", async () => {
+  const key = await keyWith({ concurrency: 1 });
+  const leaving = new AbortController();
+  const before = it.servers.old.seen.length;
+  const waits = send({ key, label: "at-once", tool: "old__wait", id: 9 }, leaving.signal).then((answer) =>
+    answer.text(),
+  );
+  await until(() => it.servers.old.seen.slice(before).some(({ body }) => body.includes('"wait"')));
+  expect((await responseOf(await send({ key, label: "at-once" }))).error.message).toBe(
+    "The key's limit of calls at once is reached.",
+  );
+  expect((await chat(key)).status).toBe(429);
+  leaving.abort();
+  await expect(waits).rejects.toThrow();
+  await it.calls("at-once", 2);
+  await until(async () => (await chat(key)).status === 200);
+  expect((await responseOf(await send({ key, label: "at-once" }))).result.content).toBeDefined();
+  const held = await it.sql`select 1 from limit_holds where not ended`;
+  expect(held.length).toBe(0);
+});
+
+test("a key whose budget is used up calls no tools; what tools cost is not taken from it", async () => {
+  const key = await keyWith({ budget_usd: "0.001" });
+  // One call of this tool costs 0.002 USD.
+  for (let times = 0; times < 2; times++) {
+    const answer = await send({ key, label: "budget", tool: "old__test_simple_text" });
+    expect((await responseOf(answer)).result.content).toBeDefined();
+  }
+  const spent = await keyWith({ budget_usd: "0" });
+  expect((await responseOf(await send({ key: spent, label: "spent" }))).error).toMatchObject({
+    message: "What is left of the key's budget does not cover what this call may cost.",
+    data: { type: "billing_error" },
+  });
+  expect(await it.calls("spent", 1)).toMatchObject([{ status: "denied", error_code: "budget_exhausted" }]);
+});
