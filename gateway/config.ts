@@ -23,6 +23,8 @@ const bytes = (fallback: number) => whole("a number of bytes", 1024, 1024 ** 4, 
 
 const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
 
+const PROXIES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
+
 /** What the launcher and the gateway read alike. */
 const COMMON = {
   PORT: port(8787),
@@ -75,6 +77,8 @@ export type GatewayConfig = {
   reportsDatabaseUrl: string | null;
   /** Absolute. */
   dataDirectory: string;
+  /** The environment names a proxy, which Bun's `fetch` then uses. */
+  proxied: boolean;
   adminKey: Secret;
   /** 32 bytes. */
   masterKey: Uint8Array;
@@ -105,6 +109,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     ...addressOf(values),
     databaseUrl: values.DATABASE_URL,
     reportsDatabaseUrl: values.REPORTS_DATABASE_URL ?? null,
+    proxied: readPresent(PROXIES, env).size > 0,
     adminKey: new Secret(values.ADMIN_KEY),
     masterKey: parseMasterKey(values.MASTER_KEY) ?? new Uint8Array(),
     logLevel: values.LOG_LEVEL,

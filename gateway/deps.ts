@@ -32,6 +32,7 @@ import { asker } from "./upstream/ask.ts";
 import { consultant } from "./upstream/callout.ts";
 import { drainPool } from "./upstream/drain.ts";
 import { hosted } from "./upstream/hosted/hosted.ts";
+import { type Reach, reacher } from "./upstream/reach.ts";
 import { sender } from "./upstream/send.ts";
 import { addressGuard } from "./upstream/ssrf.ts";
 import { toolServerAsker } from "./upstream/tool-server.ts";
@@ -42,7 +43,7 @@ const SETTLED_MAX_MS = 1000;
 /** Administrators' queries; calls never wait for one of these connections. */
 const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
 
-export type Running = { deps: AppDeps; close(): Promise<void> };
+export type Running = { deps: AppDeps & { reach: Reach }; close(): Promise<void> };
 
 /** Opens everything that the gateway lives on: the spool first, then Postgres. */
 export async function openDeps(config: GatewayConfig, log: Log): Promise<Running> {
@@ -57,9 +58,11 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const watchdog = startWatchdog(clock);
   const writer = reportWriter(reportPlaces(config), { log, clock });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
-  const tools = toolsOutward({ clock, log, watchdog });
+  const guard = addressGuard(clock, { proxied: config.proxied });
+  const reach = reacher(guard);
+  const tools = toolsOutward({ clock, log, watchdog, reach });
 
-  const deps: AppDeps = {
+  const deps: Running["deps"] = {
     ...stores,
     clock,
     log,
@@ -70,7 +73,9 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     lifecycle: { stopping: false },
     prices: pricesOf(directory),
     drains: drainPool(),
-    ...outward({ clock, log, watchdog }),
+    addressGuard: guard,
+    reach,
+    ...outward({ clock, log, watchdog, reach }),
     ...tools,
     guardrailHeld: guardrailCounter(metrics),
     reportWriter: writer,
@@ -122,20 +127,20 @@ const keeperOfFirstKey =
   (secret: string) =>
     writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
 
+type OutwardDeps = Pick<AppDeps, "clock" | "log" | "watchdog"> & { reach: Reach };
+
 /** The ways out to providers and to services of administrators'. */
-function outward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watchdog">) {
-  const guard = addressGuard(clock);
+function outward({ clock, log, watchdog, reach }: OutwardDeps) {
   return {
-    addressGuard: guard,
-    send: hosted(sender(guard, clock), { clock, guard }),
-    consult: consultant(guard, log),
-    ask: asker({ guard, clock, watchdog }),
+    send: hosted(sender(reach, clock), { clock, reach }),
+    consult: consultant(reach, log),
+    ask: asker({ reach, clock, watchdog }),
   };
 }
 
 /** The ways to tool servers. */
-function toolsOutward({ clock, log, watchdog }: Pick<AppDeps, "clock" | "log" | "watchdog">) {
-  const askToolServer = toolServerAsker({ guard: addressGuard(clock), clock, watchdog });
+function toolsOutward({ clock, log, watchdog, reach }: OutwardDeps) {
+  const askToolServer = toolServerAsker({ reach, clock, watchdog });
   const connections = openConnections(askToolServer, clock);
   const lists = openLists(connections, clock, log);
   return { askToolServer, connections, lists, running: runningCalls() };

@@ -15,7 +15,6 @@ import {
 } from "../stores/reports/digest-webhook.ts";
 import { type DigestRow, latestDigests } from "../stores/reports/digests.ts";
 import type { ReportWriter } from "../stores/reports/report-worker.ts";
-import type { AddressGuard } from "../upstream/ssrf.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";
 import { created, documented, noContent } from "./documented.ts";
@@ -25,7 +24,6 @@ const LATEST = 20;
 
 export type AdminDigestDeps = AdminDeps & {
   reportWriter: Pick<ReportWriter, "write">;
-  addressGuard: Pick<AddressGuard, "saveFault" | "assertReachable">;
 };
 
 /** `/admin/v1/digest`: the weekly digest: what it would say now, where it goes, and what became of the latest ones. */

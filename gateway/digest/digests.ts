@@ -11,7 +11,7 @@ import {
   markDigestSent,
 } from "../stores/reports/digests.ts";
 import type { Sealer } from "../stores/seal.ts";
-import type { AddressGuard } from "../upstream/ssrf.ts";
+import type { Reach } from "../upstream/reach.ts";
 import { APART_MS, dueOn, lastDue } from "./due.ts";
 import { type MakeDigestDeps, makeDigest } from "./make-digest.ts";
 import { postDigest } from "./post-digest.ts";
@@ -19,7 +19,7 @@ import { postDigest } from "./post-digest.ts";
 export type DigestDeps = MakeDigestDeps & {
   directory: { current(): { settings: Settings } };
   sealer: Sealer;
-  addressGuard: Pick<AddressGuard, "assertReachable">;
+  reach: Reach;
   clock: Clock;
   log: Log;
 };
@@ -86,7 +86,7 @@ async function keepDue(deps: DigestDeps): Promise<void> {
   await keepDigests(deps.database, [row("issue"), row("webhook")]);
 }
 
-async function postWaiting({ database, sealer, addressGuard, clock, log }: DigestDeps): Promise<void> {
+async function postWaiting({ database, sealer, reach, clock, log }: DigestDeps): Promise<void> {
   const now = clock.now();
   const digest = await claimWebhookDigest(database, now, new Date(now.getTime() + BUSY_MS));
   if (digest === null) return;
@@ -94,7 +94,7 @@ async function postWaiting({ database, sealer, addressGuard, clock, log }: Diges
     const webhook = await openDigestWebhook(database, sealer);
     if (webhook === null) throw new Error("there is no webhook, or it cannot be opened");
     const { deliveryId: id, dueOn: on, content } = digest;
-    await postDigest(addressGuard, webhook, { id, dueOn: on, content, at: now });
+    await postDigest(reach, webhook, { id, dueOn: on, content, at: now });
     await markDigestSent(database, digest, clock.now());
     log.info({ dueOn: on }, "a digest was posted");
   } catch (error) {

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Digest } from "#shared/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
 import type { DigestWebhook } from "../stores/reports/digest-webhook.ts";
-import type { AddressGuard } from "../upstream/ssrf.ts";
+import type { Reach } from "../upstream/reach.ts";
 
 const ANSWER_MS_MAX = 20_000;
 
@@ -14,26 +14,24 @@ export type Posting = { id: string; dueOn: string; content: Digest; at: Date };
  * @throws Error where the receiver did not answer with a 2xx.
  */
 export async function postDigest(
-  guard: Pick<AddressGuard, "assertReachable">,
+  reach: Reach,
   { url, secret, allowPrivateNetwork }: DigestWebhook,
   posting: Posting,
 ): Promise<void> {
-  await guard.assertReachable(placeOf(url), allowPrivateNetwork);
   const body = JSON.stringify(payloadOf(posting));
   const seconds = String(Math.floor(posting.at.getTime() / 1000));
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "user-agent": "tallygate",
-      "webhook-id": posting.id,
-      "webhook-timestamp": seconds,
-      "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
-    },
-    body,
-    redirect: "manual",
-    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+  const headers = new Headers({
+    "content-type": "application/json",
+    "user-agent": "tallygate",
+    "webhook-id": posting.id,
+    "webhook-timestamp": seconds,
+    "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
   });
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const response = await reach(
+    { url, allowPrivateNetwork },
+    { method: "POST", headers, body: () => body, signal },
+  );
   await response.body?.cancel();
   if (!response.ok) throw new Error(`the receiver of digests answered ${response.status}`);
 }

@@ -5,7 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { upstreamHeaders } from "../http/headers.ts";
 import { credentialHeader, providerUrl } from "../providers/calling.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import type { AddressGuard } from "./ssrf.ts";
+import type { Reach, Reaching } from "./reach.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** How long a provider may take to answer. */
@@ -30,15 +30,14 @@ export type Streamed = { bytes(moved: () => void): ReadableStream<Uint8Array> };
 /** @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout, provider_unconfigured */
 export type Ask = (question: Question) => Promise<Response>;
 
-export type AskDeps = { guard: Pick<AddressGuard, "assertReachable">; clock: Clock; watchdog: Watchdog };
+export type AskDeps = { reach: Reach; clock: Clock; watchdog: Watchdog };
 
 /** Asks under the rules of every call: no redirect is followed, nothing is decoded, no address of the inside is called. */
-export function asker({ guard, clock, watchdog }: AskDeps): Ask {
+export function asker({ reach, clock, watchdog }: AskDeps): Ask {
   return async (question) => {
     const { provider, path } = question;
     requireConfigured(provider);
     const url = providerUrl(provider, path);
-    await guard.assertReachable(url, provider.allowPrivateNetwork);
     const deadline = new AbortController();
     const watched = { deadlineMs: clock.monotonicMs() + ANSWER_MS, expire: () => deadline.abort() };
     const moved = () => {
@@ -46,10 +45,14 @@ export function asker({ guard, clock, watchdog }: AskDeps): Ask {
     };
     watchdog.watch(watched);
     try {
-      const answer = await fetch(url, initOf(question, deadline.signal, moved));
+      const answer = await reach(
+        { url, allowPrivateNetwork: provider.allowPrivateNetwork },
+        requestOf(question, deadline.signal, moved),
+      );
       if (answer.status < 300 || answer.status >= 400) return answer;
       await answer.body?.cancel();
     } catch (cause) {
+      if (cause instanceof GatewayError) throw cause;
       throw new GatewayError(
         deadline.signal.aborted ? "upstream_timeout" : "upstream_broken",
         undefined,
@@ -67,17 +70,16 @@ function requireConfigured({ kind, enabled, credential }: Provider): void {
   if (!enabled || (credential === null && auth !== "none")) throw new GatewayError("provider_unconfigured");
 }
 
-function initOf(question: Question, deadline: AbortSignal, moved: () => void): BunFetchRequestInit {
+function requestOf(question: Question, deadline: AbortSignal, moved: () => void): Reaching {
   const { method, provider, wire, headers, body, signal } = question;
   return {
     method,
     headers: headersFor(provider, wire, headers),
-    body: body === undefined || body instanceof Uint8Array ? body : body.bytes(moved),
+    body: () => (body === undefined ? null : body instanceof Uint8Array ? body : body.bytes(moved)),
+    once: body !== undefined && !(body instanceof Uint8Array),
     signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
-    redirect: "manual",
     decompress: false,
-    timeout: false,
-  } as BunFetchRequestInit;
+  };
 }
 
 function headersFor(provider: Provider, wire: WireName, from: Headers = new Headers()): Headers {

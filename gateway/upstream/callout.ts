@@ -3,7 +3,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { Callout, Guardrail } from "../directory.ts";
 import type { Judged, JudgeTools, Objection } from "../guardrail/judge.ts";
-import type { AddressGuard } from "./ssrf.ts";
+import type { Reach } from "./reach.ts";
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
@@ -19,12 +19,11 @@ const Answer = open({
  * says.
  */
 export const consultant =
-  (guard: Pick<AddressGuard, "assertReachable">, log: Log): JudgeTools["consult"] =>
+  (reach: Reach, log: Log): JudgeTools["consult"] =>
   async ({ name, callout }, judged): Promise<Objection | null> => {
     if (!callout) return null;
     try {
-      await guard.assertReachable(callout.url, callout.allowPrivateNetwork);
-      const { action, message = null } = await asked(callout, { name }, judged);
+      const { action, message = null } = await asked(reach, callout, { name }, judged);
       return action === "deny" ? { message } : null;
     } catch (error) {
       log.warn({ guardrail: name, ...errorFields(error) }, "the service of a guardrail gave no answer");
@@ -33,16 +32,17 @@ export const consultant =
   };
 
 async function asked(
-  { url, timeoutMs }: Callout,
+  reach: Reach,
+  callout: Callout,
   { name }: Pick<Guardrail, "name">,
   judged: Judged,
 ): Promise<Static<typeof Answer>> {
-  const response = await fetch(url, {
+  const question = JSON.stringify(questionOf(name, judged));
+  const response = await reach(callout, {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify(questionOf(name, judged)),
-    redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
+    headers: new Headers({ "content-type": "application/json", accept: "application/json" }),
+    body: () => question,
+    signal: AbortSignal.timeout(callout.timeoutMs),
   });
   if (response.status !== 200) {
     await response.body?.cancel();

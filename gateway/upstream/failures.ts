@@ -9,6 +9,12 @@ const NOT_SENT = new Set([
   "EAI_AGAIN",
 ]);
 
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "";
+
+/** Whether a sending failed before there was a connection. */
+export const neverSent = (cause: unknown): boolean => NOT_SENT.has(codeOf(cause));
+
 /**
  * The error type of a rejected sending. `upstream_unreachable` means that the provider never got the request: its
  * name, its port, its certificate, or the time that connecting took. Once the request may have been `sent`, any other
@@ -16,6 +22,5 @@ const NOT_SENT = new Set([
  */
 export function failureOf(cause: unknown, sent: boolean): ErrorType {
   if (cause instanceof GatewayError) return cause.type;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return sent && !NOT_SENT.has(code) ? "upstream_broken" : "upstream_unreachable";
+  return sent && !neverSent(cause) ? "upstream_broken" : "upstream_unreachable";
 }

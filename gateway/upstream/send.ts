@@ -1,8 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
 import type { SurfaceName, Target, Upload } from "../call.ts";
 import { echoFetch } from "../providers/echo.ts";
+import type { Reach } from "./reach.ts";
 import { sentBody } from "./sent-body.ts";
-import type { AddressGuard } from "./ssrf.ts";
 
 /** One request to a provider, ready to go. */
 export type Sending = {
@@ -28,11 +28,10 @@ const REACHED_MS = 10_000;
 const ORIGINS_MAX = 1000;
 
 /**
- * The one place that talks to providers. It follows no redirect, because one would carry the prompt and the credential
- * to another origin; decodes nothing unasked, because the client gets the bytes as they were sent; and has no time limit of
- * Bun's, which cuts a silence of 360 s: deadlines come by `signal`. The built-in provider answers in process.
+ * Sends calls to providers. It decodes nothing unasked, because the client gets the bytes as they were sent. The built-in
+ * provider answers in process.
  */
-export function sender(guard: Pick<AddressGuard, "assertReachable">, clock: Clock): Send {
+export function sender(reach: Reach, clock: Clock): Send {
   const reached = new Map<string, number>();
   const isReached = (name: string) => (reached.get(name) ?? 0) > clock.monotonicMs();
   const noteReached = (name: string) => {
@@ -40,19 +39,29 @@ export function sender(guard: Pick<AddressGuard, "assertReachable">, clock: Cloc
     reached.set(name, clock.monotonicMs() + REACHED_MS);
   };
   return async (sending) => {
-    const { target, surface, url, body, upload, onSent } = sending;
+    const { target, surface, url, headers, body, upload, signal, decode = false, onSent } = sending;
     if (target.provider.kind === "echo") {
       await upload?.bytes(onSent).pipeTo(new WritableStream());
       return echoFetch({ surface, bytes: body });
     }
-    await guard.assertReachable(url, target.provider.allowPrivateNetwork);
     // A body that is asked for tells when the connection stands, and costs more than the rest of a call. So it is
     // used only until the provider has answered.
     const plain = !upload && isReached(url);
     if (plain) onSent();
-    const asked = plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent));
+    const length = upload ? upload.contentLength : body.byteLength;
+    if (length !== null) headers.set("content-length", String(length));
     try {
-      const answer = await fetch(url, initOf(sending, asked));
+      const answer = await reach(
+        { url, allowPrivateNetwork: target.provider.allowPrivateNetwork },
+        {
+          method: "POST",
+          headers,
+          body: () => (plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent))),
+          once: upload !== undefined,
+          signal,
+          decompress: decode,
+        },
+      );
       noteReached(url);
       return answer;
     } catch (cause) {
@@ -60,14 +69,4 @@ export function sender(guard: Pick<AddressGuard, "assertReachable">, clock: Cloc
       throw cause;
     }
   };
-}
-
-function initOf(
-  { headers, body, upload, signal, decode = false }: Sending,
-  asked: Uint8Array | ReadableStream<Uint8Array>,
-): BunFetchRequestInit {
-  const length = upload ? upload.contentLength : body.byteLength;
-  if (length !== null) headers.set("content-length", String(length));
-  const rules = { redirect: "manual", decompress: decode, timeout: false };
-  return { method: "POST", headers, body: asked, signal, ...rules } as BunFetchRequestInit;
 }

@@ -62,20 +62,40 @@ function placeFault(host: string, addresses: readonly string[], allowPrivate: bo
 /** Lower case, and an IPv6 literal without its brackets. */
 const hostOf = (url: URL): string => url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
 
+/** One way to a host that was checked: whatever its name leads to a moment later, the connection goes to this address. */
+export type Way = {
+  /** With the address in the place of the host's name; null where that stays as it is: a literal, or a proxy resolves it. */
+  origin: string | null;
+  /** What the request names as its `Host`. */
+  host: string;
+  /** The name that the certificate must be for. */
+  serverName: string;
+};
+
 export type AddressGuard = {
   /** The fault of an address that is about to be saved. A host that does not resolve now is no fault: calls check again. */
   saveFault(url: string, allowPrivate: boolean): Promise<string | null>;
   /**
-   * Passes when a connection to `url` may be opened now; the answer of the resolver is remembered for half a minute.
+   * The ways to an origin (`https://host:port`) to which a connection may be opened now, the likeliest first: whoever
+   * finds that one does not work puts it last. The resolver's answer is remembered for half a minute.
    * @throws GatewayError upstream_unreachable, whose cause says why.
    */
-  assertReachable(url: string, allowPrivate: boolean): Promise<void>;
+  waysTo(origin: string, allowPrivate: boolean): Way[] | Promise<Way[]>;
 };
 
-export function addressGuard(clock: Clock, resolve: Resolve = systemResolve): AddressGuard {
+export type AddressGuardOptions = {
+  resolve?: Resolve;
+  /** The environment names a proxy, which is asked for hosts by name, and resolves them itself. */
+  proxied?: boolean;
+};
+
+export function addressGuard(
+  clock: Clock,
+  { resolve = systemResolve, proxied = false }: AddressGuardOptions = {},
+): AddressGuard {
   const remembered = new Map<string, { addresses: readonly string[]; untilMs: number }>();
-  /** Addresses that passed, and until when that is believed. */
-  const passed = new Map<string, number>();
+  /** Origins that passed, and until when that is believed. */
+  const passed = new Map<string, { ways: Way[]; untilMs: number }>();
 
   async function addressesOf(text: string): Promise<readonly string[]> {
     const url = URL.parse(text);
@@ -89,6 +109,18 @@ export function addressGuard(clock: Clock, resolve: Resolve = systemResolve): Ad
     return addresses;
   }
 
+  async function check(origin: string, allowPrivate: boolean): Promise<Way[]> {
+    const addresses = await addressesOf(origin).catch((cause) => {
+      throw new GatewayError("upstream_unreachable", undefined, cause);
+    });
+    const fault = privateAddressFault(origin, addresses, allowPrivate);
+    if (fault !== null) throw new GatewayError("upstream_unreachable", undefined, new Error(fault));
+    const ways = waysBy(new URL(origin), proxied ? [] : addresses);
+    if (passed.size >= RESOLVED_MAX) passed.clear();
+    passed.set(verdictOn(origin, allowPrivate), { ways, untilMs: clock.monotonicMs() + RESOLVED_MS });
+    return ways;
+  }
+
   return {
     async saveFault(url, allowPrivate) {
       const formal = privateAddressFault(url, [], allowPrivate);
@@ -96,16 +128,21 @@ export function addressGuard(clock: Clock, resolve: Resolve = systemResolve): Ad
       const addresses = await addressesOf(url).catch(() => []);
       return privateAddressFault(url, addresses, allowPrivate);
     },
-    async assertReachable(url, allowPrivate) {
-      const verdict = `${allowPrivate} ${url}`;
-      if ((passed.get(verdict) ?? 0) > clock.monotonicMs()) return;
-      const addresses = await addressesOf(url).catch((cause) => {
-        throw new GatewayError("upstream_unreachable", undefined, cause);
-      });
-      const fault = privateAddressFault(url, addresses, allowPrivate);
-      if (fault !== null) throw new GatewayError("upstream_unreachable", undefined, new Error(fault));
-      if (passed.size >= RESOLVED_MAX) passed.clear();
-      passed.set(verdict, clock.monotonicMs() + RESOLVED_MS);
+    waysTo(origin, allowPrivate) {
+      const known = passed.get(verdictOn(origin, allowPrivate));
+      return known && known.untilMs > clock.monotonicMs() ? known.ways : check(origin, allowPrivate);
     },
   };
+}
+
+const verdictOn = (origin: string, allowPrivate: boolean): string => `${allowPrivate} ${origin}`;
+
+function waysBy(url: URL, addresses: readonly string[]): Way[] {
+  const named = { host: url.host, serverName: hostOf(url).replace(/\.$/, "") };
+  const port = url.port === "" ? "" : `:${url.port}`;
+  const ways = addresses.map((address) => {
+    const host = address.includes(":") ? `[${address}]` : address;
+    return { ...named, origin: `${url.protocol}//${host}${port}` };
+  });
+  return ways.length > 0 ? ways : [{ ...named, origin: null }];
 }

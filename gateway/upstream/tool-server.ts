@@ -3,7 +3,7 @@ import { joinSignals } from "#shared/join-signals.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { failureOf } from "./failures.ts";
-import type { AddressGuard } from "./ssrf.ts";
+import type { Reach } from "./reach.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Silence allowed before an answer and between two pieces of it; our own server would end a longer one anyway. */
@@ -23,7 +23,7 @@ type ToolRequest = {
 export type AskToolServer = (server: ToolServer, request: ToolRequest) => Promise<Response>;
 
 export type ToolServerDeps = {
-  guard: Pick<AddressGuard, "assertReachable">;
+  reach: Reach;
   clock: Clock;
   watchdog: Watchdog;
 };
@@ -32,9 +32,8 @@ export type ToolServerDeps = {
  * The one place that talks to tool servers: with the credential that an administrator stored and no other, to no
  * address of the inside, following no redirect, and never for longer or for more than the bounds above.
  */
-export function toolServerAsker({ guard, clock, watchdog }: ToolServerDeps): AskToolServer {
+export function toolServerAsker({ reach, clock, watchdog }: ToolServerDeps): AskToolServer {
   return async (server, { method, headers, body, signal }) => {
-    await guard.assertReachable(server.url, server.allowPrivateNetwork);
     const silence = new AbortController();
     const watched = { deadlineMs: clock.monotonicMs() + SILENCE_MS, expire: () => silence.abort() };
     watchdog.watch(watched);
@@ -47,14 +46,13 @@ export function toolServerAsker({ guard, clock, watchdog }: ToolServerDeps): Ask
       watched.deadlineMs = clock.monotonicMs() + SILENCE_MS;
     };
     try {
-      const answer = await fetch(server.url, {
+      const answer = await reach(server, {
         method,
         headers: withCredential(headers, server),
-        body: body ?? null,
+        body: () => body ?? null,
+        once: body instanceof ReadableStream,
         signal: either.signal,
-        redirect: "manual",
-        timeout: false,
-      } as BunFetchRequestInit);
+      });
       requireUsable(answer);
       return bounded(answer, { moved, release });
     } catch (cause) {

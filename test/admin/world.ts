@@ -86,10 +86,12 @@ export async function world(options: { providerKeys?: Record<string, string> } =
     sealer: createSealer(MASTER_KEY),
     providerKeys,
     isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
-    addressGuard: addressGuard(clock, async (host) => {
-      const addresses = hosts.get(host);
-      if (!addresses) throw new Error("no such host");
-      return addresses;
+    addressGuard: addressGuard(clock, {
+      resolve: async (host) => {
+        const addresses = hosts.get(host);
+        if (!addresses) throw new Error("no such host");
+        return addresses;
+      },
     }),
     settled: async () => undefined,
     clock,

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { Secret, type ToolServer } from "#gateway/directory.ts";
+import { reacher } from "#gateway/upstream/reach.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { toolServerAsker } from "#gateway/upstream/tool-server.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
@@ -31,7 +32,7 @@ afterAll(async () => {
   await upstream.stop(true);
 });
 
-const ask = toolServerAsker({ guard: addressGuard(systemClock), clock: systemClock, watchdog });
+const ask = toolServerAsker({ reach: reacher(addressGuard(systemClock)), clock: systemClock, watchdog });
 const server = (path: string, more: Partial<ToolServer> = {}): ToolServer => ({
   name: "t",
   url: `http://127.0.0.1:${upstream.port}${path}`,

@@ -1,13 +1,13 @@
 import type { Clock } from "#shared/clock.ts";
 import { PROVIDERS, type ProviderFacts } from "../../providers/catalog.ts";
+import type { Reach } from "../reach.ts";
 import type { Send, Sending } from "../send.ts";
-import type { AddressGuard } from "../ssrf.ts";
 import { bedrockAnswer } from "./bedrock-answer.ts";
 import { HOSTS } from "./model-in-path.ts";
 import { awsHeaders } from "./sign-aws.ts";
 import { type GoogleHeaders, googleSigner } from "./sign-google.ts";
 
-export type HostedDeps = { clock: Clock; guard: Pick<AddressGuard, "assertReachable"> };
+export type HostedDeps = { clock: Clock; reach: Reach };
 
 /**
  * Sends what a cloud hosts the way that cloud wants it: at its own address, signed, and with its answer put back into

@@ -4,7 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "#shared/clock.ts";
 import type { Provider } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
-import type { AddressGuard } from "../ssrf.ts";
+import type { Reach } from "../reach.ts";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
@@ -26,7 +26,7 @@ type ServiceAccount = Static<typeof ServiceAccount>;
 const Granted = Type.Object({ access_token: Type.String({ minLength: 1 }), expires_in: Type.Number() });
 type Granted = Static<typeof Granted>;
 
-export type GoogleDeps = { clock: Clock; guard: Pick<AddressGuard, "assertReachable"> };
+export type GoogleDeps = { clock: Clock; reach: Reach };
 
 /** The headers that prove a call to Google. */
 export type GoogleHeaders = (credential: string, provider: Provider) => Promise<Record<string, string>>;
@@ -37,7 +37,7 @@ export type GoogleHeaders = (credential: string, provider: Provider) => Promise<
  * Rejects with GatewayError provider_unconfigured for an account that is refused, upstream_unreachable where nobody
  * could be asked.
  */
-export function googleSigner({ clock, guard }: GoogleDeps): GoogleHeaders {
+export function googleSigner({ clock, reach }: GoogleDeps): GoogleHeaders {
   type Kept = { granted: Promise<Granted>; untilMs: number };
   const kept = new Map<string, Kept>();
 
@@ -61,13 +61,21 @@ export function googleSigner({ clock, guard }: GoogleDeps): GoogleHeaders {
     const account = accountOf(credential);
     const url = account.token_uri ?? TOKEN_URI;
     const assertion = assertionOf(account, url, clock.now());
-    await guard.assertReachable(url, provider.allowPrivateNetwork);
-    const answer = await fetch(url, {
-      method: "POST",
-      body: new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }),
-      redirect: "manual",
-      signal: AbortSignal.timeout(DEADLINE_MS),
-    }).catch((cause) => {
+    const form = new URLSearchParams({
+      grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      assertion,
+    });
+    const { allowPrivateNetwork } = provider;
+    const answer = await reach(
+      { url, allowPrivateNetwork },
+      {
+        method: "POST",
+        headers: new Headers(),
+        body: () => form,
+        signal: AbortSignal.timeout(DEADLINE_MS),
+      },
+    ).catch((cause) => {
+      if (cause instanceof GatewayError) throw cause;
       throw new GatewayError("upstream_unreachable", undefined, cause);
     });
     const granted: unknown = await answer.json().catch(() => null);

@@ -5,11 +5,13 @@ import { type Provider, Secret } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import type { ProviderKind } from "#gateway/providers/catalog.ts";
 import { hosted } from "#gateway/upstream/hosted/hosted.ts";
+import { reacher } from "#gateway/upstream/reach.ts";
 import type { Sending } from "#gateway/upstream/send.ts";
+import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { movableClock } from "#test/stores/movable-clock.ts";
 
 const clock = movableClock();
-const guard = { assertReachable: async () => undefined };
+const reach = reacher(addressGuard(clock));
 
 let sent: Sending[] = [];
 beforeEach(() => {
@@ -20,7 +22,7 @@ const send = hosted(
     sent.push(sending);
     return Response.json({ ok: true }, { headers: { "x-amzn-requestid": "aws-id" } });
   },
-  { clock, guard },
+  { clock, reach },
 );
 
 /** Where calls go that are left alone; of AWS's hosts one that names its service. */

@@ -1,0 +1,74 @@
+import { neverSent } from "./failures.ts";
+import type { AddressGuard, Way } from "./ssrf.ts";
+
+/** An address that an administrator gave. */
+export type Destination = { url: string; allowPrivateNetwork: boolean };
+
+export type Reaching = {
+  method: string;
+  headers: Headers;
+  /** Made for every way that is tried. */
+  body?: () => BodyInit | Uint8Array | ReadableStream<Uint8Array> | null;
+  /** The body can be made once only, so one way is tried. */
+  once?: boolean;
+  signal: AbortSignal;
+  /** Decode a compressed answer. */
+  decompress?: boolean;
+};
+
+/** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
+export type Reach = (to: Destination, request: Reaching) => Promise<Response>;
+
+/** Scheme, host and port, as they are written. */
+const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
+
+/**
+ * The one place that opens connections to what administrators name: providers, tool servers, services of guardrails. To
+ * the very address that was checked, so that no name can lead inside between the check and the connection; where a
+ * host has several and one cannot be connected to, to the next. It follows no redirect, because one would carry
+ * prompt and credential to another origin, and has no time limit of Bun's, which cuts a silence of 360 s: deadlines
+ * come by `signal`.
+ */
+export const reacher =
+  (guard: Pick<AddressGuard, "waysTo">): Reach =>
+  async ({ url, allowPrivateNetwork }, request) => {
+    const origin = ORIGIN.exec(url)?.[0] ?? url;
+    const found = guard.waysTo(origin, allowPrivateNetwork);
+    const ways = found instanceof Promise ? await found : found;
+    return firstAnswer(ways, request, (way) => fetch(...callOf(url, origin, way, request)));
+  };
+
+/** The answer by the first of the ways that leads to a connection. */
+async function firstAnswer(
+  ways: Way[],
+  { once, signal }: Reaching,
+  ask: (way: Way) => Promise<Response>,
+): Promise<Response> {
+  for (const [tried, way] of [...ways].entries()) {
+    try {
+      return await ask(way);
+    } catch (cause) {
+      putLast(ways, way);
+      if (once || signal.aborted || tried === ways.length - 1 || !neverSent(cause)) throw cause;
+    }
+  }
+  throw new RangeError("there is a way to every address that passed");
+}
+
+/** Unless another call has done so meanwhile. */
+function putLast(ways: Way[], way: Way): void {
+  if (ways[0] === way) ways.push(...ways.splice(0, 1));
+}
+
+function callOf(
+  url: string,
+  origin: string,
+  way: Way,
+  { method, headers, body, signal, decompress = true }: Reaching,
+): [string, BunFetchRequestInit] {
+  const rules = { redirect: "manual", timeout: false, decompress };
+  const init = { method, headers, body: body?.() ?? null, signal, ...rules } as BunFetchRequestInit;
+  if (way.origin === null) return [url, init];
+  headers.set("host", way.host);
+  return [way.origin + url.slice(origin.length), { ...init, tls: { serverName: way.serverName } }];
+}
