@@ -28,10 +28,7 @@ export async function postDigest(
     "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
   });
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-  const response = await reach(
-    { url, allowPrivateNetwork },
-    { method: "POST", headers, body: () => body, signal },
-  );
+  const response = await reach({ url, allowPrivateNetwork }, { method: "POST", headers, body, signal });
   await response.body?.cancel();
   if (!response.ok) throw new Error(`the receiver of digests answered ${response.status}`);
 }

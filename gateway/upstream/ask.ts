@@ -75,8 +75,7 @@ function requestOf(question: Question, deadline: AbortSignal, moved: () => void)
   return {
     method,
     headers: headersFor(provider, wire, headers),
-    body: () => (body === undefined ? null : body instanceof Uint8Array ? body : body.bytes(moved)),
-    once: body !== undefined && !(body instanceof Uint8Array),
+    body: body === undefined || body instanceof Uint8Array ? (body ?? null) : body.bytes(moved),
     signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     decompress: false,
   };

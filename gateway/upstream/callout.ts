@@ -41,7 +41,7 @@ async function asked(
   const response = await reach(callout, {
     method: "POST",
     headers: new Headers({ "content-type": "application/json", accept: "application/json" }),
-    body: () => question,
+    body: question,
     signal: AbortSignal.timeout(callout.timeoutMs),
   });
   if (response.status !== 200) {

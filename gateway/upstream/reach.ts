@@ -7,10 +7,8 @@ export type Destination = { url: string; allowPrivateNetwork: boolean };
 export type Reaching = {
   method: string;
   headers: Headers;
-  /** Made for every way that is tried. */
-  body?: () => BodyInit | Uint8Array | ReadableStream<Uint8Array> | null;
-  /** The body can be made once only, so one way is tried. */
-  once?: boolean;
+  /** A stream is not touched before a connection stands, so it can go by the next way where one takes none. */
+  body?: BodyInit | Uint8Array | ReadableStream<Uint8Array> | null;
   signal: AbortSignal;
   /** Decode a compressed answer. */
   decompress?: boolean;
@@ -41,7 +39,7 @@ export const reacher =
 /** The answer by the first of the ways that leads to a connection. */
 async function firstAnswer(
   ways: Way[],
-  { once, signal }: Reaching,
+  { body, signal }: Reaching,
   ask: (way: Way) => Promise<Response>,
 ): Promise<Response> {
   for (const [tried, way] of [...ways].entries()) {
@@ -49,11 +47,14 @@ async function firstAnswer(
       return await ask(way);
     } catch (cause) {
       putLast(ways, way);
-      if (once || signal.aborted || tried === ways.length - 1 || !neverSent(cause)) throw cause;
+      const last = tried === ways.length - 1 || signal.aborted || isTaken(body);
+      if (last || !neverSent(cause)) throw cause;
     }
   }
   throw new RangeError("there is a way to every address that passed");
 }
+
+const isTaken = (body: Reaching["body"]): boolean => body instanceof ReadableStream && body.locked;
 
 /** Unless another call has done so meanwhile. */
 function putLast(ways: Way[], way: Way): void {
@@ -67,7 +68,7 @@ function callOf(
   { method, headers, body, signal, decompress = true }: Reaching,
 ): [string, BunFetchRequestInit] {
   const rules = { redirect: "manual", timeout: false, decompress };
-  const init = { method, headers, body: body?.() ?? null, signal, ...rules } as BunFetchRequestInit;
+  const init = { method, headers, body: body ?? null, signal, ...rules } as BunFetchRequestInit;
   if (way.origin === null) return [url, init];
   headers.set("host", way.host);
   return [way.origin + url.slice(origin.length), { ...init, tls: { serverName: way.serverName } }];

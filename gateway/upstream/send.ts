@@ -56,8 +56,7 @@ export function sender(reach: Reach, clock: Clock): Send {
         {
           method: "POST",
           headers,
-          body: () => (plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent))),
-          once: upload !== undefined,
+          body: plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent)),
           signal,
           decompress: decode,
         },

@@ -49,8 +49,7 @@ export function toolServerAsker({ reach, clock, watchdog }: ToolServerDeps): Ask
       const answer = await reach(server, {
         method,
         headers: withCredential(headers, server),
-        body: () => body ?? null,
-        once: body instanceof ReadableStream,
+        body: body ?? null,
         signal: either.signal,
       });
       requireUsable(answer);

@@ -71,7 +71,7 @@ export function googleSigner({ clock, reach }: GoogleDeps): GoogleHeaders {
       {
         method: "POST",
         headers: new Headers(),
-        body: () => form,
+        body: form,
         signal: AbortSignal.timeout(DEADLINE_MS),
       },
     ).catch((cause) => {
