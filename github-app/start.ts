@@ -4,7 +4,7 @@ import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { app } from "./app.ts";
 import { githubByInstallation } from "./feedback/clients.ts";
-import { startErrands } from "./feedback/errands.ts";
+import { startJobs } from "./feedback/jobs.ts";
 import { createClients } from "./github/clients.ts";
 import { createCredentials } from "./github/credentials.ts";
 import { followIdentity } from "./github/follow-identity.ts";
@@ -126,9 +126,9 @@ async function endIn(log: Log, end: () => Promise<void>): Promise<void> {
   });
 }
 
-type FeedbackDeps = Pick<Parameters<typeof startErrands>[0], "database" | "clock" | "log">;
+type FeedbackDeps = Pick<Parameters<typeof startJobs>[0], "database" | "clock" | "log">;
 
 function startFeedback(identity: AppIdentity, deps: FeedbackDeps) {
   void reportRegistration(identity, () => readAppSettings(deps.database), deps.log);
-  return startErrands({ ...deps, appId: identity.app.id, github: githubByInstallation(identity) });
+  return startJobs({ ...deps, appId: identity.app.id, github: githubByInstallation(identity) });
 }

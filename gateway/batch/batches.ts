@@ -5,7 +5,7 @@ import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stor
 import { answered, batchAnswer, listedBatch } from "./answers.ts";
 import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
 import { type Asker, askBatch, placeOf, reconcileInPassing, reconcileOnce } from "./look.ts";
-import { isEnded } from "./told.ts";
+import { isEnded } from "./read-answer.ts";
 
 /** A question of a key about a batch of its own. */
 export type BatchQuestion = Asker & { keyId: string; kind: BatchKind; id: string; origin: string };

@@ -8,7 +8,7 @@ import { readLabels } from "../http/labels-in.ts";
 import { type BatchRow, findBatch, insertBatch, type NewBatch } from "../stores/batches.ts";
 import type { BatchDeps } from "./deps.ts";
 import { placeOf } from "./look.ts";
-import { batchNews, objectWithId } from "./told.ts";
+import { batchNews, objectWithId } from "./read-answer.ts";
 
 /** The first look of the background reconciler. */
 const FIRST_CHECK_MS = 60_000;

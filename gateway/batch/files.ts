@@ -4,7 +4,7 @@ import { answered, listedFile } from "./answers.ts";
 import { readLimit } from "./batches.ts";
 import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
 import { type Asker, askBatch, reconcileOnce } from "./look.ts";
-import { isEnded } from "./told.ts";
+import { isEnded } from "./read-answer.ts";
 
 /** A question of a key about a file of its own. */
 export type FileQuestion = Asker & { keyId: string; id: string };

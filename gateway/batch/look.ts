@@ -9,8 +9,8 @@ import {
   noteBatchNews,
 } from "../stores/batches.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
+import { batchNews, isEnded, objectWithId } from "./read-answer.ts";
 import { reconcile } from "./reconcile.ts";
-import { batchNews, isEnded, objectWithId } from "./told.ts";
 
 /** How long a client's question waits for the cost of its batch to be recorded; that goes on without it. */
 const RECORDED_MAX_MS = 20_000;

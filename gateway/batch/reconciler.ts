@@ -2,8 +2,8 @@ import { errorFields } from "#shared/log.ts";
 import { type BatchRow, checkBatchAgain, takeDueBatches } from "../stores/batches.ts";
 import type { BatchDeps } from "./deps.ts";
 import { askBatch, reconcileOnce } from "./look.ts";
+import { isEnded } from "./read-answer.ts";
 import { giveUp } from "./reconcile.ts";
-import { isEnded } from "./told.ts";
 
 /** Batches looked at in one round. */
 const ROUND_MAX = 10;

@@ -8,9 +8,9 @@ import type { Streamed } from "../upstream/ask.ts";
 import { answered } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import { fileForm } from "./file-form.ts";
+import { objectWithId, toldFile } from "./read-answer.ts";
 import { requestLines } from "./request-lines.ts";
 import { batchResolver } from "./resolve.ts";
-import { objectWithId, toldFile } from "./told.ts";
 
 /** A form of this size is sent in one piece, with its length. */
 const PIECE_BYTES_MAX = 1024 * 1024;

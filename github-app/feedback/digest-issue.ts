@@ -4,7 +4,7 @@ import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { free, type Place } from "./due.ts";
 import { busyUntil, type Claim, type Failed } from "./feedback-store.ts";
-import { type Hand, ONCE } from "./hand.ts";
+import { type JobRun, ONCE } from "./job-run.ts";
 
 export type DigestDue = Place & { dueOn: string; dueAt: string; content: Digest };
 
@@ -98,12 +98,12 @@ export async function failDigest(
 }
 
 /** Writes the issue, unless GitHub has it already; its number. */
-export async function writeDigestIssue(hand: Hand, due: DigestDue): Promise<number> {
+export async function writeDigestIssue(job: JobRun, due: DigestDue): Promise<number> {
   const marker = `<!-- tallygate:digest ${due.dueOn} -->`;
-  const known = await findIssue(hand, due, marker);
+  const known = await findIssue(job, due, marker);
   if (known !== null) return known;
-  hand.held();
-  const { data } = await hand.octokit.rest.issues.create({
+  job.held();
+  const { data } = await job.octokit.rest.issues.create({
     owner: due.owner,
     repo: due.repo,
     ...ONCE,
@@ -113,7 +113,7 @@ export async function writeDigestIssue(hand: Hand, due: DigestDue): Promise<numb
   return data.number;
 }
 
-async function findIssue({ appId, octokit }: Hand, due: DigestDue, marker: string): Promise<number | null> {
+async function findIssue({ appId, octokit }: JobRun, due: DigestDue, marker: string): Promise<number | null> {
   const issues = await octokit.paginate(octokit.rest.issues.listForRepo, {
     owner: due.owner,
     repo: due.repo,

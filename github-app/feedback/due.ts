@@ -44,7 +44,7 @@ export const installed = ({ sql }: Database) => sql`
     and r.installation_id is not null and not exists (
       select from installations i where i.org_id = r.org_id and i.id = r.installation_id and i.state <> 'active')`;
 
-/** Not in another process's hand, and not to be tried later. */
+/** Not in another process's hands, and not to be tried later. */
 export const free = ({ sql }: Database, now: Date) => sql`
   coalesce(f.busy_until, '-infinity') <= ${now.toISOString()}::timestamptz
     and coalesce(f.next_attempt_at, '-infinity') <= ${now.toISOString()}::timestamptz`;

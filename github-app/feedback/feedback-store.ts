@@ -15,10 +15,10 @@ export type Shown = {
 /** What a process knows of the thing that it has in hand; `busyUntil` tells its hold from every other's. */
 export type Claim = { attempts: number; busyUntil: string };
 
-/** Long enough for all that GitHub is asked about one pull request; see `HAND_MS_MAX`. */
+/** Long enough for all that GitHub is asked about one pull request; see `CLAIM_MS_MAX`. */
 const BUSY_MS = 90_000;
 /** A process gives up before another may take over, so that no two write the same. */
-export const HAND_MS_MAX = 60_000;
+export const CLAIM_MS_MAX = 60_000;
 
 const RETRY_MS = 60_000;
 const RETRY_MS_MAX = 6 * 3_600_000;

@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { waitMsOf } from "../github/octokit.ts";
-import { lacksPermission } from "./hand.ts";
+import { lacksPermission } from "./job-run.ts";
 
 /** A permission is granted by a person, who may do so at any time. */
 const PERMISSION_MS = 300_000;

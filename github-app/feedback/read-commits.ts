@@ -4,7 +4,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { readCommitClaims } from "../facts/revert.ts";
 import { free, installed, type Place, type PlaceRow, placeOf } from "./due.ts";
 import { busyUntil, type Claim, type Failed } from "./feedback-store.ts";
-import { type Hand, unlessGone } from "./hand.ts";
+import { type JobRun, unlessGone } from "./job-run.ts";
 
 const DUE_MAX = 50;
 
@@ -68,7 +68,7 @@ export async function failCommits(
 }
 
 /** What the commits of a pull request say that they revert; GitHub lists 250 of them. None where it is gone. */
-export async function readCommits({ octokit }: Hand, place: Place): Promise<CommitClaim[]> {
+export async function readCommits({ octokit }: JobRun, place: Place): Promise<CommitClaim[]> {
   const commits = await unlessGone(
     octokit.paginate(octokit.rest.pulls.listCommits, {
       owner: place.owner,

@@ -1,7 +1,7 @@
 import { checkText } from "./check-text.ts";
 import type { CheckDue } from "./due.ts";
 import type { Settled, Shown } from "./feedback-store.ts";
-import { type Hand, ONCE, unlessGone } from "./hand.ts";
+import { type JobRun, ONCE, unlessGone } from "./job-run.ts";
 
 const NAME = "Gateway-Session";
 
@@ -9,8 +9,8 @@ const NAME = "Gateway-Session";
  * Shows the check run of a pull request's present head: made once per head, then edited. Before one is made GitHub is
  * asked for it, so that a process that died after making one leaves no second.
  */
-export async function showCheck(hand: Hand, due: CheckDue, before: Shown): Promise<Settled> {
-  const { checks, pulls } = hand.octokit.rest;
+export async function showCheck(job: JobRun, due: CheckDue, before: Shown): Promise<Settled> {
+  const { checks, pulls } = job.octokit.rest;
   const place = { owner: due.owner, repo: due.repo };
   const { data } = await pulls.get({ ...place, pull_number: due.number });
   const headSha = data.head.sha;
@@ -19,12 +19,12 @@ export async function showCheck(hand: Hand, due: CheckDue, before: Shown): Promi
   if (known !== null && before.shown === due.wanted) return settled(known);
 
   const said = outputOf(due);
-  const remoteId = known ?? (await findCheck(hand, due, headSha));
+  const remoteId = known ?? (await findCheck(job, due, headSha));
   if (remoteId !== null) {
     const edited = await unlessGone(checks.update({ ...place, ...said, check_run_id: remoteId }));
     if (edited) return settled(edited.data.id);
   }
-  hand.held();
+  job.held();
   const made = await checks.create({
     ...place,
     ...said,
@@ -43,7 +43,7 @@ function outputOf(due: CheckDue) {
 
 const externalId = ({ repositoryId, number }: CheckDue): string => `tallygate:${repositoryId}#${number}`;
 
-async function findCheck({ appId, octokit }: Hand, due: CheckDue, ref: string): Promise<number | null> {
+async function findCheck({ appId, octokit }: JobRun, due: CheckDue, ref: string): Promise<number | null> {
   const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
     owner: due.owner,
     repo: due.repo,

@@ -2,7 +2,6 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { fits } from "#shared/schema.ts";
-import type { Told } from "../accounts/pull-request-after.ts";
 import {
   type CoverageChange,
   FACTS,
@@ -12,10 +11,11 @@ import {
   type ReviewFacts,
   type Sighting,
 } from "../facts/facts.ts";
+import type { Told } from "../state/pull-request-after.ts";
 import { writeCoverage, writeInstallations, writeSightings } from "../stores/coverage-store.ts";
 import { claimDeliveries, type Transaction } from "../stores/inbox-store.ts";
 import { writePullRequests, writeReviews } from "../stores/outcome-store.ts";
-import { gather } from "./gather.ts";
+import { inBatches } from "./in-batches.ts";
 
 export type ApplyDeps = { database: Database; clock: Clock };
 
@@ -60,7 +60,7 @@ const APPLIED_AT_ONCE = 200;
  * or that another process has in hand, changes nothing. Those that come together share a transaction.
  */
 export function createApplier({ database, clock }: ApplyDeps): (event: InboxEvent) => Promise<void> {
-  const apply = gather(async (events: readonly Readable[]) => {
+  const apply = inBatches(async (events: readonly Readable[]) => {
     await database.db.transaction(async (tx) => {
       const ids = events.map(({ id }) => id);
       const claimed = await claimDeliveries(tx, ids, clock.now());

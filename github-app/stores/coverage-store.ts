@@ -2,13 +2,13 @@ import { and, asc, desc, eq, gt, inArray, sql } from "drizzle-orm";
 import { installations, repositories } from "#drizzle/schema/github.ts";
 import { coverageChanges } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { CoverageChange, InstallationFacts, Sighting } from "../facts/facts.ts";
 import {
   type InstallationState,
   installationAfter,
   type RepositoryState,
   repositoryAfter,
-} from "../accounts/coverage-after.ts";
-import type { CoverageChange, InstallationFacts, Sighting } from "../facts/facts.ts";
+} from "../state/coverage-after.ts";
 import type { Transaction } from "./inbox-store.ts";
 import { chunksOf, joinRows } from "./join-rows.ts";
 

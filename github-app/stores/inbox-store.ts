@@ -5,7 +5,7 @@ import { webhookInbox } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { ReducedDelivery } from "../facts/reduce.ts";
-import { gather } from "../inbox/gather.ts";
+import { inBatches } from "../inbox/in-batches.ts";
 
 /** A transaction of the `db` client. */
 export type Transaction = Parameters<Parameters<PostgresJsDatabase["transaction"]>[0]>[0];
@@ -20,7 +20,7 @@ const STORED_AT_ONCE = 500;
 
 /** Stores deliveries; those that come while a statement is under way share the next one. */
 export const createStore = (database: Database): ((delivery: Delivery) => Promise<StoreOutcome>) =>
-  gather((deliveries) => storeDeliveries(database, deliveries), STORED_AT_ONCE);
+  inBatches((deliveries) => storeDeliveries(database, deliveries), STORED_AT_ONCE);
 
 /**
  * Writes deliveries to the inbox, once per delivery id, if `pull_request_stamping` is on at this moment. One statement,

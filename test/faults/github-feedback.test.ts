@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { digests } from "#drizzle/schema/feedback.ts";
 import { githubByInstallation } from "#github-app/feedback/clients.ts";
-import { startErrands } from "#github-app/feedback/errands.ts";
+import { startJobs } from "#github-app/feedback/jobs.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Digest } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -75,9 +75,9 @@ const identity = {
 };
 const { log, lines } = keptLog();
 
-/** An App's errands, done only when told. */
-const errands = (signal?: AbortSignal) =>
-  startErrands(
+/** An App's jobs, done only when told. */
+const jobs = (signal?: AbortSignal) =>
+  startJobs(
     {
       database: app.database,
       clock,
@@ -94,7 +94,7 @@ async function set(settings: Partial<Settings>): Promise<void> {
 }
 
 /** Does what is due, some time later. */
-async function round(laterMs = 0, who = errands()): Promise<void> {
+async function round(laterMs = 0, who = jobs()): Promise<void> {
   skewMs += laterMs;
   await who.round();
 }
@@ -266,7 +266,7 @@ describe("never twice", () => {
     await call("two-1", "1");
     const all = [];
     for (let count = 0; count < 2; count++) all.push(await merged("Gateway-Session: two-1"));
-    const [one, two] = [errands(), errands()];
+    const [one, two] = [jobs(), jobs()];
     await Promise.all([round(0, one), round(0, two), round(0, one), round(0, two)]);
     for (const it of all) {
       expect(commentsOf(it)).toHaveLength(1);
@@ -374,10 +374,10 @@ describe("the weekly digest", () => {
     await keep("2026-11-23");
     made.length = 0;
     fate = "502";
-    await Promise.all([errands(), errands()].map((it) => round(0, it)));
+    await Promise.all([jobs(), jobs()].map((it) => round(0, it)));
     expect((await row())?.["state"]).toBe("waiting");
     fate = "pass";
-    await Promise.all([errands(), errands()].map((it) => round(10 * MINUTE_MS, it)));
+    await Promise.all([jobs(), jobs()].map((it) => round(10 * MINUTE_MS, it)));
     await round(MINUTE_MS);
     expect(made.filter((path) => path.endsWith("/issues"))).toHaveLength(1);
     const [issue, ...others] = [...github.world.issues.values()];
@@ -427,7 +427,7 @@ test("whatever happens in whatever order, nothing is shown twice, and in the end
       if (step.kind === "round") {
         fate = step.fate;
         const ending = new AbortController();
-        const rounds = Array.from({ length: step.apps }, () => round(step.laterMs, errands(ending.signal)));
+        const rounds = Array.from({ length: step.apps }, () => round(step.laterMs, jobs(ending.signal)));
         // One that waits for an answer for ever is one that has died: what it has in hand stays so for its time.
         await Promise.race([Promise.all(rounds), Bun.sleep(step.fate === "silence" ? 300 : 30_000)]);
         ending.abort();
@@ -486,10 +486,10 @@ test("a permission that is missing is said once, and left alone for a while", as
   await open("a");
   await open("b");
   lines.length = 0;
-  const one = errands();
+  const one = jobs();
   await round(0, one);
   await round(0, one);
-  expect(lines.filter((line) => line.includes("an errand at GitHub failed"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("a job at GitHub failed"))).toHaveLength(1);
   installation.permissions = PERMISSIONS;
 });
 

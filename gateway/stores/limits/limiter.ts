@@ -6,7 +6,7 @@ import { GatewayError } from "../../errors.ts";
 import type { Ask, Booking, Refusal } from "../../limits/decide.ts";
 import { periodOf } from "../../limits/window.ts";
 import { createEnds, type LimitEnds } from "./ends.ts";
-import { createLane, type Lane, type LaneDeps } from "./lane.ts";
+import { createKeyQueue, type KeyQueue, type KeyQueueDeps } from "./key-queue.ts";
 import { type LimitStore, openLimitStore } from "./limit-store.ts";
 import { createTouch } from "./touch.ts";
 
@@ -58,7 +58,7 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
   const touch = createTouch(clock, log);
   const ends = createEnds(store, touch);
   let replicas = 1;
-  const lanes = createLanes(ends, {
+  const queues = createKeyQueues(ends, {
     store,
     clock,
     replicas: () => replicas,
@@ -73,7 +73,7 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
       replicas = alive;
       touch.beaten(upMs);
       await ends.retry();
-      await lanes.tidy(store);
+      await queues.tidy(store);
       if (touch.steady()) await store.sweep(ends.running());
     } catch (error) {
       touch.heard(error);
@@ -88,12 +88,12 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
     async reserve(call, ask) {
       const { id, key, admittedAt } = call;
       if (key.limits === null || Object.keys(key.limits).length === 0) return UNLIMITED;
-      const lane = lanes.of(call);
+      const queue = queues.of(call);
       ends.begin(id);
       const asking = { callId: id, startedAt: admittedAt.toISOString(), limits: key.limits, ask: ask() };
-      const answer = await lane.ask(asking);
+      const answer = await queue.ask(asking);
       if (answer.kind === "granted") {
-        return answer.leased ? leasedGrant(ends, lane, id) : bookedGrant(ends, call, answer);
+        return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
       }
       ends.forget(id);
       return answer.kind === "refused" ? errorOf(answer.refusal) : new GatewayError("store_unavailable");
@@ -106,34 +106,34 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
   };
 }
 
-/** One lane for each key and period that has calls. */
-function createLanes(ends: LimitEnds, deps: Omit<LaneDeps, "account" | "slotsFree">) {
-  const lanes = new Map<string, { keyId: string; lane: Lane }>();
+/** One queue for each key and period that has calls. */
+function createKeyQueues(ends: LimitEnds, deps: Omit<KeyQueueDeps, "account" | "slotsFree">) {
+  const queues = new Map<string, { keyId: string; queue: KeyQueue }>();
   return {
-    of({ key, admittedAt }: LimitedCall): Lane {
+    of({ key, admittedAt }: LimitedCall): KeyQueue {
       const period = periodOf(key.limits?.budget_period ?? "month", admittedAt);
       const name = `${key.id} ${period.from} ${period.to}`;
-      const known = lanes.get(name);
-      if (known) return known.lane;
+      const known = queues.get(name);
+      if (known) return known.queue;
       const account = { keyId: key.id, period };
-      const lane = createLane({ ...deps, account, slotsFree: () => ends.untold(key.id) });
-      lanes.set(name, { keyId: key.id, lane });
-      return lane;
+      const queue = createKeyQueue({ ...deps, account, slotsFree: () => ends.untold(key.id) });
+      queues.set(name, { keyId: key.id, queue });
+      return queue;
     },
     /** Gives back the leases of keys that have no calls. */
     async tidy(store: Pick<LimitStore, "dropLease">): Promise<void> {
-      for (const [name, { keyId, lane }] of [...lanes]) {
-        if (!lane.idle()) continue;
-        lanes.delete(name);
+      for (const [name, { keyId, queue }] of [...queues]) {
+        if (!queue.idle()) continue;
+        queues.delete(name);
         await store.dropLease(keyId);
       }
     },
   };
 }
 
-function leasedGrant(ends: LimitEnds, lane: Lane, id: string): Grant {
+function leasedGrant(ends: LimitEnds, queue: KeyQueue, id: string): Grant {
   const end = async () => {
-    lane.leasedEnded(id);
+    queue.leasedEnded(id);
     ends.forget(id);
   };
   return { end, drop: end };

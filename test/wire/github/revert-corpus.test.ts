@@ -3,9 +3,9 @@ import { openDatabase } from "#drizzle/database.ts";
 import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { revertedBy, revertsQuery } from "#gateway/reports/reverts.ts";
-import { pullRequestAfter } from "#github-app/accounts/pull-request-after.ts";
 import { reduce } from "#github-app/facts/reduce.ts";
 import { readCommitClaims } from "#github-app/facts/revert.ts";
+import { pullRequestAfter } from "#github-app/state/pull-request-after.ts";
 import { type PullRequestOptions, pullRequestPayload } from "#test/support/github-payloads.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 

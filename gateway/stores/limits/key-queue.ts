@@ -15,7 +15,7 @@ type Answer =
   | { kind: "away" };
 
 /** A key's calls in one process: asked for together, one question to the database at a time. */
-export type Lane = {
+export type KeyQueue = {
   ask(asking: Asking): Promise<Answer>;
   /** A call that was let through on the lease has ended. */
   leasedEnded(callId: string): void;
@@ -23,7 +23,7 @@ export type Lane = {
   idle(): boolean;
 };
 
-export type LaneDeps = {
+export type KeyQueueDeps = {
   account: Account;
   store: Pick<LimitStore, "take">;
   clock: Clock;
@@ -43,7 +43,7 @@ const IDLE_MS = 15_000;
 
 type Waiting = { asking: Asking; answer(it: Answer): void };
 
-export function createLane(deps: LaneDeps): Lane {
+export function createKeyQueue(deps: KeyQueueDeps): KeyQueue {
   const purse = createPurse(deps.clock);
   const queue: Waiting[] = [];
   let usedAtMs = deps.clock.monotonicMs();
@@ -68,7 +68,7 @@ export function createLane(deps: LaneDeps): Lane {
   };
 }
 
-async function answerTogether(deps: LaneDeps, purse: LeasePurse, batch: Waiting[]): Promise<void> {
+async function answerTogether(deps: KeyQueueDeps, purse: LeasePurse, batch: Waiting[]): Promise<void> {
   const answers = await askDatabase(deps, purse, batch);
   for (const [index, { asking, answer }] of batch.entries()) {
     answer(answers ? (answers[index] ?? { kind: "away" }) : fromLease(deps, purse, asking));
@@ -76,7 +76,11 @@ async function answerTogether(deps: LaneDeps, purse: LeasePurse, batch: Waiting[
 }
 
 /** Null when it cannot be asked. */
-async function askDatabase(deps: LaneDeps, purse: LeasePurse, batch: Waiting[]): Promise<Answer[] | null> {
+async function askDatabase(
+  deps: KeyQueueDeps,
+  purse: LeasePurse,
+  batch: Waiting[],
+): Promise<Answer[] | null> {
   if (!deps.reachable()) return null;
   try {
     let answers: Answer[] = [];
@@ -97,7 +101,7 @@ type Asked = { batch: Waiting[]; standing: Standing };
 
 /** Decides one after the other; then renews the lease from what is left. */
 function decideTogether(
-  { account, replicas }: LaneDeps,
+  { account, replicas }: KeyQueueDeps,
   purse: LeasePurse,
   { batch, standing: found }: Asked,
 ): { answers: Answer[]; taking: Taking } {
@@ -120,7 +124,7 @@ function decideTogether(
 }
 
 function fromLease(
-  { leasesGood, slotsFree }: LaneDeps,
+  { leasesGood, slotsFree }: KeyQueueDeps,
   purse: LeasePurse,
   { callId, limits, ask }: Asking,
 ): Answer {

@@ -5,7 +5,7 @@ import { failureClass } from "../failure-class.ts";
  * at most `max` together. A run answers one result per item, in their order. When it fails by what one of the items is
  * or meets (not for want of a database), each is run alone, so that nobody fails by another's fault.
  */
-export function gather<T, R>(
+export function inBatches<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
   max: number,
 ): (item: T) => Promise<R> {

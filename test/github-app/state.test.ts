@@ -1,19 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { InstallationFacts, PullRequestFacts, ReviewFacts, Sighting } from "#github-app/facts/facts.ts";
 import {
   installationAfter,
   type RepositoryState,
   repositoryAfter,
-} from "#github-app/accounts/coverage-after.ts";
-import { joinEvidence } from "#github-app/accounts/evidence.ts";
-import { linkAfter } from "#github-app/accounts/link-after.ts";
-import {
-  type PullRequestState,
-  pullRequestAfter,
-  type Told,
-} from "#github-app/accounts/pull-request-after.ts";
-import { type ReviewState, reviewAfter } from "#github-app/accounts/review-after.ts";
-import type { InstallationFacts, PullRequestFacts, ReviewFacts, Sighting } from "#github-app/facts/facts.ts";
+} from "#github-app/state/coverage-after.ts";
+import { joinEvidence } from "#github-app/state/evidence.ts";
+import { linkAfter } from "#github-app/state/link-after.ts";
+import { type PullRequestState, pullRequestAfter, type Told } from "#github-app/state/pull-request-after.ts";
+import { type ReviewState, reviewAfter } from "#github-app/state/review-after.ts";
 
 // Few times, ids and bodies, so that ties and repetitions are the rule.
 const second = (n: number) => `2026-11-01T10:00:0${n}.000Z`;

@@ -1,23 +1,23 @@
 import { type Github, statusOf } from "../github/octokit.ts";
-import { HAND_MS_MAX } from "./feedback-store.ts";
+import { CLAIM_MS_MAX } from "./feedback-store.ts";
 
-/** One thing that this process alone has in hand, and the way to GitHub for it. */
-export type Hand = {
+/** One thing that this process alone has claimed, and the way to GitHub for it. */
+export type JobRun = {
   octokit: Github;
   /** The App's id: by it the App knows its own comments, issues and check runs. */
   appId: number;
   now: Date;
-  /** Passes while the thing is surely in hand. To be asked right before something is made at GitHub. */
+  /** Passes while the thing is surely its own. To be asked right before something is made at GitHub. */
   held(): void;
 };
 
 /** For calls that make something: one that failed may have made it all the same, so it is never sent again by itself. */
 export const ONCE = { request: { retries: 0 } } as const;
 
-/** `held` of a thing that was taken in hand at `sinceMs` of the monotonic clock. */
+/** `held` of a thing that was claimed at `sinceMs` of the monotonic clock. */
 export const heldSince = (monotonicMs: () => number, sinceMs: number) => () => {
-  if (monotonicMs() - sinceMs > HAND_MS_MAX)
-    throw new Error("it took too long, and another may have it in hand");
+  if (monotonicMs() - sinceMs > CLAIM_MS_MAX)
+    throw new Error("it took too long, and another may have claimed it");
 };
 
 /** Whether GitHub says that the App lacks a permission, which no trying again mends. */

@@ -24,13 +24,13 @@ import {
   type Shown,
   settleFeedback,
 } from "./feedback-store.ts";
-import { type Hand, heldSince } from "./hand.ts";
+import { heldSince, type JobRun } from "./job-run.ts";
 import { createAllowance, createPauses, type Pauses } from "./pauses.ts";
 import { claimCommits, commitsDue, failCommits, readCommits, settleCommits } from "./read-commits.ts";
 import { showCheck } from "./show-check.ts";
 import { showComment } from "./show-comment.ts";
 
-export type ErrandsDeps = {
+export type JobsDeps = {
   database: Database;
   clock: Clock;
   log: Log;
@@ -39,10 +39,10 @@ export type ErrandsDeps = {
   github(installationId: number): Github;
 };
 
-export type Errands = {
+export type Jobs = {
   /** Does all that is due now. */
   round(): Promise<void>;
-  /** Resolves when the errand in hand is done. */
+  /** Resolves when the job in hand is done. */
   stop(): Promise<void>;
 };
 
@@ -54,23 +54,23 @@ const COMMITS_AGAIN_MS = 30_000;
 
 /**
  * One kind of thing that the App does at GitHub for a pull request. `claim` takes it for this process or gives null;
- * `run` does it; `settle` and `fail` keep what came of it and give it out of hand.
+ * `run` does it; `settle` and `fail` keep what came of it and give it back.
  */
-type Errand<Due extends Place, Claimed extends Claim, Result> = {
+type Job<Due extends Place, Claimed extends Claim, Result> = {
   kind: string;
   claim(due: Due, now: Date): Promise<Claimed | null>;
-  run(hand: Hand, due: Due, claimed: Claimed): Promise<Result>;
+  run(run: JobRun, due: Due, claimed: Claimed): Promise<Result>;
   settle(due: Due, claimed: Claimed, result: Result, now: Date): Promise<void>;
   fail(due: Due, claimed: Claimed, failed: Failed): Promise<void>;
 };
 
-type Round = ErrandsDeps & { pauses: Pauses; stopping: () => boolean };
+type Round = JobsDeps & { pauses: Pauses; stopping: () => boolean };
 
 /**
  * Does at GitHub, while pull-request stamping is on, what is asked for there: reads the commits of merges, and shows
  * check runs, comments and digests where the settings say so. Any number of processes may do so at once.
  */
-export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
+export function startJobs(deps: JobsDeps, roundMs = ROUND_MS): Jobs {
   let stopping = false;
   const round: Round = { ...deps, pauses: createPauses(deps.clock), stopping: () => stopping };
   let commitsAtMs = Number.NEGATIVE_INFINITY;
@@ -95,7 +95,7 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
   const run = async () => {
     while (!stopping) {
       await doRound().catch((error) => {
-        deps.log.warn({ failure: failureClass(error) }, "errands at GitHub have to wait");
+        deps.log.warn({ failure: failureClass(error) }, "jobs at GitHub have to wait");
       });
       for (let waited = 0; waited < roundMs && !stopping; waited += 50) await Bun.sleep(50);
     }
@@ -112,31 +112,31 @@ export function startErrands(deps: ErrandsDeps, roundMs = ROUND_MS): Errands {
 
 async function each<Due extends Place, Claimed extends Claim, Result>(
   { clock, log, appId, github, pauses, stopping }: Round,
-  errand: Errand<Due, Claimed, Result>,
+  job: Job<Due, Claimed, Result>,
   dues: readonly Due[],
 ): Promise<void> {
   for (const due of dues) {
     if (stopping()) return;
-    if (pauses.holds(errand.kind, due.installationId)) continue;
+    if (pauses.holds(job.kind, due.installationId)) continue;
     const now = clock.now();
     const held = heldSince(() => clock.monotonicMs(), clock.monotonicMs());
-    const claimed = await errand.claim(due, now);
+    const claimed = await job.claim(due, now);
     if (claimed === null) continue;
     try {
-      const hand = { octokit: github(due.installationId), appId, now, held };
-      await errand.settle(due, claimed, await errand.run(hand, due, claimed), clock.now());
+      const run = { octokit: github(due.installationId), appId, now, held };
+      await job.settle(due, claimed, await job.run(run, due, claimed), clock.now());
     } catch (error) {
-      pauses.learn(error, errand.kind, due.installationId);
+      pauses.learn(error, job.kind, due.installationId);
       const failure = failureClass(error);
       const { repositoryId, number } = due;
       const status = statusOf(error);
-      log.warn({ errand: errand.kind, repositoryId, number, failure, status }, "an errand at GitHub failed");
-      await errand.fail(due, claimed, { failure, nextAttemptAt: retryAt(clock.now(), claimed.attempts) });
+      log.warn({ job: job.kind, repositoryId, number, failure, status }, "a job at GitHub failed");
+      await job.fail(due, claimed, { failure, nextAttemptAt: retryAt(clock.now(), claimed.attempts) });
     }
   }
 }
 
-const checks = ({ database }: ErrandsDeps): Errand<CheckDue, Shown, Settled> => ({
+const checks = ({ database }: JobsDeps): Job<CheckDue, Shown, Settled> => ({
   kind: "check",
   claim: (due, now) => claimFeedback(database, { ...due, kind: "check" }, now),
   run: showCheck,
@@ -145,16 +145,16 @@ const checks = ({ database }: ErrandsDeps): Errand<CheckDue, Shown, Settled> => 
   fail: (due, held, failed) => failFeedback(database, { ...due, kind: "check" }, held, failed),
 });
 
-const comments = ({ database }: ErrandsDeps): Errand<CommentDue, Shown, Settled> => ({
+const comments = ({ database }: JobsDeps): Job<CommentDue, Shown, Settled> => ({
   kind: "comment",
   claim: (due, now) => claimFeedback(database, { ...due, kind: "comment" }, now),
-  run: (hand, due, before) => showComment({ ...hand, database }, due, before),
+  run: (run, due, before) => showComment({ ...run, database }, due, before),
   settle: (due, held, result, now) =>
     settleFeedback(database, { ...due, kind: "comment" }, held, { ...result, now }),
   fail: (due, held, failed) => failFeedback(database, { ...due, kind: "comment" }, held, failed),
 });
 
-const issues = ({ database }: ErrandsDeps): Errand<DigestDue, Claim, number> => ({
+const issues = ({ database }: JobsDeps): Job<DigestDue, Claim, number> => ({
   kind: "digest",
   claim: (due, now) => claimDigest(database, due, now),
   run: writeDigestIssue,
@@ -162,7 +162,7 @@ const issues = ({ database }: ErrandsDeps): Errand<DigestDue, Claim, number> => 
   fail: (due, held, failed) => failDigest(database, due, held, failed),
 });
 
-const commits = ({ database }: ErrandsDeps): Errand<Place, Claim, CommitClaim[]> => ({
+const commits = ({ database }: JobsDeps): Job<Place, Claim, CommitClaim[]> => ({
   kind: "commits",
   claim: (due, now) => claimCommits(database, due, now),
   run: readCommits,
