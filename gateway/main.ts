@@ -3,7 +3,7 @@ import { within } from "#drizzle/database.ts";
 import { keepPartitions } from "#drizzle/keep-partitions.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { keepReplica } from "#drizzle/replica.ts";
-import { settingsOrExit } from "#shared/env.ts";
+import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
@@ -19,6 +19,7 @@ import { keepToolCalls } from "./stores/tools/keep-tool-calls.ts";
 const DATABASE_RETRY_MS = 1000;
 
 const config = settingsOrExit(readGatewayConfig);
+reachDirectly();
 const log = createLog("gateway", config.logLevel);
 mkdirSync(config.dataDirectory, { recursive: true });
 

@@ -1,11 +1,12 @@
 import { systemClock } from "#shared/clock.ts";
-import { isSupervised, settingsOrExit } from "#shared/env.ts";
+import { isSupervised, reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { startGithubApp } from "./start.ts";
 
 const config = settingsOrExit(() => readGithubAppConfig());
+reachDirectly();
 const log = createLog("github-app", config.logLevel);
 
 // One stray rejection must not end the process; what was accepted is in the inbox.

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#shared/clock.ts";
-import { settingsOrExit } from "#shared/env.ts";
+import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { readLauncherConfig } from "../config.ts";
 import { HELP } from "./start/help.ts";
@@ -26,6 +26,7 @@ if (!Bun.semver.satisfies(Bun.version, ">=1.4.0")) {
 }
 
 const config = settingsOrExit(readLauncherConfig, 1);
+reachDirectly([config.host]);
 const log = createLog("launcher", config.logLevel);
 // Whatever goes astray here, what was started must stay looked after.
 process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));

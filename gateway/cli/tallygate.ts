@@ -1,5 +1,6 @@
 #!/usr/bin/env -S bun --no-env-file
 import { Command } from "commander";
+import { reachDirectly } from "#shared/env.ts";
 import { addApply } from "./commands/apply.ts";
 import { addBackfill } from "./commands/backfill.ts";
 import { addCompletion } from "./commands/completion.ts";
@@ -17,6 +18,8 @@ import { addSession } from "./commands/session.ts";
 
 /** Exit status of a command line that cannot be understood. */
 const USAGE = 2;
+
+reachDirectly();
 
 const program = new Command("tallygate")
   .description("Sessions and pull requests for developers, settings and reports for administrators.")
