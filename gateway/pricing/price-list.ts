@@ -1,6 +1,8 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { type Decimal, decimalOfNumber } from "./decimal.ts";
 import {
+  isListed,
+  LIST,
   PLACES,
   type PriceEntry,
   type PriceUnit,
@@ -13,7 +15,7 @@ import {
 
 /** What the built-in list says of a model at one time. */
 export type Listed = {
-  /** Null where the list prices something that we do not count, such as image tokens apart from text, or lacks the price of sound. */
+  /** Null where the list prices something that we do not count, such as image tokens apart from text, or lacks what is charged besides. */
   price: PriceEntry | null;
   contextTokens: number | null;
   /** The same at any other time. */
@@ -41,10 +43,10 @@ const UNCOUNTED = /^(?:input|output)_(?:image|video|citation).*_mtok$/;
 /** Models made for sound. Where the list has the price of their text alone, their sound would pass for text. */
 const FOR_SOUND = /[/-]audio(?:-|$)/;
 
-const NAME_LENGTH_MAX = 200;
+/** Models that search the web at each call, for a fee beside the tokens, and do not tell how often they did. */
+const SEARCHES_UNTOLD = /-search-(?:preview|api)(?:-|$)/;
 
-/** How the names of its prices begin. */
-const LIST = "list:";
+const NAME_LENGTH_MAX = 200;
 
 /**
  * What the list says of `model` at `atMs` (milliseconds since 1970), under the first of the list's provider ids that
@@ -56,8 +58,9 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
     // The amounts that it calculates are floats: only its matching and its prices are used.
     const found = calcPrice({}, model, { providerId, timestamp: new Date(atMs) });
     if (!found) continue;
+    const feeUntold = SEARCHES_UNTOLD.test(model) && found.model_price["requests_kcount"] === undefined;
     return {
-      price: entryOf(`${LIST}${found.provider.id}/${found.model.id}`, found.model_price),
+      price: feeUntold ? null : entryOf(`${LIST}${found.provider.id}/${found.model.id}`, found.model_price),
       contextTokens: found.model.context_window ?? null,
       timeless: !Array.isArray(found.model.prices),
     };
@@ -98,7 +101,7 @@ export function withHourWrites(price: PriceEntry): PriceEntry {
  * pricing of data residency). An administrator's price is what it says.
  */
 export function withinUs(price: PriceEntry): PriceEntry {
-  if (!price.entry.startsWith(LIST)) return price;
+  if (!isListed(price)) return price;
   const rates: { -readonly [unit in keyof Rates]: Rate } = { ...price.rates };
   for (const unit of TOKEN_UNITS) {
     const usual = rates[unit];

@@ -4,6 +4,7 @@ import { type Priced, UNPRICED } from "../reading.ts";
 import { type Decimal, formatDecimal, plus, times, ZERO } from "./decimal.ts";
 import {
   amountAt,
+  isListed,
   PIECE_UNITS,
   type PriceEntry,
   type PriceUnit,
@@ -33,7 +34,7 @@ export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
   if (!entry) return UNPRICED;
   const { rates } = entry;
   const counts = billableCounts(rates, usage);
-  if (!isSufficient(rates, counts)) return UNPRICED;
+  if (!isSufficient(rates, counts) || searchesUnknown(entry, counts)) return UNPRICED;
   const input = inputTokens(usage) ?? 0;
   const tokens = billed(TOKEN_UNITS, { rates, counts, input });
   const pieces = billed(PIECE_UNITS, { rates, counts, input });
@@ -82,6 +83,10 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
   if (missing("input") || missing("output")) return false;
   return told("input") || told("output") || told("call") || INSTEAD_OF_TOKENS.some(told);
 }
+
+/** Searches of the web that the list has no price for are not free. An administrator's price is all that there is to pay. */
+const searchesUnknown = (entry: PriceEntry, { web_search }: Counts): boolean =>
+  isListed(entry) && (web_search ?? 0) > 0 && !entry.rates.web_search;
 
 type Bill = { rates: Rates; counts: Counts; input: number };
 

@@ -30,6 +30,10 @@ export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 /** A price: where it comes from (`list:anthropic/claude-sonnet-4-5`, `override:<id>`), and its rates. */
 export type PriceEntry = { entry: string; rates: Rates };
 
+/** How the name of a price of the built-in list begins. */
+export const LIST = "list:";
+export const isListed = ({ entry }: PriceEntry): boolean => entry.startsWith(LIST);
+
 /** Prices are published per so many units: the power of ten. */
 export const PLACES = { million: 6, thousand: 3, one: 0 } as const;
 

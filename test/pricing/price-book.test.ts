@@ -103,6 +103,21 @@ test("a model made for sound whose sound the list does not price has no price, r
   expect(list.knows("openai", "gpt-4o-audio-preview")).toBe(true);
 });
 
+test("searches of the web that the list does not price, or that nobody counts, leave a call unpriced, never free", () => {
+  const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 0 };
+  const research = list.priceOf("openai", "openai", "o3-deep-research", NOON);
+  expect(priceCall(research, usage).costUsd).toBe("10");
+  expect(priceCall(research, { ...usage, webSearches: 0 }).costUsd).toBe("10");
+  expect(priceCall(research, { ...usage, webSearches: 1 }).costUsd).toBeNull();
+  for (const model of ["gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11"]) {
+    expect(list.priceOf("openai", "openai", model, NOON)).toBeNull();
+  }
+  const own = priceBook([override({ model: "gpt-4o-search-preview", perCall: "0.035" })], PROVIDERS);
+  expect(priceCall(own.priceOf("openai", "openai", "gpt-4o-search-preview", NOON), usage).costUsd).toBe(
+    "1.035",
+  );
+});
+
 test("an administrator's price that is no decimal is refused", () => {
   expect(() => priceBook([override({ input: "NaN" })], PROVIDERS)).toThrow(RangeError);
 });
