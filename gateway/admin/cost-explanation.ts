@@ -23,7 +23,7 @@ function reasonOf(row: RecordRow): string {
   }
   const counted =
     row.usageSource === "partial"
-      ? "the counts that were seen before the answer broke off, so it is a lower bound"
+      ? "the counts that are known, which are not all, so it is a lower bound"
       : "the provider's own counts";
   const lane = row.channel === "subscription" ? " It is a list price: a subscription paid for the call." : "";
   const { entry, repricedAt } = row.price;

@@ -6,7 +6,7 @@ import type { PriceBook } from "./price-book.ts";
 import { withinUs } from "./price-list.ts";
 
 /** Service tiers that providers charge by another list than the one that we have (OpenAI's and Anthropic's names). */
-const PRICED_APART = new Set(["batch", "fast", "flex", "priority", "scale"]);
+const PRICED_APART = new Set(["batch", "fallback", "fast", "flex", "priority", "scale"]);
 /** An answer that was made in the US alone (Anthropic's `inference_geo`). */
 const WITHIN_US = "us";
 

@@ -1,8 +1,33 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, nameOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
+import { countOf, listOf, nameOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
 
-/** Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. */
+/** What `usage.iterations` may hold that the counts of the whole answer leave out, though it is billed (Anthropic's API). */
+const COMPACTION = "compaction";
+const FALLBACK = "fallback_message";
+/** Types of iterations of which every token is in the record. */
+const COUNTED = new Set<unknown>(["message", FALLBACK, COMPACTION]);
+
+const iterationsOf = (told: Told): Told[] =>
+  listOf(told["iterations"])
+    .map(objectOf)
+    .filter((one) => one !== null);
+
+/**
+ * Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. What
+ * summing up an earlier context used is told in `iterations` alone, and belongs to the call.
+ */
 export function messagesUsage(told: Told): Usage {
+  const compactions = iterationsOf(told).filter(({ type }) => type === COMPACTION);
+  return compactions.map(tokensOf).reduce(together, {
+    ...tokensOf(told),
+    webSearches: countOf(objectOf(told["server_tool_use"])?.["web_search_requests"]),
+  });
+}
+
+/** Whether more is billed than is counted here: an adviser's tokens, say, which have the price of another model. */
+export const billsMore = (told: Told): boolean => iterationsOf(told).some(({ type }) => !COUNTED.has(type));
+
+function tokensOf(told: Told): Usage {
   const input = countOf(told["input_tokens"]);
   const cacheRead = countOf(told["cache_read_input_tokens"]);
   const written = writesOf(told);
@@ -17,7 +42,21 @@ export function messagesUsage(told: Told): Usage {
     cacheWrite1hTokens: believable ? written.hour : null,
     outputTokens: output,
     reasoningTokens: partOf(thinking, output),
-    webSearches: countOf(objectOf(told["server_tool_use"])?.["web_search_requests"]),
+  };
+}
+
+function together(a: Usage, b: Usage): Usage {
+  const whole = (count: keyof Usage) =>
+    a[count] === null || b[count] === null ? null : sumOf(a[count], b[count]);
+  const part = (count: keyof Usage) =>
+    a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
+  return {
+    ...a,
+    uncachedInputTokens: whole("uncachedInputTokens"),
+    cacheReadTokens: part("cacheReadTokens"),
+    cacheWrite5mTokens: part("cacheWrite5mTokens"),
+    cacheWrite1hTokens: part("cacheWrite1hTokens"),
+    outputTokens: whole("outputTokens"),
   };
 }
 
@@ -35,11 +74,13 @@ function writesOf(told: Told): { fiveMinutes: number | null; hour: number | null
 const USUAL_TIERS = new Set<string | null>([null, "standard"]);
 
 /**
- * `fast` where the answer was given in fast mode, which is priced apart; else the tier that the provider names; `us` where
- * that is the usual one and the answer was made in the US alone, which costs more (`usage.inference_geo`).
+ * `fast` where the answer was given in fast mode, `fallback` where another model took over at the vendor's: both are priced
+ * apart. Else the tier that the provider names; `us` where that is the usual one and the answer was made in the US alone,
+ * which costs more (`usage.inference_geo`).
  */
 export function messagesTier(usage: Told): string | null {
   if (usage["speed"] === "fast") return "fast";
+  if (iterationsOf(usage).some(({ type }) => type === FALLBACK)) return "fallback";
   const tier = nameOf(usage["service_tier"]);
   return usage["inference_geo"] === "us" && USUAL_TIERS.has(tier) ? "us" : tier;
 }

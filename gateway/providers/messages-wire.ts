@@ -1,6 +1,6 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
-import { messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
+import { billsMore, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
 import { readingOf } from "./reading-of.ts";
 import { holds, nameOf, objectOf, type Told, toldIn } from "./told.ts";
 import type { Wire } from "./wires.ts";
@@ -85,7 +85,7 @@ const messagesReading = (seen: { usage: Told | null; model: string | null; final
     usage: seen.usage && messagesUsage(seen.usage),
     model: seen.model,
     tier: seen.usage && messagesTier(seen.usage),
-    final: seen.final,
+    final: seen.final && !(seen.usage && billsMore(seen.usage)),
   });
 
 /** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */

@@ -24,7 +24,7 @@ test("an alias without a price is priced by the provider's own name for what ans
 });
 
 test("a service tier that is priced apart leaves the answer unpriced, never at the standard price", () => {
-  for (const serviceTier of ["flex", "priority", "fast", "scale", "batch"]) {
+  for (const serviceTier of ["flex", "priority", "fast", "fallback", "scale", "batch"]) {
     expect(priceAnswer(book, { ...answered, serviceTier }).costUsd).toBeNull();
   }
   for (const serviceTier of [null, "default", "standard", "auto", "on_demand"]) {
