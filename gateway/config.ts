@@ -1,6 +1,13 @@
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
-import { ConfigurationError, type Environment, isSupervised, readEnv, readPresent } from "#shared/env.ts";
+import {
+  ConfigurationError,
+  type Environment,
+  isSupervised,
+  namesProxy,
+  readEnv,
+  readPresent,
+} from "#shared/env.ts";
 import {
   flag,
   listenHost,
@@ -22,8 +29,6 @@ const MEBIBYTE = 1024 ** 2;
 const bytes = (fallback: number) => whole("a number of bytes", 1024, 1024 ** 4, fallback);
 
 const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
-
-const PROXIES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
 
 /** What the launcher and the gateway read alike. */
 const COMMON = {
@@ -109,7 +114,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     ...addressOf(values),
     databaseUrl: values.DATABASE_URL,
     reportsDatabaseUrl: values.REPORTS_DATABASE_URL ?? null,
-    proxied: readPresent(PROXIES, env).size > 0,
+    proxied: namesProxy(env),
     adminKey: new Secret(values.ADMIN_KEY),
     masterKey: parseMasterKey(values.MASTER_KEY) ?? new Uint8Array(),
     logLevel: values.LOG_LEVEL,

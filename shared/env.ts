@@ -80,6 +80,10 @@ export function inheritedEnv(changes: Readonly<Record<string, string | null>>): 
 }
 
 const PROXIES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
+
+/** Whether the environment names a proxy, which Bun's `fetch` then uses. */
+export const namesProxy = (env: Environment = process.env): boolean => readPresent(PROXIES, env).size > 0;
+
 /** How this machine is named to itself. */
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
@@ -91,7 +95,7 @@ export function reachDirectly(
   hosts: readonly string[] = [],
   env: Record<string, string | undefined> = process.env,
 ): void {
-  if (readPresent(PROXIES, env).size === 0) return;
+  if (!namesProxy(env)) return;
   const { no_proxy: lower, NO_PROXY: upper } = env;
   const besides = (named: string | undefined) =>
     [...new Set([...(named ?? "").split(",").filter(Boolean), ...LOOPBACK, ...hosts])].join(",");
