@@ -2,14 +2,17 @@ import { openaiError } from "./openai-error.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import type { Told } from "./told.ts";
-import { nameOf, objectOf, toldIn } from "./told.ts";
+import { listOf, nameOf, objectOf, toldIn } from "./told.ts";
 import { type Shown, typedStream } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 
 /** OpenAI's responses. A stream tells its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
   ...openaiError,
-  readAnswer: (bytes) => readingOf({ ...answerOf(toldIn(bytes)), final: true }),
+  readAnswer(bytes) {
+    const { billsMore, ...told } = answerOf(toldIn(bytes));
+    return readingOf({ ...told, final: !billsMore });
+  },
   openStream: () => typedStream({ telling: LAST.map((type) => `"${type}"`), take }),
   mayBeUsageOnly: () => false,
 };
@@ -20,13 +23,14 @@ const isLast = (type: string): boolean => LAST.some((last) => last === type);
 function take(shown: Shown, type: string, event: Told): void {
   shown.content ||= isContent(type, event);
   const response = objectOf(event["response"]);
-  const { usage, model, tier } = answerOf(response);
+  const { usage, model, tier, billsMore } = answerOf(response);
   shown.model = model ?? shown.model;
   if (!isLast(type)) return;
   shown.terminal = true;
   shown.usage = usage ?? shown.usage;
   // Before its end a response says the tier that was asked for, then the one that served it.
   shown.tier = tier;
+  shown.billsMore = billsMore;
 }
 
 function answerOf(response: Told | null) {
@@ -35,8 +39,16 @@ function answerOf(response: Told | null) {
     usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(response?.["output"]) },
     model: nameOf(response?.["model"]),
     tier: nameOf(response?.["service_tier"]),
+    billsMore: listOf(response?.["output"]).some((item) => BILLED_BESIDES.has(objectOf(item)?.["type"])),
   };
 }
+
+/** Tools of the provider's own that are billed apart, by figures that no answer tells: what is counted is a lower bound. */
+const BILLED_BESIDES = new Set<unknown>([
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+]);
 
 /** What a search does besides: these are not billed as one. */
 const BROWSING = ["open_page", "find", "find_in_page"];

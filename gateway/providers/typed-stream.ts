@@ -11,6 +11,8 @@ export type Shown = {
   usage: Usage;
   model: string | null;
   tier: string | null;
+  /** The usage is not all that is billed. */
+  billsMore?: boolean;
 };
 
 export type StreamRules = {
@@ -43,6 +45,9 @@ export function typedStream({ telling, take }: StreamRules): StreamReader {
     get errorSeen() {
       return errorSeen;
     },
-    reading: (complete) => readingOf({ ...shown, final: complete || shown.terminal }),
+    reading(complete) {
+      const { usage, model, tier, terminal, billsMore } = shown;
+      return readingOf({ usage, model, tier, final: (complete || terminal) && !billsMore });
+    },
   };
 }
