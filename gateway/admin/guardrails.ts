@@ -4,12 +4,10 @@ import { GatewayError } from "../errors.ts";
 import { patternFault } from "../guardrail/pattern.ts";
 import {
   deleteGuardrail,
-  findGuardrail,
   type GuardrailRow,
-  listGuardrails,
+  guardrailRows,
   newGuardrail,
   patchedGuardrail,
-  writeGuardrail,
 } from "../stores/guardrails.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
@@ -34,7 +32,7 @@ export const adminGuardrails = (deps: AdminDeps) =>
       patch: GuardrailPatch,
       view: GuardrailView,
     },
-    store: { list: listGuardrails, find: findGuardrail, write: writeGuardrail, remove: deleteGuardrail },
+    store: { ...guardrailRows, remove: deleteGuardrail },
     made: ({ name, body, now }) => newGuardrail(name, body, now),
     patched: ({ current, body, now }) => patchedGuardrail(current, body, now),
     checkBody: requireUsable,

@@ -7,9 +7,8 @@ import {
 } from "#shared/admin/hook-policies.ts";
 import {
   deleteHookPolicy,
-  findHookPolicy,
   type HookPolicyRow,
-  listHookPolicies,
+  hookPolicyRows,
   newHookPolicy,
   patchedHookPolicy,
   writeHookPolicy,
@@ -36,12 +35,7 @@ export const adminHookPolicies = (deps: AdminDeps) =>
       patch: HookPolicyPatch,
       view: HookPolicyView,
     },
-    store: {
-      list: listHookPolicies,
-      find: findHookPolicy,
-      write: writeHookPolicy,
-      remove: deleteHookPolicy,
-    },
+    store: { ...hookPolicyRows, write: writeHookPolicy, remove: deleteHookPolicy },
     made: ({ name, body, now }) => newHookPolicy(name, body, now),
     patched: ({ current, body, now }) => patchedHookPolicy(current, body, now),
     view: viewOf,

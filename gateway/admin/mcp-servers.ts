@@ -9,9 +9,8 @@ import { GatewayError } from "../errors.ts";
 import {
   deleteMcpServer,
   editedMcpServer,
-  findMcpServer,
-  listMcpServers,
   type McpServerRow,
+  mcpServerRows,
   writeMcpServer,
 } from "../stores/tools/mcp-servers.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -45,7 +44,7 @@ export const adminMcpServers = (deps: AdminDeps) =>
       patch: McpServerPatch,
       view: McpServerView,
     },
-    store: { list: listMcpServers, find: findMcpServer, write: writeMcpServer, remove: deleteMcpServer },
+    store: { ...mcpServerRows, write: writeMcpServer, remove: deleteMcpServer },
     made: (edit, { sealer }) => editedMcpServer({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedMcpServer({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,

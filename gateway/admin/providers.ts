@@ -8,13 +8,7 @@ import {
   isProviderKind,
   type ProviderRow,
 } from "../stores/directory/provider-rows.ts";
-import {
-  deleteProvider,
-  editedProvider,
-  findProvider,
-  listProviders,
-  writeProvider,
-} from "../stores/providers.ts";
+import { deleteProvider, editedProvider, storedProviders } from "../stores/providers.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 
@@ -33,7 +27,7 @@ export const adminProviders = (deps: AdminDeps) =>
       remove: { summary: "Delete a provider that no route uses" },
     },
     schemas: { name: Name, body: ProviderBody, put: ProviderPut, patch: ProviderPatch, view: ProviderView },
-    store: { list: listProviders, find: findProvider, write: writeProvider, remove: deleteProvider },
+    store: { ...storedProviders, remove: deleteProvider },
     made: (edit, { sealer }) => editedProvider({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedProvider({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,

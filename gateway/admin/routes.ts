@@ -1,11 +1,10 @@
 import { RouteBody, RouteName, RoutePatch, RoutePut, RouteView } from "#shared/admin/routes.ts";
 import {
   deleteRoute,
-  findRoute,
-  listRoutes,
   newRoute,
   patchedRoute,
   type RouteRow,
+  routeRows,
   writeRoute,
 } from "../stores/routes.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -18,7 +17,7 @@ export const adminRoutes = (deps: AdminDeps) =>
     tag: "routes",
     nouns: { one: "a route", many: "routes" },
     schemas: { name: RouteName, body: RouteBody, put: RoutePut, patch: RoutePatch, view: RouteView },
-    store: { list: listRoutes, find: findRoute, write: writeRoute, remove: deleteRoute },
+    store: { ...routeRows, write: writeRoute, remove: deleteRoute },
     made: ({ name, body, now }) => newRoute(name, body, now),
     patched: ({ current, body, now }) => patchedRoute(current, body, now),
     view: viewOf,

@@ -1,35 +1,15 @@
-import { and, eq, gt } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { routes } from "#drizzle/schema/routes.ts";
 import type { GuardrailPatch } from "#shared/admin/guardrails.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader, Transaction } from "./change.ts";
-import type { Slice } from "./slice.ts";
+import { namedRows } from "./named-rows.ts";
 
 export type GuardrailRow = typeof guardrails.$inferSelect;
 
-const isGuardrail = (name: string) => and(eq(guardrails.orgId, DEFAULT_ORG), eq(guardrails.name, name));
-
-export const listGuardrails = (reader: Reader, { after, limit }: Slice): Promise<GuardrailRow[]> =>
-  reader
-    .select()
-    .from(guardrails)
-    .where(and(eq(guardrails.orgId, DEFAULT_ORG), after === null ? undefined : gt(guardrails.name, after)))
-    .orderBy(guardrails.name)
-    .limit(limit);
-
-export async function findGuardrail(reader: Reader, name: string): Promise<GuardrailRow | null> {
-  const [row] = await reader.select().from(guardrails).where(isGuardrail(name));
-  return row ?? null;
-}
-
-export async function writeGuardrail(tx: Transaction, row: GuardrailRow): Promise<void> {
-  await tx
-    .insert(guardrails)
-    .values(row)
-    .onConflictDoUpdate({ target: [guardrails.orgId, guardrails.name], set: row });
-}
+export const guardrailRows = namedRows(guardrails);
 
 /** @throws GatewayError conflict while a route lists it: its calls would no longer be guarded. */
 export async function deleteGuardrail(tx: Transaction, name: string): Promise<boolean> {
@@ -42,7 +22,7 @@ export async function deleteGuardrail(tx: Transaction, name: string): Promise<bo
   if (users.length > 0) {
     throw new GatewayError("conflict", `The guardrail ${name} is used by: ${users.join(", ")}.`);
   }
-  return (await tx.delete(guardrails).where(isGuardrail(name)).returning()).length > 0;
+  return (await guardrailRows.remove(tx, name)) !== null;
 }
 
 /** @throws GatewayError conflict when there is no guardrail of one of these names. */

@@ -1,35 +1,15 @@
-import { and, eq, gt } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { ProviderPatch, ProviderPut } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Transaction } from "./change.ts";
 import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./directory/provider-rows.ts";
+import { namedRows } from "./named-rows.ts";
 import type { Sealer } from "./seal.ts";
-import type { Slice } from "./slice.ts";
 
-const isProvider = (name: string) => and(eq(providers.orgId, DEFAULT_ORG), eq(providers.name, name));
-
-export const listProviders = (reader: Reader, { after, limit }: Slice): Promise<ProviderRow[]> =>
-  reader
-    .select()
-    .from(providers)
-    .where(and(eq(providers.orgId, DEFAULT_ORG), after === null ? undefined : gt(providers.name, after)))
-    .orderBy(providers.name)
-    .limit(limit);
-
-export async function findProvider(reader: Reader, name: string): Promise<ProviderRow | null> {
-  const [row] = await reader.select().from(providers).where(isProvider(name));
-  return row ?? null;
-}
-
-export async function writeProvider(tx: Transaction, row: ProviderRow): Promise<void> {
-  await tx
-    .insert(providers)
-    .values(row)
-    .onConflictDoUpdate({ target: [providers.orgId, providers.name], set: row });
-}
+export const storedProviders = namedRows(providers);
 
 /** @throws GatewayError conflict while a route calls it. */
 export async function deleteProvider(tx: Transaction, name: string): Promise<boolean> {
@@ -39,7 +19,7 @@ export async function deleteProvider(tx: Transaction, name: string): Promise<boo
     const names = users.map((row) => row.name).join(", ");
     throw new GatewayError("conflict", `The provider ${name} is used by: ${names}.`);
   }
-  return (await tx.delete(providers).where(isProvider(name)).returning()).length > 0;
+  return (await storedProviders.remove(tx, name)) !== null;
 }
 
 export type ProviderEdit = {

@@ -1,4 +1,4 @@
-import { and, eq, gt } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { RoutePatch, RoutePut } from "#shared/admin/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -6,25 +6,12 @@ import { GatewayError } from "../errors.ts";
 import { audit } from "./audit.ts";
 import type { Reader, Transaction } from "./change.ts";
 import { requireGuardrails } from "./guardrails.ts";
+import { namedRows } from "./named-rows.ts";
 import { readSettings } from "./settings.ts";
-import type { Slice } from "./slice.ts";
 
 export type RouteRow = typeof routes.$inferSelect;
 
-const isRoute = (name: string) => and(eq(routes.orgId, DEFAULT_ORG), eq(routes.name, name));
-
-export const listRoutes = (reader: Reader, { after, limit }: Slice): Promise<RouteRow[]> =>
-  reader
-    .select()
-    .from(routes)
-    .where(and(eq(routes.orgId, DEFAULT_ORG), after === null ? undefined : gt(routes.name, after)))
-    .orderBy(routes.name)
-    .limit(limit);
-
-export async function findRoute(reader: Reader, name: string): Promise<RouteRow | null> {
-  const [row] = await reader.select().from(routes).where(isRoute(name));
-  return row ?? null;
-}
+export const routeRows = namedRows(routes);
 
 /** @throws GatewayError conflict when a provider or a guardrail that it names does not exist. */
 export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> {
@@ -32,30 +19,27 @@ export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> 
   await requireGuardrails(tx, row.guardrails);
   if (row.surface !== "chat") await refuseForDefault(tx, row.name, "must serve chat");
   await auditCapture(tx, row);
-  await tx
-    .insert(routes)
-    .values(row)
-    .onConflictDoUpdate({ target: [routes.orgId, routes.name], set: row });
+  await routeRows.write(tx, row);
 }
 
 /** @throws GatewayError conflict while it is the default route. */
 export async function deleteRoute(tx: Transaction, name: string, now: Date): Promise<boolean> {
   await refuseForDefault(tx, name, "cannot be deleted");
-  const [gone] = await tx.delete(routes).where(isRoute(name)).returning();
+  const gone = await routeRows.remove(tx, name);
   if (gone?.bodyCapture) await audit(tx, { action: "body_capture.off", subject: name, at: now });
-  return gone !== undefined;
+  return gone !== null;
 }
 
 /** Whoever has bodies captured, or no longer, is written down. */
 async function auditCapture(tx: Transaction, { name, bodyCapture, updatedAt }: RouteRow): Promise<void> {
-  const before = (await findRoute(tx, name))?.bodyCapture ?? false;
+  const before = (await routeRows.find(tx, name))?.bodyCapture ?? false;
   if (bodyCapture === before) return;
   const action = bodyCapture ? "body_capture.on" : "body_capture.off";
   await audit(tx, { action, subject: name, at: new Date(updatedAt) });
 }
 
 async function refuseForDefault(tx: Reader, name: string, what: string): Promise<void> {
-  if ((await readSettings(tx)).default_route === name && (await findRoute(tx, name))) {
+  if ((await readSettings(tx)).default_route === name && (await routeRows.find(tx, name))) {
     throw new GatewayError("conflict", `The route ${name} is the default route and ${what}.`);
   }
 }

@@ -1,25 +1,15 @@
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import { hookPolicies } from "#drizzle/schema/tools.ts";
 import type { HookPolicyPatch } from "#shared/admin/hook-policies.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { HookPolicy } from "../../directory.ts";
 import { audit } from "../audit.ts";
 import type { Reader, Transaction } from "../change.ts";
-import type { Slice } from "../slice.ts";
+import { namedRows } from "../named-rows.ts";
 
 export type HookPolicyRow = typeof hookPolicies.$inferSelect;
 
-const isPolicy = (name: string) => and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.name, name));
-
-export const listHookPolicies = (reader: Reader, { after, limit }: Slice): Promise<HookPolicyRow[]> =>
-  reader
-    .select()
-    .from(hookPolicies)
-    .where(
-      and(eq(hookPolicies.orgId, DEFAULT_ORG), after === null ? undefined : gt(hookPolicies.name, after)),
-    )
-    .orderBy(hookPolicies.name)
-    .limit(limit);
+export const hookPolicyRows = namedRows(hookPolicies);
 
 /** Those that are switched on, in the order in which they are tried. */
 export const loadHookPolicies = (reader: Reader): Promise<HookPolicy[]> =>
@@ -35,23 +25,15 @@ export const loadHookPolicies = (reader: Reader): Promise<HookPolicy[]> =>
     .where(and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.enabled, true)))
     .orderBy(asc(hookPolicies.name));
 
-export async function findHookPolicy(reader: Reader, name: string): Promise<HookPolicyRow | null> {
-  const [row] = await reader.select().from(hookPolicies).where(isPolicy(name));
-  return row ?? null;
-}
-
 export async function writeHookPolicy(tx: Transaction, row: HookPolicyRow): Promise<void> {
-  await tx
-    .insert(hookPolicies)
-    .values(row)
-    .onConflictDoUpdate({ target: [hookPolicies.orgId, hookPolicies.name], set: row });
+  await hookPolicyRows.write(tx, row);
   await audit(tx, { action: "hook_policy.set", subject: row.name, at: new Date(row.updatedAt) });
 }
 
 export async function deleteHookPolicy(tx: Transaction, name: string, now: Date): Promise<boolean> {
-  const gone = await tx.delete(hookPolicies).where(isPolicy(name)).returning();
-  if (gone.length > 0) await audit(tx, { action: "hook_policy.deleted", subject: name, at: now });
-  return gone.length > 0;
+  const gone = await hookPolicyRows.remove(tx, name);
+  if (gone) await audit(tx, { action: "hook_policy.deleted", subject: name, at: now });
+  return gone !== null;
 }
 
 /** The policy that a body without a predecessor makes. */

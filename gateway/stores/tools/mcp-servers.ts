@@ -1,4 +1,4 @@
-import { and, eq, gt } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { mcpServers } from "#drizzle/schema/tools.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { McpServerPatch, McpServerPut } from "#shared/admin/mcp-servers.ts";
@@ -7,37 +7,22 @@ import type { Log } from "#shared/log.ts";
 import type { ToolServer } from "../../directory.ts";
 import { audit } from "../audit.ts";
 import type { Reader, Transaction } from "../change.ts";
+import { namedRows } from "../named-rows.ts";
 import type { Belonging, Sealer } from "../seal.ts";
-import type { Slice } from "../slice.ts";
 
 export type McpServerRow = typeof mcpServers.$inferSelect;
 
-const isServer = (name: string) => and(eq(mcpServers.orgId, DEFAULT_ORG), eq(mcpServers.name, name));
-
-export const listMcpServers = (reader: Reader, { after, limit }: Slice): Promise<McpServerRow[]> =>
-  reader
-    .select()
-    .from(mcpServers)
-    .where(and(eq(mcpServers.orgId, DEFAULT_ORG), after === null ? undefined : gt(mcpServers.name, after)))
-    .orderBy(mcpServers.name)
-    .limit(limit);
-
-export async function findMcpServer(reader: Reader, name: string): Promise<McpServerRow | null> {
-  const [row] = await reader.select().from(mcpServers).where(isServer(name));
-  return row ?? null;
-}
+export const mcpServerRows = namedRows(mcpServers);
 
 export async function writeMcpServer(tx: Transaction, row: McpServerRow): Promise<void> {
   await audit(tx, { action: "mcp_server.set", subject: row.name, at: new Date(row.updatedAt) });
-  await tx
-    .insert(mcpServers)
-    .values(row)
-    .onConflictDoUpdate({ target: [mcpServers.orgId, mcpServers.name], set: row });
+  await mcpServerRows.write(tx, row);
 }
 
 export async function deleteMcpServer(tx: Transaction, name: string, now: Date): Promise<boolean> {
-  await audit(tx, { action: "mcp_server.deleted", subject: name, at: now });
-  return (await tx.delete(mcpServers).where(isServer(name)).returning()).length > 0;
+  const gone = await mcpServerRows.remove(tx, name);
+  if (gone) await audit(tx, { action: "mcp_server.deleted", subject: name, at: now });
+  return gone !== null;
 }
 
 export type McpServerEdit = {
