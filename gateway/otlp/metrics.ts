@@ -12,13 +12,13 @@ export type MetricFacts = {
   /** The tool, where `service.name` is not sent. */
   client?: string;
   /** Whose list prices hold, where no provider is named. */
-  vendor?: Provider["kind"];
+  vendors?: readonly Provider["kind"][];
 };
 
 const CLAUDE_CODE = {
   attributes: { model: "model" },
   client: "claude-code",
-  vendor: "anthropic",
+  vendors: ["anthropic", "bedrock"],
 } as const satisfies Partial<MetricFacts>;
 
 /**
@@ -59,7 +59,7 @@ const METRICS: Readonly<Record<string, MetricFacts>> = {
     },
     attributes: { model: "model" },
     client: "codex",
-    vendor: "openai",
+    vendors: ["openai"],
   },
 };
 

@@ -11,6 +11,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "az.ai.openai": "azure",
   "az.ai.inference": "azure",
   azure: "azure",
+  "aws.bedrock": "bedrock",
+  aws_bedrock: "bedrock",
+  bedrock: "bedrock",
   "gcp.gemini": "gemini",
   "gcp.gen_ai": "gemini",
   "gcp.vertex_ai": "gemini",
@@ -47,12 +50,15 @@ const VENDORS: readonly Kind[] = [
   "cohere",
 ];
 
-/** Whose prices may hold for a point: the provider named, else the emitter's own vendor, else any that has the model. */
-export function kindsOf(named: string | null | undefined, vendor: Kind | undefined): readonly Kind[] {
+/** Whose prices may hold for a point: the provider named, else where the emitter gets its models, else any that has it. */
+export function kindsOf(
+  named: string | null | undefined,
+  vendors: readonly Kind[] = VENDORS,
+): readonly Kind[] {
   if (named) {
     const name = named.toLowerCase();
     // Of a provider that nobody knows only an administrator can know the price.
     return [(Object.hasOwn(KINDS, name) && KINDS[name]) || "openai-compatible"];
   }
-  return vendor ? [vendor] : VENDORS;
+  return vendors;
 }

@@ -55,7 +55,7 @@ function priced(entry: PriceEntry, count: TokenCount, tokens: number): Priced {
 }
 
 function entryOf(book: Pick<PriceBook, "priceOf">, point: Point): PriceEntry | null {
-  const kinds = kindsOf(point.provider ?? point.system, metricFacts(point.metric)?.vendor);
+  const kinds = kindsOf(point.provider ?? point.system, metricFacts(point.metric)?.vendors);
   const atMs = Date.parse(point.endedAt);
   for (const model of [point.model, point.model && point.responseModel]) {
     for (const kind of model ? kinds : []) {

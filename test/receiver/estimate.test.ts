@@ -87,6 +87,18 @@ describe("the price", () => {
     expect(wide.costUsd).toBe("3");
   });
 
+  test("is Bedrock's where a model has its name there, which Claude Code tells without naming the provider", () => {
+    const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    const entry = "list:aws/regional.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    for (const more of [
+      { provider: "aws.bedrock" },
+      { system: "aws_bedrock" },
+      { metric: "claude_code.token.usage" },
+    ]) {
+      expect(estimate(BOOK, point({ model, ...more })).price?.entry).toBe(entry);
+    }
+  });
+
   test("of an administrator is the one in force at the point's own time", () => {
     const later = Date.parse("2026-11-20T12:00:00.001Z");
     const book = priceBook([price("m"), price("m", { input: "9", effectiveFromMs: later })], PROVIDERS);
