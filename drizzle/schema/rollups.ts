@@ -12,7 +12,7 @@ const histogram = () =>
 const count = (name: string) => integer(name).notNull();
 const sum = (name: string) => bigint(name, { mode: "bigint" }).notNull();
 
-/** What is summed up of a set of records. Money is null where none of its costs is known. */
+/** What is summed up of a set of records, beside its histogram. Money is null where none of its costs is known. */
 const sums = () => ({
   records: count("records"),
   unpriced: count("unpriced"),
@@ -31,7 +31,6 @@ const sums = () => ({
   ttftCount: count("ttft_count"),
   /** When the first of them began. */
   firstAt: instant("first_at").notNull(),
-  ...histogram(),
 });
 
 /** Hours (UTC) in which records came or changed since they were rolled up: one row per hour and batch, never changed. */
@@ -46,8 +45,21 @@ export const rollupState = pgTable("rollup_state", {
   orgId: org().primaryKey(),
   /** Every hour before this one is rolled up, but for those marked. */
   rolledTo: instant("rolled_to").notNull(),
+  /** What is made of the hours reaches so far: at most as far as they do, and less only after an update of the tables. */
+  summedTo: instant("summed_to").notNull().default("0001-01-01T00:00:00.000Z"),
   /** Single records before this hour are gone, so its hours are never made anew; null: none are gone. */
   rawFrom: instant("raw_from"),
+});
+
+/** What reports tell apart, but for model and route, which change within a session. */
+const keys = () => ({
+  channel: label("channel").$type<Channel>().notNull(),
+  client: label("client").notNull(),
+  owner: label("owner"),
+  userLabel: label("user_label"),
+  keyId: uuid("key_id").notNull(),
+  session: label("session"),
+  tags: labels("tags").notNull(),
 });
 
 /** Sums of an hour's records that agree in everything that reports tell apart. */
@@ -59,16 +71,11 @@ export const rollupHours = pgTable(
     /** Number within the hour. */
     cell: integer("cell").notNull(),
     day: date("day").notNull(),
-    channel: label("channel").$type<Channel>().notNull(),
-    client: label("client").notNull(),
+    ...keys(),
     model: label("model"),
     route: label("route").notNull(),
-    owner: label("owner"),
-    userLabel: label("user_label"),
-    keyId: uuid("key_id").notNull(),
-    session: label("session"),
-    tags: labels("tags").notNull(),
     ...sums(),
+    ...histogram(),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.hour, table.cell] }),
@@ -76,27 +83,70 @@ export const rollupHours = pgTable(
   ],
 );
 
-/** Sums of a whole day's records by one dimension (`kind`), made of its hours. */
+const ofDay = () => ({
+  orgId: org(),
+  day: date("day").notNull(),
+  /** Number within the day. */
+  cell: integer("cell").notNull(),
+  /** In which hours of the day it was active: bit 0 is the first. */
+  hours: integer("hours").notNull(),
+  ...keys(),
+});
+
+/** The same of a day's hours. */
+export const rollupCells = pgTable(
+  "rollup_cells",
+  { ...ofDay(), model: label("model"), route: label("route").notNull(), ...sums(), ...histogram() },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.day, table.cell] }),
+    index("rollup_cells_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
+  ],
+);
+
+/** The same whatever the model and the route: about one row for a session and a day. */
+export const rollupSessions = pgTable(
+  "rollup_sessions",
+  { ...ofDay(), ...sums(), ...histogram() },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.day, table.cell] }),
+    index("rollup_sessions_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
+  ],
+);
+
+/** Sums by one dimension (`kind`), made of hours. */
+const byOne = () => ({
+  value: label("value").notNull(),
+  channel: label("channel").$type<Channel>().notNull(),
+  ...sums(),
+  /** The part of `cost_usd` that belongs to sessions. */
+  sessionCostUsd: exact("session_cost_usd"),
+  firstSessionAt: instant("first_session_at"),
+  firstTagAt: instant("first_tag_at"),
+  /** Pairs of a session and an hour, of all channels together: it stands with one of them. */
+  activeHours: count("active_hours"),
+  /** The same outside the subscription lane. */
+  billedHours: count("billed_hours"),
+  // Last, so that who asks for no percentile need not read past it.
+  ...histogram(),
+});
+
+/** Sums of an hour's records by one dimension: a window may end with any hour. */
+export const rollupHourly = pgTable(
+  "rollup_hourly",
+  { orgId: org(), kind: label("kind").notNull(), hour: instant("hour").notNull(), ...byOne() },
+  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.hour, table.value, table.channel] })],
+);
+
+/** Sums of a whole day's records by one dimension. */
 export const rollupDays = pgTable(
   "rollup_days",
-  {
-    orgId: org(),
-    kind: label("kind").notNull(),
-    day: date("day").notNull(),
-    value: label("value").notNull(),
-    channel: label("channel").$type<Channel>().notNull(),
-    ...sums(),
-    /** The part of `cost_usd` that belongs to sessions. */
-    sessionCostUsd: exact("session_cost_usd"),
-    firstSessionAt: instant("first_session_at"),
-    firstTagAt: instant("first_tag_at"),
-  },
+  { orgId: org(), kind: label("kind").notNull(), day: date("day").notNull(), ...byOne() },
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] })],
 );
 
 /**
- * Which persons were active on a whole day, by dimension and value: `who` is a hash of these and of the person. Sessions
- * are short: their hours tell it quickly enough.
+ * Which persons were active on a day, by dimension and value: `who` is a hash of these and of the person. Of sessions the
+ * days' cells tell it quickly enough.
  */
 export const rollupSeen = pgTable(
   "rollup_seen",
@@ -104,8 +154,10 @@ export const rollupSeen = pgTable(
     orgId: org(),
     who: uuid("who").notNull(),
     day: date("day").notNull(),
-    /** Bit 1: active at all; bit 2: outside the subscription lane. */
-    lanes: smallint("lanes").notNull(),
+    /** The first hour of the day, 0 to 23. */
+    hour: smallint("hour").notNull(),
+    /** The first outside the subscription lane; null: none. */
+    billedHour: smallint("billed_hour"),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.who, table.day] }),
@@ -113,26 +165,43 @@ export const rollupSeen = pgTable(
   ],
 );
 
+const gap = () => ({
+  orgId: org(),
+  entity: label("entity").$type<"person" | "session">().notNull(),
+  kind: label("kind").notNull(),
+  lane: smallint("lane").notNull(),
+  day: date("day").notNull(),
+  value: label("value").notNull(),
+  /** `-infinity`: none. */
+  previous: date("previous").notNull(),
+});
+
 /**
  * How many persons or sessions were active on a day whose last active day before was `previous`: those of a span of days
- * are the sum of `n` over its days where `previous` lies before it. Active hours never have a day before.
+ * are the sum of `n` over its days where `previous` lies before it.
  */
-export const rollupGaps = pgTable(
-  "rollup_gaps",
-  {
-    orgId: org(),
-    entity: label("entity").$type<"person" | "session" | "hour">().notNull(),
-    kind: label("kind").notNull(),
-    lane: smallint("lane").notNull(),
-    day: date("day").notNull(),
-    value: label("value").notNull(),
-    /** `-infinity`: none. */
-    previous: date("previous").notNull(),
-    n: integer("n").notNull(),
-  },
+export const rollupGaps = pgTable("rollup_gaps", { ...gap(), n: integer("n").notNull() }, (table) => [
+  primaryKey({
+    columns: [table.orgId, table.entity, table.kind, table.lane, table.day, table.value, table.previous],
+  }),
+]);
+
+/** The same by the first hour of the day (0 to 23) in which they were active: a window may end with any hour. */
+export const rollupGapHours = pgTable(
+  "rollup_gap_hours",
+  { ...gap(), hour: smallint("hour").notNull(), n: integer("n").notNull() },
   (table) => [
     primaryKey({
-      columns: [table.orgId, table.entity, table.kind, table.lane, table.day, table.value, table.previous],
+      columns: [
+        table.orgId,
+        table.entity,
+        table.kind,
+        table.lane,
+        table.day,
+        table.value,
+        table.previous,
+        table.hour,
+      ],
     }),
   ],
 );

@@ -53,23 +53,22 @@ ${comparedSql(dimensions, ask.spec.measures)}`;
   return { text, params: params.values };
 }
 
-/** Both windows of `cells` side by side: a row for each group, with `floor`, the aggregates of the measures, and `more`. */
+/** Both windows of `cells` side by side: a row for each group, with `floor` and the aggregates of the measures. */
 export function comparedSql(
   dimensions: readonly DimensionName[],
   measures: readonly MeasureName[],
-  more: readonly string[] = [],
+  cells = "cells",
 ): string {
   const names = aggregatesOf(measures);
   const sides = (["c", "p"] as const).flatMap((side) => [
-    ...more.map((name) => `${side}.${name} as ${side}_${name}`),
     `(${side}.d1 is not null)::text as ${side}_found`,
     `${side}.floor::text as ${side}_floor`,
     ...names.map((name) => `${side}.${name}::text as ${side}_${name}`),
   ]);
   return `select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2,
   ${sides.join(",\n  ")}
-from (select * from cells where current) c
-full join (select * from cells where not current) p on c.d1 = p.d1 and c.d2 = p.d2
+from (select * from ${cells} where current) c
+full join (select * from ${cells} where not current) p on c.d1 = p.d1 and c.d2 = p.d2
 order by ${orderSql(dimensions, measures)}
 limit ${ROWS_MAX}`;
 }

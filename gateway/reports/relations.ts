@@ -81,8 +81,8 @@ const OUTCOMES = outcomesOf(
   ) m on true`,
 );
 
-/** What a session's records are read from: `cells` of hours, and the single `records` of the others, `uncertain` told of both. */
-export type SessionParts = { org: string; cells: string; records: string };
+/** What a session's records are read from: its `cells`, and the single `records` of the others, `uncertain` told of both. */
+export type SessionParts = { org: string; cells: (session: string) => string; records: string };
 
 /**
  * Outcomes over rollups: cells are looked up for the sessions that outcomes `o` tell of which lie `among` those asked
@@ -94,7 +94,7 @@ export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: str
       select h.* from (
         select distinct o.session from ${TOLD} o where o.org_id = ${org} and o.session is not null and ${among}
       ) j
-      cross join lateral (${cells} and session = j.session offset 0) h
+      cross join lateral (${cells("j.session")} offset 0) h
       union all
       ${records} and session is not null
     ) q`,

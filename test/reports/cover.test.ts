@@ -8,23 +8,36 @@ const text = ({ fromMs, toMs }: Span) =>
   [fromMs, toMs].map((at) => (Number.isFinite(at) ? new Date(at).toISOString().slice(5, 16) : "…")).join(" ");
 
 const period = { fromMs: ms("2026-03-01T22:30:00Z"), toMs: ms("2026-03-05T09:20:00Z") };
-const survey = { rolledToMs: ms("2026-03-05T08:00:00Z"), rawFromMs: null, markedMs: [] };
+const rolledToMs = ms("2026-03-05T08:00:00Z");
+const survey = { rolledToMs, summedToMs: rolledToMs, rawFromMs: null, markedMs: [] };
 
-test("a period is whole days, the hours around them, and single records at its edges and where nothing is rolled up", () => {
+test("a period is sums from its first midnight on, cells before it, and single records at its edges and where nothing is rolled up", () => {
   const cover = coverOf(period, survey, true);
-  expect(cover.days && text(cover.days)).toBe("03-02T00:00 03-05T00:00");
-  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-05T00:00 03-05T08:00"]);
+  expect(cover.sums && text(cover.sums)).toBe("03-02T00:00 03-05T08:00");
+  expect([cover.days, cover.hours.map(text)]).toEqual([[], ["03-01T23:00 03-02T00:00"]]);
   expect(cover.raw.map(text)).toEqual(["03-01T22:30 03-01T23:00", "03-05T08:00 03-05T09:20"]);
 });
 
-test("an hour that changed is read as single records, and its day as hours", () => {
+test("without sums it is cells of days, the last of them as far as it is summed up", () => {
+  const cover = coverOf(period, survey, false);
+  expect([cover.sums, cover.days.map(text)]).toEqual([null, ["03-02T00:00 03-05T08:00"]]);
+  const early = coverOf({ ...period, toMs: ms("2026-03-04T09:20:00Z") }, survey, false);
+  expect(early.days.map(text)).toEqual(["03-02T00:00 03-04T00:00"]);
+  expect(early.hours.map(text)).toContain("03-04T00:00 03-04T09:00");
+});
+
+test("what is not made of its hours yet is read as hours", () => {
+  const cover = coverOf(period, { ...survey, summedToMs: ms("2026-03-03T00:00:00Z") }, true);
+  expect(cover.sums && text(cover.sums)).toBe("03-02T00:00 03-03T00:00");
+  expect(cover.hours.map(text)).toContain("03-03T00:00 03-05T08:00");
+  const none = coverOf(period, { ...survey, summedToMs: Number.NEGATIVE_INFINITY }, true);
+  expect([none.sums, none.days, none.hours.map(text)]).toEqual([null, [], ["03-01T23:00 03-05T08:00"]]);
+});
+
+test("an hour that changed is read as single records, and the rest of its day as hours", () => {
   const cover = coverOf(period, { ...survey, markedMs: [ms("2026-03-02T10:00:00Z")] }, true);
-  expect(cover.days && text(cover.days)).toBe("03-03T00:00 03-05T00:00");
-  expect(cover.hours.map(text)).toEqual([
-    "03-01T23:00 03-02T10:00",
-    "03-02T11:00 03-03T00:00",
-    "03-05T00:00 03-05T08:00",
-  ]);
+  expect(cover.sums && text(cover.sums)).toBe("03-03T00:00 03-05T08:00");
+  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T10:00", "03-02T11:00 03-03T00:00"]);
   expect(cover.raw.map(text)).toContain("03-02T10:00 03-02T11:00");
 });
 
@@ -35,16 +48,18 @@ test("an hour whose single records are gone belongs to the period in which it be
     markedMs: [ms("2026-03-02T10:00:00Z")],
   };
   const cover = coverOf({ fromMs: period.fromMs, toMs: ms("2026-03-02T12:20:00Z") }, gone, true);
-  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T13:00"]);
+  expect(cover.sums && text(cover.sums)).toBe("03-02T00:00 03-02T10:00");
+  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-02T10:00 03-02T13:00"]);
   expect(cover.raw.map(text)).toEqual(["03-02T10:00 03-02T11:00"]);
 });
 
 test("without a bound, and with nothing rolled up, all is read once", () => {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
-  const never = coverOf(ever, { ...survey, rolledToMs: Number.NEGATIVE_INFINITY }, true);
-  expect([never.days, never.hours, never.raw.map(text)]).toEqual([null, [], ["… …"]]);
+  const nowhere = { rolledToMs: Number.NEGATIVE_INFINITY, summedToMs: Number.NEGATIVE_INFINITY };
+  const never = coverOf(ever, { ...survey, ...nowhere }, true);
+  expect([never.sums, never.days, never.hours, never.raw.map(text)]).toEqual([null, [], [], ["… …"]]);
   const cover = coverOf(ever, survey, true);
-  expect(cover.days && text(cover.days)).toBe("… 03-05T00:00");
+  expect(cover.sums && text(cover.sums)).toBe("… 03-05T08:00");
   expect(cover.raw.map(text)).toEqual(["03-05T08:00 …"]);
 });
 
@@ -57,20 +72,22 @@ test("every instant of a period is read in exactly one place, and no other insta
       minutes(0, 220),
       fc.uniqueArray(fc.integer({ min: 0, max: 200 }), { maxLength: 4 }),
       minutes(0, 200),
+      fc.integer({ min: 0, max: 200 }),
       fc.boolean(),
-      (bounds, rolledTo, marked, at, withDays) => {
+      (bounds, rolledTo, marked, at, behind, withSums) => {
         const [fromMs = 0, toMs = 0] = [...bounds].sort((a, b) => a - b);
         const rolledToMs = Math.floor(rolledTo / 3_600_000) * 3_600_000;
+        const summedToMs = behind > 100 ? rolledToMs : rolledToMs - behind * 3_600_000;
         const markedMs = marked
           .map((hour) => hour * 3_600_000)
           .filter((hour) => hour < rolledToMs)
           .sort((a, b) => a - b);
-        const { days, hours, raw } = coverOf(
+        const { sums, days, hours, raw } = coverOf(
           { fromMs, toMs },
-          { rolledToMs, rawFromMs: null, markedMs },
-          withDays,
+          { rolledToMs, summedToMs, rawFromMs: null, markedMs },
+          withSums,
         );
-        const places = [...(days ? [days] : []), ...hours, ...raw].filter(
+        const places = [...(sums ? [sums] : []), ...days, ...hours, ...raw].filter(
           (span) => at >= span.fromMs && at < span.toMs,
         );
         expect(places).toHaveLength(at >= fromMs && at < toMs ? 1 : 0);

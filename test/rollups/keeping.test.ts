@@ -130,6 +130,37 @@ describe("what changes is marked", () => {
   });
 });
 
+describe("an update of the tables", () => {
+  test("leaves sums to be made of the hours, and reports read hours until they are", async () => {
+    const it = await ledger();
+    const days = Array.from({ length: 12 }, (_, day) =>
+      new Date(Date.UTC(2026, 10, 9 + day, 2 * day)).toISOString(),
+    );
+    await it.write(
+      days.flatMap((day) => [call(day), call(day, { owner: "bob", model: "m2", costUsd: "0.5" })]),
+    );
+    await it.rollups.catchUp(NOW);
+    const asked = spec({ dimensions: ["model", "week"] });
+    const before = await figures(it.single, asked);
+    const made = ["cells", "sessions", "hourly", "days", "seen", "gaps", "gap_hours"].map(
+      (name) => `rollup_${name}`,
+    );
+    const counts = async () =>
+      await Promise.all(made.map(async (table) => (await it.sql`select count(*) from ${it.sql(table)}`)[0]));
+    const rows = await counts();
+    await it.sql.unsafe(`truncate ${made.join(", ")}`);
+    await it.sql`update rollup_state set summed_to = default`;
+    expect(await figures(it.rolled, asked)).toEqual(before);
+    // A day at a time, so that nobody waits long.
+    expect(await it.rollups.turn(NOW)).toBe("more");
+    expect(await figures(it.rolled, asked)).toEqual(before);
+    await it.rollups.catchUp(NOW);
+    expect(await counts()).toEqual(rows);
+    expect(await figures(it.rolled, asked)).toEqual(before);
+    await it.close();
+  });
+});
+
 describe("one writer", () => {
   test("while one process has its turn another has none, and one that is killed leaves nothing behind", async () => {
     const it = await ledger();

@@ -2,7 +2,7 @@ import type { DimensionName } from "#shared/report.ts";
 import type { AggregateName } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
-import type { Cover } from "./cover.ts";
+import type { Cover, Span } from "./cover.ts";
 import type { Kind } from "./kinds.ts";
 
 /** What is counted distinctly: whose column it is, and the names of the counts in each lane. */
@@ -22,17 +22,47 @@ export const OF_DAY: Partial<Record<DimensionName, string>> = {
 };
 export const isTimely = (name: DimensionName): name is "day" | "week" | "month" => name in OF_DAY;
 
-/** What a query's parts share. `kind` is null where whole days cannot answer. */
+/** What a query's parts share. `kind` is null where sums by one dimension cannot answer. */
 export type Context = {
   ask: Ask;
   dimensions: readonly DimensionName[];
   params: Parameters;
   kind: Kind | null;
   covers: { current: Cover; previous: Cover | null };
-  columns: readonly string[];
   names: readonly AggregateName[];
-  buckets: readonly string[];
+  /** The aggregates that are sums, `uncertain` among them, and those that count distinctly. */
+  columns: readonly string[];
+  entities: readonly Entity[];
 };
+
+/** Rows of the answer that are made alike: its groups, or all in one (`total`). */
+export type Section = { total: boolean; dimensions: readonly DimensionName[]; kind: Kind | null };
+
+/** The groups first, where there are any; the total has no groups, so that it is never a sum of rows. */
+export const sectionsOf = ({ dimensions, kind }: Context): Section[] => [
+  ...(dimensions.length > 0 ? [{ total: false, dimensions, kind }] : []),
+  { total: true, dimensions: [], kind: kind && "total" },
+];
 
 export const isAsked = (entity: Entity, names: readonly AggregateName[]): boolean =>
   names.includes(ENTITIES[entity].all) || names.includes(ENTITIES[entity].billed);
+
+/** A window's span of sums: whole days, and the hours from 0 to before `toHour` of the day `toDay`. */
+export type Reach = { current: boolean; fromDay: string; toDay: string; toHour: number; span: Span };
+
+export const reachesOf = ({ current, previous }: Context["covers"]): Reach[] => {
+  const sides = [
+    { current: true, span: current.sums },
+    { current: false, span: previous?.sums ?? null },
+  ];
+  return sides.flatMap(({ span, ...side }) => {
+    if (!span) return [];
+    const to = new Date(span.toMs);
+    return [
+      { ...side, span, fromDay: dayOf(span.fromMs), toDay: dayOf(span.toMs), toHour: to.getUTCHours() },
+    ];
+  });
+};
+
+const dayOf = (ms: number): string =>
+  Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : "0001-01-01";

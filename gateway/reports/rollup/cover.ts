@@ -7,26 +7,36 @@ export type Span = { fromMs: number; toMs: number };
 export type Survey = {
   /** Every hour before is rolled up. */
   rolledToMs: number;
+  /** What is made of hours is made of those before. */
+  summedToMs: number;
   /** Single records before are gone; null: none. */
   rawFromMs: number | null;
   /** Hours before `rolledToMs` in which records changed since, ascending. */
   markedMs: readonly number[];
 };
 
-/** Where the records of a period are read, each of them in one place: whole days, then hours, else single records. */
-export type Cover = { days: Span | null; hours: readonly Span[]; raw: readonly Span[] };
+/**
+ * Where the records of a period are read, each of them in one place: `sums` by one dimension, from a midnight to the end
+ * of an hour; cells of whole `days` (the last of them as far as it is summed up) and of `hours`; else single records.
+ */
+export type Cover = {
+  sums: Span | null;
+  days: readonly Span[];
+  hours: readonly Span[];
+  raw: readonly Span[];
+};
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
-const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
+export const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
 const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * stepMs;
 
 /**
  * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single
  * records are gone is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
  */
-export function coverOf(period: Period, survey: Survey, withDays: boolean): Cover {
+export function coverOf(period: Period, survey: Survey, withSums: boolean): Cover {
   const fromMs = period.fromMs ?? Number.NEGATIVE_INFINITY;
   const { toMs } = period;
   const rawFromMs = survey.rawFromMs ?? Number.NEGATIVE_INFINITY;
@@ -34,15 +44,21 @@ export function coverOf(period: Period, survey: Survey, withDays: boolean): Cove
   const whole = { fromMs: up(HOUR_MS, fromMs), toMs: Math.min(endMs, survey.rolledToMs) };
   const single = (span: Span): Span => ({ ...span, fromMs: Math.max(span.fromMs, rawFromMs) });
   if (whole.fromMs >= whole.toMs) {
-    return { days: null, hours: [], raw: [single({ fromMs, toMs })].filter(isSpan) };
+    return { sums: null, days: [], hours: [], raw: [single({ fromMs, toMs })].filter(isSpan) };
   }
   const marked = survey.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
-  const days = withDays ? longestDays(whole, marked) : null;
+  const summed = { fromMs: whole.fromMs, toMs: Math.min(whole.toMs, survey.summedToMs) };
+  const sums = withSums && isSpan(summed) ? longestSums(summed, marked) : null;
+  const known = sums ? [sums] : [];
   const anew = marked.filter((ms) => ms >= rawFromMs).map(hourAt);
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
+  const days = wholeDays(summed, [...anew, ...late], survey.summedToMs).flatMap((span) =>
+    without(span, known),
+  );
   return {
+    sums,
     days,
-    hours: without(whole, [...(days ? [days] : []), ...anew]),
+    hours: without(whole, [...known, ...days, ...anew]),
     raw: merged([
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
@@ -55,21 +71,32 @@ export function coverOf(period: Period, survey: Survey, withDays: boolean): Cove
 const hourAt = (ms: number): Span => ({ fromMs: ms, toMs: ms + HOUR_MS });
 const isSpan = ({ fromMs, toMs }: Span): boolean => fromMs < toMs;
 
-/** The longest run of whole days in which no hour is marked. */
-function longestDays({ fromMs, toMs }: Span, marked: readonly number[]): Span | null {
-  const within = { fromMs: up(DAY_MS, fromMs), toMs: down(DAY_MS, toMs) };
-  const holes = marked.map((ms) => ({ fromMs: down(DAY_MS, ms), toMs: down(DAY_MS, ms) + DAY_MS }));
+/** The longest run of hours from a midnight on in which none is marked. */
+function longestSums(summed: Span, marked: readonly number[]): Span | null {
   const length = (span: Span) => span.toMs - span.fromMs;
-  return without(within, holes).reduce<Span | null>(
-    (longest, span) => (longest && length(longest) >= length(span) ? longest : span),
-    null,
-  );
+  return without(summed, marked.map(hourAt))
+    .map((span) => ({ ...span, fromMs: up(DAY_MS, span.fromMs) }))
+    .filter(isSpan)
+    .reduce<Span | null>(
+      (longest, span) => (longest && length(longest) >= length(span) ? longest : span),
+      null,
+    );
+}
+
+/** Whole days in which no hour is marked; the last counts as one where it is not summed up any further. */
+function wholeDays({ fromMs, toMs }: Span, marked: readonly Span[], summedToMs: number): Span[] {
+  const within = { fromMs: up(DAY_MS, fromMs), toMs: toMs === summedToMs ? toMs : down(DAY_MS, toMs) };
+  const holes = marked.map(({ fromMs: ms }) => ({
+    fromMs: down(DAY_MS, ms),
+    toMs: down(DAY_MS, ms) + DAY_MS,
+  }));
+  return isSpan(within) ? without(within, holes) : [];
 }
 
 /** What is left of a span beside its holes. */
 function without(span: Span, holes: readonly Span[]): Span[] {
   const left: Span[] = [];
-  let fromMs = span.fromMs;
+  let { fromMs } = span;
   for (const hole of [...holes].sort((a, b) => a.fromMs - b.fromMs)) {
     left.push({ fromMs, toMs: Math.min(hole.fromMs, span.toMs) });
     fromMs = Math.max(fromMs, hole.toMs);

@@ -1,57 +1,112 @@
 import type { DimensionName } from "#shared/report.ts";
 import { DIMENSION, filterSql } from "../dimensions.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
-import { type Context, OF_DAY } from "./context.ts";
-import { KINDS, TAG_ROWS } from "./kinds.ts";
-import { spansSql, withinSql } from "./spans.ts";
-import { BUCKET_SQL, SUM_NAMES, SUMS } from "./sums.ts";
+import { type Context, isTimely, OF_DAY } from "./context.ts";
+import { type Cover, HOUR_MS, type Span } from "./cover.ts";
+import { BILLED, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
+import { boundsSql, spansSql } from "./spans.ts";
+import { BUCKET_NAMES, BUCKET_SQL, SUM_NAMES, SUMS } from "./sums.ts";
 
 const groupSql = (name: DimensionName): string => OF_DAY[name] ?? DIMENSION[name].sql;
 
-/** Cells of hours, and single records as cells of one, outside the whole days that are read as such. */
-export function factsSql({ ask, dimensions, params, kind, covers, buckets }: Context): string {
+const SESSION_KEYS = "channel, client, owner, user_label, key_id, session, tags";
+const SESSION_COST = "case when session is not null then cost_usd end";
+
+/**
+ * What facts bring: sums of cells, and single records as cells of one with the `bucket` of their latency (0 to 75); or
+ * the histograms of cells alone, which are wide.
+ */
+export type Brings = "sums" | "histograms";
+
+/** Cells of days and hours, and single records, where no sums by one dimension are read. */
+export function factsSql(
+  context: Context,
+  dimensions: readonly DimensionName[],
+  kind: Kind | null,
+  brings: Brings = "sums",
+): string {
+  const { ask, params } = context;
   const [d1 = "''", d2 = "''"] = dimensions.map(groupSql);
   const filters = filtersOf(ask.spec.filters);
-  const both = [covers.current, ...(covers.previous ? [covers.previous] : [])];
-  const org = params.add(ask.orgId, "text");
-  const cells = `
-    select h.org_id, h.hour as started_at, h.hour, h.day, ${KEYS}, ${SUM_NAMES.join(", ")}, ${buckets.map((name) => `${name}, `).join("")}
-      case when h.session is not null then h.cost_usd end as session_cost_usd
-    from rollup_hours h where h.org_id = ${org} and (${spansSql(
-      "h.hour",
-      both.flatMap(({ hours }) => hours),
-      params,
-    )})`;
-  const ones = SUM_NAMES.map((name) => `${oneSql(name)} as ${name}`);
-  const bits = buckets.map((name, i) => `case when r.bucket = ${i} then 1 end as ${name}, `);
-  const bucket = buckets.length > 0 ? `, ${BUCKET_SQL} as bucket` : "";
-  const records = `
-    select r.org_id, r.started_at, date_trunc('hour', r.started_at, 'UTC'), (r.started_at at time zone 'UTC')::date,
-      ${KEYS}, ${ones.join(", ")}, ${bits.join("")}
-      case when r.session is not null then r.cost_usd end
-    from (select r.*${bucket} from requests r where r.org_id = ${org} and (${spansSql(
-      "r.started_at",
-      both.flatMap(({ raw }) => raw),
-      params,
-    )})) r`;
-  const conditions = filters.map(([name, values]) => `and ${filterSql(name, params.add(values, "text[]"))}`);
+  const asked = [...dimensions, ...filters.map(([name]) => name), ...(kind ? [kind] : [])];
+  const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
+  const columns = brings === "sums" ? ["session_cost_usd", ...SUM_NAMES, "bucket"] : BUCKET_NAMES;
   return `
-  select ${withinSql("r.started_at", ask.periods.current, params)} as current, (${d1})::text collate "C" as d1,
-    (${d2})::text collate "C" as d2, ${kind ? `(${KINDS[kind]})::text as value` : "null::text as value"},
-    ${asksForLane(ask.spec) ? "true" : "r.channel <> 'subscription'"} as billed,
-    r.day, r.hour, r.person, r.run, r.session_cost_usd, ${[...SUM_NAMES, ...buckets].map((name) => `r.${name}`).join(", ")}
+  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2,
+    ${kind ? `(${KINDS[kind]})::text as value` : "''::text as value"}, ${asksForLane(ask.spec) ? "true" : BILLED} as billed,
+    r.day, r.hours, r.person, r.run, ${columns.map((name) => `r.${name}`).join(", ")}
   from (
     select u.*, coalesce(u.user_label, u.owner) as person, u.session as run, true as attributed
-    from (${cells}
-    union all${records}
+    from (${cellsSql(context, asked.some(isFine), brings)}
     ) u
   ) r
   left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
-  where true ${conditions.join("\n    ")}
-`;
+  where true ${conditions.join("\n    ")}`;
 }
 
-const KEYS = "channel, client, model, route, owner, user_label, key_id, session, tags";
+/** One branch for each window and place, so that all that is alike within it is a constant. `fine`: the model and the route matter. */
+function cellsSql({ ask, params, covers, names }: Context, fine: boolean, brings: Brings): string {
+  const keys = `org_id, ${SESSION_KEYS}${fine ? ", model, route" : ""}`;
+  const own =
+    brings === "sums"
+      ? `${SUM_NAMES.join(", ")}, ${SESSION_COST} as session_cost_usd, null::int as bucket`
+      : BUCKET_NAMES.join(", ");
+  const bucket = names.includes("latency_p95_ms") ? BUCKET_SQL : "null";
+  const one = `${SUM_NAMES.map((name) => `${oneSql(name)} as ${name}`).join(", ")}, ${SESSION_COST} as session_cost_usd, ${bucket}::int as bucket`;
+  const org = params.add(ask.orgId, "text");
+  const branches = ([true, false] as const).flatMap((current) => {
+    const cover: Cover | null = current ? covers.current : covers.previous;
+    if (!cover) return [];
+    const from = (columns: string, table: string, where: string) =>
+      `select ${current} as current, ${columns} from ${table} where org_id = ${org} and (${where})`;
+    const cells = [
+      ...(cover.days.length > 0
+        ? [
+            from(
+              `day, hours, ${keys}, ${own}`,
+              fine ? "rollup_cells" : "rollup_sessions",
+              spansSql("day", cover.days, params),
+            ),
+          ]
+        : []),
+      ...(cover.hours.length > 0
+        ? [
+            from(
+              `day, ${hourBit("hour")} as hours, ${keys}, ${own}`,
+              "rollup_hours",
+              spansSql("hour", cover.hours, params),
+            ),
+          ]
+        : []),
+    ];
+    if (brings === "histograms") return cells;
+    const records = cover.raw.map((span) =>
+      from(`${timesOf(span)}, ${keys}, ${one}`, "requests r", boundsSql("started_at", span, params)),
+    );
+    return [...cells, ...records];
+  });
+  return branches.length > 0 ? branches.join("\n    union all\n    ") : nothing(keys, own, org);
+}
+
+/** Columns without rows: no record is read as a fact. */
+const nothing = (keys: string, own: string, org: string): string =>
+  `select true as current, day, 0 as hours, ${keys.replace("model, route", "null::text as model, null::text as route")}, ${own} from rollup_sessions where false and org_id = ${org}`;
+
+/** Which day and hour its records are of. */
+function timesOf({ fromMs, toMs }: Span): string {
+  const hourMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
+  if (toMs > hourMs + HOUR_MS || !Number.isFinite(hourMs)) {
+    return `(started_at at time zone 'UTC')::date as day, ${hourBit("started_at")} as hours`;
+  }
+  const hour = new Date(hourMs);
+  return `date '${hour.toISOString().slice(0, 10)}' as day, ${1 << hour.getUTCHours()} as hours`;
+}
+
+const hourBit = (column: string): string => `1 << extract(hour from ${column} at time zone 'UTC')::int`;
+
+function filterOf(name: DimensionName, any: string): string {
+  return isTimely(name) ? `${OF_DAY[name]} = any(${any})` : filterSql(name, any);
+}
 
 const oneSql = (name: keyof typeof SUMS): string => {
   const { one, type } = SUMS[name];

@@ -31,6 +31,13 @@ export const whoSql = (entity: string, kind: string, value: string, text: string
 /** Lanes that people and sessions are counted in: all of them, and all but the subscription lane. */
 export const LANE = { all: 1, billed: 2 } as const;
 
-/** The lanes that a cell `r` is in, and those that cells are in together. */
-export const LANES_OF_ONE = `(case when r.channel = 'subscription' then ${LANE.all} else ${LANE.all | LANE.billed} end)`;
-export const LANES = `bit_or(${LANES_OF_ONE})`;
+export const BILLED = "r.channel <> 'subscription'";
+
+/** Kinds that need the model or the route, and so more cells than sessions have. */
+export const isFine = (name: string): boolean => name === "model" || name === "route";
+
+/** The first hour of a set of hours (bit 0 is the first); null of none. */
+export const firstHourSql = (hours: string): string => {
+  const set = `(${hours})`;
+  return `bit_count(((${set} & -${set}) - 1)::bit(24))::smallint`;
+};

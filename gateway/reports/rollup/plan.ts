@@ -4,85 +4,140 @@ import { parameters, type Query } from "../parameters.ts";
 import { type Ask, comparedSql } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
-import { type Context, ENTITY_NAMES, isAsked, isTimely } from "./context.ts";
+import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, sectionsOf } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { factsSql } from "./facts.ts";
+import { percentilesSql } from "./histograms.ts";
 import { isKind, type Kind } from "./kinds.ts";
-import { daySpansOf, partsOf } from "./parts.ts";
-import { BUCKET_NAMES, p95Sql } from "./sums.ts";
+import { sumPartsOf } from "./one-dimension.ts";
+import { basePartsOf, baseSql, OVER_CELLS } from "./parts.ts";
 
-/** A report of source `requests` over rollups, with the columns of a plan over single records; `coverage` apart. */
-export function planRolled(ask: Ask, survey: Survey): { rows: Query | null; total: Query } {
-  const { dimensions } = ask.spec;
-  return {
-    rows: dimensions.length > 0 ? cellsQuery(ask, survey, dimensions) : null,
-    total: cellsQuery(ask, survey, []),
-  };
+const P95 = "latency_p95_ms";
+const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
+  ENTITIES[entity].all,
+  ENTITIES[entity].billed,
+]);
+
+/**
+ * A report of source `requests` over rollups: the rows of a plan over single records, and its total as the one row whose
+ * `is_total` is true. `coverage` is apart.
+ */
+export function planRolled(ask: Ask, survey: Survey): Query {
+  const context = contextOf(ask, survey);
+  const { dimensions, kind, names, columns, entities, params } = context;
+  // A record with several tags is in several groups: their total is made of the records themselves.
+  const apart = dimensions.includes("tag");
+  const places = { groups: "facts", total: apart ? "facts_all" : "facts" };
+  // Beside sums there are few facts, worth keeping where they are read twice; without, each reading takes its own columns.
+  const few = context.covers.current.sums !== null || context.covers.previous?.sums;
+  const reading = few && names.includes(P95) ? "materialized" : "not materialized";
+  const bases = apart ? ["facts", "facts_all"] : ["facts"];
+  const ofGroups = (name: string) =>
+    name === "facts" ? ([dimensions, kind] as const) : ([[], null] as const);
+  const facts = bases.map((name) => `${name} as ${reading} (${factsSql(context, ...ofGroups(name))}\n)`);
+  if (names.includes(P95)) {
+    facts.push(
+      ...bases.map(
+        (name) =>
+          `${name}_cells as not materialized (${factsSql(context, ...ofGroups(name), "histograms")}\n)`,
+      ),
+    );
+  }
+  const base = bases.map((name) => `base_of_${name} as materialized (${baseSql(context, name)}\n)`);
+  const parts = sectionsOf(context).flatMap((section) => [
+    ...basePartsOf(context, section, `base_of_${section.total ? places.total : places.groups}`),
+    ...sumPartsOf(context, section),
+  ]);
+  const summed = [
+    ...columns,
+    ...entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]),
+  ];
+  // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
+  const asked = names.includes(P95);
+  const first = asked && ask.spec.measures[0] === P95;
+  const percentiles = asked ? percentilesSql(context, places, first) : [];
+  const cells = `cells as (
+  select s.total, s.current, s.d1, s.d2, ${names.map((name) => `${finalSql(name, first)} as ${name}`).join(", ")},
+    coalesce(s.uncertain, 0) > 0 as floor
+  from sums s${first ? joinPercentiles("s", "p", "s.current") : ""} where s.records > 0
+)`;
+  const ctes = [
+    ...facts,
+    ...base,
+    `parts as (${parts.join("\n  union all\n")}
+)`,
+    `sums as (
+  select total, current, d1, d2, ${summed.map((name) => `sum(${name}) as ${name}`).join(", ")}
+  from parts group by total, current, d1, d2
+)`,
+    ...(first ? [...percentiles, cells] : [cells]),
+    ...[true, false].map((total) => `${cellsName(total)} as (select * from cells where total = ${total})`),
+    `shown as (${shownSql(context)}
+)`,
+    ...(first ? [] : percentiles),
+  ];
+  const text = `with ${ctes.join(",\n")}
+${asked && !first ? withPercentiles(names) : "select x.*, x.total::text as is_total from shown x"} order by x.total, x.place`;
+  return { text, params: params.values };
 }
 
-function cellsQuery(ask: Ask, survey: Survey, dimensions: readonly DimensionName[]): Query {
-  const names = aggregatesOf(ask.spec.measures);
+function contextOf(ask: Ask, survey: Survey): Context {
+  const { dimensions, measures } = ask.spec;
+  const names = aggregatesOf(measures);
   const kind = kindOf(ask, dimensions, names);
   const cover = (period: Period) => coverOf(period, survey, kind !== null);
   const { current, previous } = ask.periods;
-  const buckets = names.includes("latency_p95_ms") ? BUCKET_NAMES : [];
   // What tells whether a group is there, and whether its money is known, is always summed.
-  const summed = new Set<string>(["records", "uncertain", ...names, ...buckets]);
-  summed.delete("latency_p95_ms");
-  const context: Context = {
+  const columns = new Set<string>(["records", "uncertain", ...names]);
+  return {
     ask,
     dimensions,
     params: parameters(),
     kind,
     covers: { current: cover(current), previous: previous && cover(previous) },
-    columns: [...summed],
     names,
-    buckets,
+    columns: [...columns].filter((name) => name in OVER_CELLS),
+    entities: ENTITY_NAMES.filter((entity) => isAsked(entity, names)),
   };
-  // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
-  const late = ask.spec.measures[0] === "latency_p95_ms" ? [] : buckets;
-  const compared = comparedSql(dimensions, ask.spec.measures, late);
-  const facts = factsSql(context);
-  const parts = partsOf(context);
-  // Beside whole days there are few facts, worth reading once; without, each part reads but its own columns of many.
-  const reading = daySpansOf(context.covers).length > 0 ? "materialized" : "not materialized";
-  const text = `with facts as ${reading} (${facts}),
-parts as (${parts.join("\n  union all\n")}
-),
-sums as (
-  select current, d1, d2, ${context.columns.map((name) => `sum(${name}) as ${name}`).join(", ")}
-  from parts group by current, d1, d2
-),
-cells as (
-  select current, d1, d2, ${[...names.map((name) => `${finalSql(name, late)} as ${name}`), ...late].join(", ")},
-    coalesce(uncertain, 0) > 0 as floor
-  from sums s where records > 0
-)
-${late.length > 0 ? withPercentile(compared, names) : compared}`;
-  return { text, params: context.params.values };
 }
 
-function finalSql(name: AggregateName, late: readonly string[]): string {
-  if (name === "latency_p95_ms") return late.length > 0 ? "null" : p95Sql("s.");
-  return AGGREGATES[name].money ? name : `coalesce(${name}, 0)`;
+/** The rows that are shown, in their order, and the total. */
+function shownSql(context: Context): string {
+  const { measures } = context.ask.spec;
+  return sectionsOf(context)
+    .map(
+      ({ total, dimensions }) => `
+  select ${total} as total, row_number() over () as place, x.* from (
+${comparedSql(dimensions, measures, cellsName(total))}
+  ) x`,
+    )
+    .join("\n  union all");
 }
+
+const cellsName = (total: boolean): string => (total ? "total_cells" : "group_cells");
+
+function finalSql(name: AggregateName, withP95: boolean): string {
+  if (name === P95) return withP95 ? `p.${P95}` : "null";
+  return AGGREGATES[name].money ? `s.${name}` : `coalesce(s.${name}, 0)`;
+}
+
+const joinPercentiles = (rows: string, name: string, current: string): string => `
+  left join percentiles ${name} on ${name}.total = ${rows}.total and ${name}.current = ${current}
+    and ${name}.d1 = ${rows}.d1 and ${name}.d2 = ${rows}.d2`;
 
 /** Fills in the percentiles of the rows that are shown. */
-function withPercentile(compared: string, names: readonly AggregateName[]): string {
+function withPercentiles(names: readonly AggregateName[]): string {
   const columns = (["c", "p"] as const).flatMap((side) => [
     `x.${side}_found, x.${side}_floor`,
-    ...names.map((name) =>
-      name === "latency_p95_ms" ? `${p95Sql(`x.${side}_`)}::text as ${side}_${name}` : `x.${side}_${name}`,
-    ),
+    ...names.map((name) => (name === P95 ? `${side}.${P95}::text as ${side}_${P95}` : `x.${side}_${name}`)),
   ]);
-  return `select x.d1, x.d2, ${columns.join(", ")} from (
-${compared}
-) x`;
+  return `select x.total::text as is_total, x.d1, x.d2, ${columns.join(", ")}
+from shown x${joinPercentiles("x", "c", "true")}${joinPercentiles("x", "p", "false")}`;
 }
 
 /**
- * The kind of whole days that answers: the one dimension asked for beside times, or all in all. Filters choose hours;
- * but one by channel may choose days, where nothing is counted distinctly.
+ * The kind of sums that answers: the one dimension asked for beside times, or all in all. Filters choose cells; but one
+ * by channel may choose sums, where nothing is counted distinctly.
  */
 function kindOf(
   { spec }: Ask,
@@ -93,6 +148,6 @@ function kindOf(
   if (others.length > 0 || !isKind(kind)) return null;
   const filters = filtersOf(spec.filters).map(([name]) => name);
   if (filters.length === 0) return kind;
-  const distinct = ENTITY_NAMES.some((entity) => isAsked(entity, names));
+  const distinct = names.some((name) => COUNTED.includes(name));
   return filters.every((name) => name === "channel") && !distinct ? kind : null;
 }

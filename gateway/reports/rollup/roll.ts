@@ -1,19 +1,11 @@
-import { KIND_NAMES, KINDS, type Kind, LANE, LANES, TAG_ROWS, whoSql } from "./kinds.ts";
+import { BILLED, KIND_NAMES, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { BUCKET_NAMES, BUCKET_SQL, SUM_NAMES, SUMS } from "./sums.ts";
 
-// The statements that make rollups. Parameters: $1 is the organisation; the others stand at each.
+// The statements that make sums. Parameters: $1 is the organisation; the others stand at each.
 
-const KEYS = [
-  "channel",
-  "client",
-  "model",
-  "route",
-  "owner",
-  "user_label",
-  "key_id",
-  "session",
-  "tags",
-] as const;
+const SESSION_KEYS = ["channel", "client", "owner", "user_label", "key_id", "session", "tags"] as const;
+/** What is told apart within an hour. */
+export const KEYS = [...SESSION_KEYS, "model", "route"] as const;
 
 const keys = KEYS.join(", ");
 const sums = SUM_NAMES.join(", ");
@@ -68,142 +60,79 @@ export const ADD_LATE = cellsOf(
 export const FORGET_LATE =
   "delete from requests where org_id = $1::text and started_at >= $2::timestamptz and started_at < $3::timestamptz";
 
-const ofDay = (kind: Kind, select: string, groupBy: string): string => `
-select ${select}
-from (select h.*, true as attributed from rollup_hours h) r ${kind === "tag" ? TAG_ROWS : ""}
-where r.org_id = $1::text and r.hour >= $2::date::timestamp at time zone 'UTC'
-  and r.hour < ($2::date + 1)::timestamp at time zone 'UTC'
-group by ${groupBy}`;
-
-export const FORGET_DAY = `delete from rollup_days where org_id = $1::text and day = $2::date and kind = any($3::text[])`;
-
 const resummed = SUM_NAMES.map((name) => `sum(r.${name})::${SUMS[name].type}`).join(", ");
 const recounted = BUCKET_NAMES.map((name) => `sum(r.${name})::int`).join(", ");
 
-/** The sums of the day $2, of which there are none, one statement a kind. */
-export const ROLL_DAY: readonly string[] = KIND_NAMES.map(
-  (kind) => `
-insert into rollup_days (org_id, kind, day, value, channel, ${sums}, session_cost_usd, first_at, first_session_at,
-  first_tag_at, ${buckets})${ofDay(
-    kind,
-    `$1::text, '${kind}', $2::date, ${KINDS[kind]}, r.channel, ${resummed},
-  sum(r.cost_usd) filter (where r.session is not null), min(r.first_at),
-  min(r.first_at) filter (where r.session is not null),
-  min(r.first_at) filter (where cardinality(r.tags) > 0), ${recounted}`,
-    `${KINDS[kind]}, r.channel`,
-  )}`,
-);
+/** Hours of the day $2, as `r`. */
+const HOURS = `from (select h.*, true as attributed from rollup_hours h) r`;
+const IN_DAY = `r.org_id = $1::text and r.hour >= $2::date::timestamp at time zone 'UTC'
+  and r.hour < ($2::date + 1)::timestamp at time zone 'UTC'`;
 
-const ENTITIES = { person: "coalesce(r.user_label, r.owner)", session: "r.session" } as const;
+const cellsOfDay = (table: string, by: readonly string[]): string => {
+  const columns = by.map((key) => `r.${key}`).join(", ");
+  return `
+insert into ${table} (org_id, day, cell, hours, ${by.join(", ")}, ${sums}, first_at, ${buckets})
+select $1::text, $2::date, row_number() over ()::int,
+  bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int), ${columns}, ${resummed}, min(r.first_at), ${recounted}
+${HOURS} where ${IN_DAY} group by ${columns}`;
+};
 
-const activeOfDay = KIND_NAMES.flatMap((kind) =>
-  (["person", "session"] as const).map((entity) =>
-    ofDay(
-      kind,
-      `'${entity}' as entity, '${kind}' as kind, ${KINDS[kind]} as value, ${ENTITIES[entity]} as text, ${LANES} as lanes`,
-      `${KINDS[kind]}, ${ENTITIES[entity]} having ${ENTITIES[entity]} is not null`,
-    ),
-  ),
-).join("\nunion all");
+/** The cells of the day $2, of which there are none. */
+export const ROLL_CELLS: readonly string[] = [
+  cellsOfDay("rollup_cells", KEYS),
+  cellsOfDay("rollup_sessions", SESSION_KEYS),
+];
 
-/** Who is active on the day $2 by its hours, as a table of this transaction. */
-const noteActive = (table: string): string => `
-create temporary table ${table} on commit drop as
-select ${whoSql("entity", "kind", "value", "text")} as who, entity, kind, value, text, lanes::smallint as lanes
-from (${activeOfDay}) a`;
-
-export const NOTE_BEFORE = noteActive("active_before");
-export const NOTE_AFTER = noteActive("active_after");
-export const FORGET_NOTES = "drop table active_before, active_after, cells_elsewhere";
-/** For a day that was not whole before. */
-export const NOTE_NOBODY =
-  "create temporary table active_before (who uuid, entity text, kind text, value text, text text, lanes smallint) on commit drop";
-
-/** Hours of other whole days, before $3, of the sessions that are active on $2: few, for sessions are short. */
-export const NOTE_ELSEWHERE = `
-create temporary table cells_elsewhere on commit drop as
-select h.*, true as attributed
+/** The sums of each hour of the day $2, of which there are none. Active hours stand with the first channel of a value. */
+const hourlyOf = (kind: Kind): string => {
+  const from = `${HOURS} ${kind === "tag" ? TAG_ROWS : ""} where ${IN_DAY}`;
+  return `
+insert into rollup_hourly (org_id, kind, hour, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
+  first_tag_at, active_hours, billed_hours, ${buckets})
+select $1::text, '${kind}', s.hour, s.value, s.channel, ${SUM_NAMES.map((name) => `s.${name}`).join(", ")}, s.first_at,
+  s.session_cost_usd, s.first_session_at, s.first_tag_at, case when s.place = 1 then coalesce(a.n, 0) else 0 end,
+  case when s.place = 1 then coalesce(a.billed, 0) else 0 end, ${BUCKET_NAMES.map((name) => `s.${name}`).join(", ")}
 from (
-  select text from active_after where entity = 'session' union select text from active_before where entity = 'session'
+  select r.hour, ${KINDS[kind]} as value, r.channel, ${namedSums},
+    min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
+    min(r.first_at) filter (where r.session is not null) as first_session_at,
+    min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at,
+    row_number() over (partition by r.hour, ${KINDS[kind]} order by r.channel) as place, ${namedCounts}
+  ${from}
+  group by r.hour, ${KINDS[kind]}, r.channel
 ) s
-cross join lateral (
-  select ${KEYS.join(", ")}, day from rollup_hours
-  where org_id = $1::text and session = s.text and day <> $2::date and day < $3::date
-  offset 0
-) h`;
-
-const elsewhere = KIND_NAMES.map(
-  (kind) => `
-    select ${whoSql("'session'", `'${kind}'`, KINDS[kind], "r.session")} as who, r.day, ${LANES} as lanes
-    from cells_elsewhere r ${kind === "tag" ? TAG_ROWS : ""} group by 1, 2`,
-).join("\n    union all");
-
-/**
- * A change of who is active on the day $2 changes the rows of that day and of the next on which they are active. $3:
- * whether there may be such a day.
- */
-export const BRIDGE_GAPS = `
-with changed as (
-  select c.*, l.lane
+left join (
+  select hour, value, count(*) as n, count(*) filter (where billed) as billed
   from (
-    select coalesce(a.who, b.who) as who, coalesce(a.entity, b.entity) as entity, coalesce(a.kind, b.kind) as kind,
-      coalesce(a.value, b.value) as value, coalesce(a.lanes, 0) as now_in, coalesce(b.lanes, 0) as was_in
-    from active_after a full join active_before b on a.who = b.who
-    where a.lanes is distinct from b.lanes
-  ) c
-  cross join (values (${LANE.all}::smallint), (${LANE.billed}::smallint)) l(lane)
-  where (c.now_in & l.lane) <> (c.was_in & l.lane)
-), around as materialized (
-  select c.*,
-    (select max(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day < $2::date and s.lanes & c.lane > 0) as before,
-    case when $3::boolean then (select min(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day > $2::date and s.lanes & c.lane > 0) end as after
-  from changed c where c.entity = 'person'
-  union all
-  select c.*, e.before, e.after
-  from changed c
-  left join (
-    select e.who, l.lane, max(e.day) filter (where e.day < $2::date) as before, min(e.day) filter (where e.day > $2::date) as after
-    from (${elsewhere}
-    ) e cross join (values (${LANE.all}::smallint), (${LANE.billed}::smallint)) l(lane)
-    where e.lanes & l.lane > 0 group by e.who, l.lane
-  ) e on e.who = c.who and e.lane = c.lane
-  where c.entity = 'session'
-), signed as (
-  select *, case when now_in & lane > 0 then 1 else -1 end as sign, coalesce(before, '-infinity') as previous
-  from around
-), steps as (
-  select entity, kind, lane, $2::date as day, value, previous, sign as n from signed
-  union all select entity, kind, lane, after, value, previous, -sign from signed where after is not null
-  union all select entity, kind, lane, after, value, $2::date, sign from signed where after is not null
-)
-insert into rollup_gaps as g (org_id, entity, kind, lane, day, value, previous, n)
-select $1::text, entity, kind, lane, day, value, previous, sum(n)::int from steps
-group by entity, kind, lane, day, value, previous having sum(n) <> 0
-on conflict (org_id, entity, kind, lane, day, value, previous) do update set n = g.n + excluded.n`;
+    select r.hour, ${KINDS[kind]} as value, bool_or(${BILLED}) as billed
+    ${from} and r.session is not null
+    group by r.hour, ${KINDS[kind]}, r.session
+  ) sessions group by hour, value
+) a on a.hour = s.hour and a.value = s.value`;
+};
 
-export const FORGET_SEEN = `
-delete from rollup_seen s using active_before b
-where b.entity = 'person' and s.org_id = $1::text and s.who = b.who and s.day = $2::date
-  and not exists (select from active_after a where a.who = b.who)`;
+const namedSums = SUM_NAMES.map((name) => `sum(r.${name})::${SUMS[name].type} as ${name}`).join(", ");
+const namedCounts = BUCKET_NAMES.map((name) => `sum(r.${name})::int as ${name}`).join(", ");
 
-export const NOTE_SEEN = `
-insert into rollup_seen (org_id, who, day, lanes)
-select $1::text, who, $2::date, lanes from active_after where entity = 'person'
-on conflict (org_id, who, day) do update set lanes = excluded.lanes`;
+export const ROLL_HOURLY: readonly string[] = KIND_NAMES.map(hourlyOf);
 
-/** $3: the kinds. */
-export const FORGET_ACTIVE_HOURS = `delete from rollup_gaps where org_id = $1::text and entity = 'hour'
-  and kind = any($3::text[]) and lane in (${LANE.all}, ${LANE.billed}) and day = $2::date`;
+/** The sums of the whole day $2, of which there are none, of its hours'. */
+export const ROLL_DAY = `
+insert into rollup_days (org_id, kind, day, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
+  first_tag_at, active_hours, billed_hours, ${buckets})
+select $1::text, r.kind, $2::date, r.value, r.channel, ${resummed}, min(r.first_at), sum(r.session_cost_usd),
+  min(r.first_session_at), min(r.first_tag_at), sum(r.active_hours)::int, sum(r.billed_hours)::int, ${recounted}
+from rollup_hourly r
+where ${IN_DAY} and r.kind = any($3::text[])
+group by r.kind, r.value, r.channel
+order by r.kind, r.value, r.channel`;
 
-/** Pairs of a session and an hour add up over days: they have no day before. */
-export const ROLL_ACTIVE_HOURS: readonly string[] = KIND_NAMES.map(
-  (kind) => `
-insert into rollup_gaps (org_id, entity, kind, lane, day, value, previous, n)
-select $1::text, 'hour', '${kind}', l.lane, $2::date, a.value, '-infinity', count(*)
-from (${ofDay(kind, `${KINDS[kind]} as value, r.session, r.hour, ${LANES} as lanes`, `${KINDS[kind]}, r.session, r.hour having r.session is not null`)}) a
-cross join (values (${LANE.all}::smallint), (${LANE.billed}::smallint)) l(lane)
-where a.lanes & l.lane > 0
-group by l.lane, a.value`,
-);
+const ofDay = (table: string): string => `delete from ${table} where org_id = $1::text and day = $2::date`;
+
+/** Sums of the day $2 that were made before. */
+export const FORGET_SUMS: readonly string[] = [
+  ofDay("rollup_cells"),
+  ofDay("rollup_sessions"),
+  `${ofDay("rollup_days")} and kind = any($3::text[])`,
+  `delete from rollup_hourly r where ${IN_DAY} and r.kind = any($3::text[])`,
+];

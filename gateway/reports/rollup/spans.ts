@@ -23,13 +23,17 @@ export const withinSql = (column: string, { fromMs, toMs }: Period, params: Para
 /** Where outcomes read the records of their sessions, whenever these ran. */
 export function sessionParts(orgId: string, survey: Survey, params: Parameters): SessionParts {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
-  const { hours, raw } = coverOf(ever, survey, false);
+  const { days, hours, raw } = coverOf(ever, survey, false);
   const columns = "session, owner, user_label, key_id, channel, cost_usd";
   const org = params.add(orgId, "text");
+  const of = (table: string, within: string) =>
+    `select ${columns}, uncertain > 0 as uncertain from ${table} where org_id = ${org} and (${within})`;
+  const ofDays = of("rollup_sessions", spansSql("day", days, params));
+  const ofHours = of("rollup_hours", spansSql("hour", hours, params));
   return {
     org,
-    cells: `select ${columns}, uncertain > 0 as uncertain from rollup_hours
-        where org_id = ${org} and (${spansSql("hour", hours, params)})`,
+    cells: (session) => `${ofDays} and session = ${session}
+        union all ${ofHours} and session = ${session}`,
     records: `select ${columns}, unpriced or partial or cost_usd is null from requests
       where org_id = ${org} and (${spansSql("started_at", raw, params)})`,
   };

@@ -1,25 +1,29 @@
 import { parameters, type Query } from "../parameters.ts";
 import type { Periods } from "../window.ts";
-import { coverOf, type Survey } from "./cover.ts";
-import { boundsSql, spansSql, withinSql } from "./spans.ts";
+import { coverOf, DAY_MS, down, type Span, type Survey } from "./cover.ts";
+import { spansSql, withinSql } from "./spans.ts";
 
 /** When the first record, the first with a session, and the first with a tag began, in milliseconds; null is never. */
 export function firstsQuery(orgId: string, survey: Survey): Query {
   const params = parameters();
-  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, survey, true);
+  const { sums, days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, survey, true);
   const org = params.add(orgId, "text");
-  const dayRows = days
-    ? `select first_at, first_session_at, first_tag_at from rollup_days
-      where org_id = ${org} and kind = 'total' and ${boundsSql("day", { fromMs: days.fromMs, toMs: days.toMs }, params)}
-    union all `
-    : "";
+  const firsts = "first_at, first_session_at, first_tag_at";
+  const within = (column: string, spans: readonly Span[]) =>
+    `org_id = ${org} and (${spansSql(column, spans, params)})`;
+  // A day has its row once it is whole, and its hours before.
+  const lastDayMs = sums && down(DAY_MS, sums.toMs);
+  const whole = sums && lastDayMs !== null ? [{ ...sums, toMs: lastDayMs }] : [];
+  const rest = sums && lastDayMs !== null ? [{ ...sums, fromMs: Math.max(sums.fromMs, lastDayMs) }] : [];
   const cell = (at: string) =>
     `${at}, case when session is not null then ${at} end, case when cardinality(tags) > 0 then ${at} end`;
   const ms = (name: string) => `(extract(epoch from min(${name})) * 1000)::bigint::text`;
   const text = `select ${ms("record")} as record, ${ms("session")} as session, ${ms("tag")} as tag
-from (${dayRows}select ${cell("first_at")} from rollup_hours where org_id = ${org} and (${spansSql("hour", hours, params)})
-  union all
-  select ${cell("started_at")} from requests where org_id = ${org} and (${spansSql("started_at", raw, params)})
+from (select ${firsts} from rollup_days where kind = 'total' and ${within("day", whole)}
+  union all select ${firsts} from rollup_hourly where kind = 'total' and ${within("hour", rest)}
+  union all select ${cell("first_at")} from rollup_sessions where ${within("day", days)}
+  union all select ${cell("first_at")} from rollup_hours where ${within("hour", hours)}
+  union all select ${cell("started_at")} from requests where ${within("started_at", raw)}
 ) f (record, session, tag)`;
   return { text, params: params.values };
 }
@@ -35,14 +39,17 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
   const within = (column: string) => periods.map((period) => withinSql(column, period, params)).join(" or ");
   const text = `with state as (select * from rollup_state where org_id = ${org})
 select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
+  (extract(epoch from s.summed_to) * 1000)::bigint::text as summed_to,
   (extract(epoch from s.raw_from) * 1000)::bigint::text as raw_from,
-  exists (select 1 from rollup_hours h
-    where h.org_id = ${org} and h.hour < s.raw_from and (${within("h.hour")}))::text as gone,
+  (s.raw_from is not null and (s.summed_to < s.rolled_to or exists (select 1 from rollup_hourly h
+    where h.org_id = ${org} and h.kind = 'total' and h.hour < s.raw_from and (${within("h.hour")}))))::text as gone,
   (select array_agg(distinct (extract(epoch from m.hour) * 1000)::bigint) from rollup_marks m
     where m.org_id = ${org} and m.hour < s.rolled_to)::text as marked,
   (case when d.records >= ${params.add(String(Math.min(enough, Number.MAX_SAFE_INTEGER)), "bigint")} then d.records
-    else d.records + coalesce((select sum(h.records) from rollup_hours h
-      where h.org_id = ${org} and h.hour >= date_trunc('day', s.rolled_to, 'UTC') and (${within("h.hour")})), 0)
+    else d.records + coalesce((select sum(h.records) from rollup_hourly h where h.org_id = ${org} and h.kind = 'total'
+        and h.hour >= date_trunc('day', s.summed_to, 'UTC') and (${within("h.hour")})), 0)
+      + coalesce((select sum(h.records) from rollup_hours h
+        where h.org_id = ${org} and h.hour >= s.summed_to and (${within("h.hour")})), 0)
     end)::text as records
 from state s
 cross join lateral (

@@ -134,6 +134,7 @@ async function surveyed(
   const marked = (row["marked"] ?? "").match(/-?\d+/g) ?? [];
   return {
     rolledToMs: Number(row["rolled_to"]),
+    summedToMs: Number(row["summed_to"]),
     rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
     markedMs: marked.map(Number).sort((a, b) => a - b),
   };
@@ -146,13 +147,21 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
   const { survey } = asked;
   const requests = asked.spec.source === "requests";
   const single = planReport(asked);
-  const { rows, total } = requests && survey ? planRolled(asked, survey) : single;
+  const answer =
+    requests && survey
+      ? await rolledAnswer(asked, survey, ask)
+      : { rows: await askIf(single.rows, ask), total: await ask(single.total) };
   return {
-    rows: await askIf(rows, ask),
-    total: await ask(total),
+    ...answer,
     coverage:
       requests && labels ? await rolledCoverage(asked, labels, ask) : await askIf(single.coverage, ask),
   };
+}
+
+async function rolledAnswer(asked: Ask, survey: Survey, ask: Asking) {
+  const answer = await ask(planRolled(asked, survey));
+  const isTotal = (row: AnswerRow) => row["is_total"] === "true";
+  return { rows: answer.filter((row) => !isTotal(row)), total: answer.filter(isTotal) };
 }
 
 const askIf = async (query: Query | null, ask: Asking) => (query ? await ask(query) : []);
@@ -162,7 +171,7 @@ async function rolledCoverage(asked: Ask, survey: Survey, ask: Asking): Promise<
   const [firsts] = await ask(firstsQuery(asked.orgId, survey));
   const since = sinceOf(asked, firsts ?? {});
   if (!since) return [];
-  return [coverageRow(since, await ask(planRolled(askBefore(asked, since), survey).total))];
+  return [coverageRow(since, (await rolledAnswer(askBefore(asked, since), survey, ask)).total)];
 }
 
 const needsReverts = ({ measures }: Spec): boolean =>

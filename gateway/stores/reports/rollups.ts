@@ -1,26 +1,8 @@
 import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { KIND_NAMES } from "../../reports/rollup/kinds.ts";
-import {
-  ADD_LATE,
-  BRIDGE_GAPS,
-  FORGET_ACTIVE_HOURS,
-  FORGET_DAY,
-  FORGET_HOURS,
-  FORGET_LATE,
-  FORGET_NOTES,
-  FORGET_SEEN,
-  NOTE_AFTER,
-  NOTE_BEFORE,
-  NOTE_ELSEWHERE,
-  NOTE_LATE,
-  NOTE_NOBODY,
-  NOTE_SEEN,
-  ROLL_ACTIVE_HOURS,
-  ROLL_DAY,
-  ROLL_HOURS,
-} from "../../reports/rollup/roll.ts";
+import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
+import { sumUpDay } from "./sum-up-day.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -34,8 +16,8 @@ export type Progress = { rolledTo: Date; records: number };
 /** Keeps the rollups of an organisation. Any number of processes may run it: one at a time gets its turn. */
 export type Rollups = {
   /**
-   * Rolls up the next day, or the rest of one, or makes a day anew whose hours were marked; reads and writes one
-   * snapshot. `patient` leaves hours alone that were marked a short time ago.
+   * Rolls up the next hours, at most to the end of their day, or makes a day anew whose hours were marked; reads and
+   * writes one snapshot. `patient` leaves hours alone that were marked a short time ago.
    */
   turn(now: Date, patient?: boolean): Promise<Turn>;
   /** Takes turns until there is nothing left to do. Waits for another process that is at it. */
@@ -63,6 +45,10 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
+      if (state.summedToMs < state.rolledToMs) {
+        await sumUpNext(sql, orgId, state);
+        return "more";
+      }
       const settledMs = floorTo(HOUR_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
         records += await advance(sql, orgId, state, settledMs);
@@ -97,14 +83,34 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
 
 /** Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`; returns how many records. */
 async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<number> {
-  const toMs = Math.min(settledMs, floorTo(DAY_MS, rolledToMs) + DAY_MS);
+  const dayMs = floorTo(DAY_MS, rolledToMs);
+  const toMs = Math.min(settledMs, dayMs + DAY_MS);
   const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
-  if (toMs % DAY_MS === 0) await rollDay(sql, orgId, dayOf(toMs - 1), { known: false, wholeToMs: toMs });
+  const known = rolledToMs > dayMs;
+  if (made?.records || known) {
+    await sumUpDay(sql, orgId, dayMs, { known, isWhole: toMs === dayMs + DAY_MS, isLast: true });
+  }
   const reached = made?.records ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
-  await sql`update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
+  await sql`
+    update rollup_state set rolled_to = ${iso(reached)}, summed_to = ${iso(reached)} where org_id = ${orgId}`;
   // Later hours are read raw until their turn comes, which sees all that this one sees.
   await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(rolledToMs)}`;
   return made?.records ?? 0;
+}
+
+/** After an update of the tables: makes of the hours that there are what is made of hours, a day at a time. */
+async function sumUpNext(sql: Sql, orgId: string, { rolledToMs, summedToMs }: State): Promise<void> {
+  const [row] = await sql<{ at: string | null }[]>`
+    select (extract(epoch from min(hour)) * 1000)::bigint::text as at from rollup_hours
+    where org_id = ${orgId} and hour >= ${iso(summedToMs)} and hour < ${iso(rolledToMs)}`;
+  let reached = rolledToMs;
+  if (row?.at) {
+    const dayMs = floorTo(DAY_MS, Number(row.at));
+    reached = Math.min(rolledToMs, dayMs + DAY_MS);
+    const isWhole = reached === dayMs + DAY_MS;
+    await sumUpDay(sql, orgId, dayMs, { known: summedToMs > dayMs, isWhole, isLast: true });
+  }
+  await sql`update rollup_state set summed_to = ${iso(reached)} where org_id = ${orgId}`;
 }
 
 /** The day of the first record after a day without any, or `settledMs`. Whole days without records need no rollups. */
@@ -139,11 +145,10 @@ async function remakeMarkedDay(
   const hours = marked.map(({ at }) => Number(at));
   const [first] = hours;
   if (first === undefined) return false;
-  const day = dayOf(first);
-  const known = floorTo(DAY_MS, first) + DAY_MS <= state.rolledToMs;
-  if (known) await sql.unsafe(NOTE_BEFORE, [orgId, day]);
+  const dayMs = floorTo(DAY_MS, first);
   for (const hourMs of hours) await remakeHour(sql, orgId, hourMs, state);
-  if (known) await rollDay(sql, orgId, day, { known, wholeToMs: floorTo(DAY_MS, state.rolledToMs) });
+  const isWhole = dayMs + DAY_MS <= state.rolledToMs;
+  await sumUpDay(sql, orgId, dayMs, { known: true, isWhole, isLast: !isWhole });
   await sql`delete from rollup_marks where org_id = ${orgId} and hour = any(${hours.map(iso)})`;
   return true;
 }
@@ -161,40 +166,32 @@ async function remakeHour(sql: Sql, orgId: string, hourMs: number, { rawFromMs }
   await sql.unsafe(FORGET_LATE, [orgId, ...span]);
 }
 
-/** `known`: it was a whole day before, and who was active then is noted already. `wholeToMs`: the end of whole days. */
-type Day = { known: boolean; wholeToMs: number };
-
-/** Makes a whole day of its hours. */
-async function rollDay(sql: Sql, orgId: string, day: string, { known, wholeToMs }: Day): Promise<void> {
-  if (!known) await sql.unsafe(NOTE_NOBODY);
-  else {
-    await sql.unsafe(FORGET_DAY, [orgId, day, KIND_NAMES as string[]]);
-    await sql.unsafe(FORGET_ACTIVE_HOURS, [orgId, day, KIND_NAMES as string[]]);
-  }
-  await sql.unsafe(NOTE_AFTER, [orgId, day]);
-  await sql.unsafe(NOTE_ELSEWHERE, [orgId, day, dayOf(wholeToMs)]);
-  for (const statement of ROLL_DAY) await sql.unsafe(statement, [orgId, day]);
-  await sql.unsafe(BRIDGE_GAPS, [orgId, day, known]);
-  if (known) await sql.unsafe(FORGET_SEEN, [orgId, day]);
-  for (const statement of [NOTE_SEEN, ...ROLL_ACTIVE_HOURS]) await sql.unsafe(statement, [orgId, day]);
-  await sql.unsafe(FORGET_NOTES);
-}
+const OF_DAYS = [
+  "rollup_cells",
+  "rollup_sessions",
+  "rollup_days",
+  "rollup_gaps",
+  "rollup_gap_hours",
+  "rollup_seen",
+];
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */
 async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Turn> {
   const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
   await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
+  await sql`delete from rollup_hourly where org_id = ${orgId} and hour >= ${from}`;
   const day = from.slice(0, 10);
-  await sql`delete from rollup_days where org_id = ${orgId} and day >= ${day}`;
-  await sql`delete from rollup_gaps where org_id = ${orgId} and day >= ${day}`;
-  await sql`delete from rollup_seen where org_id = ${orgId} and day >= ${day}`;
-  await sql`update rollup_state set rolled_to = ${from} where org_id = ${orgId}`;
+  for (const table of OF_DAYS) {
+    await sql`delete from ${sql(table)} where org_id = ${orgId} and day >= ${day}`;
+  }
+  await sql`
+    update rollup_state set rolled_to = ${from}, summed_to = least(summed_to, ${from}::text::timestamptz)
+    where org_id = ${orgId}`;
   return "more";
 }
 
 const floorTo = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
 const iso = (ms: number): string => new Date(ms).toISOString();
-const dayOf = (ms: number): string => iso(ms).slice(0, 10);
 
 /** The least id that is minted at `ms` or later. */
 const idsFrom = (ms: number): string => {

@@ -1,0 +1,88 @@
+import { type Context, reachesOf, type Section, sectionsOf } from "./context.ts";
+import { sumHistograms } from "./one-dimension.ts";
+import { BUCKET_CEILINGS_MS, BUCKET_FLOORS_MS, BUCKET_NAMES } from "./sums.ts";
+
+const GROUP = "total, current, d1, d2";
+const summed = `array[${BUCKET_NAMES.map((name) => `sum(${name})`).join(",")}]::bigint[] as counts`;
+const list = (values: readonly number[]) => `(array[${values.join(",")}])[bucket]`;
+
+/**
+ * The tables `hist_groups`, `hists` and `percentiles`: the 95th percentile of latency by section, window and group.
+ * `places` are the facts of the groups and of the total; `ofAll`: of all groups, else of those in `shown`.
+ */
+export function percentilesSql(
+  context: Context,
+  places: { groups: string; total: string },
+  ofAll: boolean,
+): string[] {
+  const sections = sectionsOf(context);
+  const hasGroups = sections.length > 1;
+  const total =
+    hasGroups && places.total === places.groups
+      ? "select current, '' as d1, '' as d2, bucket, n from hist_groups"
+      : ofFacts(places.total, false, true);
+  const parts = sections.flatMap((section) => [
+    section.total
+      ? `select true as total, t.* from (${total}) t`
+      : "select false as total, g.* from hist_groups g where d1 is not null",
+    ...sumsPart(context, section),
+  ]);
+  const shown = "exists (select from shown s where not s.total and s.d1 = h.d1 and s.d2 = h.d2)";
+  return [
+    ...(hasGroups ? [`hist_groups as materialized (${ofFacts(places.groups, true, ofAll)}\n)`] : []),
+    `hists as (
+  select ${GROUP}, bucket, sum(n)::bigint as n from (
+  ${parts.join("\n  union all ")}
+  ) h${ofAll ? "" : ` where total or ${shown}`} group by ${GROUP}, bucket
+)`,
+    `percentiles as (${P95}
+)`,
+  ];
+}
+
+/**
+ * Linear between the two nearest ranks, as where it is taken of single records, and each of these ranks linear within its
+ * bucket. A rank's true value lies in the same bucket, so the result is off by less than 2^¼ − 1 = 18.9 %, and by less
+ * than 10 ms below 10 ms. Over 70 minutes it reads as at most that.
+ */
+const P95 = `
+  select ${GROUP}, sum(
+      case when place >= before and place < before + n then (1 - weight) * (floor + (ceiling - floor) * (place - before + 0.5) / n) else 0 end
+      + case when weight > 0 and place + 1 >= before and place + 1 < before + n
+        then weight * (floor + (ceiling - floor) * (place + 1 - before + 0.5) / n) else 0 end) as latency_p95_ms
+  from (
+    select ${GROUP}, n, upto - n as before, twentieths / 20 as place, (twentieths % 20) / 20.0::float8 as weight,
+      ${list(BUCKET_FLOORS_MS)} as floor, ${list(BUCKET_CEILINGS_MS)} as ceiling
+    from (
+      select ${GROUP}, bucket, n, (sum(n) over (w order by bucket))::bigint as upto, 19 * ((sum(n) over w)::bigint - 1) as twentieths
+      from hists window w as (partition by ${GROUP})
+    ) counted
+  ) ranked group by ${GROUP}`;
+
+/** Cells bring histograms, and single records one bucket each. Groups that are not shown are one without a name. */
+function ofFacts(facts: string, grouped: boolean, ofAll: boolean): string {
+  const shown = grouped && !ofAll;
+  const [d1, d2] = shown ? ["g.d1", "g.d2"] : grouped ? ["f.d1", "f.d2"] : ["''::text", "''::text"];
+  const join = shown
+    ? " left join (select d1, d2 from shown where not total) g on f.d1 = g.d1 and f.d2 = g.d2"
+    : "";
+  const groups = `f.current, ${d1} as d1, ${d2} as d2`;
+  return `
+  select current, d1, d2, bucket::int, n from (
+    select ${groups}, ${summed} from ${facts}_cells f${join} group by 1, 2, 3
+  ) c ${UNNESTED}
+  union all
+  select ${groups}, f.bucket + 1, count(*) from ${facts} f${join} where f.bucket is not null group by 1, 2, 3, 4`;
+}
+
+/** The first bucket is 1. */
+const UNNESTED = "cross join lateral unnest(counts) with ordinality as b(n, bucket) where n > 0";
+
+function sumsPart(context: Context, section: Section): string[] {
+  if (reachesOf(context.covers).length === 0) return [];
+  return [
+    `select ${section.total} as total, current, d1, d2, bucket::int, n from (
+    select current, d1, d2, ${summed} from ${sumHistograms(context, section)} group by current, d1, d2
+  ) c ${UNNESTED}`,
+  ];
+}

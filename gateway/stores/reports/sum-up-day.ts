@@ -1,0 +1,47 @@
+import {
+  FORGET_NOTES,
+  FORGET_SEEN,
+  LOOK_AT_NOTES,
+  NOTE_AFTER,
+  NOTE_BEFORE,
+  NOTE_ELSEWHERE,
+  NOTE_NOBODY,
+  NOTE_SEEN,
+  NOTE_STEPS,
+  TAKE_STEPS,
+} from "../../reports/rollup/gaps.ts";
+import { KIND_NAMES } from "../../reports/rollup/kinds.ts";
+import { FORGET_SUMS, ROLL_CELLS, ROLL_DAY, ROLL_HOURLY } from "../../reports/rollup/roll.ts";
+import type { Sql } from "./rollup-writer.ts";
+
+/** `known`: sums of it were made before. `isWhole`: all of its hours are rolled up. `isLast`: no later day is summed up. */
+type Day = { known: boolean; isWhole: boolean; isLast: boolean };
+
+/** Makes of a day's hours what is made of hours. */
+export async function sumUpDay(
+  sql: Sql,
+  orgId: string,
+  dayMs: number,
+  { known, isWhole, isLast }: Day,
+): Promise<void> {
+  const day = [orgId, new Date(dayMs).toISOString().slice(0, 10)];
+  const kinds = [...day, KIND_NAMES as string[]];
+  const takes = (statement: string) => (statement.includes("$3") ? kinds : day);
+  await sql.unsafe(BEFORE_SUMMING);
+  if (known) await sql.unsafe(NOTE_BEFORE, day);
+  else await sql.unsafe(NOTE_NOBODY);
+  if (known) for (const statement of FORGET_SUMS) await sql.unsafe(statement, takes(statement));
+  for (const statement of [...ROLL_CELLS, ...ROLL_HOURLY]) await sql.unsafe(statement, day);
+  if (isWhole) await sql.unsafe(ROLL_DAY, kinds);
+  await sql.unsafe(NOTE_AFTER, day);
+  await sql.unsafe(LOOK_AT_NOTES);
+  await sql.unsafe(NOTE_ELSEWHERE, day);
+  await sql.unsafe(NOTE_STEPS, [...day, !isLast]);
+  for (const statement of TAKE_STEPS) await sql.unsafe(statement, [orgId]);
+  if (known) await sql.unsafe(FORGET_SEEN, day);
+  await sql.unsafe(NOTE_SEEN, day);
+  await sql.unsafe(FORGET_NOTES);
+}
+
+/** Many groups fit, none is worth compiling for, and young tables without statistics are not joined row by row. */
+const BEFORE_SUMMING = "set local work_mem = '128MB'; set local jit = off; set local enable_nestloop = off";
