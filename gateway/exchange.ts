@@ -10,6 +10,7 @@ import { textsOf } from "./guardrail/text.ts";
 import { withAsked } from "./http/asked.ts";
 import { readLabels } from "./http/labels-in.ts";
 import { membersOf } from "./http/members.ts";
+import { modelsBeside } from "./http/models-beside.ts";
 import { asksForUsage } from "./http/splice.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import { priceAnswer } from "./pricing/price-answer.ts";
@@ -59,7 +60,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   // Route
   const prices = deps.prices();
   const chosen = chooseRoute(deps.directory.current(), call, routingKnowledge(prices, deps.classify));
-  requireScope(call.key, chosen);
+  requireScope(call.key, chosen, () => modelsBeside(call.body));
   const choice = laneOf(call, chosen);
 
   // Guardrail: the texts are read in memory, and no rule leaves anything but its name

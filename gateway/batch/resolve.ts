@@ -7,6 +7,7 @@ import { pace } from "../guardrail/pace.ts";
 import { textsOf } from "../guardrail/text.ts";
 import { readLabels } from "../http/labels-in.ts";
 import { membersOf } from "../http/members.ts";
+import { modelsBeside } from "../http/models-beside.ts";
 import { memberName, scanJson } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
 import { chooseRoute } from "../routing/choose.ts";
@@ -72,7 +73,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         routeMember: memberName(body, "route"),
       };
       const choice = chooseRoute(directory, call, knowledge);
-      requireScope(key, choice);
+      requireScope(key, choice, () => modelsBeside(body));
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(asked.provider, provider, wire === SURFACES[surface].wire);
       unjudged.push({ key, labels, choice, texts: () => textsOf(membersOf(body)) });

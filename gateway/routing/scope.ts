@@ -3,16 +3,26 @@ import type { ClientKey, Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { knownTargets, switchedOn } from "./targets.ts";
 
+/** Models that a call asks for besides the one that it is routed by; null: one that the provider chooses. */
+type ModelsBeside = () => readonly (string | null)[];
+
 /**
  * Refuses a choice outside the key's scope. An absent list is unlimited; of several present all must hold. Routes and
  * models are named exactly; models are the concrete ones that may be called, fallbacks included (DECISIONS.md, keys).
- * A concrete model that no route pairs is no route, so a key with a list of routes may not use it.
+ * A concrete model that no route pairs is no route, so a key with a list of routes may not use it. What the call asks for
+ * `beside` is asked for too: with a list of routes alone, it must be a model of the chosen route.
  * @throws GatewayError route_not_allowed, model_not_allowed
  */
-export function requireScope(key: ClientKey, choice: Choice): void {
+export function requireScope(key: ClientKey, choice: Choice, beside: ModelsBeside): void {
+  const { routes, models: listed } = key.scopes;
+  if (!routes && !listed) return;
   if (!allowsRoute(key, choice.route?.name ?? null)) throw new GatewayError("route_not_allowed");
   const models = choice.targets.map(({ model }) => model);
-  if (!allowsModels(key, models)) throw new GatewayError("model_not_allowed");
+  const others = beside();
+  const isOpen = allowsModels(key, [...models, ...others]);
+  if (!isOpen || (!listed && others.some((model) => !models.includes(model)))) {
+    throw new GatewayError("model_not_allowed");
+  }
 }
 
 /** The routes that a key may use and that somebody serves, in the order of their names. */

@@ -17,10 +17,11 @@ const WORLD = directory({
   ],
 });
 
-function verdict(scopes: ClientKey["scopes"], model: string): string {
+function verdict(scopes: ClientKey["scopes"], model: string, beside: (string | null)[] = []): string {
   const caller = key(scopes);
+  const choice = chooseRoute(WORLD, call({ model, key: caller }), knowledge(["q:free"]));
   try {
-    requireScope(caller, chooseRoute(WORLD, call({ model, key: caller }), knowledge(["q:free"])));
+    requireScope(caller, choice, () => beside);
   } catch (error) {
     if (error instanceof GatewayError) return error.type;
     throw error;
@@ -65,6 +66,22 @@ describe("requireScope", () => {
     ["a listed concrete model is allowed without any route", { models: ["free"] }, "free", "allowed"],
   ])("%s", (_, scopes, model, expected) => {
     expect(verdict(scopes, model)).toBe(expected);
+  });
+
+  test("a model that the call asks for besides is held to the same lists", () => {
+    const both = { routes: ["z-plain"], models: ["m1", "m9"] };
+    expect(verdict({}, "z-plain", ["m9", null])).toBe("allowed");
+    expect(verdict({ models: ["m1", "m9"] }, "z-plain", ["m9"])).toBe("allowed");
+    expect(verdict({ models: ["m1"] }, "z-plain", ["m9"])).toBe("model_not_allowed");
+    expect(verdict({ models: ["m1", "m9"] }, "z-plain", ["m9", null])).toBe("model_not_allowed");
+    expect(verdict(both, "z-plain", ["m9"])).toBe("allowed");
+    expect(verdict(both, "z-plain", ["m8"])).toBe("model_not_allowed");
+  });
+
+  test("where only routes are listed, it must be a model of the chosen route", () => {
+    expect(verdict({ routes: ["fallen"] }, "fallen", ["m2"])).toBe("allowed");
+    expect(verdict({ routes: ["z-plain"] }, "z-plain", ["m2"])).toBe("model_not_allowed");
+    expect(verdict({ routes: ["z-plain"] }, "z-plain", [null])).toBe("model_not_allowed");
   });
 });
 
