@@ -80,6 +80,17 @@ describe("a host that an administrator named", () => {
     ]);
   });
 
+  test("need not be known here where a proxy resolves it; one that leads inside is refused all the same", async () => {
+    const resolve = async (host: string): Promise<string[]> => {
+      if (host === "inside.example.com") return ["10.0.0.1"];
+      throw new Error("ENOTFOUND");
+    };
+    const guard = addressGuard(systemClock, { resolve, proxied: true });
+    expect(await guard.waysTo("https://api.example.com", false)).toMatchObject([{ origin: null }]);
+    await expect(guard.waysTo("https://inside.example.com", false)).rejects.toThrow();
+    await expect(guard.waysTo("https://169.254.169.254", false)).rejects.toThrow();
+  });
+
   test("has a certificate for its name, or is no host of that name", async () => {
     const script = `
       const { reacher } = await import("${join(import.meta.dir, "../../gateway/upstream/reach.ts")}");
