@@ -2,7 +2,7 @@ import { neverSent } from "./failures.ts";
 import type { AddressGuard, Way } from "./ssrf.ts";
 
 /** An address that an administrator gave. */
-export type Destination = { url: string; allowPrivateNetwork: boolean };
+type Destination = { url: string; allowPrivateNetwork: boolean };
 
 export type Reaching = {
   method: string;

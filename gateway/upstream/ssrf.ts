@@ -15,7 +15,7 @@ const RESOLVED_MAX = 1000;
 const RESOLVE_DEADLINE_MS = 5000;
 
 /** All addresses of a host name. Rejects when there are none. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+type Resolve = (host: string) => Promise<readonly string[]>;
 
 const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
@@ -83,7 +83,7 @@ export type AddressGuard = {
   waysTo(origin: string, allowPrivate: boolean): Way[] | Promise<Way[]>;
 };
 
-export type AddressGuardOptions = {
+type AddressGuardOptions = {
   resolve?: Resolve;
   /** The environment names a proxy, which is asked for hosts by name, and resolves them itself. */
   proxied?: boolean;
