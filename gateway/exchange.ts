@@ -136,7 +136,7 @@ export const routingKnowledge = (
 /** What the guardrails judge; the body is decoded once, and only where a rule reads it. */
 function judgedOf({ key, body }: Call, it: Pick<Judged, "labels" | "choice">): Judged {
   let texts: string[] | null = null;
-  return { ...it, key, texts: () => (texts ??= textsOf(membersOf(body))) };
+  return { ...it, key, beside: () => modelsBeside(body), texts: () => (texts ??= textsOf(membersOf(body))) };
 }
 
 /** Null on a surface whose answers are no text of an assistant. */

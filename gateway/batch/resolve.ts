@@ -73,10 +73,11 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         routeMember: memberName(body, "route"),
       };
       const choice = chooseRoute(directory, call, knowledge);
-      requireScope(key, choice, () => modelsBeside(body));
+      const beside = () => modelsBeside(body);
+      requireScope(key, choice, beside);
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(asked.provider, provider, wire === SURFACES[surface].wire);
-      unjudged.push({ key, labels, choice, texts: () => textsOf(membersOf(body)) });
+      unjudged.push({ key, labels, choice, beside, texts: () => textsOf(membersOf(body)) });
       asked.provider = provider;
       asked.requests += 1;
       if (choice.route) asked.routes.add(choice.route.name);

@@ -8,6 +8,8 @@ export type Judged = {
   key: Pick<ClientKey, "id" | "name">;
   labels: Pick<Labels, "client" | "tags">;
   choice: Pick<Choice, "route" | "routeName" | "targets">;
+  /** Models that the body asks for besides; null: one that the provider chooses. Asked for only where a rule is about models. */
+  beside(): readonly (string | null)[];
   /** The request's decoded texts; asked for only where a rule reads them. */
   texts(): readonly string[];
 };
@@ -72,16 +74,20 @@ async function objectionOf(rule: Guardrail, judged: Judged, tools: JudgeTools): 
   return rule.callout ? await tools.consult(rule, judged) : OBJECTION;
 }
 
-function holdsForCall(rule: Guardrail, { key, labels, choice }: Judged): boolean {
+function holdsForCall(rule: Guardrail, { key, labels, choice, beside }: Judged): boolean {
   if (asksNothing(rule)) return choice.route?.guardrails.includes(rule.name) ?? false;
   return (
     hasOne(rule.tags, labels.tags) &&
     hasOne(rule.keys, [key.id, key.name]) &&
     hasOne(rule.routes, [choice.routeName]) &&
     hasOne(rule.clients, [labels.client]) &&
-    (rule.fitsModel === null || choice.targets.some(({ model }) => model !== null && rule.fitsModel?.(model)))
+    (rule.fitsModel === null ||
+      isOne(rule.fitsModel, [...choice.targets.map(({ model }) => model), ...beside()]))
   );
 }
+
+const isOne = (fits: (model: string) => boolean, models: readonly (string | null)[]): boolean =>
+  models.some((model) => model !== null && fits(model));
 
 const hasOne = (asked: readonly string[] | null, given: readonly string[]): boolean =>
   asked === null || given.some((it) => asked.includes(it));

@@ -31,6 +31,7 @@ const judged = (facts: Partial<Judged> & { route?: Judged["choice"]["route"] } =
       { provider: provider("p"), model: "llama-3", wire: "chat" },
     ],
   },
+  beside: () => ["beside-1", null],
   texts: () => ["nothing", "the secret"],
   ...facts,
 });
@@ -47,6 +48,7 @@ const HOLDS: Record<string, Partial<Guardrail>> = {
   "the route": { routes: ["summary"] },
   "the client": { clients: ["app"] },
   "the model of a fallback": { fitsModel: (model) => model.startsWith("llama") },
+  "a model that the body names besides": { fitsModel: (model) => model.startsWith("beside") },
   "a text": { pattern: compilePattern("s.cret") },
   "one of several finds": { detect: [compilePattern("no such"), compilePattern("secret")] },
   "all at once": { tags: ["beta"], clients: ["app"], pattern: compilePattern("^the ") },
