@@ -1,7 +1,7 @@
 import type { BatchFacts, BatchKind } from "#drizzle/schema/batches.ts";
 import { parseLabel } from "#shared/labels.ts";
 import { GatewayError } from "../errors.ts";
-import { objectOf, type Told, toldIn } from "../providers/told.ts";
+import { objectOf, type Told, toldIn } from "../providers/provider-json.ts";
 import type { BatchNews, NewFile } from "../stores/batches.ts";
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;

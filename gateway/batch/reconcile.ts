@@ -5,7 +5,7 @@ import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { objectOf, type Told, toldIn } from "../providers/told.ts";
+import { objectOf, type Told, toldIn } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";
 import { UNPRICED } from "../reading.ts";
 import { type BatchRow, markReconciled } from "../stores/batches.ts";

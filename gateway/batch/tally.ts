@@ -1,7 +1,7 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { type Decimal, formatDecimal, parseDecimal, plus, ZERO } from "../pricing/decimal.ts";
-import { sumOf } from "../providers/told.ts";
+import { sumOf } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 
 export type Tally = {

@@ -1,6 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { ProviderFacts } from "./catalog.ts";
-import { countOf, listOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
+import { countOf, listOf, objectOf, partOf, sumOf, type Told } from "./provider-json.ts";
 
 /**
  * The usage object of an answer or chunk of the chat wire, wherever the provider puts it: at the top, under `x_groq`

@@ -2,8 +2,8 @@ import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
 import { openaiError } from "./openai-error.ts";
+import { holds, indexIn, listOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
-import { holds, indexIn, listOf, nameOf, objectOf, type Told, toldIn } from "./told.ts";
 import type { Wire } from "./wires.ts";
 
 /** OpenAI's chat completions, and what others made of them. */

@@ -1,7 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { openaiError } from "./openai-error.ts";
+import { countOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
-import { countOf, nameOf, objectOf, type Told, toldIn } from "./told.ts";
 import { typedStream } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 

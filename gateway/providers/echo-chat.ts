@@ -1,5 +1,5 @@
 import { type Echoed, echoOf, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
-import { countOf, nameOf, objectOf, type Told } from "./told.ts";
+import { countOf, nameOf, objectOf, type Told } from "./provider-json.ts";
 
 /** The built-in provider's chat completion. */
 export function echoChat(body: Told, id: string): Response {

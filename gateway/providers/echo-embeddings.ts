@@ -1,5 +1,5 @@
 import { echoTokens, jsonAnswer, requestIdOf } from "./echo-text.ts";
-import { countOf, listOf, nameOf, type Told } from "./told.ts";
+import { countOf, listOf, nameOf, type Told } from "./provider-json.ts";
 
 /** Length of a vector where the client asks for none. */
 const DIMENSIONS = 64;

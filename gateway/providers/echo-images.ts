@@ -1,5 +1,5 @@
 import { jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
-import { countOf, type Told } from "./told.ts";
+import { countOf, type Told } from "./provider-json.ts";
 
 /** A grey pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";

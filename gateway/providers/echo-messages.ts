@@ -1,5 +1,5 @@
 import { type Echoed, echoOf, jsonAnswer, streamAnswer } from "./echo-text.ts";
-import { countOf, nameOf, type Told } from "./told.ts";
+import { countOf, nameOf, type Told } from "./provider-json.ts";
 
 /** The built-in provider's message. */
 export function echoMessages(body: Told, id: string): Response {

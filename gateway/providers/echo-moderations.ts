@@ -1,5 +1,5 @@
 import { jsonAnswer, requestIdOf } from "./echo-text.ts";
-import { nameOf, type Told } from "./told.ts";
+import { nameOf, type Told } from "./provider-json.ts";
 
 const CATEGORIES = [
   "harassment",

@@ -1,5 +1,5 @@
 import { jsonAnswer, requestIdOf } from "./echo-text.ts";
-import { countOf, listOf, nameOf, objectOf, type Told } from "./told.ts";
+import { countOf, listOf, nameOf, objectOf, type Told } from "./provider-json.ts";
 
 /** Documents that one search unit pays for: Cohere's rule. */
 const DOCUMENTS_PER_UNIT = 100;

@@ -1,5 +1,5 @@
 import { type Echoed, echoOf, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
-import { countOf, listOf, nameOf, objectOf, type Told } from "./told.ts";
+import { countOf, listOf, nameOf, objectOf, type Told } from "./provider-json.ts";
 
 /** The built-in provider's response. */
 export function echoResponses(body: Told, id: string): Response {

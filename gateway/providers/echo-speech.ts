@@ -1,5 +1,5 @@
 import { echoTokens, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
-import type { Told } from "./told.ts";
+import type { Told } from "./provider-json.ts";
 
 /** Samples of a second, of 16 bits each, and how long a token sounds. */
 const SAMPLES_PER_SECOND = 24_000;

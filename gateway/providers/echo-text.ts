@@ -1,4 +1,4 @@
-import { listOf, objectOf, type Told } from "./told.ts";
+import { listOf, objectOf, type Told } from "./provider-json.ts";
 
 /** What the built-in provider says to a body, and what that counts. */
 export type Echoed = {

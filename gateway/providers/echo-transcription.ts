@@ -1,5 +1,5 @@
 import { jsonAnswer, requestIdOf } from "./echo-text.ts";
-import type { Told } from "./told.ts";
+import type { Told } from "./provider-json.ts";
 
 /** The built-in provider hears nothing, and says so: no text, and no tokens for it. */
 export function echoTranscription(_body: Told, id: string): Response {

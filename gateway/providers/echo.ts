@@ -8,7 +8,7 @@ import { echoRerank, echoRerankV2 } from "./echo-rerank.ts";
 import { echoResponses } from "./echo-responses.ts";
 import { echoSpeech } from "./echo-speech.ts";
 import { echoTranscription } from "./echo-transcription.ts";
-import { type Told, toldIn } from "./told.ts";
+import { type Told, toldIn } from "./provider-json.ts";
 
 /** How the built-in provider answers a surface, and how it refuses a body that it cannot read. */
 type Echo = {

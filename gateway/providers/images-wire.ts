@@ -1,8 +1,8 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { openaiError } from "./openai-error.ts";
+import { nameOf, objectOf, sumOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import { nameOf, objectOf, sumOf, type Told, toldIn } from "./told.ts";
 import { typedStream } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 

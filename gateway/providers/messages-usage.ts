@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, listOf, nameOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
+import { countOf, listOf, nameOf, objectOf, partOf, sumOf, type Told } from "./provider-json.ts";
 
 /** What `usage.iterations` may hold that the counts of the whole answer leave out, though it is billed (Anthropic's API). */
 const COMPACTION = "compaction";

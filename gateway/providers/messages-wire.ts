@@ -1,8 +1,8 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { billsMore, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
+import { holds, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
-import { holds, nameOf, objectOf, type Told, toldIn } from "./told.ts";
 import type { Wire } from "./wires.ts";
 
 /** Anthropic's messages. */

@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, objectOf, partOf, sumOf, type Told } from "./told.ts";
+import { countOf, objectOf, partOf, sumOf, type Told } from "./provider-json.ts";
 
 /**
  * The counts of a usage object that says `input_tokens` and `output_tokens`, in the normal form: the input includes

@@ -1,8 +1,8 @@
 import { openaiError } from "./openai-error.ts";
+import type { Told } from "./provider-json.ts";
+import { listOf, nameOf, objectOf, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import type { Told } from "./told.ts";
-import { listOf, nameOf, objectOf, toldIn } from "./told.ts";
 import { type Shown, typedStream } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 

@@ -1,7 +1,7 @@
 import { openaiError } from "./openai-error.ts";
+import { objectOf } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import { objectOf } from "./told.ts";
 import { typedStream } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 

@@ -1,7 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamReader } from "../reading.ts";
+import { holds, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
-import { holds, objectOf, type Told, toldIn } from "./told.ts";
 
 /** What a stream has shown so far. */
 export type Shown = {
