@@ -1,6 +1,6 @@
+import { textIn } from "./answer-json.ts";
 import { isJson, type Json } from "./exact-json.ts";
 import type { ToldError } from "./reply.ts";
-import { textIn } from "./told.ts";
 
 /** Anthropic's name and OpenAI's type and code for the same fault, by HTTP status. */
 type Fault = { status: number; anthropic: string; openai: string; code: string | null };

@@ -1,5 +1,6 @@
 import type { Usage } from "#shared/usage.ts";
 import { GatewayError } from "../errors.ts";
+import type { StepReader } from "./answer-json.ts";
 import { chatAnswerSteps, chatStream } from "./chat/answer-in.ts";
 import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
@@ -16,7 +17,6 @@ import { type Reply, replyOf, type Step } from "./reply.ts";
 import { writeResponse } from "./responses/answer-out.ts";
 import { readResponsesRequest } from "./responses/request-in.ts";
 import { responseWriter } from "./responses/stream-out.ts";
-import type { StepReader } from "./told.ts";
 import type { StepWriter, Writing } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages";

@@ -1,7 +1,7 @@
+import { objectMember, objectsIn, type StepReader, textIn } from "../answer-json.ts";
 import { toldError } from "../error-shapes.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import type { OpenBlock, Step, StopReason } from "../reply.ts";
-import { objectMember, objectsIn, type StepReader, textIn } from "../told.ts";
 import { type Lanes, lanes } from "./lanes.ts";
 
 /** The steps of a whole chat completion; none when it holds no choice. */

@@ -1,7 +1,7 @@
+import { objectMember, objectsIn, type StepReader, textIn } from "../answer-json.ts";
 import { toldError } from "../error-shapes.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import type { OpenBlock, Step, StopReason } from "../reply.ts";
-import { objectMember, objectsIn, type StepReader, textIn } from "../told.ts";
 
 /** The steps of a whole message; none when it is none. */
 export function messageSteps(message: Json): Step[] {

@@ -1,6 +1,6 @@
+import { textIn } from "../answer-json.ts";
 import { objectIn } from "../exact-json.ts";
 import type { Block } from "../reply.ts";
-import { textIn } from "../told.ts";
 
 /** Marks what this gateway packed, among what others put into `encrypted_content`. */
 const SEAL = "tallygate.1.";
