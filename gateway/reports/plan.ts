@@ -38,17 +38,45 @@ export function planReport(ask: Ask): Plan {
   };
 }
 
+/** Rows and total of outcomes in one statement, for it is the sessions' records that take their time; see `shownSql`. */
+export function planOutcomes(ask: Ask): Query {
+  const { dimensions, filters, measures } = ask.spec;
+  const params = parameters();
+  const shared = sharedSql(ask, params, { dimensions, filters: filtersOf(filters) });
+  const reverted = params.add(ask.reverted, "text[]");
+  const text = `with shared as materialized ${shared},
+facts as ${outcomesSql(reverted, ["current", "d1", "d2"])},
+facts_all as ${outcomesSql(reverted, ["current"])},
+group_cells as (${cellsSql(ask, "current, d1, d2", "facts")}),
+total_cells as (${cellsSql(ask, "current, ''::text as d1, ''::text as d2", "facts_all", "current")})
+select shown.*, total::text as is_total from (${shownSql(dimensions, measures)}) shown order by total, place`;
+  return { text, params: params.values };
+}
+
+/** The rows of `group_cells` in the order in which they are shown, and the one of `total_cells`, told apart by `total`. */
+export function shownSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
+  const part = (total: boolean, groups: readonly DimensionName[], cells: string) => `
+  select ${total} as total, row_number() over () as place, x.* from (
+${comparedSql(groups, measures, cells)}
+  ) x`;
+  const rows = dimensions.length > 0 ? [part(false, dimensions, "group_cells")] : [];
+  return [...rows, part(true, [], "total_cells")].join("\n  union all");
+}
+
+const cellsSql = ({ spec }: Ask, select: string, facts: string, groups = select): string => {
+  const aggregates = aggregatesOf(spec.measures).map((name) => `${AGGREGATES[name].sql} as ${name}`);
+  return `
+  select ${select}, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
+  from ${facts} group by ${groups}
+`;
+};
+
 /** The aggregates by group, both windows side by side, in the order in which rows are shown. */
 function cellsQuery(ask: Ask, dimensions: readonly DimensionName[]): Query {
   const params = parameters();
-  const names = aggregatesOf(ask.spec.measures);
   const facts = factsSql(ask, params, { dimensions, filters: filtersOf(ask.spec.filters) });
-  const aggregates = names.map((name) => `${AGGREGATES[name].sql} as ${name}`);
   const text = `with ${facts},
-cells as (
-  select current, d1, d2, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
-  from facts group by current, d1, d2
-)
+cells as (${cellsSql(ask, "current, d1, d2", "facts")})
 ${comparedSql(dimensions, ask.spec.measures)}`;
   return { text, params: params.values };
 }
@@ -96,7 +124,15 @@ function rankSql(measure: Measure): string {
 type Cut = { dimensions: readonly DimensionName[]; filters: readonly (readonly [DimensionName, string[]])[] };
 
 /** The records of both windows that pass the filters, one row per group that a record belongs to. */
-function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): string {
+function factsSql(ask: Ask, params: Parameters, cut: Cut): string {
+  const shared = sharedSql(ask, params, cut);
+  if (ask.spec.source !== "outcomes") return `facts as ${shared}`;
+  const facts = outcomesSql(params.add(ask.reverted, "text[]"), ["current", "d1", "d2"]);
+  return `shared as ${shared},
+facts as ${facts}`;
+}
+
+function sharedSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): string {
   const { spec, periods } = ask;
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => DIMENSION[name].sql);
   const current = withinSql(periods.current, params);
@@ -107,16 +143,13 @@ function factsSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): s
     ...filters.map(([name, values]) => filterSql(name, params.add(values, "text[]"))),
   ];
   const tags = `\n  cross join lateral (select distinct unnest(${TAGS}) as tag) t`;
-  const facts = `(
+  return `(
   select r.*, ${asksForLane(spec) ? "true" : "r.metered"} as billed, ${current} as current,
     (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2
   from ${relationOf(ask, params, within)} r
   left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? tags : ""}
   where ${conditions.join("\n    and ")}
 )`;
-  return spec.source === "outcomes"
-    ? outcomeFactsSql(facts, params.add(ask.reverted, "text[]"))
-    : `facts as ${facts}`;
 }
 
 /** `within`: of which instants `r.started_at` rows are wanted. */
@@ -132,12 +165,11 @@ function relationOf({ orgId, spec, survey }: Ask, params: Parameters, within: st
  * A session's cost stands with one of its pull requests per group and window, so that it is counted once. Where nothing
  * was merged, nothing was spent on merges: reviews alone cost 0, and are not of unknown cost.
  */
-const outcomeFactsSql = (facts: string, reverted: string): string => `shared as ${facts},
-facts as (
+const outcomesSql = (reverted: string, groups: readonly string[]): string => `(
   select *, pull_request = any(${reverted}) as reverted,
     case
-      when count(pull_request) over (partition by current, d1, d2) = 0 then 0
-      when row_number() over (partition by current, d1, d2, run order by pull_request) = 1
+      when count(pull_request) over (partition by ${groups.join(", ")}) = 0 then 0
+      when row_number() over (partition by ${[...groups, "run"].join(", ")} order by pull_request) = 1
         and run is not null then session_cost_usd
     end as cost_usd
   from shared

@@ -1,7 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, aggregatesOf } from "../measures.ts";
 import { parameters, type Query } from "../parameters.ts";
-import { type Ask, comparedSql } from "../plan.ts";
+import { type Ask, shownSql } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
 import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, sectionsOf } from "./context.ts";
@@ -71,8 +71,9 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   from parts group by total, current, d1, d2
 )`,
     ...(first ? [...percentiles, cells] : [cells]),
-    ...[true, false].map((total) => `${cellsName(total)} as (select * from cells where total = ${total})`),
-    `shown as (${shownSql(context)}
+    "group_cells as (select * from cells where not total)",
+    "total_cells as (select * from cells where total)",
+    `shown as (${shownSql(dimensions, ask.spec.measures)}
 )`,
     ...(first ? [] : percentiles),
   ];
@@ -100,21 +101,6 @@ function contextOf(ask: Ask, survey: Survey): Context {
     entities: ENTITY_NAMES.filter((entity) => isAsked(entity, names)),
   };
 }
-
-/** The rows that are shown, in their order, and the total. */
-function shownSql(context: Context): string {
-  const { measures } = context.ask.spec;
-  return sectionsOf(context)
-    .map(
-      ({ total, dimensions }) => `
-  select ${total} as total, row_number() over () as place, x.* from (
-${comparedSql(dimensions, measures, cellsName(total))}
-  ) x`,
-    )
-    .join("\n  union all");
-}
-
-const cellsName = (total: boolean): string => (total ? "total_cells" : "group_cells");
 
 function finalSql(name: AggregateName, withP95: boolean): string {
   if (name === P95) return withP95 ? `p.${P95}` : "null";

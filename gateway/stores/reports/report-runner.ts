@@ -4,7 +4,7 @@ import type { Result, Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AnswerRow, type Answers, assemble } from "../../reports/assemble.ts";
 import type { Query } from "../../reports/parameters.ts";
-import { type Ask, lateLabels, planReport } from "../../reports/plan.ts";
+import { type Ask, lateLabels, planOutcomes, planReport } from "../../reports/plan.ts";
 import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
 import type { Survey } from "../../reports/rollup/cover.ts";
 import { askBefore, coverageRow, sinceOf } from "../../reports/rollup/coverage.ts";
@@ -147,10 +147,9 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
   const { survey } = asked;
   const requests = asked.spec.source === "requests";
   const single = planReport(asked);
-  const answer =
-    requests && survey
-      ? await rolledAnswer(asked, survey, ask)
-      : { rows: await askIf(single.rows, ask), total: await ask(single.total) };
+  const answer = survey
+    ? await inOne(requests ? planRolled(asked, survey) : planOutcomes(asked), ask)
+    : { rows: await askIf(single.rows, ask), total: await ask(single.total) };
   return {
     ...answer,
     coverage:
@@ -158,8 +157,9 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
   };
 }
 
-async function rolledAnswer(asked: Ask, survey: Survey, ask: Asking) {
-  const answer = await ask(planRolled(asked, survey));
+/** Rows and total that one statement tells. */
+async function inOne(query: Query, ask: Asking) {
+  const answer = await ask(query);
   const isTotal = (row: AnswerRow) => row["is_total"] === "true";
   return { rows: answer.filter((row) => !isTotal(row)), total: answer.filter(isTotal) };
 }
@@ -171,7 +171,7 @@ async function rolledCoverage(asked: Ask, survey: Survey, ask: Asking): Promise<
   const [firsts] = await ask(firstsQuery(asked.orgId, survey));
   const since = sinceOf(asked, firsts ?? {});
   if (!since) return [];
-  return [coverageRow(since, (await rolledAnswer(askBefore(asked, since), survey, ask)).total)];
+  return [coverageRow(since, (await inOne(planRolled(askBefore(asked, since), survey), ask)).total)];
 }
 
 const needsReverts = ({ measures }: Spec): boolean =>
