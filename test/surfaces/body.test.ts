@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { readBody } from "#gateway/surfaces/body.ts";
+
+const sent = (headers: Record<string, string>) =>
+  readBody(new Request("http://gateway/", { method: "POST", headers, body: "{}" }), 10);
+
+test("a compressed body is refused by what it is, not as broken text", async () => {
+  for (const coding of ["gzip", "zstd", "br", "gzip, identity"]) {
+    expect(sent({ "content-encoding": coding })).rejects.toThrow("without a content-encoding");
+  }
+  for (const headers of [{}, { "content-encoding": "identity" }, { "content-encoding": "" }]) {
+    expect(new TextDecoder().decode(await sent(headers))).toBe("{}");
+  }
+});
