@@ -30,11 +30,8 @@ const PART_MIN_CHARACTERS = 4;
 
 const TUNING = {
   partWeight: 0.5,
-  /** Built-in examples beside an administrator's own weigh less the more there are of those. */
-  besideOwnMax: 0.5,
-  besideOwnMin: 0.02,
-  besideOwnExamples: 4,
-  adopted: 0.5,
+  /** What a built-in example counts beside an administrator's own, however many there are of those. */
+  besideOwn: 0.5,
   hidden: 1,
   hiddenMax: 80,
   /** A kind is a route's own where this share of the route's texts looks like it. */
@@ -121,15 +118,9 @@ function likest(column: number, { shares, oneKind }: Spread): Owner {
   const share = shares[best]?.[column] ?? 0;
   const isTop = share >= Math.max(...(shares[best] ?? []));
   const adopts = share >= (isTop ? TUNING.adoptShareTop : TUNING.adoptShare);
-  if (adopts && !oneKind) return { route: best, weight: TUNING.adopted };
+  if (adopts && !oneKind) return { route: best, weight: TUNING.besideOwn };
   return adopts || share >= TUNING.coveredShare ? "covered" : null;
 }
-
-/** The weight of built-in examples beside `own` examples of the administrator's. */
-const besideOwn = (own: number) =>
-  own === 0
-    ? 1
-    : Math.min(Math.max(TUNING.besideOwnExamples / own, TUNING.besideOwnMin), TUNING.besideOwnMax);
 
 /** Who takes a kind's built-in examples: the template of that name, else a route whose own texts are of that kind. */
 function ownerOf(kind: Kind, routes: readonly RouteInput[], spread: Spread): Owner {
@@ -139,11 +130,11 @@ function ownerOf(kind: Kind, routes: readonly RouteInput[], spread: Spread): Own
   const route = routes[named];
   if (!route) return likest(column, spread);
   const own = route.examples.length;
-  if (own < TUNING.namesakeExamplesMin) return { route: named, weight: besideOwn(own) };
+  if (own < TUNING.namesakeExamplesMin) return { route: named, weight: own === 0 ? 1 : TUNING.besideOwn };
   // With examples of its own, a template takes its first kind only, and only if they bear its name out.
   const share = spread.shares[named]?.[column] ?? 0;
   const isFirst = homeOf(kind, new Set(TEMPLATE_NAMES)) === home;
-  if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: besideOwn(own) };
+  if (share >= TUNING.namesakeShare && isFirst) return { route: named, weight: TUNING.besideOwn };
   return likest(column, spread);
 }
 

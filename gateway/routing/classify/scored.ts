@@ -6,7 +6,7 @@ import { kindScores } from "./starter.ts";
 import { type BlockWeights, columnsOf, vectorOf } from "./vocabulary.ts";
 
 /** Routes that are different kinds of task: their shape, cues and kinds tell them apart. */
-export const TASK_BLOCKS: BlockWeights = [1, 0.5, 0.3, 0.7, 0.7, 0.4];
+export const TASK_BLOCKS: BlockWeights = [1, 0.8, 0.4, 0.7, 0.8, 0.5];
 /** Routes within one kind of task (the questions of one bank): there only the words do. */
 export const TOPIC_BLOCKS: BlockWeights = [1, 0.5, 0.1, 0.1, 0.1, 1.1];
 
