@@ -23,6 +23,7 @@ export function tally(): Tally {
   let answers = 0;
   let known = 0;
   let used = 0;
+  let whole = 0;
   let cost = ZERO;
   let tokenCost = ZERO;
   const rows = new Map<string, PriceRow>();
@@ -34,6 +35,7 @@ export function tally(): Tally {
       models.add(reading.responseModel);
       if (reading.usageSource !== "none") {
         used += 1;
+        if (reading.usageSource === "provider") whole += 1;
         usage = added(usage, reading.usage);
       }
       if (priced.costUsd === null) return;
@@ -45,7 +47,7 @@ export function tally(): Tally {
       for (const row of priced.price.rows) addRow(rows, row);
     },
     done() {
-      const partial = known > 0 && known < answers;
+      const partial = known > 0 && (known < answers || whole < used);
       const [model = null, another] = models;
       const price = { entry: [...entries].sort().join(", "), rows: [...rows.values()] };
       return {
@@ -53,7 +55,7 @@ export function tally(): Tally {
         partial,
         reading: {
           usage,
-          usageSource: used === 0 ? "none" : used < answers ? "partial" : "provider",
+          usageSource: used === 0 ? "none" : whole < answers ? "partial" : "provider",
           responseModel: another === undefined ? model : null,
           serviceTier: null,
         },

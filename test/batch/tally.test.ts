@@ -47,6 +47,13 @@ test("an answer without a price makes the cost a lower bound, and none at all is
   });
 });
 
+test("an answer that tells only a part of what is billed makes the batch's cost a lower bound", () => {
+  const sum = tally();
+  sum.add(reading(1), priced("0.1"));
+  sum.add({ ...reading(1), usageSource: "partial" }, priced("0.1"));
+  expect(sum.done()).toMatchObject({ partial: true, reading: { usageSource: "partial" } });
+});
+
 test("a batch without answers cost nothing, and that is known", () => {
   expect(tally().done().priced).toEqual(FREE);
 });
