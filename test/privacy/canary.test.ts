@@ -322,7 +322,7 @@ describe("afterwards the marked texts are nowhere:", () => {
       return row?.["n"] === 2 * SURFACES.length;
     });
     expect(leaks(await dumpOf(gateway.sql))).toEqual([]);
-  });
+  }, 30_000);
 
   test("in no line of the log, at its most talkative", () => {
     expect(gateway.log().split("\n").length).toBeGreaterThan(5);
