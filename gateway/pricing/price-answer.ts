@@ -7,6 +7,10 @@ import { withinUs } from "./price-list.ts";
 
 /** Service tiers that providers charge by another list than the one that we have (OpenAI's and Anthropic's names). */
 const PRICED_APART = new Set(["batch", "fallback", "fast", "flex", "priority", "scale"]);
+
+/** Whether a tier is charged by another list than the one that we have. */
+export const isPricedApart = (tier: unknown): boolean => typeof tier === "string" && PRICED_APART.has(tier);
+
 /** An answer that was made in the US alone (Anthropic's `inference_geo`). */
 const WITHIN_US = "us";
 
@@ -28,7 +32,7 @@ export type Answered = {
  */
 export function priceAnswer(book: PriceBook, answered: Answered): Priced {
   const { provider, model, responseModel, serviceTier, usage, at } = answered;
-  if (serviceTier !== null && PRICED_APART.has(serviceTier)) return UNPRICED;
+  if (isPricedApart(serviceTier)) return UNPRICED;
   const priceOf = (name: string) => book.priceOf(provider.kind, provider.name, name, at.getTime());
   const price =
     (model === null ? null : priceOf(model)) ?? (responseModel === null ? null : priceOf(responseModel));

@@ -4,12 +4,16 @@ import { memberValue } from "../http/scan.ts";
 import { boundOf } from "../limits/bound.ts";
 import type { Ask } from "../limits/decide.ts";
 import { type Pico, picoUp } from "../limits/money.ts";
+import { isPricedApart } from "../pricing/price-answer.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
 import type { Used } from "../stores/limits/limiter.ts";
 
 /** A call whose price nobody knows reserves the least that there is: it needs a budget that is not used up. */
 const UNKNOWN: Pico = 1n;
+
+/** More than any budget: what a client may not choose who has one, because nobody could tell what it took. */
+const UNBOUNDED: Pico = 10n ** 30n;
 
 /** What a call may use at most, whichever of its targets answers (DECISIONS.md, limits). */
 export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
@@ -31,7 +35,8 @@ export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
       model === null ? null : prices.priceOf(provider.kind, provider.name, model, call.admittedAt.getTime());
     const picoOf = (within: typeof bound): Pico => {
       const usd = priceBound(price, within);
-      return usd === null ? UNKNOWN : picoUp(usd);
+      if (usd === null) return UNKNOWN;
+      return asksApart(member) ? UNBOUNDED : picoUp(usd);
     };
     const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
     ask.usd = larger(ask.usd, picoOf(bound));
@@ -39,6 +44,10 @@ export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
   }
   return ask;
 }
+
+/** Whether the client asks for a tier of a priced model that is charged by another list (OpenAI's, Anthropic's members). */
+const asksApart = (member: (name: string) => unknown): boolean =>
+  isPricedApart(member("service_tier")) || isPricedApart(member("speed"));
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 

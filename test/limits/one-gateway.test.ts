@@ -45,13 +45,29 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const call = (secret: string, it: { model?: string; maxTokens?: number; session?: string } = {}) =>
-  callOnce(gateway.url, secret, { model: "gpt-cent", ...it });
+const call = (
+  secret: string,
+  it: { model?: string; maxTokens?: number; session?: string; tier?: string } = {},
+) => callOnce(gateway.url, secret, { model: "gpt-cent", ...it });
 
 const holds = async (keyId: string): Promise<number> => {
   const [row] = await gateway.sql`select count(*)::int as n from limit_holds where key_id = ${keyId}`;
   return row?.["n"];
 };
+
+test("a budget is not stepped around by a tier whose price nobody knows; without a budget it may be asked for", async () => {
+  const budgeted = await limitedKey(gateway, { budget_usd: "5" });
+  for (const tier of ["flex", "priority"]) {
+    const { status, type, headers } = await call(budgeted.secret, { tier });
+    expect([status, type]).toEqual([429, "billing_error"]);
+    expect(headers.get("x-should-retry")).toBe("false");
+  }
+  for (const tier of ["auto", "default"]) {
+    expect((await call(budgeted.secret, { tier })).status).toBe(200);
+  }
+  const free = await limitedKey(gateway, { requests_per_minute: 5 });
+  expect((await call(free.secret, { tier: "flex" })).status).toBe(200);
+});
 
 test("a key lets through its requests per minute, then says when to come again", async () => {
   const { secret } = await limitedKey(gateway, { requests_per_minute: 5 });

@@ -19,7 +19,14 @@ export type Outcome = { status: number; type: string | null; headers: Headers };
 export async function callOnce(
   url: string,
   secret: string,
-  it: { model: string; maxTokens?: number; session?: string; content?: string; signal?: AbortSignal },
+  it: {
+    model: string;
+    maxTokens?: number;
+    session?: string;
+    content?: string;
+    tier?: string;
+    signal?: AbortSignal;
+  },
 ): Promise<Outcome> {
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
@@ -31,6 +38,7 @@ export async function callOnce(
     body: JSON.stringify({
       model: it.model,
       ...(it.maxTokens === undefined ? {} : { max_tokens: it.maxTokens }),
+      ...(it.tier === undefined ? {} : { service_tier: it.tier }),
       messages: [{ role: "user", content: it.content ?? "hello" }],
     }),
     ...(it.signal ? { signal: it.signal } : {}),
