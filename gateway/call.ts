@@ -47,6 +47,7 @@ export const SURFACES = {
     wire: "responses",
     routeSurface: "chat",
     upstreamPath: "/responses",
+    laterMember: "background",
   },
   embeddings: {
     path: "/v1/embeddings",
@@ -142,6 +143,8 @@ export type SurfaceFacts = {
   fixedRoute?: string;
   /** The top-level member that asks for a stream; where absent, `stream: true`. */
   streamMember?: { name: string; value: unknown };
+  /** The top-level member that asks for an answer to be fetched later: where it would be fetched is not served here. */
+  laterMember?: string;
   /** What is counted in the request: code points of `input`, or entries of `documents`. */
   counts?: "characters" | "documents";
   /** Takes `multipart/form-data`, besides JSON or in its place. */

@@ -60,16 +60,20 @@ async function admit(
   { clock, bytesMax }: AdmitDeps,
   { id, surface, caller, request }: Arrival,
 ): Promise<Call> {
-  const { form, streamMember } = surfaceFacts(surface);
+  const { form, streamMember, laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(request.headers)) throw new GatewayError("unsupported_media_type");
   const body = scanJson(await readBody(request, bytesMax.json));
-  return {
-    ...arrived({ id, surface, caller, request }, body, clock),
-    streamed: streamMember
-      ? memberValue(body, streamMember.name) === streamMember.value
-      : memberFlag(body, "stream"),
-  };
+  const streamed = streamMember
+    ? memberValue(body, streamMember.name) === streamMember.value
+    : memberFlag(body, "stream");
+  if (laterMember && !streamed && memberFlag(body, laterMember)) {
+    throw new GatewayError(
+      "invalid_request",
+      `\`${laterMember}\` is served with \`stream: true\` only: the answer cannot be fetched here later.`,
+    );
+  }
+  return { ...arrived({ id, surface, caller, request }, body, clock), streamed };
 }
 
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
