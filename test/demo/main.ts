@@ -3,6 +3,7 @@
  * Exits with 0 if both are equal, 1 if they are not or something failed.
  */
 import type { PullRequestView, RequestView } from "#shared/admin/records.ts";
+import { reachDirectly } from "#shared/env.ts";
 import type { Result } from "#shared/report.ts";
 import { type Admin, adminOf, furnish } from "./admin.ts";
 import { amountOf, costOf, outcomeOf, usd } from "./by-hand.ts";
@@ -165,6 +166,7 @@ async function showReport(admin: Admin, { repositories }: Names): Promise<boolea
   return byHand.every(({ same }) => same) && result.rows.length === 2;
 }
 
+reachDirectly();
 const stopped = (async () => {
   const pair = await findPair(say);
   // The demo's own pair must not outlive it.
