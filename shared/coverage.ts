@@ -32,9 +32,17 @@ export function coverageWindows(events: readonly CoverageEvent[]): CoverageWindo
   return windows;
 }
 
-/** At one time, what ends comes before what begins: a repository is removed here and added there. */
+/**
+ * At one time, what ends comes before what begins: a repository is removed here and added there. The rest has an order
+ * only so that the one in which events arrived does not matter.
+ */
 const inOrder = (a: CoverageEvent, b: CoverageEvent): number =>
-  a.at < b.at ? -1 : a.at > b.at ? 1 : Number(isBeginning(a)) - Number(isBeginning(b));
+  compared(a.at, b.at) ||
+  Number(isBeginning(a)) - Number(isBeginning(b)) ||
+  a.installationId - b.installationId ||
+  compared(a.kind, b.kind);
+
+const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isBeginning = ({ kind }: CoverageEvent) => kind === "added" || kind === "unsuspended";
 

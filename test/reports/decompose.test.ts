@@ -142,8 +142,10 @@ function inOrder(before: Facts, after: Facts, order: readonly Factor[]): Record<
     const factors = order.filter((name) => term.some((one) => one === name));
     const product = (of: Record<Factor, number>) => factors.reduce((value, name) => value * of[name], 1);
     const [a, b] = [product(old), product(now)];
-    const growth = Math.log(b / a);
-    const weight = Math.abs(growth) < 1e-12 ? a : (b - a) / growth;
+    // Near 1 the logarithm of a quotient has lost the digits that the bound below asks for.
+    const growth = (b - a) / a;
+    const logarithm = Math.abs(growth) < 0.5 ? Math.log1p(growth) : Math.log(b / a);
+    const weight = growth === 0 ? a : (b - a) / logarithm;
     for (const name of factors) parts[name] = (parts[name] ?? 0) + weight * Math.log(now[name] / old[name]);
   }
   return parts;

@@ -40,6 +40,14 @@ test("a transfer from one installation to another in one moment leaves no two wi
   ]);
 });
 
+test("of two ends in one moment the same one is told, whichever came first", () => {
+  const begun = [event(1, "added"), event(1, "added", 2)];
+  const ends = [event(5, "suspended"), event(5, "removed", 2)];
+  const told = coverageWindows([...begun, ...ends]);
+  expect(told).toHaveLength(1);
+  expect(coverageWindows([...begun, ...ends.reverse()])).toEqual(told);
+});
+
 test("in any order and with any repetition the windows are the same, in order, and at most the last is open", () => {
   const events = fc.array(
     fc.record({
