@@ -44,8 +44,12 @@ export function factsSql(
   where true ${conditions.join("\n    ")}`;
 }
 
-/** One branch for each window and place, so that all that is alike within it is a constant. `fine`: the model and the route matter. */
-function cellsSql({ ask, params, covers, names }: Context, fine: boolean, brings: Brings): string {
+/**
+ * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
+ * alike within a branch is a constant. `fine`: the model and the route matter.
+ */
+function cellsSql(context: Context, fine: boolean, brings: Brings): string {
+  const { ask, params, covers, names } = context;
   const keys = `org_id, ${SESSION_KEYS}${fine ? ", model, route" : ""}`;
   const own =
     brings === "sums"
@@ -54,37 +58,34 @@ function cellsSql({ ask, params, covers, names }: Context, fine: boolean, brings
   const bucket = names.includes("latency_p95_ms") ? BUCKET_SQL : "null";
   const one = `${SUM_NAMES.map((name) => `${oneSql(name)} as ${name}`).join(", ")}, ${SESSION_COST} as session_cost_usd, ${bucket}::int as bucket`;
   const org = params.add(ask.orgId, "text");
-  const branches = ([true, false] as const).flatMap((current) => {
-    const cover: Cover | null = current ? covers.current : covers.previous;
-    if (!cover) return [];
-    const from = (columns: string, table: string, where: string) =>
-      `select ${current} as current, ${columns} from ${table} where org_id = ${org} and (${where})`;
-    const cells = [
-      ...(cover.days.length > 0
-        ? [
-            from(
-              `day, hours, ${keys}, ${own}`,
-              fine ? "rollup_cells" : "rollup_sessions",
-              spansSql("day", cover.days, params),
-            ),
-          ]
-        : []),
-      ...(cover.hours.length > 0
-        ? [
-            from(
-              `day, ${hourBit("hour")} as hours, ${keys}, ${own}`,
-              "rollup_hours",
-              spansSql("hour", cover.hours, params),
-            ),
-          ]
-        : []),
+  const from = (columns: string, table: string, where: string) =>
+    `select ${columns} from ${table} where org_id = ${org} and (${where})`;
+  const { current, previous } = covers;
+  const cells = (columns: string, table: string, column: string, of: (cover: Cover) => readonly Span[]) => {
+    const [now, before] = [of(current), previous ? of(previous) : []];
+    if (now.length + before.length === 0) return [];
+    const side = before.length === 0 ? "true" : spansSql(column, now, params);
+    return [
+      from(
+        `${side} as current, ${columns}, ${keys}, ${own}`,
+        table,
+        spansSql(column, [...now, ...before], params),
+      ),
     ];
-    if (brings === "histograms") return cells;
-    const records = cover.raw.map((span) =>
-      from(`${timesOf(span)}, ${keys}, ${one}`, "requests r", boundsSql("started_at", span, params)),
-    );
-    return [...cells, ...records];
-  });
+  };
+  const branches = [
+    ...cells("day, hours", fine ? "rollup_cells" : "rollup_sessions", "day", ({ days }) => days),
+    ...cells(`day, ${hourBit("hour")} as hours`, "rollup_hours", "hour", ({ hours }) => hours),
+  ];
+  if (brings === "sums") {
+    const records = (isCurrent: boolean) => (span: Span) =>
+      from(
+        `${isCurrent} as current, ${timesOf(span)}, ${keys}, ${one}`,
+        "requests r",
+        boundsSql("started_at", span, params),
+      );
+    branches.push(...current.raw.map(records(true)), ...(previous?.raw ?? []).map(records(false)));
+  }
   return branches.length > 0 ? branches.join("\n    union all\n    ") : nothing(keys, own, org);
 }
 

@@ -20,7 +20,7 @@ export function percentilesSql(
   const total =
     hasGroups && places.total === places.groups
       ? "select current, '' as d1, '' as d2, bucket, n from hist_groups"
-      : ofFacts(places.total, false, true);
+      : ofFacts(places.total, "none");
   const parts = sections.flatMap((section) => [
     section.total
       ? `select true as total, t.* from (${total}) t`
@@ -29,7 +29,11 @@ export function percentilesSql(
   ]);
   const shown = "exists (select from shown s where not s.total and s.d1 = h.d1 and s.d2 = h.d2)";
   return [
-    ...(hasGroups ? [`hist_groups as materialized (${ofFacts(places.groups, true, ofAll)}\n)`] : []),
+    ...(hasGroups
+      ? [
+          `hist_groups as materialized (${ofFacts(places.groups, ofAll ? "all" : places.total === places.groups ? "shown and rest" : "shown")}\n)`,
+        ]
+      : []),
     `hists as (
   select ${GROUP}, bucket, sum(n)::bigint as n from (
   ${parts.join("\n  union all ")}
@@ -59,13 +63,12 @@ const P95 = `
     ) counted
   ) ranked group by ${GROUP}`;
 
-/** Cells bring histograms, and single records one bucket each. Groups that are not shown are one without a name. */
-function ofFacts(facts: string, grouped: boolean, ofAll: boolean): string {
-  const shown = grouped && !ofAll;
-  const [d1, d2] = shown ? ["g.d1", "g.d2"] : grouped ? ["f.d1", "f.d2"] : ["''::text", "''::text"];
-  const join = shown
-    ? " left join (select d1, d2 from shown where not total) g on f.d1 = g.d1 and f.d2 = g.d2"
-    : "";
+/** Cells bring histograms, and single records one bucket each. What is not of a group shown has none, or is left out. */
+function ofFacts(facts: string, by: "none" | "all" | "shown" | "shown and rest"): string {
+  const group = (name: string) => (by === "none" ? "''::text" : by === "all" ? `f.${name}` : `g.${name}`);
+  const shown = "join (select d1, d2 from shown where not total) g on f.d1 = g.d1 and f.d2 = g.d2";
+  const join = by === "shown" ? ` ${shown}` : by === "shown and rest" ? ` left ${shown}` : "";
+  const [d1, d2] = [group("d1"), group("d2")];
   const groups = `f.current, ${d1} as d1, ${d2} as d2`;
   return `
   select current, d1, d2, bucket::int, n from (

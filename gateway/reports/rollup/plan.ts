@@ -11,6 +11,7 @@ import { percentilesSql } from "./histograms.ts";
 import { isKind, type Kind } from "./kinds.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { basePartsOf, baseSql, OVER_CELLS } from "./parts.ts";
+import { isRanked, rankedSql } from "./ranked.ts";
 
 const P95 = "latency_p95_ms";
 const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
@@ -25,8 +26,9 @@ const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
 export function planRolled(ask: Ask, survey: Survey): Query {
   const context = contextOf(ask, survey);
   const { dimensions, kind, names, columns, entities, params } = context;
-  // A record with several tags is in several groups: their total is made of the records themselves.
-  const apart = dimensions.includes("tag");
+  // A record with several tags is in several groups, and one of groups that are not shown in none.
+  const ranked = isRanked(context);
+  const apart = dimensions.includes("tag") || ranked;
   const places = { groups: "facts", total: apart ? "facts_all" : "facts" };
   // Beside sums there are few facts, worth keeping where they are read twice; without, each reading takes its own columns.
   const few = context.covers.current.sums !== null || context.covers.previous?.sums;
@@ -43,7 +45,11 @@ export function planRolled(ask: Ask, survey: Survey): Query {
       ),
     );
   }
-  const base = bases.map((name) => `base_of_${name} as materialized (${baseSql(context, name)}\n)`);
+  if (ranked) {
+    facts.push(`ranked as materialized (${rankedSql(context)}\n)`, RANKED_FACTS);
+  }
+  const from = (name: string) => (ranked && name === "facts" ? "facts_ranked" : name);
+  const base = bases.map((name) => `base_of_${name} as materialized (${baseSql(context, from(name))}\n)`);
   const parts = sectionsOf(context).flatMap((section) => [
     ...basePartsOf(context, section, `base_of_${section.total ? places.total : places.groups}`),
     ...sumPartsOf(context, section),
@@ -106,6 +112,10 @@ function finalSql(name: AggregateName, withP95: boolean): string {
   if (name === P95) return withP95 ? `p.${P95}` : "null";
   return AGGREGATES[name].money ? `s.${name}` : `coalesce(s.${name}, 0)`;
 }
+
+const RANKED_FACTS = `facts_ranked as not materialized (
+  select f.* from facts f where (f.d1, f.d2) in (select d1, d2 from ranked)
+)`;
 
 const joinPercentiles = (rows: string, name: string, current: string): string => `
   left join percentiles ${name} on ${name}.total = ${rows}.total and ${name}.current = ${current}
