@@ -238,10 +238,13 @@ describe("properties", () => {
     fc.assert(
       fc.property(pieces, (repeated) => {
         const unit = repeated.join("");
-        const half = fastestMs(unit.repeat(BODY_CHARACTERS_MAX / 2 / unit.length));
-        const whole = fastestMs(unit.repeat(BODY_CHARACTERS_MAX / unit.length));
-        // Four times would be quadratic; the slack is for a busy machine.
-        expect(whole).toBeLessThan(Math.max(3 * half, 25));
+        // Four times would be quadratic, every time; a busy machine is slow now and then.
+        const isLinear = () => {
+          const half = fastestMs(unit.repeat(BODY_CHARACTERS_MAX / 2 / unit.length));
+          const whole = fastestMs(unit.repeat(BODY_CHARACTERS_MAX / unit.length));
+          return whole < Math.max(3 * half, 25);
+        };
+        expect([1, 2, 3, 4, 5].some(isLinear)).toBe(true);
       }),
       { numRuns: 15 },
     );
