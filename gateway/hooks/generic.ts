@@ -21,7 +21,7 @@ const Id = Type.String({
   description: "Unique within the key's owner.",
 });
 
-/** One event of the generic form. Further members are ignored. */
+/** One event of the generic form. Further members are ignored, and null is absent. */
 const Event = open({
   id: Id,
   session_id: Type.Optional(Type.String()),
@@ -57,10 +57,11 @@ export function genericEvents(
   events: unknown,
   { now, isRegistered }: { now: Date; isRegistered: (server: string) => boolean },
 ): CallEvent[] {
-  const [fault] = faultsOf(GenericBody, { events });
+  const body = { events: Array.isArray(events) ? events.map(withoutNulls) : events };
+  const [fault] = faultsOf(GenericBody, body);
   if (fault) throw new GatewayError("invalid_request", `${fault.path}: ${fault.message}.`);
-  if (!fits(GenericBody, { events })) throw new GatewayError("invalid_request");
-  return (events as Event[]).map((event, index) => {
+  if (!fits(GenericBody, body)) throw new GatewayError("invalid_request");
+  return (body.events as Event[]).map((event, index) => {
     const faulty = (member: string, reason: string) =>
       new GatewayError("invalid_request", `/events/${index}/${member}: ${reason}.`);
     const status = event.status ?? DECISIONS[event.decision ?? ""];
@@ -83,6 +84,12 @@ export function genericEvents(
     };
   });
 }
+
+/** Many languages write null for what is absent. */
+const withoutNulls = (event: unknown): unknown =>
+  typeof event === "object" && event !== null && !Array.isArray(event)
+    ? Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null))
+    : event;
 
 function timeOf(ts: Event["ts"], now: Date): string | null {
   if (ts === undefined) return now.toISOString();

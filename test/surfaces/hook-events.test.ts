@@ -221,6 +221,25 @@ describe("native payloads", () => {
 });
 
 describe("the generic form", () => {
+  // Many languages write what is absent so, and an agent does not send a refused list again.
+  test("a member that is null is absent", async () => {
+    const id = newId();
+    const absent = {
+      session_id: null,
+      client: null,
+      server: null,
+      decision: null,
+      ts: null,
+      duration_ms: null,
+    };
+    const event = { id, tool: "Bash", status: "ok", ...absent };
+    expect(await send({ events: [event] })).toMatchObject({ status: 200, body: {} });
+    expect(await calls({ external_id: id })).toMatchObject([
+      { status: "ok", server: null, latency_ms: null },
+    ]);
+    expect((await send({ events: [{ ...event, tool: null }] })).status).toBe(400);
+  });
+
   test("is idempotent by id, in any order", async () => {
     const session = newId();
     const event = (status: string, ms: number) => ({
