@@ -11,7 +11,9 @@ type Node = { next: Map<number, Node>; concepts: string[]; whole: string[] };
 export type Lexicon = { root: Node };
 export type Cue = { concept: string; matched: string };
 
-const EARLY_CHARACTERS = 60;
+/** What stands before here is early; a character of an unspaced script says as much as a short word. */
+const EARLY_CHARACTERS = 50;
+const EARLY_UNSPACED = 20;
 
 const emptyNode = (): Node => ({ next: new Map(), concepts: [], whole: [] });
 
@@ -71,7 +73,7 @@ function scan(
 
 /**
  * The cues of a text: every concept seen in the instruction zone, `first:` for the earliest, `early:` within its first
- * 60 characters, and pairs (`translate+language`) of concepts in it.
+ * 50 characters (20 in unspaced scripts), and pairs (`translate+language`) of concepts in it.
  */
 export function matchCues(lexicon: Lexicon, zone: string): Cue[] {
   const line = zone.replace(/\s+/g, " ");
@@ -84,7 +86,8 @@ export function matchCues(lexicon: Lexicon, zone: string): Cue[] {
   let first = found[0];
   for (const cue of found) {
     cues.push({ concept: cue.concept, matched: cue.matched });
-    if (cue.start < EARLY_CHARACTERS) cues.push({ concept: `early:${cue.concept}`, matched: cue.matched });
+    const early = classAt(line, cue.start) === UNSPACED ? EARLY_UNSPACED : EARLY_CHARACTERS;
+    if (cue.start < early) cues.push({ concept: `early:${cue.concept}`, matched: cue.matched });
     if (first && cue.start < first.start) first = cue;
   }
   if (first) cues.push({ concept: `first:${first.concept}`, matched: first.matched });

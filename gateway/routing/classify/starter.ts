@@ -16,7 +16,7 @@ export type Starter = {
   held: Float32Array;
 };
 
-export const STARTER_BLOCKS: BlockWeights = [1, 0.6, 0.3, 0.7, 0, 0.3];
+export const STARTER_BLOCKS: BlockWeights = [1, 0.8, 0.3, 0.5, 0, 0.4];
 const FOLDS = 3;
 /** A prime far from the folds' number spreads neighbouring seeds, which resemble each other, over the folds. */
 const SPREAD = 7919;
