@@ -142,7 +142,10 @@ function membersWithout(problem: Problem, fold: number): Int32Array {
   return Int32Array.from(members);
 }
 
-/** Scores of the held-out rows: the full solution minus what those rows gave to it, trained on to the end. */
+/**
+ * Scores of the held-out rows: the full solution minus what those rows gave to it, trained on. Rows that always train
+ * and do not matter to the full solution hardly would without a few others: they are not looked at again.
+ */
 function holdOut(full: Binary, problem: Problem, fold: number, members: Int32Array): Map<number, number> {
   const binary: Binary = { ...full, weights: full.weights.slice(), alpha: full.alpha.slice() };
   const held: number[] = [];
@@ -153,12 +156,13 @@ function holdOut(full: Binary, problem: Problem, fold: number, members: Int32Arr
     if (given > 0) addRow(problem.rows, row, -given * (binary.sign[row] ?? 0), binary.weights);
     binary.alpha[row] = 0;
   }
-  descend(binary, members, FOLD_PASSES_MAX, seededRandom(SEED + fold));
+  const moving = members.filter((row) => (problem.fold[row] ?? 0) >= 0 || (binary.alpha[row] ?? 0) > 0);
+  descend(binary, moving, FOLD_PASSES_MAX, seededRandom(SEED + fold));
   return new Map(held.map((row) => [row, dot(problem.rows, row, binary.weights)]));
 }
 
 /** Trains one linear SVM per class against the rest, and scores every row of a fold by a model that did not see it. */
-export function trainOneVsRest(problem: Problem): LinearModel {
+export function trainOneVsRest(problem: Problem, passes = PASSES_MAX): LinearModel {
   const { rows, classes } = problem;
   const weights = new Float32Array((rows.width + 1) * classes);
   const held = new Float32Array(rows.count * classes);
@@ -167,7 +171,7 @@ export function trainOneVsRest(problem: Problem): LinearModel {
   const folds = Array.from({ length: problem.folds }, (_, fold) => membersWithout(problem, fold));
   for (let target = 0; target < classes; target++) {
     const binary = binaryOf(problem, lengths, target);
-    descend(binary, everyone, PASSES_MAX, seededRandom(SEED));
+    descend(binary, everyone, passes, seededRandom(SEED));
     for (let id = 0; id <= rows.width; id++) weights[id * classes + target] = binary.weights[id] ?? 0;
     for (const [fold, members] of folds.entries()) {
       for (const [row, score] of holdOut(binary, problem, fold, members))

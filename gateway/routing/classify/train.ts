@@ -1,6 +1,6 @@
 import { BLOCKS } from "./features.ts";
 import { KINDS } from "./kinds.ts";
-import { gatherMaterial, type Material, type Sample } from "./material.ts";
+import { gatherMaterial, type Material } from "./material.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
 import { extended, type Rows, rowsOf } from "./rows.ts";
@@ -9,24 +9,15 @@ import { roundedToHalf } from "./serialise.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { trainOneVsRest } from "./svm.ts";
 import { trainTopics } from "./topics.ts";
-import { sigmoidOf, thresholdOf, trialsOf } from "./trials.ts";
+import { foldsOf, sigmoidOf, thresholdOf, trialsOf } from "./trials.ts";
 import { type BlockWeights, columnsOf, learnVocabulary, type Vector, vectorOf } from "./vocabulary.ts";
 
 const FOLDS = 5;
+/** Routes that are kinds of task learn beside thousands of built-in examples: more passes fit those, not the routes. */
+const TASK_PASSES = 7;
 /** Above this many texts, features that one text alone has are dropped: they only cost memory. */
 const SINGLES_KEPT_UP_TO = 1200;
 const NEAREST_PER_CLASS_MAX = 60;
-
-/** Folds by turns within each class; texts that only describe a route are never held out. */
-function foldsOf(samples: readonly Sample[]): Int8Array {
-  const turn = new Map<number, number>();
-  return Int8Array.from(samples, ({ label, source }) => {
-    if (source === "hint") return -1;
-    const at = turn.get(label) ?? 0;
-    turn.set(label, at + 1);
-    return at % FOLDS;
-  });
-}
 
 function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"] {
   const taken = new Map<number, number>();
@@ -74,14 +65,16 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     extended(counted[row] as Vector, columns, kindColumns(kinds, blocks[BLOCKS.kinds])),
   );
   const rows = rowsOf(vectors, width);
-  const { weights, held } = (blocks === TOPIC_BLOCKS ? trainTopics : trainOneVsRest)({
+  const problem = {
     rows,
     labels: Int32Array.from(samples, ({ label }) => label),
     costs: Float32Array.from(samples, ({ weight }) => weight),
     classes: classes.length,
-    fold: foldsOf(samples),
+    fold: foldsOf(material, FOLDS),
     folds: FOLDS,
-  });
+  };
+  const { weights, held } =
+    blocks === TOPIC_BLOCKS ? trainTopics(problem) : trainOneVsRest(problem, TASK_PASSES);
   const known = counted.map(({ knownElsewhere }) => knownElsewhere);
   const trials = trialsOf(material, held, known);
   return {

@@ -6,6 +6,23 @@ import { type Decision, decide } from "./score.ts";
 const TRIALS_MIN = 10;
 const THRESHOLD_ASSUMED = -0.8;
 
+/** Whether confidence and threshold are measured on the administrator's examples: the built-in ones stand in for them. */
+const hasOwn = (samples: readonly Sample[]) =>
+  samples.filter(({ source }) => source === "example").length >= TRIALS_MIN;
+
+/** The fold of each text that a trial needs, by turns within each class; −1 for those that always train. */
+export function foldsOf({ classes, samples }: Material, folds: number): Int8Array {
+  const isOwn = hasOwn(samples);
+  const turn = new Map<number, number>();
+  return Int8Array.from(samples, ({ label, source }) => {
+    const isForeign = classes[label]?.kind === "hidden";
+    if (source === "hint" || (source === "builtin" && isOwn && !isForeign)) return -1;
+    const at = turn.get(label) ?? 0;
+    turn.set(label, at + 1);
+    return at % folds;
+  });
+}
+
 /** What a model that had not seen a text would have decided. `row`: the text's; `route`: the class decided for. */
 type OwnTrial = Trial & { row: number; route: number };
 type Trials = { own: OwnTrial[]; foreign: Trial[] };
@@ -27,8 +44,7 @@ export function trialsOf(material: Material, held: Float32Array, known: readonly
       const { best, score } = decisionOn(sample, row);
       return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
     });
-  const real = trialsIn("example");
-  const own = real.length >= TRIALS_MIN ? real : trialsIn("builtin");
+  const own = trialsIn(hasOwn(samples) ? "example" : "builtin");
   const hidden = samples.flatMap((sample, row) =>
     classes[sample.label]?.kind === "hidden" ? [{ sample, row }] : [],
   );
