@@ -8,38 +8,36 @@ const list = (values: readonly number[]) => `(array[${values.join(",")}])[bucket
 
 /**
  * The tables `hist_groups`, `hists` and `percentiles`: the 95th percentile of latency by section, window and group.
- * `places` are the facts of the groups and of the total; `ofAll`: of all groups, else of those in `shown`.
+ * `places` are the facts of the groups and of the total; `chosen` the table of the groups that are wanted: `group_shown`,
+ * `ranked`, or null for all of them.
  */
 export function percentilesSql(
   context: Context,
   places: { groups: string; total: string },
-  ofAll: boolean,
+  chosen: "group_shown" | "ranked" | null,
 ): string[] {
   const sections = sectionsOf(context);
   const hasGroups = sections.length > 1;
   const total =
     hasGroups && places.total === places.groups
       ? "select current, '' as d1, '' as d2, bucket, n from hist_groups"
-      : ofFacts(places.total, "none");
+      : histogramsOf(places.total, "none");
   const parts = sections.flatMap((section) => [
     section.total
       ? `select true as total, t.* from (${total}) t`
       : "select false as total, g.* from hist_groups g where d1 is not null",
     ...sumsPart(context, section),
   ]);
-  const shown = "exists (select from shown s where not s.total and s.d1 = h.d1 and s.d2 = h.d2)";
+  const groups = chosen === null ? "all" : { table: chosen, rest: places.total === places.groups };
+  const isChosen = `exists (select from ${chosen} s where s.d1 = h.d1 and s.d2 = h.d2)`;
   return [
-    ...(hasGroups
-      ? [
-          `hist_groups as materialized (${ofFacts(places.groups, ofAll ? "all" : places.total === places.groups ? "shown and rest" : "shown")}\n)`,
-        ]
-      : []),
+    ...(hasGroups ? [`hist_groups as materialized (${histogramsOf(places.groups, groups)}\n)`] : []),
     `hists as (
   select ${GROUP}, bucket, sum(n)::bigint as n from (
   ${parts.join("\n  union all ")}
-  ) h${ofAll ? "" : ` where total or ${shown}`} group by ${GROUP}, bucket
+  ) h${chosen === null ? "" : ` where total or ${isChosen}`} group by ${GROUP}, bucket
 )`,
-    `percentiles as (${P95}
+    `percentiles as (${p95Sql("hists", GROUP)}
 )`,
   ];
 }
@@ -49,36 +47,40 @@ export function percentilesSql(
  * bucket. A rank's true value lies in the same bucket, so the result is off by less than 2^¼ − 1 = 18.9 %, and by less
  * than 10 ms below 10 ms. Over 70 minutes it reads as at most that.
  */
-const P95 = `
-  select ${GROUP}, sum(
+export const p95Sql = (hists: string, group: string): string => `
+  select ${group}, sum(
       case when place >= before and place < before + n then (1 - weight) * (floor + (ceiling - floor) * (place - before + 0.5) / n) else 0 end
       + case when weight > 0 and place + 1 >= before and place + 1 < before + n
         then weight * (floor + (ceiling - floor) * (place + 1 - before + 0.5) / n) else 0 end) as latency_p95_ms
   from (
-    select ${GROUP}, n, upto - n as before, twentieths / 20 as place, (twentieths % 20) / 20.0::float8 as weight,
+    select ${group}, n, upto - n as before, twentieths / 20 as place, (twentieths % 20) / 20.0::float8 as weight,
       ${list(BUCKET_FLOORS_MS)} as floor, ${list(BUCKET_CEILINGS_MS)} as ceiling
     from (
-      select ${GROUP}, bucket, n, (sum(n) over (w order by bucket))::bigint as upto, 19 * ((sum(n) over w)::bigint - 1) as twentieths
-      from hists window w as (partition by ${GROUP})
+      select ${group}, bucket, n, (sum(n) over (w order by bucket))::bigint as upto, 19 * ((sum(n) over w)::bigint - 1) as twentieths
+      from ${hists} window w as (partition by ${group})
     ) counted
-  ) ranked group by ${GROUP}`;
+  ) placed group by ${group}`;
 
-/** Cells bring histograms, and single records one bucket each. What is not of a group shown has none, or is left out. */
-function ofFacts(facts: string, by: "none" | "all" | "shown" | "shown and rest"): string {
+/** All in one, each group, or those of a table, where the `rest` is one without a name, or left out. */
+type By = "none" | "all" | { table: string; rest: boolean };
+
+/** Cells bring histograms, and single records one bucket each; the first bucket is 1. */
+export function histogramsOf(facts: string, by: By, where = "true"): string {
   const group = (name: string) => (by === "none" ? "''::text" : by === "all" ? `f.${name}` : `g.${name}`);
-  const shown = "join (select d1, d2 from shown where not total) g on f.d1 = g.d1 and f.d2 = g.d2";
-  const join = by === "shown" ? ` ${shown}` : by === "shown and rest" ? ` left ${shown}` : "";
+  const join =
+    typeof by === "string"
+      ? ""
+      : `${by.rest ? " left" : ""} join (select d1, d2 from ${by.table}) g on f.d1 = g.d1 and f.d2 = g.d2`;
   const [d1, d2] = [group("d1"), group("d2")];
   const groups = `f.current, ${d1} as d1, ${d2} as d2`;
   return `
   select current, d1, d2, bucket::int, n from (
-    select ${groups}, ${summed} from ${facts}_cells f${join} group by 1, 2, 3
+    select ${groups}, ${summed} from ${facts}_cells f${join} where ${where} group by 1, 2, 3
   ) c ${UNNESTED}
   union all
-  select ${groups}, f.bucket + 1, count(*) from ${facts} f${join} where f.bucket is not null group by 1, 2, 3, 4`;
+  select ${groups}, f.bucket + 1, count(*) from ${facts} f${join} where f.bucket is not null and ${where} group by 1, 2, 3, 4`;
 }
 
-/** The first bucket is 1. */
 const UNNESTED = "cross join lateral unnest(counts) with ordinality as b(n, bucket) where n > 0";
 
 function sumsPart(context: Context, section: Section): string[] {

@@ -12,6 +12,7 @@ import { isKind, type Kind } from "./kinds.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { basePartsOf, baseSql, OVER_CELLS } from "./parts.ts";
 import { isRanked, rankedSql } from "./ranked.ts";
+import { rankedByP95 } from "./ranked-by-p95.ts";
 
 const P95 = "latency_p95_ms";
 const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
@@ -25,68 +26,89 @@ const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
  */
 export function planRolled(ask: Ask, survey: Survey): Query {
   const context = contextOf(ask, survey);
-  const { dimensions, kind, names, columns, entities, params } = context;
-  // A record with several tags is in several groups, and one of groups that are not shown in none.
+  const { dimensions, names, params } = context;
   const ranked = isRanked(context);
-  const apart = dimensions.includes("tag") || ranked;
-  const places = { groups: "facts", total: apart ? "facts_all" : "facts" };
-  // Beside sums there are few facts, worth keeping where they are read twice; without, each reading takes its own columns.
-  const few = context.covers.current.sums !== null || context.covers.previous?.sums;
-  const reading = few && names.includes(P95) ? "materialized" : "not materialized";
-  const bases = apart ? ["facts", "facts_all"] : ["facts"];
-  const ofGroups = (name: string) =>
-    name === "facts" ? ([dimensions, kind] as const) : ([[], null] as const);
-  const facts = bases.map((name) => `${name} as ${reading} (${factsSql(context, ...ofGroups(name))}\n)`);
-  if (names.includes(P95)) {
-    facts.push(
-      ...bases.map(
-        (name) =>
-          `${name}_cells as not materialized (${factsSql(context, ...ofGroups(name), "histograms")}\n)`,
-      ),
-    );
-  }
-  if (ranked) {
-    facts.push(`ranked as materialized (${rankedSql(context)}\n)`, RANKED_FACTS);
-  }
-  const from = (name: string) => (ranked && name === "facts" ? "facts_ranked" : name);
-  const base = bases.map((name) => `base_of_${name} as materialized (${baseSql(context, from(name))}\n)`);
-  const parts = sectionsOf(context).flatMap((section) => [
-    ...basePartsOf(context, section, `base_of_${section.total ? places.total : places.groups}`),
-    ...sumPartsOf(context, section),
-  ]);
-  const summed = [
-    ...columns,
-    ...entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]),
-  ];
-  // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
+  // A record with several tags is in several groups, and one of groups that are not shown in none.
+  const places = { groups: "facts", total: dimensions.includes("tag") || ranked ? "facts_all" : "facts" };
   const asked = names.includes(P95);
+  // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
   const first = asked && ask.spec.measures[0] === P95;
-  const percentiles = asked ? percentilesSql(context, places, first) : [];
-  const cells = `cells as (
-  select s.total, s.current, s.d1, s.d2, ${names.map((name) => `${finalSql(name, first)} as ${name}`).join(", ")},
-    coalesce(s.uncertain, 0) > 0 as floor
-  from sums s${first ? joinPercentiles("s", "p", "s.current") : ""} where s.records > 0
-)`;
+  const chosen = first ? (ranked ? "ranked" : null) : "group_shown";
+  const facts = factsOf(context, places);
+  const choice = ranked ? rankedOf(context, first) : [];
+  const sums = sumsOf(context, places, ranked);
+  const percentiles = asked ? percentilesSql(context, places, chosen) : [];
   const ctes = [
     ...facts,
-    ...base,
-    `parts as (${parts.join("\n  union all\n")}
-)`,
-    `sums as (
-  select total, current, d1, d2, ${summed.map((name) => `sum(${name}) as ${name}`).join(", ")}
-  from parts group by total, current, d1, d2
-)`,
-    ...(first ? [...percentiles, cells] : [cells]),
+    ...choice,
+    ...sums,
+    ...(first ? percentiles : []),
+    cellsOf(names, first),
     "group_cells as (select * from cells where not total)",
     "total_cells as (select * from cells where total)",
     `shown as (${shownSql(dimensions, ask.spec.measures)}
 )`,
+    "group_shown as (select d1, d2 from shown where not total)",
     ...(first ? [] : percentiles),
   ];
+  const late = asked && !first;
   const text = `with ${ctes.join(",\n")}
-${asked && !first ? withPercentiles(names) : "select x.*, x.total::text as is_total from shown x"} order by x.total, x.place`;
+${late ? withPercentiles(names) : "select x.*, x.total::text as is_total from shown x"} order by x.total, x.place`;
   return { text, params: params.values };
 }
+
+type Places = { groups: string; total: string };
+
+/** The facts of the groups and of the total, and beside them the histograms of cells. */
+function factsOf(context: Context, places: Places): string[] {
+  const { covers, dimensions, kind, names } = context;
+  const asked = names.includes(P95);
+  // Beside sums there are few facts, worth keeping where they are read twice; without, each reading takes its own columns.
+  const few = covers.current.sums !== null || covers.previous?.sums;
+  const of = (name: string, brings?: "histograms") =>
+    name === "facts" ? factsSql(context, dimensions, kind, brings) : factsSql(context, [], null, brings);
+  return [...new Set(Object.values(places))].flatMap((name) => [
+    `${name} as ${few && asked ? "materialized" : "not materialized"} (${of(name)}\n)`,
+    ...(asked ? [`${name}_cells as not materialized (${of(name, "histograms")}\n)`] : []),
+  ]);
+}
+
+/** Which groups are shown, and their facts. */
+const rankedOf = (context: Context, byP95: boolean): string[] => [
+  ...(byP95 ? rankedByP95() : [`ranked as materialized (${rankedSql(context)}\n)`]),
+  `facts_ranked as not materialized (
+  select f.* from facts f where (f.d1, f.d2) in (select d1, d2 from ranked)
+)`,
+];
+
+function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
+  const { columns, entities } = context;
+  const base = (name: string) => {
+    const from = ranked && name === "facts" ? "facts_ranked" : name;
+    return `base_of_${name} as materialized (${baseSql(context, from)}\n)`;
+  };
+  const parts = sectionsOf(context).flatMap((section) => [
+    ...basePartsOf(context, section, `base_of_${section.total ? places.total : places.groups}`),
+    ...sumPartsOf(context, section),
+  ]);
+  const counted = entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]);
+  const summed = [...columns, ...counted].map((name) => `sum(${name}) as ${name}`);
+  return [
+    ...[...new Set(Object.values(places))].map(base),
+    `parts as (${parts.join("\n  union all\n")}
+)`,
+    `sums as (
+  select total, current, d1, d2, ${summed.join(", ")}
+  from parts group by total, current, d1, d2
+)`,
+  ];
+}
+
+const cellsOf = (names: readonly AggregateName[], withP95: boolean): string => `cells as (
+  select s.total, s.current, s.d1, s.d2, ${names.map((name) => `${finalSql(name, withP95)} as ${name}`).join(", ")},
+    coalesce(s.uncertain, 0) > 0 as floor
+  from sums s${withP95 ? joinPercentiles("s", "p", "s.current") : ""} where s.records > 0
+)`;
 
 function contextOf(ask: Ask, survey: Survey): Context {
   const { dimensions, measures } = ask.spec;
@@ -112,10 +134,6 @@ function finalSql(name: AggregateName, withP95: boolean): string {
   if (name === P95) return withP95 ? `p.${P95}` : "null";
   return AGGREGATES[name].money ? `s.${name}` : `coalesce(s.${name}, 0)`;
 }
-
-const RANKED_FACTS = `facts_ranked as not materialized (
-  select f.* from facts f where (f.d1, f.d2) in (select d1, d2 from ranked)
-)`;
 
 const joinPercentiles = (rows: string, name: string, current: string): string => `
   left join percentiles ${name} on ${name}.total = ${rows}.total and ${name}.current = ${current}

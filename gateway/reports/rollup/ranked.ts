@@ -13,7 +13,9 @@ export function isRanked(context: Context): boolean {
     dimensions.includes("session") || (dimensions.includes("subject") && new Set(dimensions).size > 1);
   // Records of several groups are multiplied at each reading.
   const once = !dimensions.includes("tag");
-  return many && once && reachesOf(context.covers).length === 0 && ask.spec.measures[0] !== "latency_p95_ms";
+  // Times come first: with them a percentile says little about who is shown.
+  const plain = ask.spec.measures[0] !== "latency_p95_ms" || !dimensions.some(isTimely);
+  return many && once && plain && reachesOf(context.covers).length === 0;
 }
 
 /** The groups that are shown, by the order that plan.ts says, made of nothing but what the order needs. */
