@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import type { MeasureName, Spec } from "#shared/report.ts";
+import { ROWS_MAX } from "#shared/report.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+
+const NOW = new Date("2026-11-21T12:34:56Z");
+const SESSIONS = 2_600;
+
+/** Sessions of one to three calls over 20 days, half of them by people of whom some share a session. */
+const CALLS = `
+insert into requests (org_id, id, started_at, surface, channel, state, streamed, attempts, route, route_source, model,
+  key_id, owner, session, client, tags, latency_ms, usage_source, input_tokens, output_tokens, cost_usd, token_cost_usd,
+  unpriced, partial)
+select 'default', uuidv7(), timestamptz '2026-11-01T00:10:00Z' + make_interval(hours => n * 7 % 480), 'chat',
+  case when n % 11 = 0 then 'subscription' else 'api' end, 'ok', true, 1, 'r' || n % 3, 'model', 'm' || (n + call) % 4,
+  '00000000-0000-7000-8000-000000000001', 'p' || (n + call) % 37, 's' || lpad(n::text, 5, '0'), 'cli', '{}',
+  10 + n * 37 % 9000, 'provider', n % 100, n % 50, (n * 7919 % 4001) / 1000.0, (n * 7919 % 4001) / 1000.0, false, false
+from generate_series(1, ${SESSIONS}) n cross join lateral generate_series(1, 1 + n % 3) call`;
+
+let database: TestDatabase;
+let sql: postgres.Sql;
+let rolled: ReportRunner;
+let single: ReportRunner;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 30_000 });
+  await sql.unsafe(CALLS);
+  const rollups = openRollups({ url: database.url });
+  await rollups.catchUp(NOW);
+  await rollups.close();
+  rolled = reportRunner({ url: database.url, rollupsFrom: 0 });
+  single = reportRunner({ url: database.url, rollupsFrom: Number.POSITIVE_INFINITY });
+});
+afterAll(async () => {
+  await Promise.all([rolled.close(), single.close(), sql.end()]);
+  await database.close();
+});
+
+const spec = (measures: MeasureName[], dimensions: Spec["dimensions"]): Spec => ({
+  source: "requests",
+  dimensions,
+  measures,
+  filters: {},
+  range: { from: "2026-11-12", to: null },
+  compare: "previous_period",
+  view: "table",
+});
+
+const FIRST: MeasureName[] = [
+  "cost_usd",
+  "users",
+  "active_hours",
+  "cost_per_user",
+  "cost_per_active_hour",
+  "tokens_per_request",
+  "cost_decomposition",
+  "cost_share",
+];
+
+for (const first of FIRST) {
+  for (const dimensions of [
+    ["session"],
+    ["day", "session"],
+    ["model", "session"],
+  ] satisfies Spec["dimensions"][]) {
+    test(`of more ${dimensions.join(" × ")} groups than are shown, the first by ${first} are the same as of single records`, async () => {
+      const asked = spec([...new Set([first, "requests", "sessions"] as const)], dimensions);
+      const result = await rolled.run(asked, NOW);
+      expect(result.rows).toHaveLength(ROWS_MAX);
+      const { coverage: _, ...expected } = await single.run(asked, NOW);
+      expect(result).toMatchObject(expected as never);
+    });
+  }
+}
+
+test("of more groups than are shown, those with the highest percentile are, and of equals the first by name", async () => {
+  const asked = spec(["latency_p95_ms", "requests"], ["session"]);
+  const { rows, total } = await rolled.run(asked, NOW);
+  const shown = rows.map(({ groups, current }) => [groups[0], current?.latency_p95_ms] as const);
+  expect(shown).toHaveLength(ROWS_MAX);
+  // All calls of a session take as long, and no two buckets have the same middle.
+  const all = await sql<{ session: string; bucket: number }[]>`
+    select distinct session, floor(4 * (log(2, latency_ms) - 3))::int as bucket from requests
+    where started_at >= '2026-11-12' and started_at < ${NOW.toISOString()}::text::timestamptz`;
+  const expected = all
+    .sort((a, b) => b.bucket - a.bucket || (a.session < b.session ? -1 : 1))
+    .slice(0, ROWS_MAX);
+  const buckets = new Map(all.map(({ session, bucket }) => [session, bucket]));
+  expect(shown.map(([session]) => buckets.get(session ?? ""))).toEqual(expected.map(({ bucket }) => bucket));
+  expect(total.current?.requests).toBe(
+    Number(
+      (
+        await sql`select count(*) from requests where started_at >= '2026-11-12' and started_at < ${NOW.toISOString()}::text::timestamptz`
+      )[0]?.["count"],
+    ),
+  );
+});
