@@ -9,6 +9,9 @@ const WAIT_MAX_MS = 60_000;
 /** Longer than the runner itself waits for anything: a thread that is silent for so long hangs. */
 const DEADLINE_MS = 130_000;
 
+const tooMany = () =>
+  new GatewayError("overloaded", "Too many reports wait for their turn, or the database is slow to answer.");
+
 type Waiting<Order> = {
   order: Order;
   timer: Timer;
@@ -40,8 +43,8 @@ export function reportQueue<Order>(maker: {
     clearTimeout(one?.timer);
     return one;
   };
-  const giveUp = (id: number, type: ErrorType) => {
-    if (waiting.get(id)?.started === false) take(id)?.reject(new GatewayError(type));
+  const giveUp = (id: number, error: GatewayError) => {
+    if (waiting.get(id)?.started === false) take(id)?.reject(error);
   };
   // Those that are made are always the first.
   const startNext = () => {
@@ -56,12 +59,14 @@ export function reportQueue<Order>(maker: {
 
   return {
     async add(order, signal) {
-      if (waiting.size >= WAITING_MAX) throw new GatewayError("overloaded");
+      if (waiting.size >= WAITING_MAX) throw tooMany();
       const id = asked++;
       const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const timer = setTimeout(() => giveUp(id, "overloaded"), WAIT_MAX_MS);
+      const timer = setTimeout(() => giveUp(id, tooMany()), WAIT_MAX_MS);
       waiting.set(id, { order, timer, started: false, resolve, reject });
-      signal?.addEventListener("abort", () => giveUp(id, "reports_unavailable"), { once: true });
+      signal?.addEventListener("abort", () => giveUp(id, new GatewayError("reports_unavailable")), {
+        once: true,
+      });
       startNext();
       return await promise;
     },
