@@ -82,7 +82,7 @@ ${comparedSql(dimensions, ask.spec.measures)}`;
 }
 
 /** Both windows of `cells` side by side: a row for each group, with `floor` and the aggregates of the measures. */
-export function comparedSql(
+function comparedSql(
   dimensions: readonly DimensionName[],
   measures: readonly MeasureName[],
   cells = "cells",

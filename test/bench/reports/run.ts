@@ -26,6 +26,7 @@ const [records = 1_000_000, runs = 15, specs = 40] = process.argv.slice(2).map(N
 /** Mid-day, so that every window has an edge within an hour. */
 const NOW = new Date("2026-11-18T15:37:12.345Z");
 
+const isLinux = process.platform === "linux";
 const kept = process.env["KEEP"];
 const directory = kept ?? mkdtempSync(join(tmpdir(), "rollups-bench-"));
 mkdirSync(directory, { recursive: true });
@@ -66,17 +67,23 @@ async function fill(): Promise<void> {
 
 async function rollUp(): Promise<void> {
   const rollups = openRollups({ url: database.url });
+  const before = isLinux ? cpuOfPostgres() : 0;
   const taken = await seconds(async () => await rollups.rebuild(NOW));
+  const cpu = isLinux
+    ? `, of which Postgres computed ${((cpuOfPostgres() - before) / 1000).toFixed(0)} s`
+    : "";
   await rollups.close();
   await sql.unsafe("vacuum analyze");
   writeFileSync(summed, "");
-  console.log(`rolled up in ${taken.toFixed(0)} s`);
+  console.log(`rolled up in ${taken.toFixed(0)} s${cpu}`);
 }
 
 async function printSizes(): Promise<void> {
   const [row] = await sql`
     select (select count(*) from requests) as records, (select count(*) from rollup_hours) as hours,
-      (select count(*) from rollup_days) as days, (select count(*) from rollup_gaps) as gaps,
+      (select count(*) from rollup_cells) as cells, (select count(*) from rollup_sessions) as sessions,
+      (select count(*) from rollup_hourly) as hourly, (select count(*) from rollup_days) as days,
+      (select count(*) from rollup_gaps) as gaps, (select count(*) from rollup_gap_hours) as gap_hours,
       (select count(*) from rollup_seen) as seen`;
   const tables = await sql<{ name: string; bytes: string }[]>`
     select coalesce(i.inhparent::regclass::text, c.relname) as name, sum(pg_total_relation_size(c.oid))::text as bytes
@@ -154,9 +161,9 @@ function cpuOfPostgres(): number {
 /** Wall time of each run, and processor time of Postgres for one on average. */
 async function measured(work: () => Promise<Result>, times: number) {
   const results: Result[] = [];
-  const before = process.platform === "linux" ? cpuOfPostgres() : 0;
+  const before = isLinux ? cpuOfPostgres() : 0;
   const ms = await timesOf(async () => results.push(await work()), times);
-  const after = process.platform === "linux" ? cpuOfPostgres() : 0;
+  const after = isLinux ? cpuOfPostgres() : 0;
   return { ms, results, cpuMs: (after - before) / times };
 }
 
