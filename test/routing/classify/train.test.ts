@@ -1,14 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { classify } from "#gateway/routing/classify/classify.ts";
+import { gatherMaterial } from "#gateway/routing/classify/material.ts";
 import { deserialiseModel, serialiseModel } from "#gateway/routing/classify/serialise.ts";
 import { trainModel } from "#gateway/routing/classify/train.ts";
 import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
+import { foldsOf } from "#gateway/routing/classify/trials.ts";
 import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
 
 describe("training", () => {
   test("the same routes give a byte-identical model", () => {
     expect(serialiseModel(train(...HOTEL))).toEqual(serialiseModel(train(...HOTEL)));
-  });
+  }, 30_000);
 
   test("a worker gives the same bytes as this thread, with and without a starter handed over", async () => {
     const input = { routes: [...HOTEL, route("coding")], strictness: 0.05 } as const;
@@ -109,5 +111,41 @@ describe("a stored model", () => {
     expect(deserialiseModel(new TextEncoder().encode("not a model, but long enough"))).toBeNull();
     const foreign = serialiseModel({ ...model, format: 0 });
     expect(deserialiseModel(foreign)).toBeNull();
+  });
+});
+
+const materialOf = (...routes: Parameters<typeof route>[]) =>
+  gatherMaterial(sharedStarter(), { routes: routes.map((each) => route(...each)), strictness: 0.05 });
+
+describe("texts that are held out to measure on", () => {
+  test("are every example, in turn, and no text that only describes a route", () => {
+    const material = gatherMaterial(sharedStarter(), { routes: HOTEL, strictness: 0.05 });
+    const folds = foldsOf(material, 5);
+    const foldsFrom = (source: string) =>
+      material.samples.flatMap((sample, row) => (sample.source === source ? [folds[row] ?? -1] : []));
+    expect(foldsFrom("example").filter((fold) => fold < 0)).toEqual([]);
+    expect(new Set(foldsFrom("example")).size).toBe(5);
+    expect(new Set(foldsFrom("hint"))).toEqual(new Set([-1]));
+  });
+
+  test("are built-in ones of the routes where there are no examples", () => {
+    const { classes, samples } = materialOf(["coding"], ["translation"]);
+    const folds = foldsOf({ classes, samples, oneKind: false, takers: [] }, 5);
+    expect(folds.every((fold) => fold >= 0)).toBe(true);
+  });
+});
+
+describe("the kinds that routes take", () => {
+  const takersOf = (...routes: Parameters<typeof route>[]) => materialOf(...routes).takers;
+
+  test("are known of templates by their names", () => {
+    const takers = takersOf(["coding"], ["translation"]);
+    expect(takers[0]).toEqual(["coding"]);
+    expect(takers.flat().toSorted()).toEqual(["coding", "translation"]);
+  });
+
+  test("are not known as soon as one other route has a few examples only", () => {
+    expect(takersOf(["coding"], ["booking", { examples: ["Cancel my room for tonight"] }])).toEqual([]);
+    expect(takersOf(["coding"], ["booking", { description: "Rooms of a hotel" }])).toEqual([]);
   });
 });
