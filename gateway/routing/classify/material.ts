@@ -4,7 +4,7 @@ import { homeOf, KINDS, type Kind } from "./kinds.ts";
 import { LEXICON } from "./lexicon.ts";
 import type { ClassName, RouteInput, TrainInput } from "./model.ts";
 import { SEEDS } from "./seeds.ts";
-import { heldKindScores, kindScores, type Starter } from "./starter.ts";
+import { featuresOfSeeds, heldKindScores, kindScores, type Starter } from "./starter.ts";
 
 /** One text to train on. `real` ones are the administrator's examples: accuracy and threshold are measured on them. */
 export type Sample = {
@@ -197,7 +197,7 @@ export function gatherMaterial(starter: Starter, input: TrainInput): Material {
     const label = owner ? labelOf(owner, kind) : classes.push({ kind: "hidden", name: kind }) - 1;
     const weight = owner ? owner.weight : TUNING.hidden;
     for (const { seed, at } of owner ? seeds : sampled(seeds, TUNING.hiddenMax)) {
-      const features = featuresOf(seed.text, LEXICON);
+      const features = featuresOfSeeds()[at] as Features;
       const kinds = heldKindScores(starter, at);
       samples.push({ features, kinds, label, weight, source: "builtin", id: seed.id });
     }
