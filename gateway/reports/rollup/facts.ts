@@ -13,8 +13,8 @@ const SESSION_KEYS = "channel, client, owner, user_label, key_id, session, tags"
 const SESSION_COST = "case when session is not null then cost_usd end";
 
 /**
- * What facts bring: sums of cells, and single records as cells of one with the `bucket` of their latency (0 to 75); or
- * the histograms of cells alone, which are wide.
+ * What facts bring: sums of cells, and single records as cells of one with the `bucket` of their latency (0 to 75, −1
+ * without one; null of cells); or the histograms of cells alone, which are wide.
  */
 export type Brings = "sums" | "histograms";
 
@@ -55,7 +55,7 @@ function cellsSql(context: Context, fine: boolean, brings: Brings): string {
     brings === "sums"
       ? `${SUM_NAMES.join(", ")}, ${SESSION_COST} as session_cost_usd, null::int as bucket`
       : BUCKET_NAMES.join(", ");
-  const bucket = names.includes("latency_p95_ms") ? BUCKET_SQL : "null";
+  const bucket = names.includes("latency_p95_ms") ? `coalesce(${BUCKET_SQL}, -1)` : "null";
   const one = `${SUM_NAMES.map((name) => `${oneSql(name)} as ${name}`).join(", ")}, ${SESSION_COST} as session_cost_usd, ${bucket}::int as bucket`;
   const org = params.add(ask.orgId, "text");
   const from = (columns: string, table: string, where: string) =>

@@ -78,7 +78,7 @@ export function histogramsOf(facts: string, by: By, where = "true"): string {
     select ${groups}, ${summed} from ${facts}_cells f${join} where ${where} group by 1, 2, 3
   ) c ${UNNESTED}
   union all
-  select ${groups}, f.bucket + 1, count(*) from ${facts} f${join} where f.bucket is not null and ${where} group by 1, 2, 3, 4`;
+  select ${groups}, f.bucket + 1, count(*) from ${facts} f${join} where f.bucket >= 0 and ${where} group by 1, 2, 3, 4`;
 }
 
 const UNNESTED = "cross join lateral unnest(counts) with ordinality as b(n, bucket) where n > 0";
