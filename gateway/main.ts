@@ -27,16 +27,14 @@ mkdirSync(config.dataDirectory, { recursive: true });
 process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
 process.on("uncaughtException", (error) => {
   log.error(errorFields(error), "uncaught exception: stopping");
-  void stop(1);
+  void end(1);
 });
 
-await databaseReady().catch((error) => {
-  process.stderr.write(
-    `The database cannot be migrated: ${error instanceof Error ? error.message : error}\n`,
-  );
-  process.exit(1);
-});
-const { deps, close } = await openDeps(config, log);
+/** Ends the process: at once until it serves, and then by `stop`. */
+let end = async (exitCode: number): Promise<void> => process.exit(exitCode);
+
+await databaseReady().catch(giveUp("The database cannot be migrated"));
+const { deps, close } = await openDeps(config, log).catch(giveUp("The gateway cannot start"));
 const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
 const replica =
   config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
@@ -47,9 +45,9 @@ const rollups = keepRollups(config.databaseUrl, deps);
 const server = app(deps).listen({ port: config.port, hostname: config.host });
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
-whenAskedToStop(config.supervised, () => void stop(0));
-
 let stopping: Promise<void> | null = null;
+end = stop;
+whenAskedToStop(config.supervised, () => void end(0));
 
 /** Says "not ready", takes calls for the grace period, lets running ones finish, then writes what the spool holds. */
 function stop(exitCode: number): Promise<void> {
@@ -70,6 +68,13 @@ function stop(exitCode: number): Promise<void> {
     process.exit(exitCode);
   })();
   return stopping;
+}
+
+function giveUp(what: string) {
+  return (error: unknown): never => {
+    process.stderr.write(`${what}: ${error instanceof Error ? error.message : error}\n`);
+    process.exit(1);
+  };
 }
 
 /** Waits for a database that is away. One that refuses the migration will do so again, so then the process ends. */

@@ -1,5 +1,3 @@
-import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
@@ -15,10 +13,10 @@ import {
 import { startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
 import { createOrphans, type Orphans } from "./orphans.ts";
+import { createSpool, type Spool } from "./own-spool.ts";
 import { recordText } from "./record-text.ts";
 import type { Source } from "./source.ts";
-import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
-import { takeLock } from "./spool-lock.ts";
+import type { SpoolFile } from "./spool-file.ts";
 import { startWriter, type Writer } from "./writer.ts";
 
 export type Recorder = {
@@ -135,30 +133,6 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
     close: (timeoutMs) => {
       closing ??= close(timeoutMs);
       return closing;
-    },
-  };
-}
-
-type Spool = { path: string; file: SpoolFile; leave(): void };
-
-/** Makes this process's own spool file, under a lock that is held before the file can be seen. */
-function createSpool({ directory, sync, bytesMax }: RecorderOptions): Spool {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const stem = join(directory, `spool-${newId()}`);
-  const path = `${stem}.db`;
-  const lock = takeLock(`${stem}.lock`);
-  if (!lock) throw new Error("the lock of a new spool file is taken");
-  const file = openSpoolFile({ path, sync, bytesMax, create: true });
-  return {
-    path,
-    file,
-    leave: () => {
-      const empty = (["intents", "settled", "dead"] as const).every((table) => file.count(table) === 0);
-      if (empty) {
-        file.destroy();
-        rmSync(`${stem}.lock`, { force: true });
-      } else file.close();
-      lock.release();
     },
   };
 }

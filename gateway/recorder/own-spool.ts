@@ -1,0 +1,45 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { newId } from "#shared/ids.ts";
+import { openSpoolFile, type SpoolFile, type SpoolFileOptions } from "./spool-file.ts";
+import { takeLock } from "./spool-lock.ts";
+
+/** The spool file that this process writes; `leave` closes it, and deletes it when nothing is in it. */
+export type Spool = { path: string; file: SpoolFile; leave(): void };
+
+type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & { directory: string };
+
+/** This process's own spool file. @throws Error with its place and what to do. */
+export function createSpool(options: SpoolOptions): Spool {
+  try {
+    return newSpool(options);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `The spool in ${options.directory} cannot be written: ${why}. Make room there, or set SPOOL_DIR.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Makes a spool file, under a lock that is held before the file can be seen. */
+function newSpool({ directory, sync, bytesMax }: SpoolOptions): Spool {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const stem = join(directory, `spool-${newId()}`);
+  const path = `${stem}.db`;
+  const lock = takeLock(`${stem}.lock`);
+  if (!lock) throw new Error("the lock of a new spool file is taken");
+  const file = openSpoolFile({ path, sync, bytesMax, create: true });
+  return {
+    path,
+    file,
+    leave: () => {
+      const empty = (["intents", "settled", "dead"] as const).every((table) => file.count(table) === 0);
+      if (empty) {
+        file.destroy();
+        rmSync(`${stem}.lock`, { force: true });
+      } else file.close();
+      lock.release();
+    },
+  };
+}
