@@ -22,18 +22,13 @@ const POLICY = [
 ].join("; ");
 
 /**
- * Beside the page itself, because the policy lets no script stand in it. The viewer shows the answer to a tried call only
- * where answers are described; the last option keeps it from asking a validator.
+ * Beside the page itself, because the policy lets no script stand in it. The last option keeps it from asking a
+ * validator. The viewer shows the answer to a tried call only where answers are described, as they all are.
  */
 const START = `const at = new URL("json", document.currentScript.src);
 fetch(at)
   .then((answer) => answer.json())
   .then((spec) => {
-    for (const methods of Object.values(spec.paths)) {
-      for (const operation of Object.values(methods)) {
-        operation.responses ??= { default: { description: "Not described." } };
-      }
-    }
     SwaggerUIBundle({
       dom_id: "#api",
       spec,
@@ -78,6 +73,12 @@ export const API_DOCUMENT = {
     components: {
       securitySchemes: {
         clientKey: { type: "http", scheme: "bearer", description: "A client key (tg_…)." },
+        gatewayKey: {
+          type: "apiKey",
+          in: "header",
+          name: "x-gateway-key",
+          description: "A client key (tg_…).",
+        },
         adminKey: { type: "http", scheme: "bearer", description: "The admin key." },
       },
     },

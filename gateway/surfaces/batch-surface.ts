@@ -2,6 +2,7 @@ import { type DocumentDecoration, Elysia } from "elysia";
 import type { BatchQuestion } from "../batch/batches.ts";
 import type { BatchDeps } from "../batch/deps.ts";
 import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import type { formBody, jsonBody } from "./model-docs.ts";
 
 export type BatchSurfaceDeps = Omit<BatchDeps, "directory"> & {
   directory: BatchDeps["directory"] & KeyLookup;
@@ -11,13 +12,26 @@ export type BatchSurfaceDeps = Omit<BatchDeps, "directory"> & {
 export const keyed = (deps: BatchSurfaceDeps, name: string) =>
   new Elysia({ name: `surface.${name}` }).use(clientKey(deps.directory));
 
+type Content = ReturnType<typeof jsonBody> | ReturnType<typeof formBody>;
+
+const RESPONSES = {
+  "200": { description: "Done; the vendor's form." },
+  "400": { description: "The body or a parameter is wrong; the message says where." },
+  "401": { description: "No valid client key." },
+  "404": { description: "The key has no such file or batch." },
+  "502": { description: "The provider could not be reached." },
+  "503": { description: "The database cannot be reached just now." },
+};
+
 /** What every route of files and batches has: the key, a body that nobody else reads, and its page in the documentation. */
-export const documented = (summary: string, description?: string) => {
+export const documented = (summary: string, description?: string, content?: Content) => {
   const detail: DocumentDecoration = {
     summary,
     ...(description && { description }),
     tags: ["Files and batches"],
     security: [{ clientKey: [] }],
+    ...(content && { requestBody: { required: true, content } }),
+    responses: { ...RESPONSES },
   };
   return { clientKey: true, parse: "none", detail } as const;
 };

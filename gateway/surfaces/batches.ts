@@ -9,6 +9,7 @@ import {
   queryOf,
 } from "./batch-surface.ts";
 import { readBody } from "./body.ts";
+import { jsonBody } from "./model-docs.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -47,6 +48,7 @@ export const batches = (deps: BatchSurfaceDeps) =>
 const CREATE = documented(
   "Create a batch",
   "`input_file_id` is a file of the same key, `endpoint` the `url` of its lines, `completion_window` hours or minutes such as `24h`, at most 24 hours.",
+  jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
 );
 const READ = documented(
   "Read a batch",

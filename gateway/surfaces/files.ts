@@ -1,6 +1,7 @@
 import { deleteFile, fileContent, listOwnFiles, readFile } from "../batch/files.ts";
 import { uploadFile } from "../batch/upload-file.ts";
 import { type BatchSurfaceDeps, documented, keyed, queryOf } from "./batch-surface.ts";
+import { formBody } from "./model-docs.ts";
 
 /** `/v1/files`: files of requests, and of their results. A key sees its own. */
 export const files = (deps: BatchSurfaceDeps) =>
@@ -28,6 +29,7 @@ export const files = (deps: BatchSurfaceDeps) =>
 const UPLOAD = documented(
   "Upload a file of requests",
   "`multipart/form-data` with `purpose` `batch` and a `file` of one JSON request a line. Every line is checked against the key's scope; routes' names become their models.",
+  formBody({ purpose: "`batch`.", file: null }),
 );
 const LIST = documented(
   "List files",

@@ -7,13 +7,24 @@ export type HealthDeps = {
   lifecycle: { stopping: boolean };
 };
 
+const TAGS = ["Operation"];
+const ALIVE = { summary: "Alive", tags: TAGS, responses: { "200": { description: "Alive." } } };
+const READY = {
+  summary: "Ready: can record",
+  tags: TAGS,
+  responses: {
+    "200": { description: "May be sent calls; `database` says whether Postgres is reachable." },
+    "503": { description: "Cannot record, or is stopping." },
+  },
+};
+
 /**
  * `GET /healthz`: the process is alive. `GET /readyz`: it can record, so it may be sent calls; Postgres being away is
  * named but does not make it unready, because calls of known keys go on.
  */
 export const health = (deps: HealthDeps) =>
   new Elysia({ name: "surface.health" })
-    .get("/healthz", () => ({ status: "ok" }), { detail: { summary: "Alive", tags: ["Operation"] } })
+    .get("/healthz", () => ({ status: "ok" }), { detail: ALIVE })
     .get(
       "/readyz",
       ({ status }) => {
@@ -25,5 +36,5 @@ export const health = (deps: HealthDeps) =>
         };
         return ready ? answer : status(503, answer);
       },
-      { detail: { summary: "Ready: can record", tags: ["Operation"] } },
+      { detail: READY },
     );

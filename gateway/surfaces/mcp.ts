@@ -12,6 +12,7 @@ import { type RelayDeps, relay } from "../mcp/relay.ts";
 import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tally.ts";
 import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
 import { readBody } from "./body.ts";
+import { jsonBody } from "./model-docs.ts";
 
 export type McpDeps = RelayDeps &
   AggregateDeps & {
@@ -47,6 +48,7 @@ const detail = (summary: string) => ({
   summary,
   description: DESCRIPTION,
   security: [{ clientKey: [] }],
+  requestBody: { required: true, content: jsonBody({ jsonrpc: "2.0", id: 1, method: "tools/list" }) },
   responses: RESPONSES,
 });
 

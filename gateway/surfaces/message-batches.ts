@@ -9,6 +9,7 @@ import {
   queryOf,
 } from "./batch-surface.ts";
 import { readBody } from "./body.ts";
+import { jsonBody } from "./model-docs.ts";
 
 /** `/v1/messages/batches`: Anthropic's batches, whose requests stand in the body. */
 export const messageBatches = (deps: BatchSurfaceDeps) =>
@@ -58,6 +59,7 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
 const CREATE = documented(
   "Create a message batch",
   "Anthropic's message batches. Every request's model is checked against the key's scope; routes' names become their models.",
+  jsonBody({ requests: [{ custom_id: "1", params: { model: "…", max_tokens: 256, messages: [] } }] }),
 );
 const READ = documented(
   "Read a message batch",

@@ -7,6 +7,17 @@ export type MetricsDeps = {
   authorizeMetrics(request: Request): Promise<void>;
 };
 
+const DETAIL = {
+  summary: "Prometheus metrics",
+  description: "Needs no key with METRICS_PUBLIC.",
+  tags: ["Operation"],
+  security: [{ adminKey: [] }],
+  responses: {
+    "200": { description: "Prometheus' text format." },
+    "401": { description: "No valid admin key." },
+  },
+};
+
 /** `GET /metrics` in Prometheus' text format. Label values come from closed lists, so no client can make new ones. */
 export const metrics = (deps: MetricsDeps) =>
   new Elysia({ name: "surface.metrics" }).get(
@@ -17,5 +28,5 @@ export const metrics = (deps: MetricsDeps) =>
         headers: { "content-type": deps.metrics.contentType },
       });
     },
-    { detail: { summary: "Prometheus metrics", tags: ["Operation"] } },
+    { detail: DETAIL },
   );

@@ -10,6 +10,7 @@ import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts
 import { arriving, declaredLength } from "../upstream/arriving.ts";
 import { openUpload } from "../upstream/upload.ts";
 import { readBody } from "./body.ts";
+import { modelDocs } from "./model-docs.ts";
 
 export type SurfaceDeps = ExchangeDeps & {
   directory: KeyLookup;
@@ -27,7 +28,7 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
         clientKey: true,
         // The body is forwarded as it came, so nobody else may read it.
         parse: "none",
-        detail,
+        detail: modelDocs(surface, detail),
       });
   return aliases.reduce(
     (all, alias) => all.use(at(alias)),

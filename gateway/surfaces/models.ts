@@ -4,6 +4,13 @@ import { GatewayError } from "../errors.ts";
 import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
 import { usableRoutes } from "../routing/scope.ts";
 
+const DOCS = { tags: ["Model surfaces"], security: [{ clientKey: [] }] };
+const RESPONSES = {
+  "200": { description: "OpenAI's form, or with `anthropic-version` Anthropic's." },
+  "401": { description: "No valid client key." },
+};
+const MISSING = { "404": { description: "No route of that name that the key may use." } };
+
 type ModelsDeps = { directory: KeyLookup & { current(): Directory } };
 
 /** Most models on one page of the Anthropic form; the default is that vendor's. */
@@ -28,7 +35,7 @@ export const models = (deps: ModelsDeps) =>
       },
       {
         clientKey: true,
-        detail: { summary: "Usable routes as models", tags: ["Model surfaces"] },
+        detail: { summary: "Usable routes as models", ...DOCS, responses: { ...RESPONSES } },
       },
     )
     .get(
@@ -42,7 +49,7 @@ export const models = (deps: ModelsDeps) =>
       },
       {
         clientKey: true,
-        detail: { summary: "One usable route as a model", tags: ["Model surfaces"] },
+        detail: { summary: "One usable route as a model", ...DOCS, responses: { ...RESPONSES, ...MISSING } },
       },
     );
 

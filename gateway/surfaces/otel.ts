@@ -8,6 +8,7 @@ import { statusBody } from "../otlp/status.ts";
 import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
 import { type ReceiveDeps, receiver } from "../receiver/receive.ts";
 import { readBody } from "./body.ts";
+import { jsonBody } from "./model-docs.ts";
 
 export type OtelDeps = ReceiveDeps & {
   directory: KeyLookup & { current(): Pick<Directory, "settings"> };
@@ -16,7 +17,24 @@ export type OtelDeps = ReceiveDeps & {
   log: Log;
 };
 
-const TAGS = ["Metrics receiver"];
+const DETAIL = {
+  tags: ["Metrics receiver"],
+  summary: "Take an OTLP/JSON metrics export",
+  description:
+    "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted. Logs and traces are always 404.",
+  security: [{ gatewayKey: [] }],
+  requestBody: { required: true, content: jsonBody({ resourceMetrics: [] }) },
+  responses: {
+    "200": { description: "Stored; `partialSuccess` names what was refused." },
+    "400": { description: "The body is no OTLP/JSON export." },
+    "401": { description: "No valid client key in x-gateway-key." },
+    "404": { description: "The receiver is switched off." },
+    "413": { description: "The export is too large." },
+    "415": { description: "The export is not OTLP/JSON, or compressed by other than gzip." },
+    "503": { description: "Nothing can be stored just now." },
+  },
+};
+
 /** OTLP/JSON metrics of agents that call providers directly; every other signal is refused, its body unread. */
 export const otel = (deps: OtelDeps) => {
   const receive = receiver(deps);
@@ -26,12 +44,7 @@ export const otel = (deps: OtelDeps) => {
       ({ request }) => told(deps, async () => json(await serve(deps, receive, request))),
       {
         parse: "none",
-        detail: {
-          tags: TAGS,
-          summary: "Take an OTLP/JSON metrics export",
-          description:
-            "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted. Logs and traces are always 404.",
-        },
+        detail: DETAIL,
       },
     )
     .all("/otel/*", () => told(deps, refuse), { parse: "none", detail: { hide: true } });

@@ -43,7 +43,11 @@ function withSpec(): TSchema {
 
 /** What the documentation says of the reporting API; its tables of measures and dimensions are those that decide. */
 export const REPORTS_DOCS = {
-  schema: { summary: "JSON Schema of the report payload", tags: TAGS },
+  schema: {
+    summary: "JSON Schema of the report payload",
+    tags: TAGS,
+    responses: { "200": { description: "The schema." } },
+  },
   named: {
     summary: "Built-in and saved reports",
     description: "Range, comparison and filters that are given take the place of a saved report's own.",

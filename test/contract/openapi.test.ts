@@ -7,6 +7,8 @@ type Operation = {
   tags?: string[];
   operationId?: string;
   security?: Record<string, string[]>[];
+  requestBody?: { content: Record<string, { example?: object }> };
+  responses?: Record<string, unknown>;
   parameters?: { name: string; in: string; required?: boolean }[];
 };
 type Document = {
@@ -36,6 +38,8 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close());
 
+/** What answers whoever asks. */
+const OPEN = ["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json"];
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 describe("the OpenAPI document", () => {
@@ -61,6 +65,40 @@ describe("the OpenAPI document", () => {
 
   test("says of every operation what it does and where it belongs", () => {
     expect(operations.filter(({ operation }) => !operation.summary || !operation.tags?.length)).toEqual([]);
+  });
+
+  test("says of every operation which key it needs, what body it takes and how it ends", () => {
+    const open = operations.filter(({ path, operation }) => !OPEN.includes(path) && !operation.security);
+    expect(open.map(({ name }) => name)).toEqual([]);
+    // What these ask for is in their address.
+    const bodiless = /\/(cancel|rotate)$/;
+    const takes = operations.filter(
+      ({ method, path }) => /post|put|patch/.test(method) && !bodiless.test(path),
+    );
+    expect(takes.filter(({ operation }) => !operation.requestBody).map(({ name }) => name)).toEqual([]);
+    expect(operations.filter(({ operation }) => !operation.responses).map(({ name }) => name)).toEqual([]);
+  });
+
+  test("tells of calls of models the labels' headers, and bodies that the built-in provider answers", async () => {
+    const calls = operations.filter(({ path, operation }) => {
+      const labelled = operation.parameters?.some(({ name }) => name === "x-session-id");
+      return labelled && !/images\/edits|moderations/.test(path);
+    });
+    const answers = calls.map(async ({ name, path, operation }) => {
+      const { example } = operation.requestBody?.content["application/json"] ?? {};
+      if (example === undefined) return [name, "a form"];
+      const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
+      const answer = await fetch(gateway.url + path, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(example),
+      });
+      await answer.arrayBuffer();
+      return [name, answer.status];
+    });
+    const told = await Promise.all(answers);
+    expect(told.filter(([, how]) => how === 200).length).toBe(10);
+    expect(told.filter(([, how]) => how !== 200 && how !== "a form")).toEqual([]);
   });
 
   test("has everything that it refers to", () => {
@@ -93,7 +131,6 @@ describe("the OpenAPI document", () => {
   });
 
   test("names only addresses that answer, and what needs a key answers 401 without one", async () => {
-    const OPEN = ["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json"];
     for (const { name, method, path } of operations) {
       const address = gateway.url + path.replaceAll(/\{[^}]+\}/g, "x");
       const answer = await fetch(address, { method, redirect: "manual" });

@@ -1,0 +1,86 @@
+import type { DocumentDecoration } from "elysia";
+import { type SurfaceName, surfaceFacts } from "../call.ts";
+
+const TURNS = { messages: [{ role: "user", content: "Hello" }] };
+const RANKED = { query: "Hello", documents: ["Hello", "Goodbye"] };
+
+/** Bodies to try; but for those of concrete models alone, the built-in provider answers them. */
+const EXAMPLES: Partial<Record<SurfaceName, object>> = {
+  "chat.completions": { model: "echo", ...TURNS },
+  messages: { model: "echo", max_tokens: 256, ...TURNS },
+  "messages.count_tokens": { model: "echo", ...TURNS },
+  responses: { model: "echo", input: "Hello" },
+  embeddings: { model: "echo", input: "Hello" },
+  moderations: { model: "omni-moderation-latest", input: "Hello" },
+  "images.generations": { prompt: "A lighthouse" },
+  "images.edits": { model: "gpt-image-1", prompt: "By night", images: [] },
+  "audio.speech": { input: "Hello", voice: "alloy" },
+  rerank: RANKED,
+  "rerank.v2": RANKED,
+};
+
+const LABELS = {
+  "x-session-id": "Session: 1 to 64 of letters, digits, `.` `_` `:` `-`.",
+  "x-client": "Client, of up to 32 characters.",
+  "x-tags": "Up to 16 tags, separated by commas.",
+};
+
+const RESPONSES = {
+  "200": { description: "The answer in this surface's format, or a stream of its events." },
+  "400": { description: "The body is wrong, or the other format has no place for a member of it." },
+  "401": { description: "No valid client key." },
+  "403": { description: "The key may not use that route or model, or a guardrail refuses the call." },
+  "404": { description: "No route and no provider serves that model." },
+  "413": { description: "The body is too large." },
+  "415": { description: "Another type of body is expected, or the body is compressed." },
+  "429": { description: "A limit of the key is reached, or one of the provider's." },
+  "502": { description: "The provider could not be reached, or broke off." },
+  "503": { description: "The call cannot be recorded just now, or its provider is not configured." },
+  "504": { description: "The provider did not answer in time." },
+};
+
+/** What the documentation tells of every call of a model, beside what its surface alone has. */
+export const modelDocs = (surface: SurfaceName, detail: DocumentDecoration): DocumentDecoration => ({
+  ...detail,
+  security: [{ clientKey: [] }],
+  parameters: Object.entries(LABELS).map(([name, description]) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema: { type: "string" },
+  })),
+  requestBody: { required: true, content: contentOf(surface) },
+  responses: { ...RESPONSES },
+});
+
+function contentOf(surface: SurfaceName) {
+  const { form } = surfaceFacts(surface);
+  const file = surface.startsWith("images.") ? "image" : "file";
+  return {
+    ...(form !== "only" && jsonBody(EXAMPLES[surface] ?? {})),
+    ...(form && formBody({ model: "Before the file.", [file]: null })),
+  };
+}
+
+/** A JSON object of any members, and one to try. */
+export const jsonBody = (example: object) => ({
+  "application/json": { schema: { type: "object" as const, additionalProperties: true }, example },
+});
+
+/** A form of these fields, each with what it means; null is a file. */
+export const formBody = (fields: Readonly<Record<string, string | null>>) => ({
+  "multipart/form-data": {
+    schema: {
+      type: "object" as const,
+      properties: Object.fromEntries(
+        Object.entries(fields).map(([name, description]) => [
+          name,
+          description === null
+            ? { type: "string" as const, format: "binary" }
+            : { type: "string" as const, description },
+        ]),
+      ),
+    },
+  },
+});
