@@ -45,7 +45,9 @@ export const adminRepositories = (deps: AdminDeps) =>
         const repositories = await asking(() =>
           deps.database.db.transaction((tx) => readAgain(tx, { since: from, repository }, deps.clock.now())),
         );
-        if (repositories === 0 && repository !== null) throw new GatewayError("not_found");
+        if (repositories === 0 && repository !== null) {
+          throw new GatewayError("not_found", "The GitHub App sees no repository of this name.");
+        }
         return { repositories };
       },
       docs({

@@ -17,9 +17,9 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A gateway that cannot start, to its end. */
-async function failedStart(env: Record<string, string>) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", "gateway/main.ts"], {
+/** A gateway, or the launcher, that cannot start, to its end. */
+async function failedStart(env: Record<string, string>, script = "gateway/main.ts") {
+  const child = Bun.spawn([process.execPath, "--no-env-file", script], {
     cwd: join(import.meta.dir, "../.."),
     stdio: ["ignore", "pipe", "pipe"],
     env: {
@@ -57,4 +57,14 @@ test("a port that is taken ends the start in one line, also without the launcher
   expect(text).toContain("EADDRINUSE");
   expect(text).not.toContain("ReferenceError");
   expect(exitCode).toBe(1);
+});
+
+test("a data directory that cannot be used is named with its setting", async () => {
+  const file = join(directory, "in-the-way");
+  writeFileSync(file, "");
+  for (const DATA_DIR of [file, join(file, "data")]) {
+    const { exitCode, text } = await failedStart({ DATA_DIR }, "gateway/cli/start.ts");
+    expect(text).toStartWith(`DATA_DIR ${DATA_DIR} cannot be used: `);
+    expect(exitCode).toBe(1);
+  }
 });

@@ -2,16 +2,18 @@ import { type Command, InvalidArgumentError } from "commander";
 import { readInstant } from "#shared/admin/fields.ts";
 import { BackfillView } from "#shared/admin/repositories.ts";
 import { adminApi, expectForm } from "../reach/api.ts";
+import type { Place } from "../stamping/pull-request.ts";
 import { tell, URL_OPTION } from "./common.ts";
+import { placeOf } from "./pr.ts";
 
-type Options = { since?: string; repo?: string; url?: string };
+type Options = { since?: string; repo?: Place; url?: string };
 
 export const addBackfill = (program: Command) =>
   program
     .command("backfill")
     .description("Have the GitHub App read pull requests and reviews again; what is known already stays.")
     .option("--since <date>", "those that changed since then; without it, all of them", instantOf)
-    .option("--repo <owner/name>", "of this repository alone")
+    .option("--repo <owner/name>", "of this repository alone", placeOf)
     .option(...URL_OPTION)
     .addHelpText("after", "\nThe App begins within seconds; GET /admin/v1/repositories tells how far it is.")
     .action(backfill);
@@ -22,7 +24,7 @@ function instantOf(text: string): string {
 }
 
 async function backfill({ since, repo, url }: Options): Promise<void> {
-  const body = { ...(since && { since }), ...(repo && { repository: repo }) };
+  const body = { ...(since && { since }), ...(repo && { repository: `${repo.owner}/${repo.repository}` }) };
   const told = await adminApi(url).call("POST", "/admin/v1/repositories/backfill", body);
   const { repositories } = expectForm(BackfillView, told, "The backfill");
   const back = since === undefined ? "from the first pull request on" : `back to ${since}`;

@@ -11,7 +11,10 @@ export const addDigest = (program: Command) =>
     .option("--dry-run", "print the digest of the last seven whole days; nothing is sent")
     .option("--json", "with --dry-run: its figures as JSON")
     .option(...URL_OPTION)
-    .action(digest);
+    .action((options: Options, command: Command) => {
+      if (options.json && !options.dryRun) command.error("error: option '--json' goes with '--dry-run'");
+      return digest(options);
+    });
 
 type Options = { url?: string; dryRun?: true; json?: true };
 

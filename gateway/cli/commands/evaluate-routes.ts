@@ -6,13 +6,18 @@ import { trainModel } from "../../routing/classify/train.ts";
 import { trainInputOf } from "../../routing/trainable.ts";
 import { adminApi, listAll } from "../reach/api.ts";
 
+const textOf = (file: string): Promise<string> =>
+  readFile(file, "utf8").catch((error) => {
+    throw new Error(`${file} cannot be read.`, { cause: error });
+  });
+
 /**
  * Holds the classifier of a gateway's routes against labelled texts, and tells the result as lines. The routes come
  * from the admin API; the texts are read and classified here and go nowhere.
  * @throws Error naming the bad line of the file, or what the gateway answered.
  */
 export async function evaluateRoutesOf(file: string, url?: string): Promise<string> {
-  const texts = readLabelledTexts(await readFile(file, "utf8"));
+  const texts = readLabelledTexts(await textOf(file));
   const input = trainInputOf(await listAll(adminApi(url), "/admin/v1/routes", RouteView));
   if (!input) throw new Error("No route of this gateway says what it is for, so nothing classifies.");
   const unknown = texts.find(

@@ -36,7 +36,9 @@ export const addInstall = (program: Command) =>
     .option("--required", "with --managed: no tool runs while the gateway cannot be asked")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
-    .action((agents: AgentName[], options: Options) => {
+    .action((agents: AgentName[], options: Options, command: Command) => {
+      if (options.required && !options.managed)
+        command.error("error: option '--required' goes with '--managed'");
       process.exitCode = options.managed ? printManaged(options) : install(agents, options);
     });
 

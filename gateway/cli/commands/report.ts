@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { COMPARES, type Report, ReportPayload, type Result } from "#shared/report.ts";
 import { resultText } from "../print/result-text.ts";
 import { type Api, adminApi, apiAt, expectForm } from "../reach/api.ts";
@@ -11,10 +11,12 @@ type Options = {
   from?: string;
   to?: string;
   compare?: true;
-  filter?: string[];
+  filter?: Filter[];
   csv?: true;
   json?: true;
 };
+
+type Filter = { dimension: string; values: string };
 
 export const addReport = (program: Command) =>
   program
@@ -25,18 +27,28 @@ export const addReport = (program: Command) =>
     .option("--from <time>", "since then: a date, or RFC 3339")
     .option("--to <time>", "until then; a date includes its day")
     .option("--compare", "beside the previous period")
-    .option("--filter <dimension=values...>", "only these, values between commas")
-    .option("--csv", "as CSV (one report)")
+    .option("--filter <dimension=values...>", "only these, values between commas", filtersOf)
+    .addOption(new Option("--csv", "as CSV (one report)").conflicts("json"))
     .option("--json", "the payload as it comes")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
-    .action(report);
+    .action((ids: string[], options: Options, command: Command) => {
+      if (options.csv && ids.length !== 1)
+        command.error("error: option '--csv' takes one report: name its id");
+      return report(ids, options);
+    });
 
 const HELP = `
 With the admin key, or a TALLYGATE_KEY that may read reports. "≥" marks money that is a lower bound.
 
   tallygate report cost-per-merged-pr --range mtd --compare
   tallygate report spend-by-model --filter client=claude-code,codex --csv`;
+
+function filtersOf(text: string, others: Filter[] = []): Filter[] {
+  const [, dimension, values] = /^([a-z_]+)=(.+)$/s.exec(text) ?? [];
+  if (!dimension || !values) throw new InvalidArgumentError("dimension=value,value is expected.");
+  return [...others, { dimension, values }];
+}
 
 async function report(ids: readonly string[], options: Options): Promise<void> {
   const api = reportsApi(options.url);
@@ -67,11 +79,7 @@ function queryOf(ids: readonly string[], options: Options): URLSearchParams {
     if (value !== undefined) query.set(name, value);
   }
   if (options.compare) query.set("compare", COMPARES[1]);
-  for (const filter of options.filter ?? []) {
-    const [, dimension, values] = /^([a-z_]+)=(.+)$/s.exec(filter) ?? [];
-    if (!dimension || !values) throw new Error(`--filter ${filter}: Expected dimension=value,value.`);
-    query.append(`filter[${dimension}]`, values);
-  }
+  for (const { dimension, values } of options.filter ?? []) query.append(`filter[${dimension}]`, values);
   return query;
 }
 

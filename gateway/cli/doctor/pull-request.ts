@@ -94,7 +94,7 @@ async function knownFinding(
     const page = await apiAt(url, admin).call("GET", `/admin/v1/pull-requests/${repositoryId}-${number}`);
     if (!fits(Known, page))
       return unknown("What the gateway says of it is not understood.", "Is it of another version?");
-    const cost = `${page.session_requests} calls, USD ${page.session_cost_usd ?? "unknown"}`;
+    const cost = `${page.session_requests} ${page.session_requests === 1 ? "call" : "calls"}, USD ${page.session_cost_usd ?? "unknown"}`;
     if (page.link === "joined" || page.link === "open")
       return good(`The gateway has it as ${page.link}: ${page.reason} (${cost})`);
     return bad(`The gateway has it as ${page.link}.`, page.reason);

@@ -37,14 +37,27 @@ const PORT_PATIENCE_MS = 10_000;
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const { config, requests } = options;
-  // Postgres's own user must get through, if it is another one; the files inside guard themselves.
-  makeDirectory(config.dataDirectory, 0o711);
-  const secrets = ensureSecrets(config);
+  const secrets = secretsIn(config);
   const database = await readyDatabase({ ...options, progress: options.say, signal: requests.signal });
   try {
     return requests.signal.aborted ? ENDED : await runPair(options, secrets, database);
   } finally {
     await database.stop();
+  }
+}
+
+/** Makes the data directory, and the secrets in it. */
+function secretsIn(config: LauncherConfig): Secrets {
+  try {
+    // Postgres's own user must get through, if it is another one; the files inside guard themselves.
+    makeDirectory(config.dataDirectory, 0o711);
+    return ensureSecrets(config);
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new Error(
+      `DATA_DIR ${config.dataDirectory} cannot be used: ${error.message}. Let this user write there, or set another.`,
+      { cause: error },
+    );
   }
 }
 
