@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "#test/support/ports.ts";
 
@@ -29,6 +30,24 @@ test("a pair that is named and does not answer is a fault that says what to do",
   const { stderr, status } = await demo({ PORT: String(freePort()) });
   expect(status).toBe(1);
   expect(stderr).toContain("Start it with the same settings (bun run start)");
+});
+
+test("a demo that is stopped while its pair starts leaves neither the pair nor its directory", async () => {
+  const { PATH = "", HOME = "/" } = process.env;
+  const run = Bun.spawn([process.execPath, "--no-env-file", MAIN], {
+    env: { PATH, HOME },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let told = "";
+  for await (const bytes of run.stdout) {
+    told += new TextDecoder().decode(bytes);
+    if (told.includes("Starting a pair")) break;
+  }
+  const place = /Starting a pair in (\S+)/.exec(told)?.[1] ?? "";
+  while (!existsSync(`${place}/postgres`)) await Bun.sleep(20);
+  run.kill("SIGTERM");
+  expect(await run.exited).toBe(130);
+  expect(existsSync(place)).toBe(false);
 });
 
 test("settings that cannot be used are named", async () => {

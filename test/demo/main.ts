@@ -169,10 +169,6 @@ async function showReport(admin: Admin, { repositories }: Names): Promise<boolea
 reachDirectly();
 const stopped = (async () => {
   const pair = await findPair(say);
-  // The demo's own pair must not outlive it.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => void pair.close().finally(() => process.exit(130)));
-  }
   try {
     if (!pair.own) say(`Using the pair at ${pair.gatewayUrl}.`);
     const run = Date.now().toString(36) + crypto.getRandomValues(new Uint8Array(2)).toHex();

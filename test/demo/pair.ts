@@ -105,6 +105,10 @@ async function startPair(say: (text: string) => void): Promise<Pair> {
     await child.exited;
     rmSync(dataDirectory, { recursive: true, force: true });
   };
+  // The demo's own pair must not outlive it, not even one that is only starting.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => void close().finally(() => process.exit(130)));
+  }
   const until = performance.now() + START_MS_MAX;
   while (!told.includes("Tallygate is ready.")) {
     if (child.exitCode !== null || performance.now() > until) {
