@@ -1,15 +1,23 @@
 import { GatewayError } from "../errors.ts";
 
 /**
- * The whole body of a request, at most `bytesMax` bytes. A declared length over that is refused unread; an undeclared
- * one is counted on the way.
- * @throws GatewayError too_large; unsupported_media_type for a compressed one; invalid_request when the client broke off.
+ * The whole body of a request, at most `bytesMax` bytes, which must not be compressed.
+ * @throws GatewayError unsupported_media_type for a compressed one; what `readBytes` throws.
  */
 export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
   const coding = request.headers.get("content-encoding");
   if (coding !== null && !/^(?:identity)?$/i.test(coding)) {
     throw new GatewayError("unsupported_media_type", "The body must come without a content-encoding.");
   }
+  return await readBytes(request, bytesMax);
+}
+
+/**
+ * The whole body of a request as it came, at most `bytesMax` bytes. A declared length over that is refused unread; an
+ * undeclared one is counted on the way.
+ * @throws GatewayError too_large; invalid_request when the client broke off.
+ */
+export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > bytesMax) throw new GatewayError("too_large");
   try {

@@ -7,7 +7,7 @@ import { inflated, isGzip } from "../otlp/inflate.ts";
 import { statusBody } from "../otlp/status.ts";
 import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
 import { type ReceiveDeps, receiver } from "../receiver/receive.ts";
-import { readBody } from "./body.ts";
+import { readBytes } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 export type OtelDeps = ReceiveDeps & {
@@ -64,7 +64,7 @@ async function serve(deps: OtelDeps, receive: ReturnType<typeof receiver>, reque
   requireJson(request.headers);
   const encoding = request.headers.get("content-encoding");
   isGzip(encoding);
-  const bytes = await inflated(await readBody(request, deps.bytesMax.otlp), encoding, deps.bytesMax.otlp);
+  const bytes = await inflated(await readBytes(request, deps.bytesMax.otlp), encoding, deps.bytesMax.otlp);
   return { partialSuccess: await receive(key, bytes) };
 }
 
