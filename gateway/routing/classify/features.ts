@@ -51,7 +51,10 @@ let stamp = 0;
 let size = 0;
 let outLabels: Label[] | null = null;
 
-function add(block: number, hash: number, label: (() => Label) | null): void {
+/** What a feature is made of, for its label: a part of a text, and the concept where it is no word. */
+type Origin = { text: string; concept: string | null };
+
+function add(block: number, hash: number, { text, concept }: Origin, start = 0, end = text.length): void {
   let slot = hash & (SLOTS - 1);
   while (slotStamp[slot] === stamp) {
     if (slotHash[slot] === hash) {
@@ -68,53 +71,48 @@ function add(block: number, hash: number, label: (() => Label) | null): void {
   outHash[size] = hash;
   outBlock[size] = block;
   outCount[size] = 1;
-  if (outLabels && label) outLabels.push(label());
+  outLabels?.push({ text: text.slice(start, end), concept });
   size++;
 }
 
-function addPieces(text: string, start: number, end: number, label: () => Label): void {
+function addPieces(zone: Origin, start: number, end: number, wordEnd: number): void {
   for (let from = start - 1; from < end; from++) {
     let hash = hashSeed(FAMILY.piece);
     const last = Math.min(from + PIECE_MAX, end + 1);
     for (let at = from; at < last; at++) {
-      hash = hashStep(hash, at < start || at === end ? BOUNDARY : text.charCodeAt(at));
-      if (at - from + 1 >= PIECE_MIN) add(BLOCKS.zone, finish(hash), label);
+      hash = hashStep(hash, at < start || at === end ? BOUNDARY : zone.text.charCodeAt(at));
+      if (at - from + 1 >= PIECE_MIN) add(BLOCKS.zone, finish(hash), zone, start, wordEnd);
     }
   }
 }
 
 function addZone(zone: string, meaning: Float32Array): void {
   const spans = wordsOf(zone);
+  const origin = { text: zone, concept: null };
   let previous = 0;
   for (let index = 0; index < spans.length; index += 2) {
     const start = spans[index] ?? 0;
     const end = spans[index + 1] ?? 0;
-    const label = () => ({ text: zone.slice(start, end), concept: null });
     const word = hashWord(zone, start, end);
     addMeaning(word, meaning);
-    add(BLOCKS.zone, word, label);
-    if (index < PLACES * 2) add(BLOCKS.zone, hashPair(word, FAMILY.place + index / 2), label);
-    if (previous) {
-      const from = spans[index - 2] ?? 0;
-      add(BLOCKS.zone, hashPair(previous, word), () => ({ text: zone.slice(from, end), concept: null }));
-    }
+    add(BLOCKS.zone, word, origin, start, end);
+    if (index < PLACES * 2) add(BLOCKS.zone, hashPair(word, FAMILY.place + index / 2), origin, start, end);
+    if (previous) add(BLOCKS.zone, hashPair(previous, word), origin, spans[index - 2] ?? 0, end);
     previous = word;
-    addPieces(zone, start, Math.min(end, start + 24), label);
+    addPieces(origin, start, Math.min(end, start + 24), end);
   }
 }
 
 function addFull(full: string): void {
   const spans = wordsOf(full);
+  const origin = { text: full, concept: null };
   let previous = 0;
   for (let index = 0; index < spans.length; index += 2) {
     const start = spans[index] ?? 0;
     const end = spans[index + 1] ?? 0;
     const word = hashSpan(FAMILY.fullWord, full, start, end);
-    add(BLOCKS.full, word, () => ({ text: full.slice(start, end), concept: null }));
-    if (previous) {
-      const from = spans[index - 2] ?? 0;
-      add(BLOCKS.full, hashPair(previous, word), () => ({ text: full.slice(from, end), concept: null }));
-    }
+    add(BLOCKS.full, word, origin, start, end);
+    if (previous) add(BLOCKS.full, hashPair(previous, word), origin, spans[index - 2] ?? 0, end);
     previous = word;
   }
 }
@@ -133,14 +131,11 @@ export function featuresOf(text: string, lexicon: Lexicon, explain = false): Fea
   addZone(zone, meaning);
   addFull(full);
   for (const mark of marksOf(raw)) {
-    add(BLOCKS.marks, hashSpan(FAMILY.mark, mark, 0, mark.length), () => ({ text: mark, concept: "shape" }));
+    add(BLOCKS.marks, hashSpan(FAMILY.mark, mark, 0, mark.length), { text: mark, concept: "shape" });
   }
   for (const cue of matchCues(lexicon, zone)) {
-    const { concept } = cue;
-    add(BLOCKS.cues, hashSpan(FAMILY.cue, concept, 0, concept.length), () => ({
-      text: cue.matched,
-      concept,
-    }));
+    const { concept, matched } = cue;
+    add(BLOCKS.cues, hashSpan(FAMILY.cue, concept, 0, concept.length), { text: matched, concept });
   }
   const features = {
     hash: outHash.slice(0, size),

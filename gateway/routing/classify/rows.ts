@@ -30,18 +30,19 @@ export function rowsOf(vectors: readonly SparseVector[], width: number): Rows {
 
 /** A vector with further columns behind its own, numbered from `offset`; zeros are left out. */
 export function extended(vector: SparseVector, offset: number, more: ArrayLike<number>): SparseVector {
-  const columns = Array.from(more, (value, index) => [offset + index, value] as const).filter(
-    ([, value]) => value !== 0,
-  );
-  const ids = new Int32Array(vector.ids.length + columns.length);
+  const ids = new Int32Array(vector.ids.length + more.length);
   const values = new Float32Array(ids.length);
   ids.set(vector.ids);
   values.set(vector.values);
-  for (const [index, [column, value]] of columns.entries()) {
-    ids[vector.ids.length + index] = column;
-    values[vector.ids.length + index] = value;
+  let size = vector.ids.length;
+  for (let at = 0; at < more.length; at++) {
+    const value = more[at] as number;
+    if (value === 0) continue;
+    ids[size] = offset + at;
+    values[size] = value;
+    size++;
   }
-  return { ids, values };
+  return { ids: ids.subarray(0, size), values: values.subarray(0, size) };
 }
 
 /** One decision value per class: the bias row of the weights plus the vector's share. */

@@ -12,7 +12,7 @@ const MARKS = {
   "ends with a question": /[?？؟]\s*["'”’)]?\s*$/,
   "not Latin": /[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/,
   "quoted text": /["“”«»「」„].{12,}["“”«»「」]/s,
-  "list of lines": /(?:^\s*(?:[-*•]|\d+[.)、])\s+.*\n?){2}/m,
+  "list of lines": /(?:^[^\S\n]*(?:[-*•]|\d+[.)、])\s+.*\n*){2}/m,
   "choices to pick from": /(?:^|[\s(（])A\s*[.)、:：）][\s\S]{1,300}?(?:^|[\s(（])B\s*[.)、:：）]/m,
   "two scripts":
     /[a-z]{3,}[^a-z]{0,40}[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}|[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}.{0,20}[a-z]{3,}\s+[a-z]+/i,
@@ -22,6 +22,15 @@ const MARKS = {
 } as const;
 
 export type Mark = keyof typeof MARKS;
+
+/** What a text must have that bears a mark, where looking for that first saves most of the time. */
+const NEEDED: Partial<Record<Mark, RegExp>> = {
+  formula: /[\d=+^\\√∑∫π≤≥]/,
+  "inline code": /[`_]|\w(?:\(\)|\.[a-z])/,
+  "many digits": /\d\D{0,12}\d/,
+  "list of lines": /\n[^\S\n]*(?:[-*•]|\d+[.)、])\s/,
+  "two scripts": MARKS["not Latin"],
+};
 const ROWS = Object.entries(MARKS) as [Mark, RegExp][];
 
 /** Marks are looked for in this much of a text's beginning and end: they cost more a character than words do. */
@@ -34,5 +43,7 @@ export function marksOf(clipped: string): Mark[] {
     clipped.length <= HEAD_CHARACTERS + TAIL_CHARACTERS
       ? clipped
       : `${clipped.slice(0, HEAD_CHARACTERS)}\n${clipped.slice(-TAIL_CHARACTERS)}`;
-  return ROWS.filter(([, pattern]) => pattern.test(raw)).map(([mark]) => mark);
+  const bears = ([mark, pattern]: (typeof ROWS)[number]) =>
+    NEEDED[mark]?.test(raw) !== false && pattern.test(raw);
+  return ROWS.filter(bears).map(([mark]) => mark);
 }
