@@ -111,14 +111,17 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
     spool.leave();
   }
 
-  async function open(id: string, text: string): Promise<void> {
-    if (!journal.accepting()) throw new GatewayError("cannot_record");
-    await journal.add({ kind: "intent", id, text });
+  function open(id: string, text: string): Promise<void> {
+    if (!journal.accepting()) return Promise.reject(new GatewayError("cannot_record"));
+    return journal.add({ kind: "intent", id, text });
   }
 
-  async function settle(id: string, text: string): Promise<void> {
-    if (closed) return log.error({ id }, "a call ended after its recorder was closed");
-    await journal.add({ kind: "settle", id, text, at: clock.now().getTime() });
+  function settle(id: string, text: string): Promise<void> {
+    if (closed) {
+      log.error({ id }, "a call ended after its recorder was closed");
+      return Promise.resolve();
+    }
+    return journal.add({ kind: "settle", id, text, at: clock.now().getTime() });
   }
 
   return {

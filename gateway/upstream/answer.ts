@@ -35,12 +35,12 @@ export type AnswerStory = {
  * passed on as it comes; anything else is read first, because its record must be safe before its last byte leaves.
  * Null when the provider broke off before a whole answer was there.
  */
-export async function relayAnswer(deps: AnswerDeps, story: AnswerStory): Promise<Response | null> {
+export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
   const { answer } = story.attempt;
   const streaming = isEventStream(answer) || story.wire.opaque === true;
   return streaming && answer.body && answer.ok
     ? streamed(deps, story, answer.body)
-    : await whole(deps, story, answer);
+    : whole(deps, story, answer);
 }
 
 const isEventStream = ({ headers }: Response): boolean =>

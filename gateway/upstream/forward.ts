@@ -57,7 +57,13 @@ export type Attempt =
  * has reached the client: after a failure to connect, and after a status of `FALLBACK_STATUSES`. A failure that leaves
  * open whether the provider got the request is never tried again: it may already be billed.
  */
-export async function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
+export function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
+  return choice.targets.length === 1
+    ? attemptOne(deps, choice, call, { target: choice.targets[0], attempts: 1 })
+    : forwardInTurn(deps, choice, call);
+}
+
+async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
   const last = choice.targets.length - 1;
   for (const [index, target] of choice.targets.entries()) {
     const attempt = await attemptOne(deps, choice, call, { target, attempts: index + 1 });

@@ -29,15 +29,26 @@ const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
  */
 export const reacher =
   (guard: Pick<AddressGuard, "waysTo">): Reach =>
-  async ({ url, allowPrivateNetwork }, request) => {
+  ({ url, allowPrivateNetwork }, request) => {
     const origin = ORIGIN.exec(url)?.[0] ?? url;
-    const found = guard.waysTo(origin, allowPrivateNetwork);
-    const ways = found instanceof Promise ? await found : found;
-    return firstAnswer(ways, request, (way) => fetch(...callOf(url, origin, way, request)));
+    const ask = (way: Way) => fetch(...callOf(url, origin, way, request));
+    const ways = guard.waysTo(origin, allowPrivateNetwork);
+    return ways instanceof Promise
+      ? ways.then((found) => firstAnswer(found, request, ask))
+      : firstAnswer(ways, request, ask);
   };
 
 /** The answer by the first of the ways that leads to a connection. */
-async function firstAnswer(
+function firstAnswer(
+  ways: Way[],
+  request: Reaching,
+  ask: (way: Way) => Promise<Response>,
+): Promise<Response> {
+  const [only] = ways;
+  return only && ways.length === 1 ? ask(only) : answerInTurn(ways, request, ask);
+}
+
+async function answerInTurn(
   ways: Way[],
   { body, signal }: Reaching,
   ask: (way: Way) => Promise<Response>,

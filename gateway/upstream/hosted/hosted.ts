@@ -16,15 +16,18 @@ export type HostedDeps = { clock: Clock; reach: Reach };
  */
 export function hosted(send: Send, deps: HostedDeps): Send {
   const google = googleSigner(deps);
-  return async (sending) => {
-    const { auth, hostedBy }: ProviderFacts = PROVIDERS[sending.target.provider.kind];
-    if (hostedBy === undefined && auth !== "aws" && auth !== "google") return send(sending);
+  const sendHosted = async (sending: Sending, { auth, hostedBy }: ProviderFacts) => {
     const placed = hostedBy ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
     for (const [name, value] of Object.entries(await proofOf(placed, auth, { google, clock: deps.clock }))) {
       placed.headers.set(name, value);
     }
     const answer = await send(placed);
     return hostedBy === "bedrock" ? bedrockAnswer(answer) : answer;
+  };
+  return (sending) => {
+    const facts: ProviderFacts = PROVIDERS[sending.target.provider.kind];
+    const isHosted = facts.hostedBy !== undefined || facts.auth === "aws" || facts.auth === "google";
+    return isHosted ? sendHosted(sending, facts) : send(sending);
   };
 }
 
