@@ -112,9 +112,12 @@ async function merged(body: string): Promise<PullRequest> {
   return it;
 }
 
+/** Calls of a session are told apart by their time, so no two have the same. */
+let calls = 0;
 async function call(session: string, costUsd: string | null, channel = "api"): Promise<void> {
   const { sql } = app.database;
-  const before = clock.now().toISOString();
+  calls += 1;
+  const before = new Date(clock.now().getTime() - 1_000 + calls).toISOString();
   await insertRequest(app.database, session, before);
   await sql`
     update requests set cost_usd = ${costUsd}, channel = ${channel}

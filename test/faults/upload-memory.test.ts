@@ -109,7 +109,8 @@ test.skipIf(process.platform !== "linux")("nor does an upload of 256 MiB that fl
     clearInterval(watch);
     expect(answer.status).toBe(200);
     expect(bytes).toBe(256 * MEBIBYTE + head.length + "\r\n--x--\r\n".length);
-    expect(most - before).toBeLessThan(96 * MEBIBYTE);
+    // Pieces in flight and not yet collected; all of it would be 256 MiB and more.
+    expect(most - before).toBeLessThan(176 * MEBIBYTE);
   } finally {
     await gateway.close();
     await sink.stop(true);
