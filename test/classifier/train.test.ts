@@ -5,7 +5,7 @@ import { deserialiseModel, serialiseModel } from "#gateway/routing/classify/seri
 import { trainModel } from "#gateway/routing/classify/train.ts";
 import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
 import { foldsOf } from "#gateway/routing/classify/trials.ts";
-import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
+import { HOTEL, hotel, route, sharedStarter, train } from "../routing/classify/models.ts";
 
 describe("training", () => {
   test("the same routes give a byte-identical model", () => {
