@@ -8,22 +8,37 @@ export type Rounds = {
   stop(): Promise<void>;
 };
 
+export type Round = {
+  /** Somebody asked for it. */
+  atOnce: boolean;
+  /** The process is to end: begin nothing more. */
+  stopping(): boolean;
+  /** What was asked for could not be done now; the next round is told again. */
+  undone(): void;
+};
+
 export type RoundOptions = {
   log: Log;
   /** Between rounds. */
   pollMs: number;
   /** Resolves with whether there is more to do at once; rejects when the database is away. */
-  round: () => Promise<boolean>;
+  round: (it: Round) => Promise<boolean>;
 };
 
 /** Does rounds of work until stopped. One that fails is said once per outage, and never turns into a busy loop. */
 export function keepRounds({ log, pollMs, round }: RoundOptions): Rounds {
   const bell = createBell();
   let stopping = false;
+  let asked = false;
   let works = true;
   const tried = async () => {
+    const atOnce = asked;
+    asked = false;
+    const undone = () => {
+      asked ||= atOnce;
+    };
     try {
-      const more = await round();
+      const more = await round({ atOnce, stopping: () => stopping, undone });
       if (!works) log.info({}, "the database can be reached again");
       works = true;
       return more;
@@ -41,7 +56,10 @@ export function keepRounds({ log, pollMs, round }: RoundOptions): Rounds {
   };
   const done = run();
   return {
-    wake: bell.ring,
+    wake: () => {
+      asked = true;
+      bell.ring();
+    },
     stop: () => {
       stopping = true;
       bell.ring();

@@ -5,7 +5,7 @@ import { failureClass } from "../failure-class.ts";
 import type { Clients } from "../github/clients.ts";
 import { statusOf, waitMsOf } from "../github/octokit.ts";
 import type { AppCounters } from "../metrics.ts";
-import { keepRounds, type Rounds } from "../rounds.ts";
+import { keepRounds, type Round, type Rounds } from "../rounds.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { readInstallations } from "./installations.ts";
 import { type DuePass, holdPasses, nextPass, savePass } from "./passes.ts";
@@ -46,43 +46,25 @@ const SOON_MS = 10_000;
  * where the App is installed.
  */
 export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING): Rounds {
-  let asked = false;
-  let stopping = false;
-  const rounds = keepRounds({
+  return keepRounds({
     log: deps.log,
     pollMs: timing.pollMs,
-    round: async () => {
-      const atOnce = asked;
-      asked = false;
-      const done = await reconcileOnce(deps, timing, { atOnce, stopping: () => stopping });
-      // Another process has the turn: what was asked for is still to be done.
-      if (!done) asked ||= atOnce;
+    round: async (round) => {
+      await reconcileOnce(deps, timing, round);
       return false;
     },
   });
-  return {
-    wake: () => {
-      asked = true;
-      rounds.wake();
-    },
-    stop: () => {
-      stopping = true;
-      return rounds.stop();
-    },
-  };
 }
 
-type Round = { atOnce: boolean; stopping: () => boolean };
-
-/** False when there was no turn to be had. */
-async function reconcileOnce(deps: ReconcilerDeps, timing: Timing, round: Round): Promise<boolean> {
+async function reconcileOnce(deps: ReconcilerDeps, timing: Timing, round: Round): Promise<void> {
   const { database, clock } = deps;
   const clients = deps.clients();
-  if (!clients) return true;
+  if (!clients) return;
   const settings = await readAppSettings(database);
-  if (!settings.pull_request_stamping) return true;
+  if (!settings.pull_request_stamping) return;
   const turn = await takeTurn(database, "reconcile", { leaseMs: timing.leaseMs, everyMs: 0, atOnce: true });
-  if (!turn) return false;
+  // Another process has the turn.
+  if (!turn) return round.undone();
   const sinceMs =
     turn.doneAt === null ? Number.POSITIVE_INFINITY : clock.now().getTime() - turn.doneAt.getTime();
   const look = round.atOnce || sinceMs >= timing.installationsMs;
@@ -93,7 +75,6 @@ async function reconcileOnce(deps: ReconcilerDeps, timing: Timing, round: Round)
   } finally {
     await turn.giveBack({ done: look && waitMs === 0, waitMs });
   }
-  return true;
 }
 
 /** Longest `pull_request_backfill_days`: it stands for all. */

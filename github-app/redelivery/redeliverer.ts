@@ -2,7 +2,7 @@ import { failureClass } from "../failure-class.ts";
 import { statusOf, waitMsOf } from "../github/octokit.ts";
 import type { ReconcilerDeps } from "../reconcile/reconciler.ts";
 import { takeTurn } from "../reconcile/turns.ts";
-import { keepRounds, type Rounds } from "../rounds.ts";
+import { keepRounds, type Round, type Rounds } from "../rounds.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { redeliver } from "./redeliver.ts";
 
@@ -17,40 +17,26 @@ const RETRY_MS = 60_000;
 
 /** Has failed deliveries delivered again, as one process of all (DECISIONS.md, GitHub). `wake` looks at once. */
 export function startRedeliverer(deps: ReconcilerDeps, timing = REDELIVER_TIMING): Rounds {
-  let asked = false;
-  let stopping = false;
-  const rounds = keepRounds({
+  return keepRounds({
     log: deps.log,
     pollMs: timing.pollMs,
-    round: async () => {
-      const atOnce = asked;
-      asked = false;
-      await redeliverOnce(deps, timing, { atOnce, stopping: () => stopping });
+    round: async (round) => {
+      await redeliverOnce(deps, timing, round);
       return false;
     },
   });
-  return {
-    wake: () => {
-      asked = true;
-      rounds.wake();
-    },
-    stop: () => {
-      stopping = true;
-      return rounds.stop();
-    },
-  };
 }
 
 async function redeliverOnce(
   deps: ReconcilerDeps,
   timing: typeof REDELIVER_TIMING,
-  { atOnce, stopping }: { atOnce: boolean; stopping: () => boolean },
+  { atOnce, stopping, undone }: Round,
 ): Promise<void> {
   const { database, clock, log, counters } = deps;
   const clients = deps.clients();
   if (!clients || !(await readAppSettings(database)).pull_request_stamping) return;
   const turn = await takeTurn(database, "redeliver", { ...timing, atOnce });
-  if (!turn) return;
+  if (!turn) return undone();
   let waitMs = 0;
   let done = false;
   try {
