@@ -119,6 +119,8 @@ async function answered(deps: Heard, format: Format, { frame, items }: Asked): P
 /** All items see the same instant as now. One that fails has no result; the two results every payload has must not fail. */
 async function payload(deps: Heard, now: Date, { frame, items }: Asked): Promise<Response> {
   const write = (spec: Spec) => deps.write(spec, now, "json");
+  // Throws for a range that cannot be: that is one fault of the request, not one of every report.
+  periodsOf(frame.range, frame.compare, now);
   const [reports, subscription, agentEstimate] = await Promise.all([
     Promise.all(items.map((item) => report(deps, now, item))),
     write(subscriptionSpec(frame)),

@@ -142,6 +142,13 @@ describe("POST /v1/reports", () => {
     expect(JSON.stringify(logged)).not.toContain("prompt text");
   });
 
+  test("a range that cannot be is refused once, and leaves no line for every report in the log", async () => {
+    logged.length = 0;
+    const { status, json } = await call("/v1/reports?from=yesterday");
+    expect([status, json().error.type]).toEqual([400, "invalid_request"]);
+    expect(logged).toEqual([]);
+  });
+
   test("range and compare of the body are those of subscription and agentEstimate", async () => {
     const { json } = await call("/v1/reports", {
       body: { specs: [], range: "mtd", compare: "previous_period" },
