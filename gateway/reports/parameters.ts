@@ -1,5 +1,8 @@
-/** A statement for Postgres. Values are parameters, never text. */
-export type Query = { text: string; params: readonly Param[] };
+/**
+ * A statement for Postgres. Values are parameters, never text. `alone`: so short that further processes of the server
+ * would take longer to begin than they save.
+ */
+export type Query = { text: string; params: readonly Param[]; alone?: boolean };
 export type Param = string | readonly string[];
 
 export type Parameters = ReturnType<typeof parameters>;

@@ -4,103 +4,188 @@ import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { BILLED, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
+import { usedSums } from "./parts.ts";
 import { boundsSql, spansSql } from "./spans.ts";
-import { BUCKET_NAMES, BUCKET_SQL, SUM_NAMES, SUMS } from "./sums.ts";
+import { BUCKET_NAMES, BUCKET_SQL, overRecords } from "./sums.ts";
 
-const groupSql = (name: DimensionName): string => OF_DAY[name] ?? DIMENSION[name].sql;
+/** The columns of cells and of records that tell groups apart, and what they are where a statement needs them not. */
+const KEY_TYPES = {
+  channel: "text",
+  client: "text",
+  owner: "text",
+  user_label: "text",
+  key_id: "uuid",
+  session: "text",
+  tags: "text[]",
+  model: "text",
+  route: "text",
+} as const;
+type Key = keyof typeof KEY_TYPES;
+const KEYS = Object.keys(KEY_TYPES) as Key[];
 
-const SESSION_KEYS = "channel, client, owner, user_label, key_id, session, tags";
-const SESSION_COST = "case when session is not null then cost_usd end";
+const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
+  client: ["client"],
+  model: ["model"],
+  route: ["route"],
+  subject: ["owner", "user_label"],
+  key: ["key_id"],
+  channel: ["channel"],
+  tag: ["tags"],
+  session: ["session"],
+};
 
 /**
- * What facts bring: sums of cells, and single records as cells of one with the `bucket` of their latency (0 to 75, −1
- * without one; null of cells); or the histograms of cells alone, which are wide.
+ * What facts bring: `sums` of cells, and of single records by what is asked for; the `histograms` of cells alone, which
+ * are wide; or the `buckets` of single records' latencies (0 to 75), and how many (`n`) are in each.
  */
-export type Brings = "sums" | "histograms";
+export type Brings = "sums" | "histograms" | "buckets";
 
 /** Cells of days and hours, and single records, where no sums by one dimension are read. */
 export function factsSql(
   context: Context,
   dimensions: readonly DimensionName[],
   kind: Kind | null,
-  brings: Brings = "sums",
+  brings: Brings,
 ): string {
   const { ask, params } = context;
-  const [d1 = "''", d2 = "''"] = dimensions.map(groupSql);
+  const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
   const filters = filtersOf(ask.spec.filters);
-  const asked = [...dimensions, ...filters.map(([name]) => name), ...(kind ? [kind] : [])];
+  const asked = [...dimensions, ...filters.map(([name]) => name)];
   const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
-  const columns = brings === "sums" ? ["session_cost_usd", ...SUM_NAMES, "bucket"] : BUCKET_NAMES;
+  const keys = keysOf(context, kind ? [...asked, kind] : asked, brings);
   return `
-  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2,
-    ${kind ? `(${KINDS[kind]})::text as value` : "''::text as value"}, ${asksForLane(ask.spec) ? "true" : BILLED} as billed,
-    r.day, r.hours, r.person, r.run, ${columns.map((name) => `r.${name}`).join(", ")}
+  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind, brings)}
   from (
-    select u.*, coalesce(u.user_label, u.owner) as person, u.session as run, true as attributed
-    from (${cellsSql(context, asked.some(isFine), brings)}
+    select u.*, true as attributed
+    from (${cellsSql(context, keys, brings)}
     ) u
-  ) r
-  left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
+  ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
 }
 
+function columnsOf({ ask, columns, entities }: Context, kind: Kind | null, brings: Brings): string {
+  if (brings === "histograms") return BUCKET_NAMES.map((name) => `r.${name}`).join(", ");
+  if (brings === "buckets") return "r.bucket, r.n";
+  const people = entities.includes("person") ? "coalesce(r.user_label, r.owner)" : "null::text";
+  const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
+  return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
+    ${asksForLane(ask.spec) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
+    ${[...usedSums(columns), "session_cost_usd"].map((name) => `r.${name}`).join(", ")}`;
+}
+
+/** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
+function keysOf({ entities }: Context, asked: readonly string[], brings: Brings): Key[] {
+  const names: readonly string[] = brings === "sums" ? [...asked, "channel", ...whoOf(entities)] : asked;
+  const needed = names.flatMap((name) => KEYS_OF[name as DimensionName] ?? []);
+  return KEYS.filter((key) => needed.includes(key));
+}
+
+const whoOf = (entities: Context["entities"]): DimensionName[] =>
+  entities.map((entity) => (entity === "person" ? "subject" : "session"));
+
 /**
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
- * alike within a branch is a constant. `fine`: the model and the route matter.
+ * alike within a branch is a constant. These are summed up at once: most that follows is then done for few rows.
  */
-function cellsSql(context: Context, fine: boolean, brings: Brings): string {
-  const { ask, params, covers, names } = context;
-  const keys = `org_id, ${SESSION_KEYS}${fine ? ", model, route" : ""}`;
+function cellsSql(context: Context, keys: readonly Key[], brings: Brings): string {
+  const { covers } = context;
+  const { current, previous } = covers;
+  const branches =
+    brings === "buckets"
+      ? []
+      : [
+          ...cellsOf(context, keys, brings, {
+            table: keys.some(isFine) ? "rollup_cells" : "rollup_sessions",
+            at: "day",
+            times: "day, hours",
+            spansOf: ({ days }) => days,
+          }),
+          ...cellsOf(context, keys, brings, {
+            table: "rollup_hours",
+            at: "hour",
+            times: `day, ${hourBit("hour")} as hours`,
+            spansOf: ({ hours }) => hours,
+          }),
+        ];
+  if (brings !== "histograms") {
+    branches.push(
+      ...current.raw.map((span) => recordsSql(context, keys, brings, true, span)),
+      ...(previous?.raw ?? []).map((span) => recordsSql(context, keys, brings, false, span)),
+    );
+  }
+  return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys, brings);
+}
+
+type CellTable = { table: string; at: string; times: string; spansOf(cover: Cover): readonly Span[] };
+
+function cellsOf(
+  { ask, params, covers, columns }: Context,
+  keys: readonly Key[],
+  brings: Brings,
+  { table, at, times, spansOf }: CellTable,
+): string[] {
+  const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
+  if (now.length + before.length === 0) return [];
+  const side = before.length === 0 ? "true" : spansSql(at, now, params);
+  const sessionCost = "case when session is not null then cost_usd end as session_cost_usd";
+  const own = brings === "sums" ? [...usedSums(columns), sessionCost] : BUCKET_NAMES;
+  return [
+    `
+    select ${[`${side} as current`, times, "org_id", ...keys, ...own].join(", ")} from ${table}
+    where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)})`,
+  ];
+}
+
+function recordsSql(
+  { ask, params, columns }: Context,
+  keys: readonly Key[],
+  brings: Brings,
+  isCurrent: boolean,
+  span: Span,
+): string {
+  const { day, hours, isOne } = timesOf(span);
+  const sessionCost = columns.includes("session_cost_usd")
+    ? "sum(r.cost_usd) filter (where r.session is not null)"
+    : "null::numeric";
   const own =
     brings === "sums"
-      ? `${SUM_NAMES.join(", ")}, ${SESSION_COST} as session_cost_usd, null::int as bucket`
-      : BUCKET_NAMES.join(", ");
-  const bucket = names.includes("latency_p95_ms") ? `coalesce(${BUCKET_SQL}, -1)` : "null";
-  const one = `${SUM_NAMES.map((name) => `${oneSql(name)} as ${name}`).join(", ")}, ${SESSION_COST} as session_cost_usd, ${bucket}::int as bucket`;
-  const org = params.add(ask.orgId, "text");
-  const from = (columns: string, table: string, where: string) =>
-    `select ${columns} from ${table} where org_id = ${org} and (${where})`;
-  const { current, previous } = covers;
-  const cells = (columns: string, table: string, column: string, of: (cover: Cover) => readonly Span[]) => {
-    const [now, before] = [of(current), previous ? of(previous) : []];
-    if (now.length + before.length === 0) return [];
-    const side = before.length === 0 ? "true" : spansSql(column, now, params);
-    return [
-      from(
-        `${side} as current, ${columns}, ${keys}, ${own}`,
-        table,
-        spansSql(column, [...now, ...before], params),
-      ),
-    ];
-  };
-  const branches = [
-    ...cells("day, hours", fine ? "rollup_cells" : "rollup_sessions", "day", ({ days }) => days),
-    ...cells(`day, ${hourBit("hour")} as hours`, "rollup_hours", "hour", ({ hours }) => hours),
-  ];
-  if (brings === "sums") {
-    const records = (isCurrent: boolean) => (span: Span) =>
-      from(
-        `${isCurrent} as current, ${timesOf(span)}, ${keys}, ${one}`,
-        "requests r",
-        boundsSql("started_at", span, params),
-      );
-    branches.push(...current.raw.map(records(true)), ...(previous?.raw ?? []).map(records(false)));
-  }
-  return branches.length > 0 ? branches.join("\n    union all\n    ") : nothing(keys, own, org);
+      ? [...usedSums(columns).map(overRecords), `${sessionCost} as session_cost_usd`]
+      : [`${BUCKET_SQL} as bucket`, "count(*) as n"];
+  const groups = ["r.org_id", ...keys.map((key) => `r.${key}`), ...(isOne ? [] : [day])];
+  if (brings === "buckets") groups.push("bucket");
+  return `
+    select ${[`${isCurrent} as current`, `${day} as day`, `${hours} as hours`, "r.org_id", ...keys.map((key) => `r.${key}`), ...own].join(", ")}
+    from requests r
+    where r.org_id = ${params.add(ask.orgId, "text")} and ${boundsSql("r.started_at", span, params)}${brings === "buckets" ? " and r.latency_ms is not null" : ""}
+    group by ${groups.join(", ")}`;
 }
 
 /** Columns without rows: no record is read as a fact. */
-const nothing = (keys: string, own: string, org: string): string =>
-  `select true as current, day, 0 as hours, ${keys.replace("model, route", "null::text as model, null::text as route")}, ${own} from rollup_sessions where false and org_id = ${org}`;
+function nothing({ columns }: Context, keys: readonly Key[], brings: Brings): string {
+  const sums = [...usedSums(columns), "session_cost_usd"].map((name) => `0::numeric as ${name}`);
+  const own = {
+    sums,
+    histograms: BUCKET_NAMES.map((name) => `0 as ${name}`),
+    buckets: ["0 as bucket", "0 as n"],
+  };
+  const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
+  return `
+    select ${["true as current", "null::date as day", "0 as hours", "''::text as org_id", ...told, ...own[brings]].join(", ")} where false`;
+}
 
-/** Which day and hour its records are of. */
-function timesOf({ fromMs, toMs }: Span): string {
+/** Which day and hours the records of a span are of, and whether all of them are of one. */
+function timesOf({ fromMs, toMs }: Span): { day: string; hours: string; isOne: boolean } {
   const hourMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   if (toMs > hourMs + HOUR_MS || !Number.isFinite(hourMs)) {
-    return `(started_at at time zone 'UTC')::date as day, ${hourBit("started_at")} as hours`;
+    const day = "(r.started_at at time zone 'UTC')::date";
+    return { day, hours: `bit_or(${hourBit("r.started_at")})`, isOne: false };
   }
   const hour = new Date(hourMs);
-  return `date '${hour.toISOString().slice(0, 10)}' as day, ${1 << hour.getUTCHours()} as hours`;
+  return {
+    day: `date '${hour.toISOString().slice(0, 10)}'`,
+    hours: `${1 << hour.getUTCHours()}`,
+    isOne: true,
+  };
 }
 
 const hourBit = (column: string): string => `1 << extract(hour from ${column} at time zone 'UTC')::int`;
@@ -108,8 +193,3 @@ const hourBit = (column: string): string => `1 << extract(hour from ${column} at
 function filterOf(name: DimensionName, any: string): string {
   return isTimely(name) ? `${OF_DAY[name]} = any(${any})` : filterSql(name, any);
 }
-
-const oneSql = (name: keyof typeof SUMS): string => {
-  const { one, type } = SUMS[name];
-  return type === "numeric" ? one : `coalesce(${one}, 0)::${type}`;
-};

@@ -1,4 +1,4 @@
-import { type Context, reachesOf, type Section, sectionsOf } from "./context.ts";
+import { type Context, type Section, sectionsOf } from "./context.ts";
 import { sumHistograms } from "./one-dimension.ts";
 import { BUCKET_CEILINGS_MS, BUCKET_FLOORS_MS, BUCKET_NAMES } from "./sums.ts";
 
@@ -64,7 +64,7 @@ export const p95Sql = (hists: string, group: string): string => `
 /** All in one, each group, or those of a table, where the `rest` is one without a name, or left out. */
 type By = "none" | "all" | { table: string; rest: boolean };
 
-/** Cells bring histograms, and single records one bucket each; the first bucket is 1. */
+/** Cells bring histograms, and single records their buckets; the first bucket is 1. */
 export function histogramsOf(facts: string, by: By, where = "true"): string {
   const group = (name: string) => (by === "none" ? "''::text" : by === "all" ? `f.${name}` : `g.${name}`);
   const join =
@@ -78,16 +78,14 @@ export function histogramsOf(facts: string, by: By, where = "true"): string {
     select ${groups}, ${summed} from ${facts}_cells f${join} where ${where} group by 1, 2, 3
   ) c ${UNNESTED}
   union all
-  select ${groups}, f.bucket + 1, count(*) from ${facts} f${join} where f.bucket >= 0 and ${where} group by 1, 2, 3, 4`;
+  select ${groups}, f.bucket + 1, sum(n) from ${facts}_buckets f${join} where ${where} group by 1, 2, 3, 4`;
 }
 
 const UNNESTED = "cross join lateral unnest(counts) with ordinality as b(n, bucket) where n > 0";
 
-function sumsPart(context: Context, section: Section): string[] {
-  if (reachesOf(context.covers).length === 0) return [];
-  return [
-    `select ${section.total} as total, current, d1, d2, bucket::int, n from (
-    select current, d1, d2, ${summed} from ${sumHistograms(context, section)} group by current, d1, d2
+const sumsPart = (context: Context, section: Section): string[] =>
+  sumHistograms(context, section).map(
+    (side) => `select ${section.total} as total, current, d1, d2, bucket::int, n from (
+    select current, d1, d2, ${summed} from ${side} group by current, d1, d2
   ) c ${UNNESTED}`,
-  ];
-}
+  );

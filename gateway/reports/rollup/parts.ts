@@ -1,15 +1,6 @@
-import { TAGS } from "../dimensions.ts";
 import type { AggregateName } from "../measures.ts";
-import {
-  type Context,
-  ENTITIES,
-  type Entity,
-  isTimely,
-  type Reach,
-  reachesOf,
-  type Section,
-} from "./context.ts";
-import { BILLED, isFine, KINDS, type LANE, whoSql } from "./kinds.ts";
+import { type Context, ENTITIES, type Section } from "./context.ts";
+import { SUM_NAMES, type SumName } from "./sums.ts";
 
 /** Aggregates of `requests` over cells, which are sums of records. What is counted distinctly is counted apart. */
 export const OVER_CELLS: Partial<Record<AggregateName | "uncertain", string>> = {
@@ -32,6 +23,12 @@ export const OVER_CELLS: Partial<Record<AggregateName | "uncertain", string>> = 
   ttft_sum_ms: "sum(ttft_sum)",
   ttft_count: "sum(ttft_count)",
 };
+
+/** The columns of cells that these aggregates are made of. */
+export function usedSums(columns: readonly string[]): SumName[] {
+  const words = new Set(columns.flatMap((name) => OVER_CELLS[name as AggregateName]?.match(/\w+/g) ?? []));
+  return SUM_NAMES.filter((name) => words.has(name));
+}
 
 /** Every part has the same columns, all of them sums, so that the parts of a group add up. */
 export function partSql(
@@ -68,81 +65,8 @@ export function baseSql({ columns, entities }: Context, facts: string): string {
   from ${facts} group by ${groups.join(", ")}`;
 }
 
-/** What the facts add to a section: their sums, and whom they alone tell of. */
-export function basePartsOf(context: Context, section: Section, base: string): string[] {
+/** What the facts' sums add to a section. */
+export function sumsOfBase(context: Context, section: Section, base: string): string {
   const again = Object.fromEntries(context.columns.map((name) => [name, `sum(${name})`]));
-  return [
-    partSql(context, section, again, base),
-    ...context.entities.map((entity) => entityPart(context, section, entity, base)),
-  ];
+  return partSql(context, section, again, base);
 }
-
-/** Distinct persons, sessions, or pairs of session and hour of the facts, but for those that sums count already. */
-function entityPart(context: Context, section: Section, entity: Entity, base: string): string {
-  const { column, all, billed } = ENTITIES[entity];
-  const groups = `current${section.total ? "" : ", d1, d2"}`;
-  if (entity === "hour") {
-    const hours = `(
-    select ${groups}, bit_count(bit_or(hours)::bit(24)) as n, bit_count(bit_or(billed_hours)::bit(24)) as billed
-    from ${base} where run is not null group by ${groups}, run, day
-  ) e`;
-    return partSql(context, section, { [all]: "sum(n)", [billed]: "sum(billed)" }, hours);
-  }
-  const value = section.total ? "" : ", value";
-  const distinct = `(
-    select ${groups}${section.total ? ", ''::text as value" : value}, ${column} as text, min(day) as day, bool_or(billed) as billed
-    from ${base} where ${column} is not null group by ${groups}${value}, ${column}
-  ) e`;
-  const reaches = reachesOf(context.covers);
-  const unseen = (lane: keyof typeof LANE) =>
-    reaches.length > 0 ? ` and not exists (${seenSql(context, section, entity, lane, reaches)})` : "";
-  const lanes = (["all", "billed"] as const).filter((lane) => context.names.includes(ENTITIES[entity][lane]));
-  const counted = lanes.map((lane) => [
-    ENTITIES[entity][lane],
-    `count(*) filter (where ${lane === "all" ? "true" : "billed"}${unseen(lane)})`,
-  ]);
-  return partSql(context, section, Object.fromEntries(counted), distinct);
-}
-
-/** Whether the person or session `e` is in the sums of its window, and of its group where that is a time. */
-function seenSql(
-  context: Context,
-  section: Section,
-  entity: "person" | "session",
-  lane: keyof typeof LANE,
-  reaches: readonly Reach[],
-): string {
-  const { params } = context;
-  const org = params.add(context.ask.orgId, "text");
-  const kind = section.kind ?? "total";
-  const side = (of: (reach: Reach) => string) =>
-    `case ${reaches.map((reach) => `when ${reach.current ? "" : "not "}e.current then ${of(reach)}`).join(" ")} end`;
-  const { start, end } = unitOf(section, "e.day");
-  const from = side(({ fromDay }) => start(params.add(fromDay, "date")));
-  const to = side(({ toDay }) => params.add(toDay, "date"));
-  const toHour = side(({ toHour }) => params.add(String(toHour), "int"));
-  const within = (early: string) =>
-    `s.day >= ${from} and s.day <= ${to}${end ? ` and s.day < ${end}` : ""} and (s.day < ${to} or ${early})`;
-  if (entity === "person") {
-    const hour = lane === "all" ? "s.hour" : "s.billed_hour";
-    return `select from rollup_seen s where s.org_id = ${org}
-      and s.who = ${whoSql("'person'", `'${kind}'`, "e.value", "e.text")}${lane === "all" ? "" : " and s.billed_hour is not null"}
-      and ${within(`${hour} < ${toHour}`)}`;
-  }
-  const value = kind === "tag" ? `e.value = any(${TAGS})` : `e.value = (${KINDS[kind]})`;
-  return `select from (select c.*, true as attributed from ${isFine(kind) ? "rollup_cells" : "rollup_sessions"} c) r
-      cross join lateral (select r.day) s
-      where r.org_id = ${org} and r.session = e.text and ${value}${lane === "all" ? "" : ` and ${BILLED}`}
-        and ${within(`r.hours & ((1 << ${toHour}) - 1) <> 0`)}`;
-}
-
-/** The first of the days that a row of `day` shares with its group, not before `from`, and the first after them, if any. */
-export const unitOf = ({ dimensions }: Section, day: string) => {
-  const units = dimensions.filter(isTimely);
-  const first = units.map((unit) => `date_trunc('${unit}', ${day}::timestamp)::date`);
-  const ends = units.map((unit) => `(date_trunc('${unit}', ${day}::timestamp) + interval '1 ${unit}')::date`);
-  return {
-    start: (from: string) => (first.length > 0 ? `greatest(${[from, ...first].join(", ")})` : from),
-    end: ends.length > 0 ? `least(${ends.join(", ")})` : null,
-  };
-};

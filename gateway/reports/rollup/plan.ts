@@ -4,13 +4,14 @@ import { parameters, type Query } from "../parameters.ts";
 import { type Ask, shownSql } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
-import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, sectionsOf } from "./context.ts";
+import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, reachesOf, sectionsOf } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
-import { factsSql } from "./facts.ts";
+import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
+import { type Brings, factsSql } from "./facts.ts";
 import { percentilesSql } from "./histograms.ts";
 import { isKind, type Kind } from "./kinds.ts";
 import { sumPartsOf } from "./one-dimension.ts";
-import { basePartsOf, baseSql, OVER_CELLS } from "./parts.ts";
+import { baseSql, OVER_CELLS, sumsOfBase } from "./parts.ts";
 import { isRanked, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
 
@@ -54,22 +55,24 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const late = asked && !first;
   const text = `with ${ctes.join(",\n")}
 ${late ? withPercentiles(names) : "select x.*, x.total::text as is_total from shown x"} order by x.total, x.place`;
-  return { text, params: params.values };
+  return { text, params: params.values, alone: reachesOf(context.covers).length > 0 };
 }
 
 type Places = { groups: string; total: string };
 
-/** The facts of the groups and of the total, and beside them the histograms of cells. */
+/** The facts of the groups and of the total, and beside them their latencies. Each reading takes its own columns. */
 function factsOf(context: Context, places: Places): string[] {
-  const { covers, dimensions, kind, names } = context;
-  const asked = names.includes(P95);
-  // Beside sums there are few facts, worth keeping where they are read twice; without, each reading takes its own columns.
-  const few = covers.current.sums !== null || covers.previous?.sums;
-  const of = (name: string, brings?: "histograms") =>
+  const { dimensions, kind, names } = context;
+  const of = (name: string, brings: Brings) =>
     name === "facts" ? factsSql(context, dimensions, kind, brings) : factsSql(context, [], null, brings);
   return [...new Set(Object.values(places))].flatMap((name) => [
-    `${name} as ${few && asked ? "materialized" : "not materialized"} (${of(name)}\n)`,
-    ...(asked ? [`${name}_cells as not materialized (${of(name, "histograms")}\n)`] : []),
+    `${name} as not materialized (${of(name, "sums")}\n)`,
+    ...(names.includes(P95)
+      ? [
+          `${name}_cells as not materialized (${of(name, "histograms")}\n)`,
+          `${name}_buckets as not materialized (${of(name, "buckets")}\n)`,
+        ]
+      : []),
   ]);
 }
 
@@ -87,14 +90,32 @@ function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
     const from = ranked && name === "facts" ? "facts_ranked" : name;
     return `base_of_${name} as materialized (${baseSql(context, from)}\n)`;
   };
-  const parts = sectionsOf(context).flatMap((section) => [
-    ...basePartsOf(context, section, `base_of_${section.total ? places.total : places.groups}`),
-    ...sumPartsOf(context, section),
-  ]);
+  const sections = sectionsOf(context);
+  // Who is in a group is in all, where both are made of the same facts.
+  const shared = sections.length > 1 && places.groups === places.total;
+  const active = sections
+    .filter(({ total }) => !(total && shared))
+    .flatMap((section) =>
+      whoOf(context).map((entity) => {
+        const place = section.total ? places.total : places.groups;
+        return `${entity}s_of_${place} as materialized (${activeSql(context, section, entity, `base_of_${place}`)}\n)`;
+      }),
+    );
+  const parts = sections.flatMap((section) => {
+    const place = section.total ? places.total : places.groups;
+    const count = section.total && shared ? activeInAll : activePart;
+    return [
+      sumsOfBase(context, section, `base_of_${place}`),
+      ...whoOf(context).map((entity) => count(context, section, entity, `${entity}s_of_${place}`)),
+      ...(entities.includes("hour") ? [hoursPart(context, section, `base_of_${place}`)] : []),
+      ...sumPartsOf(context, section),
+    ];
+  });
   const counted = entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]);
   const summed = [...columns, ...counted].map((name) => `sum(${name}) as ${name}`);
   return [
     ...[...new Set(Object.values(places))].map(base),
+    ...active,
     `parts as (${parts.join("\n  union all\n")}
 )`,
     `sums as (

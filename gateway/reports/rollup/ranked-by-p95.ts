@@ -24,7 +24,7 @@ export const rankedByP95 = (): string[] => [
   `tops as materialized (
   select d1, d2, max(top) as top from (
     select d1, d2, case when current then ${TOP} end as top from facts_cells
-    union all select d1, d2, case when current and bucket >= 0 then bucket + 1 end from facts where bucket is not null
+    union all select d1, d2, case when current then bucket + 1 end from facts_buckets
   ) t group by d1, d2
 )`,
   `tried as (select d1, d2 from tops where top is not null order by top desc limit ${TRIED})`,

@@ -1,5 +1,5 @@
 import { BILLED, KIND_NAMES, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { BUCKET_NAMES, BUCKET_SQL, SUM_NAMES, SUMS } from "./sums.ts";
+import { BUCKET_NAMES, BUCKET_SQL, overRecords, SUM_NAMES, SUMS } from "./sums.ts";
 
 // The statements that make sums. Parameters: $1 is the organisation; the others stand at each.
 
@@ -11,12 +11,7 @@ const keys = KEYS.join(", ");
 const sums = SUM_NAMES.join(", ");
 const buckets = BUCKET_NAMES.join(", ");
 
-/** Sums over records stay null for money alone. */
-const summed = SUM_NAMES.map((name) => {
-  const { one, type } = SUMS[name];
-  const sum = type === "numeric" ? `sum(${one})` : `coalesce(sum(${one}), 0)::${type}`;
-  return `${sum} as ${name}`;
-}).join(", ");
+const summed = SUM_NAMES.map(overRecords).join(", ");
 
 const counted = BUCKET_NAMES.map(
   (name, i) => `nullif(count(*) filter (where r.bucket = ${i}), 0)::int as ${name}`,

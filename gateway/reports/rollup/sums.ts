@@ -31,6 +31,13 @@ export const SUMS = {
 export type SumName = keyof typeof SUMS;
 export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 
+/** A sum over records `r`. Money alone stays null where none of it is known. */
+export const overRecords = (name: SumName): string => {
+  const { one, type } = SUMS[name];
+  const sum = type === "numeric" ? `sum(${one})` : `coalesce(sum(${one}), 0)::${type}`;
+  return `${sum} as ${name}`;
+};
+
 /** Buckets of latency in an octave, and in all (drizzle/schema/rollups.ts has a column for each). */
 const PER_OCTAVE = 4;
 const BUCKETS = 76;

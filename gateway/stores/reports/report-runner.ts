@@ -71,7 +71,10 @@ export function reportRunner({
       const reading = used.begin("isolation level repeatable read read only", async (sql) => {
         const [own] = (await sql.unsafe<OwnProcess[][]>(BEFORE_READING)).at(-1) ?? [];
         giveWay?.(own);
-        return await work(({ text, params }) => sql.unsafe<AnswerRow[]>(text, params.map(sent)));
+        return await work(async ({ text, params, alone }) => {
+          if (alone) await sql.unsafe(ALONE);
+          return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
+        });
       });
       return await within(DEADLINE_MS, reading);
     } catch (error) {
@@ -119,6 +122,9 @@ export function reportRunner({
 const BEFORE_READING = `lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off;
   set local enable_mergejoin = off; set local enable_nestloop = off; set local parallel_setup_cost = 30000;
   ${OWN_PROCESS}`;
+
+/** The server takes a stretch of single records for much longer than it is, and would begin further processes for it. */
+const ALONE = "set local max_parallel_workers_per_gather = 0";
 
 type Asking = (query: Query) => PromiseLike<readonly AnswerRow[]>;
 

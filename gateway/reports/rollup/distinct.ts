@@ -1,0 +1,131 @@
+import { TAGS } from "../dimensions.ts";
+import {
+  type Context,
+  ENTITIES,
+  type Entity,
+  isTimely,
+  type Reach,
+  reachesOf,
+  type Section,
+} from "./context.ts";
+import { BILLED, isFine, KINDS, type LANE, whoSql } from "./kinds.ts";
+import { partSql } from "./parts.ts";
+
+/** Who is counted distinctly by days of sums, too: hours never last over more than one. */
+type Who = Exclude<Entity, "hour">;
+export const whoOf = ({ entities }: Context): Who[] =>
+  entities.filter((entity): entity is Who => entity !== "hour");
+
+const LANES = ["all", "billed"] as const satisfies readonly (keyof typeof LANE)[];
+type Lane = (typeof LANES)[number];
+const lanesOf = ({ names }: Context, entity: Who): Lane[] =>
+  LANES.filter((lane) => names.includes(ENTITIES[entity][lane]));
+
+/**
+ * The persons or sessions of each group of a section (`text`), whether they are `billed` in it, and for each lane whether
+ * the sums of the section's windows tell of them already.
+ */
+export function activeSql(context: Context, section: Section, entity: Who, base: string): string {
+  const { column } = ENTITIES[entity];
+  const group = section.total ? "" : ", d1, d2, value";
+  const reaches = reachesOf(context.covers);
+  const seen = lanesOf(context, entity).map((lane) => {
+    const known =
+      reaches.length > 0 ? `exists (${seenSql(context, section, entity, lane, reaches)})` : "false";
+    return `, ${known} as seen_${lane}`;
+  });
+  return `
+  select e.*${seen.join("")} from (
+    select current${section.total ? ", ''::text as value" : group}, ${column} as text, min(day) as day, bool_or(billed) as billed
+    from ${base} where ${column} is not null group by current${group}, ${column}
+  ) e`;
+}
+
+/** Counts those that the sums of the section do not tell of. */
+export function activePart(context: Context, section: Section, entity: Who, active: string): string {
+  return countsPart(context, section, entity, active, () => "");
+}
+
+/**
+ * The same in all, from those of each group: whom the sums of a group tell of, the sums of all tell of, and only the
+ * others are looked for.
+ */
+export function activeInAll(context: Context, section: Section, entity: Who, active: string): string {
+  const reaches = reachesOf(context.covers);
+  const seen = lanesOf(context, entity).map((lane) => `bool_or(seen_${lane}) as seen_${lane}`);
+  const once = `(
+    select current, ''::text as value, text, min(day) as day, ${["bool_or(billed) as billed", ...seen].join(", ")}
+    from ${active} group by current, text
+  ) e`;
+  return countsPart(context, section, entity, once, (lane) =>
+    reaches.length > 0 ? ` and not exists (${seenSql(context, section, entity, lane, reaches)})` : "",
+  );
+}
+
+function countsPart(
+  context: Context,
+  section: Section,
+  entity: Who,
+  from: string,
+  further: (lane: Lane) => string,
+): string {
+  const counted = lanesOf(context, entity).map((lane) => [
+    ENTITIES[entity][lane],
+    `count(*) filter (where ${lane === "all" ? "" : "billed and "}not seen_${lane}${further(lane)})`,
+  ]);
+  return partSql(context, section, Object.fromEntries(counted), from);
+}
+
+/** Distinct pairs of session and hour: sums tell of other hours. */
+export function hoursPart(context: Context, section: Section, base: string): string {
+  const { all, billed } = ENTITIES.hour;
+  const groups = `current${section.total ? "" : ", d1, d2"}`;
+  const hours = `(
+    select ${groups}, bit_count(bit_or(hours)::bit(24)) as n, bit_count(bit_or(billed_hours)::bit(24)) as billed
+    from ${base} where run is not null group by ${groups}, run, day
+  ) e`;
+  return partSql(context, section, { [all]: "sum(n)", [billed]: "sum(billed)" }, hours);
+}
+
+/** Whether the person or session `e` is in the sums of its window, and of its group where that is a time. */
+function seenSql(
+  context: Context,
+  section: Section,
+  entity: Who,
+  lane: Lane,
+  reaches: readonly Reach[],
+): string {
+  const { params } = context;
+  const org = params.add(context.ask.orgId, "text");
+  const kind = section.kind ?? "total";
+  const side = (of: (reach: Reach) => string) =>
+    `case ${reaches.map((reach) => `when ${reach.current ? "" : "not "}e.current then ${of(reach)}`).join(" ")} end`;
+  const { start, end } = unitOf(section, "e.day");
+  const from = side(({ fromDay }) => start(params.add(fromDay, "date")));
+  const to = side(({ toDay }) => params.add(toDay, "date"));
+  const toHour = side(({ toHour }) => params.add(String(toHour), "int"));
+  const within = (early: string) =>
+    `s.day >= ${from} and s.day <= ${to}${end ? ` and s.day < ${end}` : ""} and (s.day < ${to} or ${early})`;
+  if (entity === "person") {
+    const hour = lane === "all" ? "s.hour" : "s.billed_hour";
+    return `select from rollup_seen s where s.org_id = ${org}
+      and s.who = ${whoSql("'person'", `'${kind}'`, "e.value", "e.text")}${lane === "all" ? "" : " and s.billed_hour is not null"}
+      and ${within(`${hour} < ${toHour}`)}`;
+  }
+  const value = kind === "tag" ? `e.value = any(${TAGS})` : `e.value = (${KINDS[kind]})`;
+  return `select from (select c.*, true as attributed from ${isFine(kind) ? "rollup_cells" : "rollup_sessions"} c) r
+      cross join lateral (select r.day) s
+      where r.org_id = ${org} and r.session = e.text and ${value}${lane === "all" ? "" : ` and ${BILLED}`}
+        and ${within(`r.hours & ((1 << ${toHour}) - 1) <> 0`)}`;
+}
+
+/** The first of the days that a row of `day` shares with its group, not before `from`, and the first after them, if any. */
+export const unitOf = ({ dimensions }: Section, day: string) => {
+  const units = dimensions.filter(isTimely);
+  const first = units.map((unit) => `date_trunc('${unit}', ${day}::timestamp)::date`);
+  const ends = units.map((unit) => `(date_trunc('${unit}', ${day}::timestamp) + interval '1 ${unit}')::date`);
+  return {
+    start: (from: string) => (first.length > 0 ? `greatest(${[from, ...first].join(", ")})` : from),
+    end: ends.length > 0 ? `least(${ends.join(", ")})` : null,
+  };
+};
