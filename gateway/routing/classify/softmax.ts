@@ -1,5 +1,5 @@
 import { seededRandom, shuffle } from "./random.ts";
-import type { Rows } from "./rows.ts";
+import { addScores, type Rows } from "./rows.ts";
 
 /** A problem of many classes. `labels[r]` is the class of row r; `costs[r]` what an error on it costs. */
 export type Problem = {
@@ -27,24 +27,11 @@ const SCALE = 1 / 4;
 /** What training works on. `given[r * classes + c]`: how much row r gives to the weights of class c. */
 type State = { problem: Problem; lengths: Float64Array; weights: Float32Array; given: Float32Array };
 
-function addScores(
-  rows: Rows,
-  row: number,
-  weights: Float32Array,
-  classes: number,
-  scores: Float64Array,
-): void {
+/** A row's score for every class, by the weights as they are. */
+function scoreRow({ problem: { rows, classes }, weights }: State, row: number, scores: Float64Array): void {
   const bias = rows.width * classes;
   for (let c = 0; c < classes; c++) scores[c] = weights[bias + c] as number;
-  const { ids, values } = rows;
-  const end = rows.starts[row + 1] as number;
-  for (let at = rows.starts[row] as number; at < end; at++) {
-    const value = values[at] as number;
-    const base = (ids[at] as number) * classes;
-    for (let c = 0; c < classes; c++) {
-      scores[c] = (scores[c] as number) + value * (weights[base + c] as number);
-    }
-  }
+  addScores(rows, rows.starts[row] as number, rows.starts[row + 1] as number, weights, scores);
 }
 
 /** Scores to probabilities, in place. */
@@ -87,8 +74,8 @@ const deskOf = (classes: number): Desk => ({
 
 /** Moves what a row gives towards cost · (truth − probability), damped by the row's curvature. */
 function step(state: State, row: number, { scores, moved, steps }: Desk): void {
-  const { rows, labels, costs, classes } = state.problem;
-  addScores(rows, row, state.weights, classes, scores);
+  const { labels, costs, classes } = state.problem;
+  scoreRow(state, row, scores);
   normalise(scores);
   const cost = costs[row] as number;
   const damping = 1 / (1 + (cost * (state.lengths[row] as number)) / 2);
@@ -139,7 +126,7 @@ function holdOut(full: State, fold: number, held: Float32Array): void {
   }
   descend(state, Int32Array.from(members), FOLD_PASSES, seededRandom(SEED + fold));
   for (const row of out) {
-    addScores(rows, row, state.weights, classes, scores);
+    scoreRow(state, row, scores);
     held.set(scores, row * classes);
   }
 }
