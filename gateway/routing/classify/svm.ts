@@ -18,24 +18,36 @@ type Binary = {
   alpha: Float64Array;
 };
 
-function dot(rows: Rows, row: number, weights: Float64Array): number {
-  const { ids, values } = rows;
-  const end = rows.starts[row + 1] ?? 0;
-  let sum = weights[rows.width] ?? 0;
-  for (let at = rows.starts[row] ?? 0; at < end; at++) {
+/** Four sums side by side: each would wait for itself otherwise. */
+function dot({ starts, ids, values, width }: Rows, row: number, weights: Float64Array): number {
+  const end = starts[row + 1] as number;
+  let at = starts[row] as number;
+  let sum = weights[width] as number;
+  let second = 0;
+  let third = 0;
+  let fourth = 0;
+  for (; at + 3 < end; at += 4) {
     sum += (values[at] as number) * (weights[ids[at] as number] as number);
+    second += (values[at + 1] as number) * (weights[ids[at + 1] as number] as number);
+    third += (values[at + 2] as number) * (weights[ids[at + 2] as number] as number);
+    fourth += (values[at + 3] as number) * (weights[ids[at + 3] as number] as number);
   }
-  return sum;
+  for (; at < end; at++) sum += (values[at] as number) * (weights[ids[at] as number] as number);
+  return sum + second + (third + fourth);
 }
 
-function addRow(rows: Rows, row: number, scale: number, weights: Float64Array): void {
-  const { ids, values } = rows;
-  const end = rows.starts[row + 1] ?? 0;
-  for (let at = rows.starts[row] ?? 0; at < end; at++) {
+function addRow(
+  { starts, ids, values, width }: Rows,
+  row: number,
+  scale: number,
+  weights: Float64Array,
+): void {
+  const end = starts[row + 1] as number;
+  for (let at = starts[row] as number; at < end; at++) {
     const id = ids[at] as number;
     weights[id] = (weights[id] as number) + scale * (values[at] as number);
   }
-  weights[rows.width] = (weights[rows.width] ?? 0) + scale;
+  weights[width] = (weights[width] as number) + scale;
 }
 
 /** One coordinate's step. Returns its projected gradient, or null where the row may be left out for now. */
