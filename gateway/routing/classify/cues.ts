@@ -6,16 +6,30 @@ import { CHARACTER_CLASS, GAP, LETTER, UNSPACED } from "./characters.ts";
  */
 export type CueTable = Readonly<Record<string, readonly string[]>>;
 
-type Node = { next: Map<number, Node>; concepts: string[]; whole: string[] };
-/** Compiled cues: one trie walked from every word's start. */
-export type Lexicon = { root: Node };
+/**
+ * Compiled cues: one trie walked from every word's start. Nodes are numbered level by level, so that a node's children
+ * stand side by side: from `children[node]` to `children[node + 1]`. Node 0 is the root.
+ */
+export type Lexicon = {
+  /** The code unit that leads to each node. */
+  codes: Uint16Array;
+  children: Uint32Array;
+  /** Where a word begins: the root's child by code unit, 0 where there is none. */
+  firsts: Uint16Array;
+  /** 1 where a stem ends, to look it up in `ends`. */
+  isEnd: Uint8Array;
+  ends: ReadonlyMap<number, Ends>;
+};
+/** Concepts whose stem ends at a node, and those that ask for the word's end there, too. */
+type Ends = { concepts: string[]; whole: string[] };
 export type Cue = { concept: string; matched: string };
 
 /** What stands before here is early; a character of an unspaced script says as much as a short word. */
 const EARLY_CHARACTERS = 50;
 const EARLY_UNSPACED = 20;
 
-const emptyNode = (): Node => ({ next: new Map(), concepts: [], whole: [] });
+type Node = Ends & { code: number; next: Map<number, Node> };
+const nodeOf = (code: number): Node => ({ code, next: new Map(), concepts: [], whole: [] });
 
 function insert(root: Node, concept: string, stem: string): void {
   const whole = stem.endsWith("$");
@@ -23,7 +37,7 @@ function insert(root: Node, concept: string, stem: string): void {
   let node = root;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    const next = node.next.get(code) ?? emptyNode();
+    const next = node.next.get(code) ?? nodeOf(code);
     node.next.set(code, next);
     node = next;
   }
@@ -31,42 +45,72 @@ function insert(root: Node, concept: string, stem: string): void {
   if (!list.includes(concept)) list.push(concept);
 }
 
+/** Lays a trie out level by level. */
+function laidOut(root: Node): Lexicon {
+  const nodes = [root];
+  const children: number[] = [];
+  for (const node of nodes) {
+    children.push(nodes.length);
+    nodes.push(...node.next.values());
+  }
+  const firsts = new Uint16Array(65_536);
+  for (let child = 1; child <= root.next.size; child++) firsts[nodes[child]?.code ?? 0] = child;
+  const ends = new Map<number, Ends>();
+  for (const [at, { concepts, whole }] of nodes.entries()) {
+    if (concepts.length + whole.length > 0) ends.set(at, { concepts, whole });
+  }
+  return {
+    codes: Uint16Array.from(nodes, ({ code }) => code),
+    children: Uint32Array.from([...children, nodes.length]),
+    firsts,
+    isEnd: Uint8Array.from(nodes, (_, at) => Number(ends.has(at))),
+    ends,
+  };
+}
+
 /** Compiles cue tables (one per language) into one lexicon. */
 export function compileLexicon(tables: readonly CueTable[]): Lexicon {
-  const root = emptyNode();
+  const root = nodeOf(0);
   for (const table of tables) {
     for (const [concept, stems] of Object.entries(table))
       for (const stem of stems) insert(root, concept, stem);
   }
-  return { root };
+  return laidOut(root);
 }
 
 const classAt = (text: string, at: number) => CHARACTER_CLASS[text.charCodeAt(at)] ?? GAP;
 
+/** The child of a node that a code unit leads to; 0 where there is none. */
+function childOf({ codes, children }: Lexicon, node: number, code: number): number {
+  const last = children[node + 1] as number;
+  for (let child = children[node] as number; child < last; child++) if (codes[child] === code) return child;
+  return 0;
+}
+
+type Span = { start: number; end: number };
+type Found = (concept: string, start: number, end: number) => void;
+
+function tellEnds(ends: Ends | undefined, text: string, { start, end }: Span, found: Found): void {
+  for (const concept of ends?.concepts ?? []) found(concept, start, end);
+  if (end < text.length && classAt(text, end) === LETTER) return;
+  for (const concept of ends?.whole ?? []) found(concept, start, end);
+}
+
 /** Follows the trie from a word's start, telling every stem that ends on the way. */
-function walk(root: Node, text: string, start: number, found: (concept: string, end: number) => void): void {
-  let node = root.next.get(text.charCodeAt(start));
-  for (let end = start + 1; node; end++) {
-    for (const concept of node.concepts) found(concept, end);
-    if (node.whole.length > 0 && (end >= text.length || classAt(text, end) !== LETTER)) {
-      for (const concept of node.whole) found(concept, end);
-    }
+function walk(lexicon: Lexicon, text: string, start: number, found: Found): void {
+  let node = lexicon.firsts[text.charCodeAt(start)] as number;
+  for (let end = start + 1; node > 0; end++) {
+    if (lexicon.isEnd[node] === 1) tellEnds(lexicon.ends.get(node), text, { start, end }, found);
     if (end >= text.length) return;
-    node = node.next.get(text.charCodeAt(end));
+    node = childOf(lexicon, node, text.charCodeAt(end));
   }
 }
 
-function scan(
-  lexicon: Lexicon,
-  text: string,
-  found: (concept: string, start: number, end: number) => void,
-): void {
+function scan(lexicon: Lexicon, text: string, found: Found): void {
   let previous = GAP;
   for (let at = 0; at < text.length; at++) {
     const kind = classAt(text, at);
-    if (kind === UNSPACED || (kind === LETTER && previous !== LETTER)) {
-      walk(lexicon.root, text, at, (concept, end) => found(concept, at, end));
-    }
+    if (kind === UNSPACED || (kind === LETTER && previous !== LETTER)) walk(lexicon, text, at, found);
     previous = kind;
   }
 }
