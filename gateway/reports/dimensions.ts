@@ -1,7 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 
 /** The text of a group where a record has no such label. */
-const NONE = "(none)";
+export const NONE = "(none)";
 
 /**
  * A dimension over a record `r` of a relation, its key `k`, and one of its tags `t`. `filter` says when a record passes;

@@ -1,5 +1,5 @@
 import type { DimensionName } from "#shared/report.ts";
-import { DIMENSION, filterSql } from "../dimensions.ts";
+import { DIMENSION, filterSql, NONE } from "../dimensions.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
@@ -40,12 +40,16 @@ const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
  */
 export type Brings = "sums" | "histograms" | "buckets";
 
-/** Cells of days and hours, and single records, where no sums by one dimension are read. */
+/**
+ * Cells of days and hours, and single records, where no sums by one dimension are read. `among`: a table of the groups
+ * that are wanted; of cells no others' sessions are read then, where groups are of sessions.
+ */
 export function factsSql(
   context: Context,
   dimensions: readonly DimensionName[],
   kind: Kind | null,
   brings: Brings,
+  among: string | null = null,
 ): string {
   const { ask, params } = context;
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
@@ -57,10 +61,24 @@ export function factsSql(
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind, brings)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, keys, brings)}
+    from (${cellsSql(context, keys, brings, amongSql(dimensions, among))}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
+}
+
+/** The table `…_cells`: histograms of the cells of those groups that another table chooses. */
+export const cellsAmong = (context: Context, chosen: string): string =>
+  `${chosen}_cells as not materialized (${factsSql(context, context.dimensions, context.kind, "histograms", chosen)}\n)`;
+
+/** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
+function amongSql(dimensions: readonly DimensionName[], among: string | null): string[] {
+  const place = dimensions.indexOf("session") + 1;
+  if (among === null || place === 0) return ["true"];
+  return [
+    `session = any(array(select d${place} from ${among}))`,
+    `session is null and exists (select from ${among} where d${place} = '${NONE}')`,
+  ];
 }
 
 function columnsOf({ ask, columns, entities }: Context, kind: Kind | null, brings: Brings): string {
@@ -87,7 +105,7 @@ const whoOf = (entities: Context["entities"]): DimensionName[] =>
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
  * alike within a branch is a constant. These are summed up at once: most that follows is then done for few rows.
  */
-function cellsSql(context: Context, keys: readonly Key[], brings: Brings): string {
+function cellsSql(context: Context, keys: readonly Key[], brings: Brings, among: readonly string[]): string {
   const { covers } = context;
   const { current, previous } = covers;
   const branches =
@@ -99,12 +117,14 @@ function cellsSql(context: Context, keys: readonly Key[], brings: Brings): strin
             at: "day",
             times: "day, hours",
             spansOf: ({ days }) => days,
+            among,
           }),
           ...cellsOf(context, keys, brings, {
             table: "rollup_hours",
             at: "hour",
             times: `day, ${hourBit("hour")} as hours`,
             spansOf: ({ hours }) => hours,
+            among,
           }),
         ];
   if (brings !== "histograms") {
@@ -116,24 +136,30 @@ function cellsSql(context: Context, keys: readonly Key[], brings: Brings): strin
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys, brings);
 }
 
-type CellTable = { table: string; at: string; times: string; spansOf(cover: Cover): readonly Span[] };
+type CellTable = {
+  table: string;
+  at: string;
+  times: string;
+  spansOf(cover: Cover): readonly Span[];
+  among: readonly string[];
+};
 
 function cellsOf(
   { ask, params, covers, columns }: Context,
   keys: readonly Key[],
   brings: Brings,
-  { table, at, times, spansOf }: CellTable,
+  { table, at, times, spansOf, among }: CellTable,
 ): string[] {
   const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
   const sessionCost = "case when session is not null then cost_usd end as session_cost_usd";
   const own = brings === "sums" ? [...usedSums(columns), sessionCost] : BUCKET_NAMES;
-  return [
-    `
+  return among.map(
+    (which) => `
     select ${[`${side} as current`, times, "org_id", ...keys, ...own].join(", ")} from ${table}
-    where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)})`,
-  ];
+    where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)}) and ${which}`,
+  );
 }
 
 function recordsSql(

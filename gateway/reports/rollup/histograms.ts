@@ -8,12 +8,12 @@ const list = (values: readonly number[]) => `(array[${values.join(",")}])[bucket
 
 /**
  * The tables `hist_groups`, `hists` and `percentiles`: the 95th percentile of latency by section, window and group.
- * `places` are the facts of the groups and of the total; `chosen` the table of the groups that are wanted: `group_shown`,
+ * `places` are the facts of the groups and of the total, and `cells` the histograms of those that are wanted; `chosen` the table of the groups that are wanted: `group_shown`,
  * `ranked`, or null for all of them.
  */
 export function percentilesSql(
   context: Context,
-  places: { groups: string; total: string },
+  places: { groups: string; total: string; cells?: string },
   chosen: "group_shown" | "ranked" | null,
 ): string[] {
   const sections = sectionsOf(context);
@@ -31,7 +31,9 @@ export function percentilesSql(
   const groups = chosen === null ? "all" : { table: chosen, rest: places.total === places.groups };
   const isChosen = `exists (select from ${chosen} s where s.d1 = h.d1 and s.d2 = h.d2)`;
   return [
-    ...(hasGroups ? [`hist_groups as materialized (${histogramsOf(places.groups, groups)}\n)`] : []),
+    ...(hasGroups
+      ? [`hist_groups as materialized (${histogramsOf(places.groups, groups, "true", places.cells)}\n)`]
+      : []),
     `hists as (
   select ${GROUP}, bucket, sum(n)::bigint as n from (
   ${parts.join("\n  union all ")}
@@ -65,7 +67,7 @@ export const p95Sql = (hists: string, group: string): string => `
 type By = "none" | "all" | { table: string; rest: boolean };
 
 /** Cells bring histograms, and single records their buckets; the first bucket is 1. */
-export function histogramsOf(facts: string, by: By, where = "true"): string {
+export function histogramsOf(facts: string, by: By, where = "true", cells = `${facts}_cells`): string {
   const group = (name: string) => (by === "none" ? "''::text" : by === "all" ? `f.${name}` : `g.${name}`);
   const join =
     typeof by === "string"
@@ -75,7 +77,7 @@ export function histogramsOf(facts: string, by: By, where = "true"): string {
   const groups = `f.current, ${d1} as d1, ${d2} as d2`;
   return `
   select current, d1, d2, bucket::int, n from (
-    select ${groups}, ${summed} from ${facts}_cells f${join} where ${where} group by 1, 2, 3
+    select ${groups}, ${summed} from ${cells} f${join} where ${where} group by 1, 2, 3
   ) c ${UNNESTED}
   union all
   select ${groups}, f.bucket + 1, sum(n) from ${facts}_buckets f${join} where ${where} group by 1, 2, 3, 4`;

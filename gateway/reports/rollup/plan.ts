@@ -7,7 +7,7 @@ import type { Period } from "../window.ts";
 import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, reachesOf, sectionsOf } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
-import { type Brings, factsSql } from "./facts.ts";
+import { type Brings, cellsAmong, factsSql } from "./facts.ts";
 import { percentilesSql } from "./histograms.ts";
 import { isKind, type Kind } from "./kinds.ts";
 import { sumPartsOf } from "./one-dimension.ts";
@@ -38,7 +38,7 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const facts = factsOf(context, places);
   const choice = ranked ? rankedOf(context, first) : [];
   const sums = sumsOf(context, places, ranked);
-  const percentiles = asked ? percentilesSql(context, places, chosen) : [];
+  const percentiles = asked ? percentilesOf(context, places, chosen) : [];
   const ctes = [
     ...facts,
     ...choice,
@@ -78,11 +78,19 @@ function factsOf(context: Context, places: Places): string[] {
 
 /** Which groups are shown, and their facts. */
 const rankedOf = (context: Context, byP95: boolean): string[] => [
-  ...(byP95 ? rankedByP95() : [`ranked as materialized (${rankedSql(context)}\n)`]),
+  ...(byP95 ? rankedByP95(context) : [`ranked as materialized (${rankedSql(context)}\n)`]),
   `facts_ranked as not materialized (
-  select f.* from facts f where (f.d1, f.d2) in (select d1, d2 from ranked)
+  select f.* from (${factsSql(context, context.dimensions, context.kind, "sums", "ranked")}
+  ) f where (f.d1, f.d2) in (select d1, d2 from ranked)
 )`,
 ];
+
+/** Where rows are chosen from many groups, the cells of those alone. */
+function percentilesOf(context: Context, places: Places, chosen: "group_shown" | "ranked" | null): string[] {
+  if (chosen === null || !isRanked(context)) return percentilesSql(context, places, chosen);
+  const cells = `${chosen}_cells`;
+  return [cellsAmong(context, chosen), ...percentilesSql(context, { ...places, cells }, chosen)];
+}
 
 function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
   const { columns, entities } = context;
