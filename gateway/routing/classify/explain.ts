@@ -1,7 +1,7 @@
-import type { Label } from "./features.ts";
+import type { Label } from "./collect.ts";
 import { KINDS } from "./kinds.ts";
 import type { Model } from "./model.ts";
-import type { Rows } from "./rows.ts";
+import { type Nearest, nearestOf } from "./nearest.ts";
 import type { Decision } from "./score.ts";
 import type { Scored } from "./scored.ts";
 import { columnsOf } from "./vocabulary.ts";
@@ -17,7 +17,7 @@ export type Why = {
   other: number;
   bias: number;
   /** The most similar example of the two leading routes: the administrator's by its place, or a built-in one. */
-  nearest: { route: string; exampleId: string; similarity: number } | null;
+  nearest: Nearest | null;
   runnerUp: string | null;
   margin: number;
   threshold: number;
@@ -30,73 +30,52 @@ const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 
 type Share = Label & { weight: number };
 
-function labelOf(model: Model, { features, vector, source }: Scored, at: number): Label | undefined {
-  const id = vector.ids[at] ?? 0;
-  const kind = id - columnsOf(model.vocabulary);
-  if (kind < 0 && id >= model.vocabulary.width) return { text: "", concept: "meaning" };
-  if (kind >= 0) return { text: "", concept: `kind:${KINDS[kind] ?? ""}` };
-  return features.labels?.[source[at] ?? 0];
+/** Each column's share of the margin. */
+function weigher(model: Model, { vector }: Scored, { best, second }: Decision): (at: number) => number {
+  const { weights, classes } = model;
+  const { ids, values } = vector;
+  return (at) => {
+    const base = (ids[at] as number) * classes.length;
+    const rival = second < 0 ? 0 : (weights[base + second] as number);
+    return (values[at] as number) * ((weights[base + best] as number) - rival);
+  };
 }
 
-/** Each feature's share of the margin, gathered by what it stands for: pieces of a word count for the word. */
-function sharesOf(model: Model, scored: Scored, { best, second }: Decision): Share[] {
-  const count = model.classes.length;
-  const { ids, values } = scored.vector;
-  const weightOf = (id: number, index: number) => (index < 0 ? 0 : (model.weights[id * count + index] ?? 0));
+/** Shares of what the text's own features stand for: pieces of a word count for the word. */
+function labelledShares({ features, source }: Scored, weightAt: (at: number) => number): Share[] {
+  const { distinct, of } = features.labels ?? { distinct: [], of: new Uint16Array(0) };
+  const sums = new Float64Array(distinct.length);
+  const isKnown = new Uint8Array(distinct.length);
+  for (let at = 0; at < source.length; at++) {
+    const label = of[source[at] as number] as number;
+    sums[label] = (sums[label] as number) + weightAt(at);
+    isKnown[label] = 1;
+  }
   const shares = new Map<string, Share>();
-  for (let at = 0; at < ids.length; at++) {
-    const id = ids[at] ?? 0;
-    const weight = (values[at] ?? 0) * (weightOf(id, best) - weightOf(id, second));
-    const label = labelOf(model, scored, at);
-    if (!label) continue;
-    const key = `${label.concept ?? ""}\0${label.text}`;
+  for (const [at, label] of distinct.entries()) {
+    if (isKnown[at] === 0) continue;
+    const key = label.concept === null ? label.text : `${label.concept}\0${label.text}`;
     const share = shares.get(key);
-    if (share) share.weight += weight;
-    else shares.set(key, { ...label, weight });
+    if (share) share.weight += sums[at] as number;
+    else shares.set(key, { ...label, weight: sums[at] as number });
   }
-  return [...shares.values()].sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
+  return [...shares.values()];
 }
 
-/** Scratch space for the query's columns, one per model: zero outside of a call. */
-const scratch = new WeakMap<Model, Float32Array>();
-
-function scratchOf(model: Model): Float32Array {
-  const kept = scratch.get(model);
-  if (kept) return kept;
-  const made = new Float32Array(model.nearest.rows.width + 1);
-  scratch.set(model, made);
-  return made;
-}
-
-/** Cosine of one example with the query, which stands in `dense` and has length √`square`. */
-function cosineOf({ starts, ids, values }: Rows, row: number, dense: Float32Array, square: number): number {
-  let product = 0;
-  let length = 0;
-  for (let at = starts[row] as number; at < (starts[row + 1] as number); at++) {
-    const value = values[at] as number;
-    product += value * (dense[ids[at] as number] as number);
-    length += value * value;
+/** Each feature's share of the margin, gathered by what it stands for, the greatest first. */
+function sharesOf(model: Model, scored: Scored, decision: Decision): Share[] {
+  const weightAt = weigher(model, scored, decision);
+  const { ids } = scored.vector;
+  const columns = columnsOf(model.vocabulary);
+  const meaning = { text: "", concept: "meaning", weight: 0 };
+  const shares = labelledShares(scored, weightAt);
+  if (ids.length > scored.source.length) shares.push(meaning);
+  for (let at = scored.source.length; at < ids.length; at++) {
+    const kind = (ids[at] as number) - columns;
+    if (kind < 0) meaning.weight += weightAt(at);
+    else shares.push({ text: "", concept: `kind:${KINDS[kind] ?? ""}`, weight: weightAt(at) });
   }
-  return product / Math.sqrt(length * square || 1);
-}
-
-function nearestOf(model: Model, { vector }: Scored, { best, second }: Decision): Why["nearest"] {
-  const dense = scratchOf(model);
-  for (let at = 0; at < vector.ids.length; at++)
-    dense[vector.ids[at] as number] = vector.values[at] as number;
-  const square = vector.values.reduce((sum, value) => sum + value * value, 0);
-  const { rows, classOf, ids } = model.nearest;
-  let [top, similarity] = [-1, 0];
-  for (let row = 0; row < rows.count; row++) {
-    const name = model.classes[classOf[row] ?? -1]?.name;
-    if (name !== model.classes[best]?.name && name !== model.classes[second]?.name) continue;
-    const cosine = cosineOf(rows, row, dense, square);
-    if (cosine > similarity) [top, similarity] = [row, cosine];
-  }
-  for (const id of vector.ids) dense[id] = 0;
-  if (top < 0) return null;
-  const route = model.classes[classOf[top] ?? -1]?.name ?? "";
-  return { route, exampleId: ids[top] ?? "", similarity: rounded(similarity) };
+  return shares.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
 }
 
 /** Explains a decision by exact shares of its margin and by the nearest example. */
@@ -129,7 +108,7 @@ export function explain(model: Model, scored: Scored, decision: Decision): Why {
     })),
     other: rounded(shares.reduce((sum, { weight }) => sum + weight, 0) - (shown - bias)),
     bias,
-    nearest: nearestOf(model, scored, decision),
+    nearest: nearestOf(model, scored.vector, decision),
     ...facts,
   };
 }

@@ -7,7 +7,7 @@ export type Rows = {
   width: number;
 };
 
-type SparseVector = { ids: Int32Array; values: Float32Array };
+export type SparseVector = { ids: Int32Array; values: Float32Array };
 
 /** Lays vectors end to end. `width` is the number of columns. */
 export function rowsOf(vectors: readonly SparseVector[], width: number): Rows {

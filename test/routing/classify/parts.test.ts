@@ -54,7 +54,8 @@ describe("reading a text", () => {
 
   test("naming the features changes none of them", () => {
     const { labels, ...named } = featuresOf("Translate this: bonjour", LEXICON, true);
-    expect(labels?.length).toBe(named.hash.length);
+    expect(labels?.of.length).toBe(named.hash.length);
+    expect([...(labels?.of ?? [])].every((at) => labels?.distinct[at] !== undefined)).toBe(true);
     expect(featuresOf("Translate this: bonjour", LEXICON)).toEqual({ ...named, labels: null });
   });
 });
