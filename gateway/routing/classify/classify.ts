@@ -2,7 +2,7 @@ import { probabilityOf } from "./calibrate.ts";
 import { explain, type Why } from "./explain.ts";
 import type { Model } from "./model.ts";
 import { decide } from "./score.ts";
-import { scoreText } from "./scored.ts";
+import { scoreInDetail, scoreText } from "./scored.ts";
 
 /** What the classifier says of a text. `route` is null below the threshold: the caller's default route answers. */
 export type Classification = {
@@ -25,7 +25,7 @@ export type Verdict = Pick<Classification, "route" | "best" | "confidence">;
 
 /** The short way for `auto`: the route and the confidence, without the explanation. */
 export function routeOf(model: Model, text: string, allowed: ReadonlySet<string> | null): Verdict {
-  const { best, score } = decide(model, scoreText(model, text, false), allowed);
+  const { best, score } = decide(model, scoreText(model, text), allowed);
   const confidence = best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, score));
   const name = model.classes[best]?.name ?? null;
   return { route: score >= model.threshold ? name : null, best: name, confidence };
@@ -51,7 +51,7 @@ function reasonOf(
  * decision as `routeOf`.
  */
 export function classify(model: Model, text: string, allowed: ReadonlySet<string> | null): Classification {
-  const scored = scoreText(model, text, true);
+  const scored = scoreInDetail(model, text);
   const decision = decide(model, scored, allowed);
   const confidence = decision.best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, decision.score));
   const certain = decision.best >= 0 && decision.score >= model.threshold;

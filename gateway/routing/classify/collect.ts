@@ -12,7 +12,7 @@ export type Collected = { hash: Uint32Array; block: Uint8Array; count: Uint16Arr
  * and, below that, the place of a feature. Where it belongs to another call, it is empty.
  */
 const PLACE_BITS = 14;
-const FEATURES_MAX = 1 << PLACE_BITS;
+export const FEATURES_MAX = 1 << PLACE_BITS;
 const CALLS_MAX = 2 ** (32 - PLACE_BITS) - 1;
 const SLOTS = FEATURES_MAX * 2;
 const slots = new Uint32Array(SLOTS);

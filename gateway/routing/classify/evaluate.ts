@@ -28,7 +28,7 @@ const share = (part: readonly unknown[], whole: readonly unknown[]) =>
   whole.length === 0 ? null : part.length / whole.length;
 
 function outcomeOf(model: Model, { text, route }: LabelledText): Outcome {
-  const { best, score } = decide(model, scoreText(model, text, false), null);
+  const { best, score } = decide(model, scoreText(model, text), null);
   return { expected: route, best: model.classes[best]?.name ?? null, score, kept: score >= model.threshold };
 }
 

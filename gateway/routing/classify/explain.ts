@@ -3,7 +3,7 @@ import { KINDS } from "./kinds.ts";
 import type { Model } from "./model.ts";
 import { type Nearest, nearestOf } from "./nearest.ts";
 import type { Decision } from "./score.ts";
-import type { Scored } from "./scored.ts";
+import type { ScoredInDetail } from "./scored.ts";
 import { columnsOf } from "./vocabulary.ts";
 
 /**
@@ -31,7 +31,11 @@ const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 type Share = Label & { weight: number };
 
 /** Each column's share of the margin. */
-function weigher(model: Model, { vector }: Scored, { best, second }: Decision): (at: number) => number {
+function weigher(
+  model: Model,
+  { vector }: ScoredInDetail,
+  { best, second }: Decision,
+): (at: number) => number {
   const { weights, classes } = model;
   const { ids, values } = vector;
   return (at) => {
@@ -42,7 +46,10 @@ function weigher(model: Model, { vector }: Scored, { best, second }: Decision): 
 }
 
 /** Shares of what the text's own features stand for: pieces of a word count for the word. */
-function labelledShares({ features, source }: Scored, weightAt: (at: number) => number): Share[] {
+function labelledShares(
+  { features, vector: { source } }: ScoredInDetail,
+  weightAt: (at: number) => number,
+): Share[] {
   const { distinct, of } = features.labels ?? { distinct: [], of: new Uint16Array(0) };
   const sums = new Float64Array(distinct.length);
   const isKnown = new Uint8Array(distinct.length);
@@ -63,14 +70,14 @@ function labelledShares({ features, source }: Scored, weightAt: (at: number) => 
 }
 
 /** Each feature's share of the margin, gathered by what it stands for, the greatest first. */
-function sharesOf(model: Model, scored: Scored, decision: Decision): Share[] {
+function sharesOf(model: Model, scored: ScoredInDetail, decision: Decision): Share[] {
   const weightAt = weigher(model, scored, decision);
-  const { ids } = scored.vector;
+  const { ids, source } = scored.vector;
   const columns = columnsOf(model.vocabulary);
   const meaning = { text: "", concept: "meaning", weight: 0 };
   const shares = labelledShares(scored, weightAt);
-  if (ids.length > scored.source.length) shares.push(meaning);
-  for (let at = scored.source.length; at < ids.length; at++) {
+  if ((ids[source.length] ?? columns) < columns) shares.push(meaning);
+  for (let at = source.length; at < ids.length; at++) {
     const kind = (ids[at] as number) - columns;
     if (kind < 0) meaning.weight += weightAt(at);
     else shares.push({ text: "", concept: `kind:${KINDS[kind] ?? ""}`, weight: weightAt(at) });
@@ -79,7 +86,7 @@ function sharesOf(model: Model, scored: Scored, decision: Decision): Share[] {
 }
 
 /** Explains a decision by exact shares of its margin and by the nearest example. */
-export function explain(model: Model, scored: Scored, decision: Decision): Why {
+export function explain(model: Model, scored: ScoredInDetail, decision: Decision): Why {
   const { best, second, hidden } = decision;
   const worthOf = (index: number) => (index < 0 ? 0 : (scored.scores[index] ?? 0));
   const margin = rounded(worthOf(best) - worthOf(second));

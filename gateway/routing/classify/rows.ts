@@ -28,23 +28,6 @@ export function rowsOf(vectors: readonly SparseVector[], width: number): Rows {
   return rows;
 }
 
-/** A vector with further columns behind its own, numbered from `offset`; zeros are left out. */
-export function extended(vector: SparseVector, offset: number, more: ArrayLike<number>): SparseVector {
-  const ids = new Int32Array(vector.ids.length + more.length);
-  const values = new Float32Array(ids.length);
-  ids.set(vector.ids);
-  values.set(vector.values);
-  let size = vector.ids.length;
-  for (let at = 0; at < more.length; at++) {
-    const value = more[at] as number;
-    if (value === 0) continue;
-    ids[size] = offset + at;
-    values[size] = value;
-    size++;
-  }
-  return { ids: ids.subarray(0, size), values: values.subarray(0, size) };
-}
-
 /**
  * Adds to every class's score what the entries from `start` to `end` give it. Four columns a turn, so that each score is
  * fetched and put back once for four of them; a score is still summed in the order of the entries.
@@ -85,16 +68,16 @@ export function addScores(
   }
 }
 
-/** One decision value per class: the bias row of the weights plus the vector's share. */
+/** One decision value per class: the bias row of the weights plus the share of the vector's first `size` entries. */
 export function scoresOf(
   vector: SparseVector,
+  size: number,
   weights: Float32Array,
-  width: number,
-  classes: number,
+  { width, classes }: { width: number; classes: number },
 ): Float64Array {
   const scores = new Float64Array(classes);
   for (let target = 0; target < classes; target++)
     scores[target] = weights[width * classes + target] as number;
-  addScores(vector, 0, vector.ids.length, weights, scores);
+  addScores(vector, 0, size, weights, scores);
   return scores;
 }

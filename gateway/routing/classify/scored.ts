@@ -1,9 +1,9 @@
 import { BLOCKS, type Features, featuresOf } from "./features.ts";
 import { LEXICON } from "./lexicon.ts";
 import type { Model } from "./model.ts";
-import { extended, scoresOf } from "./rows.ts";
+import { scoresOf } from "./rows.ts";
 import { kindScores } from "./starter.ts";
-import { type BlockWeights, columnsOf, vectorOf } from "./vocabulary.ts";
+import { type BlockWeights, columnsOf, desk, kept, type Laid, layOut, type Vector } from "./vocabulary.ts";
 
 /** Routes that are different kinds of task: their shape, cues and kinds tell them apart. */
 export const TASK_BLOCKS: BlockWeights = [1, 0.8, 0.4, 0.7, 0.8, 0.5];
@@ -19,12 +19,8 @@ export function kindColumns(kinds: ArrayLike<number>, weight: number): Float32Ar
   return columns.map((value) => value * scale);
 }
 
-/** A text in the model's columns, and its decision value for every class. */
+/** A text's decision value for every class. */
 export type Scored = {
-  features: Features;
-  vector: { ids: Int32Array; values: Float32Array };
-  /** The feature that each of the vector's first columns came from. */
-  source: Int32Array;
   /** 0 to 1: how much of the text training has seen. */
   known: number;
   /** What the built-in knowledge takes the text for: a score per kind of task. */
@@ -32,14 +28,27 @@ export type Scored = {
   scores: Float64Array;
 };
 
-/** Features and decision values of a text. `named` keeps what each feature stands for, to explain by. */
-export function scoreText(model: Model, text: string, named: boolean): Scored {
-  const features = featuresOf(text, LEXICON, named);
-  const { ids, values, source, known } = vectorOf(features, model.vocabulary, model.blocks);
+/** The same with what it was made of, to explain it by. */
+export type ScoredInDetail = Scored & { features: Features; vector: Vector };
+
+/** Scores features, whose columns then stand on the desk. */
+function scoreFeatures(model: Model, features: Features): Scored & { laid: Laid } {
   const kinds = kindScores(model.starter, features);
   const columns = kindColumns(kinds, model.blocks[BLOCKS.kinds]);
-  const vector = extended({ ids, values }, columnsOf(model.vocabulary), columns);
+  const laid = layOut(features, model.vocabulary, model.blocks, columns);
   const width = columnsOf(model.vocabulary) + kinds.length;
-  const scores = scoresOf(vector, model.weights, width, model.classes.length);
-  return { features, vector, source, known, kinds, scores };
+  const scores = scoresOf(desk, laid.size, model.weights, { width, classes: model.classes.length });
+  return { known: laid.known, kinds, scores, laid };
+}
+
+/** Decision values of a text. */
+export function scoreText(model: Model, text: string): Scored {
+  return scoreFeatures(model, featuresOf(text, LEXICON));
+}
+
+/** Decision values of a text, its columns and what each of them stands for. */
+export function scoreInDetail(model: Model, text: string): ScoredInDetail {
+  const features = featuresOf(text, LEXICON, true);
+  const { laid, ...scored } = scoreFeatures(model, features);
+  return { ...scored, features, vector: kept(laid) };
 }

@@ -4,13 +4,11 @@ import { columnsOf } from "./vocabulary.ts";
 
 /** The typed arrays of a model, by their path. Weights are stored as 16-bit floats: training rounds them to that. */
 const ARRAYS = [
-  ["starter.vocabulary.keys", Uint32Array],
-  ["starter.vocabulary.columns", Int32Array],
+  ["starter.vocabulary.slots", Uint32Array],
   ["starter.vocabulary.rarity", Float32Array],
   ["starter.weights", Float16Array],
   ["starter.held", Float32Array],
-  ["vocabulary.keys", Uint32Array],
-  ["vocabulary.columns", Int32Array],
+  ["vocabulary.slots", Uint32Array],
   ["vocabulary.rarity", Float32Array],
   ["weights", Float16Array],
   ["nearest.rows.starts", Int32Array],

@@ -5,7 +5,15 @@ import { rowsOf, scoresOf } from "./rows.ts";
 import { SEEDS } from "./seeds.ts";
 import { roundedToHalf, shared } from "./serialise.ts";
 import { trainOneVsRest } from "./svm.ts";
-import { type BlockWeights, columnsOf, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
+import {
+  type BlockWeights,
+  columnsOf,
+  desk,
+  layOut,
+  learnVocabulary,
+  type Vocabulary,
+  vectorOf,
+} from "./vocabulary.ts";
 
 /** What the gateway knows of kinds of task before any administrator says anything: a model of the built-in examples. */
 export type Starter = {
@@ -44,8 +52,7 @@ export function trainStarter(): Starter {
   return {
     vocabulary: {
       ...vocabulary,
-      keys: shared(vocabulary.keys),
-      columns: shared(vocabulary.columns),
+      slots: shared(vocabulary.slots),
       rarity: shared(vocabulary.rarity),
     },
     weights: shared(roundedToHalf(weights)),
@@ -55,8 +62,9 @@ export function trainStarter(): Starter {
 
 /** One score per kind of task, for the features of a text. */
 export function kindScores(starter: Starter, features: Features): Float64Array {
-  const vector = vectorOf(features, starter.vocabulary, STARTER_BLOCKS);
-  return scoresOf(vector, starter.weights, columnsOf(starter.vocabulary), KINDS.length);
+  const { vocabulary, weights } = starter;
+  const { size } = layOut(features, vocabulary, STARTER_BLOCKS);
+  return scoresOf(desk, size, weights, { width: columnsOf(vocabulary), classes: KINDS.length });
 }
 
 /** The out-of-fold scores of one built-in example. */

@@ -3,14 +3,14 @@ import { KINDS } from "./kinds.ts";
 import { gatherMaterial, type Material } from "./material.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
-import { extended, type Rows, rowsOf } from "./rows.ts";
+import { type Rows, rowsOf } from "./rows.ts";
 import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { trainOneVsRest } from "./svm.ts";
 import { trainTopics } from "./topics.ts";
 import { foldsOf, sigmoidOf, thresholdOf, trialsOf } from "./trials.ts";
-import { type BlockWeights, columnsOf, learnVocabulary, type Vector, vectorOf } from "./vocabulary.ts";
+import { type BlockWeights, columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";
 
 const FOLDS = 5;
 /** Routes that are kinds of task learn beside thousands of built-in examples: more passes fit those, not the routes. */
@@ -58,13 +58,10 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     samples.map(({ features }) => features),
     seenMin,
   );
-  const columns = columnsOf(vocabulary);
-  const width = columns + KINDS.length;
-  const counted = samples.map(({ features }) => vectorOf(features, vocabulary, blocks));
-  const vectors = samples.map(({ kinds }, row) =>
-    extended(counted[row] as Vector, columns, kindColumns(kinds, blocks[BLOCKS.kinds])),
+  const vectors = samples.map(({ features, kinds }) =>
+    vectorOf(features, vocabulary, blocks, kindColumns(kinds, blocks[BLOCKS.kinds])),
   );
-  const rows = rowsOf(vectors, width);
+  const rows = rowsOf(vectors, columnsOf(vocabulary) + KINDS.length);
   const problem = {
     rows,
     labels: Int32Array.from(samples, ({ label }) => label),
@@ -75,7 +72,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
   };
   const { weights, held } =
     blocks === TOPIC_BLOCKS ? trainTopics(problem) : trainOneVsRest(problem, TASK_PASSES);
-  const known = counted.map(({ knownElsewhere }) => knownElsewhere);
+  const known = vectors.map(({ knownElsewhere }) => knownElsewhere);
   const trials = trialsOf(material, held, known);
   return {
     format: MODEL_FORMAT,

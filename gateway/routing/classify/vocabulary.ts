@@ -1,72 +1,41 @@
+import { FEATURES_MAX } from "./collect.ts";
 import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
+import { KINDS } from "./kinds.ts";
+import type { SparseVector } from "./rows.ts";
+import { counted, maskOf, type Slots, slotOf, slotsOf } from "./slots.ts";
 import { DIMENSIONS } from "./words.ts";
 
-/** Features that training has seen: an open-addressing table from hash to column, and each column's rarity (IDF). */
+/** Features that training has seen. */
 export type Vocabulary = {
-  /** Power of two long; 0 is an empty slot. */
-  keys: Uint32Array;
-  columns: Int32Array;
-  rarity: Float32Array;
+  slots: Slots;
   width: number;
+  /** How rare a feature is (IDF), by how many texts had it. */
+  rarity: Float32Array;
   /** Rarity of a feature that training never saw: it lengthens a text's norm and nothing else. */
   rarityUnseen: number;
-  /** Rarity of a feature that one text alone had. */
-  raritySingle: number;
 };
 
 /** How much each block counts: zone, full text, marks of shape, cues, kinds of task, meaning. */
 export type BlockWeights = readonly [number, number, number, number, number, number];
 
-function columnOf(vocabulary: Vocabulary, hash: number): number {
-  const mask = vocabulary.keys.length - 1;
-  let slot = hash & mask;
-  for (;;) {
-    const key = vocabulary.keys[slot] as number;
-    if (key === hash) return vocabulary.columns[slot] as number;
-    if (key === 0) return -1;
-    slot = (slot + 1) & mask;
-  }
-}
-
-function tableOf(hashes: readonly number[]): Pick<Vocabulary, "keys" | "columns"> {
-  const slots = 2 ** Math.ceil(Math.log2(Math.max(hashes.length, 8) * 2));
-  const keys = new Uint32Array(slots);
-  const columns = new Int32Array(slots);
-  for (const [column, hash] of hashes.entries()) {
-    let slot = hash & (slots - 1);
-    while (keys[slot] !== 0) slot = (slot + 1) & (slots - 1);
-    keys[slot] = hash;
-    columns[slot] = column;
-  }
-  return { keys, columns };
-}
-
 /** Learns the features of a set of texts. `seenMin` drops those in fewer texts: they cannot generalise in a large set. */
 export function learnVocabulary(texts: readonly Features[], seenMin: number): Vocabulary {
-  const seen = new Map<number, number>();
-  for (const { hash } of texts) for (const one of hash) seen.set(one, (seen.get(one) ?? 0) + 1);
-  const kept = [...seen].filter(([, count]) => count >= seenMin);
   const rarityOf = (count: number) => Math.log((1 + texts.length) / (1 + count)) + 1;
   return {
-    ...tableOf(kept.map(([hash]) => hash)),
-    rarity: Float32Array.from(kept, ([, count]) => rarityOf(count)),
-    width: kept.length,
+    ...slotsOf(counted(texts.map(({ hash }) => hash)), seenMin),
+    rarity: Float32Array.from({ length: texts.length + 1 }, (_, count) => rarityOf(count)),
     rarityUnseen: rarityOf(0),
-    // As the table above rounds it.
-    raritySingle: Math.fround(rarityOf(1)),
   };
 }
 
-/** A text in columns: the vocabulary's, then one for each number of its meaning. */
-export type Vector = {
-  ids: Int32Array;
-  values: Float32Array;
-  /** The feature that each of the vocabulary's columns came from; columns of meaning have none. */
-  source: Int32Array;
-  /** 0 to 1: how much of the text training has seen, and how much of it in other texts than one. */
-  known: number;
-  knownElsewhere: number;
-};
+/** How much of a text training has seen (0 to 1), and how much of it in other texts than one. */
+type Known = { known: number; knownElsewhere: number };
+/** A text in columns: the vocabulary's, one for each number of its meaning, then one for each kind of task. */
+export type Vector = SparseVector &
+  Known & {
+    /** The feature that each of the vocabulary's columns came from; the others have none. */
+    source: Int32Array;
+  };
 
 /** Columns of a vector: the vocabulary's and those of meaning. */
 export const columnsOf = (vocabulary: Vocabulary): number => vocabulary.width + DIMENSIONS;
@@ -86,60 +55,105 @@ const noLengths = (): Lengths => ({
   unseen: new Float64Array(COUNTED_BLOCKS),
 });
 
-/** A text in a vocabulary's columns: TF-IDF, each block of length 1 times its weight. */
-export function vectorOf(features: Features, vocabulary: Vocabulary, weights: BlockWeights): Vector {
-  const total = features.hash.length;
-  const ids = new Int32Array(total + DIMENSIONS);
-  const values = new Float32Array(total + DIMENSIONS);
-  const source = new Int32Array(total);
-  const lengths = noLengths();
+/**
+ * Room for one text's columns, used again by the next text: fresh memory for each would cost more time than all else.
+ * What is kept of a text has to be copied.
+ */
+const COLUMNS_MAX = FEATURES_MAX + DIMENSIONS + KINDS.length;
+export const desk = {
+  ids: new Int32Array(COLUMNS_MAX),
+  values: new Float32Array(COLUMNS_MAX),
+  source: new Int32Array(FEATURES_MAX),
+};
+
+/** Looks features up; returns how many are known, which then stand on the desk with their TF-IDF. */
+function lookUp({ hash, count, block }: Features, vocabulary: Vocabulary, lengths: Lengths): number {
+  const { slots, rarity, rarityUnseen } = vocabulary;
+  const { seen, single, unseen } = lengths;
+  const { ids, values, source } = desk;
+  const mask = maskOf(slots);
   let size = 0;
-  for (let at = 0; at < total; at++) {
-    const column = columnOf(vocabulary, features.hash[at] as number);
-    const rarity = column < 0 ? vocabulary.rarityUnseen : (vocabulary.rarity[column] as number);
-    const value = (TERM_FREQUENCY[Math.min(features.count[at] as number, 63)] as number) * rarity;
-    const block = features.block[at] as number;
-    const square = value * value;
-    if (column < 0) {
-      lengths.unseen[block] = (lengths.unseen[block] as number) + UNSEEN_SHARE * square;
+  for (let at = 0; at < hash.length; at++) {
+    const slot = slotOf(slots, mask, hash[at] as number);
+    const frequency = TERM_FREQUENCY[Math.min(count[at] as number, 63)] as number;
+    const group = block[at] as number;
+    if (slot < 0) {
+      const value = frequency * rarityUnseen;
+      unseen[group] = (unseen[group] as number) + UNSEEN_SHARE * (value * value);
       continue;
     }
-    lengths.seen[block] = (lengths.seen[block] as number) + square;
-    if (rarity >= vocabulary.raritySingle) lengths.single[block] = (lengths.single[block] as number) + square;
-    ids[size] = column;
+    const texts = slots[slot + 1] as number;
+    const value = frequency * (rarity[texts] as number);
+    seen[group] = (seen[group] as number) + value * value;
+    if (texts === 1) single[group] = (single[group] as number) + value * value;
+    ids[size] = slots[slot] as number;
     values[size] = value;
     source[size] = at;
     size++;
   }
-  scaleBlocks(values, size, (at) => features.block[source[at] as number] as number, lengths, weights);
-  const meaning = weights[BLOCKS.meaning];
-  for (let at = 0; meaning > 0 && at < DIMENSIONS; at++) {
-    ids[size + at] = vocabulary.width + at;
-    values[size + at] = meaning * (features.meaning[at] as number);
+  return size;
+}
+
+/** Appends numbers as columns from `first` on; zeros are left out. Returns the new size. */
+function append(size: number, first: number, numbers: ArrayLike<number>, weight: number): number {
+  let end = size;
+  for (let at = 0; at < numbers.length; at++) {
+    const value = weight * (numbers[at] as number);
+    if (value === 0) continue;
+    desk.ids[end] = first + at;
+    desk.values[end] = value;
+    end++;
   }
-  const end = meaning > 0 ? size + DIMENSIONS : size;
+  return end;
+}
+
+/** What stands on the desk: `size` columns, the first `counted` of them the vocabulary's. */
+export type Laid = Known & { size: number; counted: number };
+
+/**
+ * Lays a text out on the desk in a vocabulary's columns: TF-IDF, each block of length 1 times its weight. `kinds` are
+ * the columns of the kinds of task, if there are any.
+ */
+export function layOut(
+  features: Features,
+  vocabulary: Vocabulary,
+  weights: BlockWeights,
+  kinds: ArrayLike<number> = [],
+): Laid {
+  const { values, source } = desk;
+  const lengths = noLengths();
+  const counted = lookUp(features, vocabulary, lengths);
+  const scale = scalesOf(lengths, weights);
+  for (let at = 0; at < counted; at++) {
+    const group = features.block[source[at] as number] as number;
+    values[at] = (values[at] as number) * (scale[group] as number);
+  }
+  const meant = append(counted, vocabulary.width, features.meaning, weights[BLOCKS.meaning]);
+  return { counted, size: append(meant, columnsOf(vocabulary), kinds, 1), ...knownOf(lengths) };
+}
+
+/** A copy of what stands on the desk. */
+export function kept({ size, counted, known, knownElsewhere }: Laid): Vector {
   return {
-    ids: ids.subarray(0, end),
-    values: values.subarray(0, end),
-    source: source.subarray(0, size),
-    ...knownOf(lengths),
+    ids: desk.ids.slice(0, size),
+    values: desk.values.slice(0, size),
+    source: desk.source.slice(0, counted),
+    known,
+    knownElsewhere,
   };
 }
 
-function scaleBlocks(
-  values: Float32Array,
-  size: number,
-  blockAt: (at: number) => number,
-  { seen, unseen }: Lengths,
-  weights: BlockWeights,
-): void {
-  const scale = seen.map((square, block) =>
+/** A text in a vocabulary's columns. */
+export const vectorOf = (...text: Parameters<typeof layOut>): Vector => kept(layOut(...text));
+
+/** What each block's values are multiplied by to be of that length together. */
+function scalesOf({ seen, unseen }: Lengths, weights: BlockWeights): Float64Array {
+  return seen.map((square, block) =>
     square > 0 ? (weights[block] as number) / Math.sqrt(square + (unseen[block] as number)) : 0,
   );
-  for (let at = 0; at < size; at++) values[at] = (values[at] as number) * (scale[blockAt(at)] as number);
 }
 
-function knownOf({ seen, single, unseen }: Lengths): { known: number; knownElsewhere: number } {
+function knownOf({ seen, single, unseen }: Lengths): Known {
   const shareIn = (block: number, less: number) => {
     const inside = (seen[block] as number) - less * (single[block] as number);
     const outside = (unseen[block] as number) + less * UNSEEN_SHARE * (single[block] as number);

@@ -28,7 +28,7 @@ export type Outcome = { label: string; route: string; score: number };
 /** Classifies every text; the decision is not yet held against the threshold. */
 export function outcomes(model: Model, lines: readonly Labelled[]): Outcome[] {
   return lines.map(({ text, label }) => {
-    const { best, score } = decide(model, scoreText(model, text, false), null);
+    const { best, score } = decide(model, scoreText(model, text), null);
     return { label, route: model.classes[best]?.name ?? "", score };
   });
 }

@@ -1,0 +1,94 @@
+/**
+ * An open-addressing table of features, three numbers a slot, so that one look into memory finds all of them: the hash
+ * (0: an empty slot), the column, and how many texts had the feature.
+ */
+export type Slots = Uint32Array;
+
+const NUMBERS = 3;
+/** At most two slots of three are taken: fuller tables take longer, emptier ones miss the processor's cache. */
+const ROOM = 1.5;
+
+const slotsFor = (entries: number): number => 2 ** Math.ceil(Math.log2(Math.max(entries, 8) * ROOM));
+
+/** Of a table, what `slotOf` needs to find a hash's place. */
+export const maskOf = (slots: Slots): number => slots.length / NUMBERS - 1;
+
+/** Where a feature's column and its number of texts stand: at this place and after it. −1 where it is unknown. */
+export function slotOf(slots: Slots, mask: number, hash: number): number {
+  let slot = hash & mask;
+  for (;;) {
+    const key = slots[slot * NUMBERS] as number;
+    if (key === hash) return slot * NUMBERS + 1;
+    if (key === 0) return -1;
+    slot = (slot + 1) & mask;
+  }
+}
+
+/** Distinct hashes in the order of first sight, and how many lists each is in. No list has a hash twice. */
+export type Counted = { hashes: Uint32Array; counts: Uint32Array };
+
+/** A table of places in lists of hashes that grow: slot by slot the place plus 1, or 0. */
+function placesOf({ hashes }: Counted, known: number, size: number): Uint32Array {
+  const places = new Uint32Array(size);
+  for (let place = 0; place < known; place++) {
+    let slot = (hashes[place] as number) & (size - 1);
+    while (places[slot] !== 0) slot = (slot + 1) & (size - 1);
+    places[slot] = place + 1;
+  }
+  return places;
+}
+
+function grown(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const more = new Uint32Array(numbers.length * 2);
+  more.set(numbers);
+  return more;
+}
+
+/** Counts in how many lists each hash is. */
+export function counted(lists: readonly Uint32Array[]): Counted {
+  const found = { hashes: new Uint32Array(1 << 14), counts: new Uint32Array(1 << 14) };
+  let known = 0;
+  let places = placesOf(found, known, found.hashes.length * 2);
+  for (const list of lists) {
+    for (let at = 0; at < list.length; at++) {
+      const hash = list[at] as number;
+      let slot = hash & (places.length - 1);
+      let place = places[slot] as number;
+      while (place !== 0 && found.hashes[place - 1] !== hash) {
+        slot = (slot + 1) & (places.length - 1);
+        place = places[slot] as number;
+      }
+      if (place !== 0) {
+        found.counts[place - 1] = (found.counts[place - 1] as number) + 1;
+        continue;
+      }
+      found.hashes[known] = hash;
+      found.counts[known] = 1;
+      known++;
+      places[slot] = known;
+      if (known < found.hashes.length) continue;
+      found.hashes = grown(found.hashes);
+      found.counts = grown(found.counts);
+      places = placesOf(found, known, found.hashes.length * 2);
+    }
+  }
+  return { hashes: found.hashes.subarray(0, known), counts: found.counts.subarray(0, known) };
+}
+
+/** A table of those in at least `seenMin` lists, each with a column of its own in the order of first sight. */
+export function slotsOf({ hashes, counts }: Counted, seenMin: number): { slots: Slots; width: number } {
+  let kept = 0;
+  for (let at = 0; at < counts.length; at++) if ((counts[at] as number) >= seenMin) kept++;
+  const slots = new Uint32Array(slotsFor(kept) * NUMBERS);
+  const mask = maskOf(slots);
+  let column = 0;
+  for (let at = 0; at < hashes.length; at++) {
+    if ((counts[at] as number) < seenMin) continue;
+    const hash = hashes[at] as number;
+    let slot = hash & mask;
+    while (slots[slot * NUMBERS] !== 0) slot = (slot + 1) & mask;
+    slots.set([hash, column, counts[at] as number], slot * NUMBERS);
+    column++;
+  }
+  return { slots, width: kept };
+}
