@@ -4,8 +4,8 @@ import { GatewayError } from "../errors.ts";
 import { createHeld, type Waiting } from "./held.ts";
 import { roomOf } from "./room.ts";
 import type { Source } from "./source.ts";
-import type { Entry, SpoolFile } from "./spool-file.ts";
 import { isBusy } from "./spool-lock.ts";
+import type { Entry, TurnLog } from "./turn-log.ts";
 
 const TICK_MS = 100;
 /** The flush worker has the file for the time of an fsync now and then. */
@@ -13,7 +13,7 @@ const BUSY_RETRY_MS = 1;
 const FAULT_LOG_EVERY_MS = 10_000;
 
 export type JournalOptions = {
-  file: SpoolFile;
+  file: TurnLog;
   directory: string;
   bytesMax: number;
   log: Log;
@@ -84,7 +84,15 @@ export function startJournal(options: JournalOptions): Journal {
     held.retry(attempt);
     if (held.size() === 0 && health.failing()) attempt([PROBE]);
   };
+  const sweep = () => {
+    try {
+      file.sweep();
+    } catch {
+      // What is not needed any more goes at the next tick.
+    }
+  };
   const timer = setInterval(() => {
+    sweep();
     room.measure();
     if (health.failing() || held.size() > 0) retry();
   }, TICK_MS);
@@ -102,6 +110,7 @@ export function startJournal(options: JournalOptions): Journal {
     stop: () => {
       clearInterval(timer);
       held.retry(attempt);
+      sweep();
       const lost = held.source.backlog();
       if (lost > 0) options.log.error({ records: lost }, "ends of calls could be written nowhere");
     },

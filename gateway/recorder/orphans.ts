@@ -2,8 +2,9 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { type OrphanFile, openOrphanFile } from "./orphan-file.ts";
 import type { Source } from "./source.ts";
-import { openSpoolFile, type ParkedRow, type SpoolFile } from "./spool-file.ts";
+import type { ParkedRow } from "./spool-file.ts";
 import { type SpoolLock, takeLock } from "./spool-lock.ts";
 
 export type OrphansOptions = {
@@ -27,7 +28,7 @@ export type Orphans = {
   close(): void;
 };
 
-type Orphan = { path: string; lock: SpoolLock; file: SpoolFile; source: Source };
+type Orphan = { path: string; lock: SpoolLock; file: OrphanFile };
 
 const NAME = /^spool-[0-9a-f-]{36}$/;
 
@@ -52,15 +53,16 @@ export function createOrphans(options: OrphansOptions): Orphans {
       const orphan = takeOver(join(directory, name), options);
       if (!orphan) continue;
       adopted.set(name, orphan);
-      rows += orphan.source.backlog();
-      log.info({ file: name, rows: orphan.source.backlog() }, "took over the spool of a process that died");
+      const waiting = orphan.file.source.backlog();
+      rows += waiting;
+      log.info({ file: name, rows: waiting }, "took over the spool of a process that died");
     }
     return rows;
   }
 
   async function tidy(): Promise<void> {
-    for (const [name, { path, lock, file, source }] of adopted) {
-      if (source.backlog() > 0) continue;
+    for (const [name, { path, lock, file }] of adopted) {
+      if (file.source.backlog() > 0) continue;
       adopted.delete(name);
       for (const row of file.parkedRows()) await options.keepParked(row);
       file.destroy();
@@ -72,10 +74,10 @@ export function createOrphans(options: OrphansOptions): Orphans {
   const all = () => [...adopted.values()];
   return {
     adopt,
-    sources: () => all().map(({ source }) => source),
+    sources: () => all().map(({ file }) => file.source),
     tidy,
     usedBytes: () => all().reduce((sum, { file }) => sum + file.usedBytes(), 0),
-    parked: () => all().reduce((sum, { file }) => sum + file.count("dead"), 0),
+    parked: () => all().reduce((sum, { file }) => sum + file.parkedCount(), 0),
     close: () => {
       for (const { file, lock } of adopted.values()) {
         file.close();
@@ -92,9 +94,9 @@ function takeOver(path: string, { bytesMax, log, clock }: OrphansOptions): Orpha
   if (!lock) return null;
   try {
     if (existsSync(`${path}.db`)) {
-      const file = openSpoolFile({ path: `${path}.db`, sync: "normal", bytesMax, create: false });
-      file.settleIntents(clock.now().getTime());
-      return { path, lock, file, source: orphanSource(file, clock) };
+      const now = () => clock.now().getTime();
+      const file = openOrphanFile({ path: `${path}.db`, sync: "normal", bytesMax, now });
+      return { path, lock, file };
     }
     // Its process, or whoever took it over, died between the deletion of the file and that of the lock.
     rmSync(`${path}.lock`, { force: true });
@@ -113,28 +115,4 @@ const isCorrupt = (error: unknown) =>
 function setAside(path: string): void {
   renameSync(`${path}.db`, `${path}.corrupt`);
   rmSync(`${path}.lock`, { force: true });
-}
-
-function orphanSource(file: SpoolFile, clock: Clock): Source {
-  let cursor = 0;
-  let waiting = file.count("settled");
-  /** A file that takes no more writes is still read to its end; what is written twice is stored once. */
-  const trying = (write: () => void) => {
-    try {
-      write();
-    } catch {}
-  };
-  return {
-    take: (rowsMax) => file.settledAfter(cursor, rowsMax),
-    drop: (rows) => {
-      cursor = rows.at(-1)?.seq ?? cursor;
-      waiting -= rows.length;
-      trying(() => file.write([{ kind: "drop", through: cursor }]));
-    },
-    park: (row, code) =>
-      trying(() => file.write([{ kind: "park", text: row.text, code, at: clock.now().getTime() }])),
-    mark: () => () => waiting === 0,
-    oldestAt: () => file.oldestAt(cursor),
-    backlog: () => waiting,
-  };
 }

@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "#shared/ids.ts";
-import { openSpoolFile, type SpoolFile, type SpoolFileOptions } from "./spool-file.ts";
+import type { SpoolFileOptions } from "./spool-file.ts";
 import { takeLock } from "./spool-lock.ts";
+import { openTurnLog, type TurnLog } from "./turn-log.ts";
 
 /** The spool file that this process writes; `leave` closes it, and deletes it when nothing is in it. */
-export type Spool = { path: string; file: SpoolFile; leave(): void };
+export type Spool = { path: string; file: TurnLog; leave(): void };
 
 type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & { directory: string };
 
@@ -29,13 +30,12 @@ function newSpool({ directory, sync, bytesMax }: SpoolOptions): Spool {
   const path = `${stem}.db`;
   const lock = takeLock(`${stem}.lock`);
   if (!lock) throw new Error("the lock of a new spool file is taken");
-  const file = openSpoolFile({ path, sync, bytesMax, create: true });
+  const file = openTurnLog({ path, sync, bytesMax, create: true });
   return {
     path,
     file,
     leave: () => {
-      const empty = (["intents", "settled", "dead"] as const).every((table) => file.count(table) === 0);
-      if (empty) {
+      if (file.isEmpty()) {
         file.destroy();
         rmSync(`${stem}.lock`, { force: true });
       } else file.close();

@@ -16,7 +16,7 @@ import { createOrphans, type Orphans } from "./orphans.ts";
 import { createSpool, type Spool } from "./own-spool.ts";
 import { recordText } from "./record-text.ts";
 import type { Source } from "./source.ts";
-import type { SpoolFile } from "./spool-file.ts";
+import type { TurnLog } from "./turn-log.ts";
 import { startWriter, type Writer } from "./writer.ts";
 
 export type Recorder = {
@@ -141,7 +141,7 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
 }
 
 /** The rows in this process's own file. */
-function freshSource(file: SpoolFile, journal: Journal, clock: Clock): Source {
+function freshSource(file: TurnLog, journal: Journal, clock: Clock): Source {
   let cursor = 0;
   return {
     take: (rowsMax) => file.settledAfter(cursor, rowsMax),
@@ -155,7 +155,6 @@ function freshSource(file: SpoolFile, journal: Journal, clock: Clock): Source {
       return () => cursor >= last;
     },
     oldestAt: () => file.oldestAt(cursor),
-    // Numbers have no gaps: a transaction that failed gives its own back.
     backlog: () => file.lastSeq() - cursor,
   };
 }
@@ -182,15 +181,21 @@ type FlushParts = { sources: () => readonly Source[]; journal: Journal; writer: 
 function flushedBy({ sources, journal, writer, clock }: FlushParts): Recorder["flushed"] {
   return async (timeoutMs) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
+    const over = async () => {
+      const gone = sources().map((source) => source.mark());
+      while (!gone.every((isGone) => isGone())) {
+        const leftMs = deadlineMs - clock.monotonicMs();
+        if (leftMs <= 0) throw new Error("records are still on their way to Postgres");
+        const pass = writer.pass(leftMs);
+        writer.hurry();
+        await pass;
+      }
+    };
     await journal.turn();
-    const gone = sources().map((source) => source.mark());
-    while (!gone.every((isGone) => isGone())) {
-      const leftMs = deadlineMs - clock.monotonicMs();
-      if (leftMs <= 0) throw new Error("records are still on their way to Postgres");
-      const pass = writer.pass(leftMs);
-      writer.hurry();
-      await pass;
-    }
+    const wasHolding = journal.held.backlog() > 0;
+    await over();
+    // What was held may have gone to the file instead.
+    if (wasHolding) await over();
   };
 }
 
@@ -209,9 +214,9 @@ function statsOf({ sources, spool, journal, orphans, clock }: StatsParts): Recor
   const nowMs = clock.now().getTime();
   return {
     backlog: backlogOf(sources),
-    parked: spool.file.count("dead") + orphans.parked(),
+    parked: spool.file.parkedCount() + orphans.parked(),
     bytes: journal.usedBytes() + orphans.usedBytes(),
     oldestMs: settledAt.length === 0 ? null : Math.max(0, nowMs - Math.min(...settledAt)),
-    open: spool.file.count("intents"),
+    open: spool.file.running(),
   };
 }

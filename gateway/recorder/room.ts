@@ -1,8 +1,10 @@
 import { statfsSync } from "node:fs";
-import type { Entry, SpoolFile } from "./spool-file.ts";
+import type { Entry, TurnLog } from "./turn-log.ts";
 
 /** Space that only the ends of running calls may use, so that a full spool loses none of them. */
 const RESERVE_BYTES = 16 * 1024 * 1024;
+/** What the end of a running call may take. Its beginning goes later, with the turn in which it was written. */
+const END_BYTES = 1024;
 /** What SQLite adds to a row, roughly; the next measurement reads the true figure. */
 const ROW_OVERHEAD_BYTES = 64;
 const DISK_EVERY_MEASUREMENTS = 10;
@@ -17,7 +19,7 @@ export type Room = {
   measure(): void;
 };
 
-export function roomOf(file: SpoolFile, directory: string, bytesMax: number): Room {
+export function roomOf(file: TurnLog, directory: string, bytesMax: number): Room {
   const reserveBytes = Math.min(RESERVE_BYTES, bytesMax / 2);
   let usedBytes = 0;
   let diskFreeBytes = 0;
@@ -31,7 +33,8 @@ export function roomOf(file: SpoolFile, directory: string, bytesMax: number): Ro
   measure();
 
   return {
-    left: () => usedBytes < bytesMax - reserveBytes && diskFreeBytes >= reserveBytes,
+    left: () =>
+      usedBytes + file.running() * END_BYTES < bytesMax - reserveBytes && diskFreeBytes >= reserveBytes,
     usedBytes: () => usedBytes,
     count: (entry) => {
       if (entry.kind === "intent" || entry.kind === "settle")

@@ -104,7 +104,9 @@ describe("a call's way to Postgres", () => {
     await recorder.open(row);
     const [file = ""] = readdirSync(recorder.directory).filter((name) => name.endsWith(".db"));
     const reader = new Sqlite(join(recorder.directory, file), { readonly: true });
-    expect(reader.query("select id from intents").all()).toEqual([{ id: row.id }]);
+    expect(reader.query("select body from turns").all()).toEqual([
+      { body: expect.stringContaining(`"id":"${row.id}"`) },
+    ]);
     reader.close();
     expect(recorder.stats().open).toBe(1);
     await recorder.settle(settledRow(row));
