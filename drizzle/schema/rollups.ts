@@ -49,6 +49,8 @@ export const rollupState = pgTable("rollup_state", {
   summedTo: instant("summed_to").notNull().default("0001-01-01T00:00:00.000Z"),
   /** Single records before this hour are gone, so its hours are never made anew; null: none are gone. */
   rawFrom: instant("raw_from"),
+  /** Weeks before this Monday are summed up. A day of theirs that is summed up again changes them at once. */
+  weeksTo: date("weeks_to").notNull().default("0001-01-01"),
 });
 
 /** What reports tell apart, but for model and route, which change within a session. */
@@ -144,6 +146,13 @@ export const rollupDays = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] })],
 );
 
+/** The same of a whole week, which begins on the Monday `week`. */
+export const rollupWeeks = pgTable(
+  "rollup_weeks",
+  { orgId: org(), kind: label("kind").notNull(), week: date("week").notNull(), ...byOne() },
+  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.week, table.value, table.channel] })],
+);
+
 /**
  * Which persons were active on a day, by dimension and value: `who` is a hash of these and of the person. Of sessions the
  * days' cells tell it quickly enough.
@@ -170,7 +179,6 @@ const gap = () => ({
   entity: label("entity").$type<"person" | "session">().notNull(),
   kind: label("kind").notNull(),
   lane: smallint("lane").notNull(),
-  day: date("day").notNull(),
   value: label("value").notNull(),
   /** `-infinity`: none. */
   previous: date("previous").notNull(),
@@ -180,16 +188,31 @@ const gap = () => ({
  * How many persons or sessions were active on a day whose last active day before was `previous`: those of a span of days
  * are the sum of `n` over its days where `previous` lies before it.
  */
-export const rollupGaps = pgTable("rollup_gaps", { ...gap(), n: integer("n").notNull() }, (table) => [
-  primaryKey({
-    columns: [table.orgId, table.entity, table.kind, table.lane, table.day, table.value, table.previous],
-  }),
-]);
+export const rollupGaps = pgTable(
+  "rollup_gaps",
+  { ...gap(), day: date("day").notNull(), n: integer("n").notNull() },
+  (table) => [
+    primaryKey({
+      columns: [table.orgId, table.entity, table.kind, table.lane, table.day, table.value, table.previous],
+    }),
+  ],
+);
+
+/** The same by week, of those only who were not active before in the same week. */
+export const rollupGapWeeks = pgTable(
+  "rollup_gap_weeks",
+  { ...gap(), week: date("week").notNull(), n: integer("n").notNull() },
+  (table) => [
+    primaryKey({
+      columns: [table.orgId, table.entity, table.kind, table.lane, table.week, table.value, table.previous],
+    }),
+  ],
+);
 
 /** The same by the first hour of the day (0 to 23) in which they were active: a window may end with any hour. */
 export const rollupGapHours = pgTable(
   "rollup_gap_hours",
-  { ...gap(), hour: smallint("hour").notNull(), n: integer("n").notNull() },
+  { ...gap(), day: date("day").notNull(), hour: smallint("hour").notNull(), n: integer("n").notNull() },
   (table) => [
     primaryKey({
       columns: [

@@ -142,9 +142,8 @@ describe("an update of the tables", () => {
     await it.rollups.catchUp(NOW);
     const asked = spec({ dimensions: ["model", "week"] });
     const before = await figures(it.single, asked);
-    const made = ["cells", "sessions", "hourly", "days", "seen", "gaps", "gap_hours"].map(
-      (name) => `rollup_${name}`,
-    );
+    const parts = ["cells", "sessions", "hourly", "days", "seen", "gaps", "gap_hours", "weeks", "gap_weeks"];
+    const made = parts.map((name) => `rollup_${name}`);
     const counts = async () =>
       await Promise.all(made.map(async (table) => (await it.sql`select count(*) from ${it.sql(table)}`)[0]));
     const rows = await counts();
@@ -159,6 +158,50 @@ describe("an update of the tables", () => {
     expect(await figures(it.rolled, asked)).toEqual(before);
     await it.close();
   });
+
+  test("weeks are made of the days that there are, one at a time, and what came late in them changes them", async () => {
+    const it = await ledger();
+    const at = (day: number, hour = 9) => new Date(Date.UTC(2026, 8, day, hour)).toISOString();
+    // Six weeks with a gap of one, people who come again in the same week, in the next, and after the gap.
+    const days = [1, 2, 5, 8, 9, 15, 30, 36, 36, 41].map((day, i) =>
+      call(at(day, i), { owner: i % 3 ? "ann" : "bob", model: i % 2 ? "m1" : "m2", session: `s${i % 5}` }),
+    );
+    await it.write(days);
+    await it.rollups.catchUp(NOW);
+    const cuts: Spec["dimensions"][] = [["model"], ["subject", "week"], ["month"], ["day"]];
+    const asked = cuts.map((dimensions) =>
+      spec({
+        dimensions,
+        measures: ["cost_usd", "users", "sessions", "active_hours", "requests"],
+        range: { from: "2026-09-03", to: "2026-10-09T11:20:00Z" },
+      }),
+    );
+    const differ = async () => {
+      for (const one of asked) expect(await figures(it.rolled, one)).toEqual(await figures(it.single, one));
+    };
+    await differ();
+    const tables = async () => {
+      const rows = await it.sql<{ row: string }[]>`
+        select row_to_json(w)::text as row from rollup_weeks w
+        union all select row_to_json(g)::text from rollup_gap_weeks g where n <> 0 order by 1`;
+      return rows.map(({ row }) => row);
+    };
+    const made = await tables();
+    await it.sql`truncate rollup_weeks, rollup_gap_weeks`;
+    await it.sql`update rollup_state set weeks_to = default`;
+    await differ();
+    expect(await it.rollups.turn(NOW)).toBe("more");
+    await differ();
+    await it.rollups.catchUp(NOW);
+    expect(await tables()).toEqual(made);
+    await it.write([call(at(4, 3), { owner: "eve" }), call(at(22, 3), { owner: "bob", session: "s1" })]);
+    await it.rollups.catchUp(NOW);
+    await differ();
+    const changed = await tables();
+    await it.rollups.rebuild(NOW);
+    expect(await tables()).toEqual(changed);
+    await it.close();
+  }, 20_000);
 });
 
 describe("one writer", () => {

@@ -2,7 +2,7 @@ import type { DimensionName } from "#shared/report.ts";
 import type { AggregateName } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
-import type { Cover, Span } from "./cover.ts";
+import { type Cover, DAY_MS, down, type Span, up } from "./cover.ts";
 import type { Kind } from "./kinds.ts";
 
 /** What is counted distinctly: whose column it is, and the names of the counts in each lane. */
@@ -29,6 +29,8 @@ export type Context = {
   params: Parameters;
   kind: Kind | null;
   covers: { current: Cover; previous: Cover | null };
+  /** Weeks before this Monday are summed up. */
+  weeksToMs: number;
   names: readonly AggregateName[];
   /** The aggregates that are sums, `uncertain` among them, and those that count distinctly. */
   columns: readonly string[];
@@ -47,22 +49,45 @@ export const sectionsOf = ({ dimensions, kind }: Context): Section[] => [
 export const isAsked = (entity: Entity, names: readonly AggregateName[]): boolean =>
   names.includes(ENTITIES[entity].all) || names.includes(ENTITIES[entity].billed);
 
-/** A window's span of sums: whole days, and the hours from 0 to before `toHour` of the day `toDay`. */
-export type Reach = { current: boolean; fromDay: string; toDay: string; toHour: number; span: Span };
+/**
+ * A window's span of sums: whole days, and the hours from 0 to before `toHour` of the day `toDay`. Of the days those in
+ * `weeks` make up whole weeks.
+ */
+export type Reach = {
+  current: boolean;
+  fromDay: string;
+  toDay: string;
+  toHour: number;
+  weeks: { fromDay: string; toDay: string } | null;
+  span: Span;
+};
 
-export const reachesOf = ({ current, previous }: Context["covers"]): Reach[] => {
+export const reachesOf = ({ covers: { current, previous }, weeksToMs }: Context): Reach[] => {
   const sides = [
     { current: true, span: current.sums },
     { current: false, span: previous?.sums ?? null },
   ];
   return sides.flatMap(({ span, ...side }) => {
     if (!span) return [];
-    const to = new Date(span.toMs);
-    return [
-      { ...side, span, fromDay: dayOf(span.fromMs), toDay: dayOf(span.toMs), toHour: to.getUTCHours() },
+    const [fromDay, toDay, toHour] = [
+      dayOf(span.fromMs),
+      dayOf(span.toMs),
+      new Date(span.toMs).getUTCHours(),
     ];
+    // Before the first day there is nothing.
+    if (fromDay === toDay && toHour === 0) return [];
+    const weeks = {
+      fromMs: up(WEEK_MS, span.fromMs - MONDAY_MS) + MONDAY_MS,
+      toMs: down(WEEK_MS, Math.min(span.toMs, weeksToMs) - MONDAY_MS) + MONDAY_MS,
+    };
+    const whole = weeks.fromMs < weeks.toMs && { fromDay: dayOf(weeks.fromMs), toDay: dayOf(weeks.toMs) };
+    return [{ ...side, span, fromDay, toDay, toHour, weeks: whole || null }];
   });
 };
+
+const WEEK_MS = 7 * DAY_MS;
+/** 1970 began on a Thursday. */
+const MONDAY_MS = 4 * DAY_MS;
 
 const dayOf = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : "0001-01-01";

@@ -3,8 +3,8 @@ import type { Period } from "../window.ts";
 /** Milliseconds since 1970, half-open; infinite where there is no bound. */
 export type Span = { fromMs: number; toMs: number };
 
-/** How far rollups reach, as one snapshot of the database tells. */
-export type Survey = {
+/** How far sums of hours and days reach, as one snapshot of the database tells. */
+export type Reached = {
   /** Every hour before is rolled up. */
   rolledToMs: number;
   /** What is made of hours is made of those before. */
@@ -14,6 +14,9 @@ export type Survey = {
   /** Hours before `rolledToMs` in which records changed since, ascending. */
   markedMs: readonly number[];
 };
+
+/** How far all rollups reach: weeks before the Monday `weeksToMs` are summed up. */
+export type Survey = Reached & { weeksToMs: number };
 
 /**
  * Where the records of a period are read, each of them in one place: `sums` by one dimension, from a midnight to the end
@@ -30,13 +33,13 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 export const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
-const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * stepMs;
+export const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * stepMs;
 
 /**
  * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single
  * records are gone is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
  */
-export function coverOf(period: Period, survey: Survey, withSums: boolean): Cover {
+export function coverOf(period: Period, survey: Reached, withSums: boolean): Cover {
   const fromMs = period.fromMs ?? Number.NEGATIVE_INFINITY;
   const { toMs } = period;
   const rawFromMs = survey.rawFromMs ?? Number.NEGATIVE_INFINITY;

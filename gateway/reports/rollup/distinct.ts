@@ -28,7 +28,7 @@ const lanesOf = ({ names }: Context, entity: Who): Lane[] =>
 export function activeSql(context: Context, section: Section, entity: Who, base: string): string {
   const { column } = ENTITIES[entity];
   const group = section.total ? "" : ", d1, d2, value";
-  const reaches = reachesOf(context.covers);
+  const reaches = reachesOf(context);
   const seen = lanesOf(context, entity).map((lane) => {
     const known =
       reaches.length > 0 ? `exists (${seenSql(context, section, entity, lane, reaches)})` : "false";
@@ -51,7 +51,7 @@ export function activePart(context: Context, section: Section, entity: Who, acti
  * others are looked for.
  */
 export function activeInAll(context: Context, section: Section, entity: Who, active: string): string {
-  const reaches = reachesOf(context.covers);
+  const reaches = reachesOf(context);
   const seen = lanesOf(context, entity).map((lane) => `bool_or(seen_${lane}) as seen_${lane}`);
   const once = `(
     select current, ''::text as value, text, min(day) as day, ${["bool_or(billed) as billed", ...seen].join(", ")}

@@ -1,5 +1,5 @@
 import { BILLED, firstHourSql, isFine, KIND_NAMES, KINDS, LANE, TAG_ROWS, whoSql } from "./kinds.ts";
-import { KEYS } from "./roll.ts";
+import { IS_SUMMED_WEEK, KEYS, weekOf } from "./roll.ts";
 
 // The statements that tell who was active when, of a day's cells. Parameters: $1 is the organisation, $2 the day.
 
@@ -99,17 +99,33 @@ union all select entity, kind, lane, $2::date, value, previous, now_at, 1 from s
 union all select entity, kind, lane, after_day, value, previous, after_hour, -sign from signed where after is not null
 union all select entity, kind, lane, after_day, value, $2::date, after_hour, sign from signed where after is not null`;
 
-const takeSteps = (table: string, key: string): string => `
+const takeSteps = (table: string, key: string, steps = "gap_steps"): string => `
 insert into ${table} as g (org_id, ${key}, n)
-select $1::text, ${key}, sum(n)::int from gap_steps group by ${key} having sum(n) <> 0
+select $1::text, ${key}, sum(n)::int from ${steps} group by ${key} having sum(n) <> 0
 order by ${key}
 on conflict (org_id, ${key}) do update set n = g.n + excluded.n`;
 
 const GAP = "entity, kind, lane, day, value, previous";
+const GAP_OF_WEEK = "entity, kind, lane, week, value, previous";
 export const TAKE_STEPS: readonly string[] = [
   takeSteps("rollup_gaps", GAP),
   takeSteps("rollup_gap_hours", `${GAP}, hour`),
+  takeSteps(
+    "rollup_gap_weeks",
+    GAP_OF_WEEK,
+    `(
+  select *, ${weekOf("day")} as week from gap_steps
+) s where previous < week and ${IS_SUMMED_WEEK}`,
+  ),
 ];
+
+/** Those of the week $2, of which there are none. */
+export const ROLL_GAPS_OF_WEEK = `
+insert into rollup_gap_weeks (org_id, ${GAP_OF_WEEK}, n)
+select $1::text, entity, kind, lane, $2::date, value, previous, sum(n)::int from rollup_gaps
+where org_id = $1::text and day >= $2::date and day < $2::date + 7 and previous < $2::date
+group by entity, kind, lane, value, previous having sum(n) <> 0
+order by entity, kind, lane, value, previous`;
 
 export const FORGET_SEEN = `
 delete from rollup_seen s using active_before b

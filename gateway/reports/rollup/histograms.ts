@@ -3,6 +3,7 @@ import { sumHistograms } from "./one-dimension.ts";
 import { BUCKET_CEILINGS_MS, BUCKET_FLOORS_MS, BUCKET_NAMES } from "./sums.ts";
 
 const GROUP = "total, current, d1, d2";
+const HIST_GROUPS = "select * from hist_groups where d1 is not null";
 const summed = `array[${BUCKET_NAMES.map((name) => `sum(${name})`).join(",")}]::bigint[] as counts`;
 const list = (values: readonly number[]) => `(array[${values.join(",")}])[bucket]`;
 
@@ -18,22 +19,22 @@ export function percentilesSql(
 ): string[] {
   const sections = sectionsOf(context);
   const hasGroups = sections.length > 1;
-  const total =
-    hasGroups && places.total === places.groups
-      ? "select current, '' as d1, '' as d2, bucket, n from hist_groups"
-      : histogramsOf(places.total, "none");
-  const parts = sections.flatMap((section) => [
-    section.total
-      ? `select true as total, t.* from (${total}) t`
-      : "select false as total, g.* from hist_groups g where d1 is not null",
-    ...sumsPart(context, section),
-  ]);
+  // Each record is in one group: then all of them together are all there are.
+  const shared = hasGroups && places.total === places.groups;
+  const all = (hists: string) => `select current, '' as d1, '' as d2, bucket, n from ${hists}`;
+  const sums = sections.filter(({ total }) => !(total && shared)).map((section) => sumsOf(context, section));
+  const parts = sections.flatMap(({ total }, i) => {
+    const facts = total ? (shared ? all("hist_groups") : histogramsOf(places.total, "none")) : HIST_GROUPS;
+    const own = total && shared ? [all("hist_sums_0")] : [`select * from hist_sums_${i}`];
+    return [facts, ...(sums[0] ? own : [])].map((rows) => `select ${total} as total, h.* from (${rows}) h`);
+  });
   const groups = chosen === null ? "all" : { table: chosen, rest: places.total === places.groups };
   const isChosen = `exists (select from ${chosen} s where s.d1 = h.d1 and s.d2 = h.d2)`;
   return [
     ...(hasGroups
       ? [`hist_groups as materialized (${histogramsOf(places.groups, groups, "true", places.cells)}\n)`]
       : []),
+    ...sums.flatMap((sql, i) => (sql ? [`hist_sums_${i} as (${sql}\n)`] : [])),
     `hists as (
   select ${GROUP}, bucket, sum(n)::bigint as n from (
   ${parts.join("\n  union all ")}
@@ -85,9 +86,13 @@ export function histogramsOf(facts: string, by: By, where = "true", cells = `${f
 
 const UNNESTED = "cross join lateral unnest(counts) with ordinality as b(n, bucket) where n > 0";
 
-const sumsPart = (context: Context, section: Section): string[] =>
-  sumHistograms(context, section).map(
-    (side) => `select ${section.total} as total, current, d1, d2, bucket::int, n from (
+/** Null where none are read. */
+const sumsOf = (context: Context, section: Section): string | null =>
+  sumHistograms(context, section)
+    .map(
+      (side) => `
+  select current, d1, d2, bucket::int, n from (
     select current, d1, d2, ${summed} from ${side} group by current, d1, d2
   ) c ${UNNESTED}`,
-  );
+    )
+    .join("\n  union all ") || null;

@@ -1,6 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
+import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
-import { type Context, ENTITIES, OF_DAY, reachesOf, type Section } from "./context.ts";
+import { type Context, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
 import { unitOf, whoOf } from "./distinct.ts";
 import { LANE } from "./kinds.ts";
 import { OVER_CELLS, partSql, usedSums } from "./parts.ts";
@@ -20,21 +21,69 @@ export function sumPartsOf(context: Context, section: Section): string[] {
 export const sumHistograms = (context: Context, section: Section): string[] =>
   sumsSql(context, section, BUCKET_NAMES);
 
-/** The rows of whole days, and those of the hours behind them, of each window, with the groups that their days and values make. */
+type Tables = {
+  weeks: string;
+  days: string;
+  hours: string;
+  within: (reach: Reach, params: Parameters) => string;
+};
+
+const SUMS: Tables = {
+  weeks: "rollup_weeks",
+  days: "rollup_days",
+  hours: "rollup_hourly",
+  within: ({ toDay, span }, params) =>
+    `t.hour >= ${params.add(`${toDay}T00:00:00Z`, "timestamptz")} and t.hour < ${params.instant(span.toMs)}`,
+};
+const GAPS: Tables = {
+  weeks: "rollup_gap_weeks",
+  days: "rollup_gaps",
+  hours: "rollup_gap_hours",
+  within: ({ toDay, toHour }, params) =>
+    `t.day = ${params.add(toDay, "date")} and t.hour < ${params.add(String(toHour), "int")}`,
+};
+
+/** The rows of a reach's weeks, of the days that these leave, and of the hours behind them; a week's `day` is its Monday. */
+function rowsOf(
+  { params }: Context,
+  { dimensions }: Section,
+  reach: Reach,
+  { columns, ...tables }: Tables & { columns: readonly string[] },
+): string {
+  const { fromDay, toDay, toHour } = reach;
+  // No week where a row is of less than one.
+  const weeks = dimensions.some((name) => name === "day" || name === "month") ? null : reach.weeks;
+  const select = ["org_id", "kind", "value", ...columns].map((name) => `t.${name}`).join(", ");
+  const between = (table: string, column: string, from: string, to: string) =>
+    from < to
+      ? [
+          `select t.${column} as day, ${select} from ${table} t where t.${column} >= ${params.add(from, "date")} and t.${column} < ${params.add(to, "date")}`,
+        ]
+      : [];
+  // Each span by itself: the server would read all that lies between two.
+  const parts = [
+    ...(weeks ? between(tables.weeks, "week", weeks.fromDay, weeks.toDay) : []),
+    ...between(tables.days, "day", fromDay, weeks?.fromDay ?? toDay),
+    ...(weeks ? between(tables.days, "day", weeks.toDay, toDay) : []),
+    ...(toHour > 0
+      ? [
+          `select ${params.add(toDay, "date")} as day, ${select} from ${tables.hours} t where ${tables.within(reach, params)}`,
+        ]
+      : []),
+  ];
+  return `(${parts.join("\n      union all ")}\n    )`;
+}
+
+/** The rows of each window's reach, with the groups that they make. */
 function sumsSql(context: Context, section: Section, columns: readonly string[]): string[] {
   const { ask, params } = context;
   const channel = ask.spec.filters.channel ?? [];
   const lane = asksForLane(ask.spec) ? "true" : "r.channel <> 'subscription'";
-  return reachesOf(context.covers).flatMap(({ current, fromDay, toDay, toHour, span }) => {
-    const filter = channel.length > 0 ? ` and r.channel = any(${params.add(channel, "text[]")})` : "";
-    const select = `${current} as current, ${lane} as billed, ${columns.map((name) => `r.${name}`).join(", ")}`;
-    const to = params.add(toDay, "date");
-    const days = `r.day >= ${params.add(fromDay, "date")} and r.day < ${to}`;
-    const whole = grouped(context, section, "rollup_days", select, days + filter);
-    if (toHour === 0) return [whole];
-    const hours = `r.hour >= ${params.add(`${toDay}T00:00:00Z`, "timestamptz")} and r.hour < ${params.instant(span.toMs)}`;
-    const hourly = `(select h.*, (h.hour at time zone 'UTC')::date as day from rollup_hourly h)`;
-    return [whole, grouped(context, section, hourly, select, hours + filter)];
+  return reachesOf(context).map((reach) => {
+    const filter = channel.length > 0 ? `r.channel = any(${params.add(channel, "text[]")})` : "true";
+    const select = `${reach.current} as current, ${lane} as billed, ${columns.map((name) => `r.${name}`).join(", ")}`;
+    const rows = rowsOf(context, section, reach, { ...SUMS, columns: ["channel", ...columns] });
+    return grouped(context, section, rows, select, filter);
   });
 }
 
@@ -71,17 +120,15 @@ function gapParts(context: Context, section: Section): string[] {
       `sum(n) filter (where entity = '${entity}' and lane = ${LANE[lane]})`,
     ]),
   );
-  return reachesOf(context.covers).flatMap(({ current, fromDay, toDay, toHour }) => {
-    const from = params.add(fromDay, "date");
-    const to = params.add(toDay, "date");
-    const part = (table: string, when: string) => {
-      const where = `${which} and ${when} and r.previous < ${start(from)}`;
-      const rows = grouped(context, section, table, `${current} as current, r.entity, r.lane, r.n`, where);
-      return partSql(context, section, Object.fromEntries(counts), rows);
-    };
-    const days = part("rollup_gaps", `r.day >= ${from} and r.day < ${to}`);
-    if (toHour === 0) return [days];
-    const hour = params.add(String(toHour), "int");
-    return [days, part("rollup_gap_hours", `r.day = ${to} and r.hour < ${hour}`)];
+  return reachesOf(context).map((reach) => {
+    const rows = rowsOf(context, section, reach, { ...GAPS, columns: ["entity", "lane", "previous", "n"] });
+    const select = `${reach.current} as current, r.entity, r.lane, r.n`;
+    const where = `${which} and r.previous < ${start(params.add(reach.fromDay, "date"))}`;
+    return partSql(
+      context,
+      section,
+      Object.fromEntries(counts),
+      grouped(context, section, rows, select, where),
+    );
   });
 }

@@ -55,7 +55,7 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const late = asked && !first;
   const text = `with ${ctes.join(",\n")}
 ${late ? withPercentiles(names) : "select x.*, x.total::text as is_total from shown x"} order by x.total, x.place`;
-  return { text, params: params.values, alone: reachesOf(context.covers).length > 0 };
+  return { text, params: params.values, alone: reachesOf(context).length > 0 };
 }
 
 type Places = { groups: string; total: string };
@@ -153,6 +153,7 @@ function contextOf(ask: Ask, survey: Survey): Context {
     params: parameters(),
     kind,
     covers: { current: cover(current), previous: previous && cover(previous) },
+    weeksToMs: survey.weeksToMs,
     names,
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities: ENTITY_NAMES.filter((entity) => isAsked(entity, names)),

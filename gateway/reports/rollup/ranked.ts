@@ -15,7 +15,7 @@ export function isRanked(context: Context): boolean {
   const once = !dimensions.includes("tag");
   // Times come first: with them a percentile says little about who is shown.
   const plain = ask.spec.measures[0] !== "latency_p95_ms" || !dimensions.some(isTimely);
-  return many && once && plain && reachesOf(context.covers).length === 0;
+  return many && once && plain && reachesOf(context).length === 0;
 }
 
 /** The groups that are shown, by the order that plan.ts says, made of nothing but what the order needs. */

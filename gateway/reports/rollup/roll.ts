@@ -111,16 +111,40 @@ const namedCounts = BUCKET_NAMES.map((name) => `sum(r.${name})::int as ${name}`)
 
 export const ROLL_HOURLY: readonly string[] = KIND_NAMES.map(hourlyOf);
 
-/** The sums of the whole day $2, of which there are none, of its hours'. */
-export const ROLL_DAY = `
-insert into rollup_days (org_id, kind, day, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
+/** Sums by one dimension of several others of them, `r`. */
+const summedUp = (table: string, unit: string, at: string, from: string): string => `
+insert into ${table} (org_id, kind, ${unit}, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
   first_tag_at, active_hours, billed_hours, ${buckets})
-select $1::text, r.kind, $2::date, r.value, r.channel, ${resummed}, min(r.first_at), sum(r.session_cost_usd),
+select $1::text, r.kind, ${at}, r.value, r.channel, ${resummed}, min(r.first_at), sum(r.session_cost_usd),
   min(r.first_session_at), min(r.first_tag_at), sum(r.active_hours)::int, sum(r.billed_hours)::int, ${recounted}
-from rollup_hourly r
-where ${IN_DAY} and r.kind = any($3::text[])
+from ${from}
 group by r.kind, r.value, r.channel
 order by r.kind, r.value, r.channel`;
+
+/** The sums of the whole day $2, of which there are none, of its hours'. */
+export const ROLL_DAY = summedUp(
+  "rollup_days",
+  "day",
+  "$2::date",
+  `rollup_hourly r where ${IN_DAY} and r.kind = any($3::text[])`,
+);
+
+export const weekOf = (day: string): string => `date_trunc('week', ${day}::timestamp)::date`;
+const WEEK = weekOf("$2::date");
+/** Whether a `week` is one of those that are summed up. */
+export const IS_SUMMED_WEEK = "week < (select weeks_to from rollup_state where org_id = $1::text)";
+
+/** Makes the sums of the week of the day $2 anew of its days', where weeks are summed up so far. */
+export const ROLL_WEEK: readonly string[] = [
+  `delete from rollup_weeks where org_id = $1::text and week = ${WEEK}`,
+  summedUp(
+    "rollup_weeks",
+    "week",
+    WEEK,
+    `(select d.*, ${WEEK} as week from rollup_days d) r
+where r.org_id = $1::text and r.day >= ${WEEK} and r.day < ${WEEK} + 7 and r.${IS_SUMMED_WEEK}`,
+  ),
+];
 
 const ofDay = (table: string): string => `delete from ${table} where org_id = $1::text and day = $2::date`;
 

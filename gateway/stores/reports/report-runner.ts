@@ -116,12 +116,12 @@ export function reportRunner({
 /**
  * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
  * hashes of millions of cells stay in memory, within bounds. Cells are joined with groups, and grouped, by hash alone: the
- * server cannot know how many groups there are, and would sort far too much. Most reports take less than further processes would take to begin. Whose process it is takes
- * no asking of its own.
+ * server cannot know how many groups there are, and would sort far too much. Most reports take less than further processes
+ * would take to begin. Sums are few and mostly in memory. Whose process it is takes no asking of its own.
  */
 const BEFORE_READING = `lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off;
   set local enable_mergejoin = off; set local enable_nestloop = off; set local enable_sort = off;
-  set local parallel_setup_cost = 30000;
+  set local parallel_setup_cost = 30000; set local random_page_cost = 1.1;
   ${OWN_PROCESS}`;
 
 /** The server takes a stretch of single records for much longer than it is, and would begin further processes for it. */
@@ -145,6 +145,7 @@ async function surveyed(
   return {
     rolledToMs: Number(row["rolled_to"]),
     summedToMs: Number(row["summed_to"]),
+    weeksToMs: Date.parse(row["weeks_to"] ?? ""),
     rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
     markedMs: marked.map(Number).sort((a, b) => a - b),
   };

@@ -3,6 +3,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay } from "./sum-up-day.ts";
+import { sumUpNextWeek } from "./sum-up-week.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -49,6 +50,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
         await sumUpNext(sql, orgId, state);
         return "more";
       }
+      if (await sumUpNextWeek(sql, orgId, state)) return "more";
       const settledMs = floorTo(HOUR_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
         records += await advance(sql, orgId, state, settledMs);
@@ -174,6 +176,7 @@ const OF_DAYS = [
   "rollup_gap_hours",
   "rollup_seen",
 ];
+const OF_WEEKS = ["rollup_weeks", "rollup_gap_weeks"];
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */
 async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Turn> {
@@ -184,8 +187,12 @@ async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Tu
   for (const table of OF_DAYS) {
     await sql`delete from ${sql(table)} where org_id = ${orgId} and day >= ${day}`;
   }
+  for (const table of OF_WEEKS) {
+    await sql`delete from ${sql(table)} where org_id = ${orgId} and week >= date_trunc('week', ${day}::date)`;
+  }
   await sql`
-    update rollup_state set rolled_to = ${from}, summed_to = least(summed_to, ${from}::text::timestamptz)
+    update rollup_state set rolled_to = ${from}, summed_to = least(summed_to, ${from}::text::timestamptz),
+      weeks_to = least(weeks_to, date_trunc('week', ${day}::date)::date)
     where org_id = ${orgId}`;
   return "more";
 }

@@ -11,7 +11,7 @@ import {
   TAKE_STEPS,
 } from "../../reports/rollup/gaps.ts";
 import { KIND_NAMES } from "../../reports/rollup/kinds.ts";
-import { FORGET_SUMS, ROLL_CELLS, ROLL_DAY, ROLL_HOURLY } from "../../reports/rollup/roll.ts";
+import { FORGET_SUMS, ROLL_CELLS, ROLL_DAY, ROLL_HOURLY, ROLL_WEEK } from "../../reports/rollup/roll.ts";
 import type { Sql } from "./rollup-writer.ts";
 
 /** `known`: sums of it were made before. `isWhole`: all of its hours are rolled up. `isLast`: no later day is summed up. */
@@ -32,7 +32,10 @@ export async function sumUpDay(
   else await sql.unsafe(NOTE_NOBODY);
   if (known) for (const statement of FORGET_SUMS) await sql.unsafe(statement, takes(statement));
   for (const statement of [...ROLL_CELLS, ...ROLL_HOURLY]) await sql.unsafe(statement, day);
-  if (isWhole) await sql.unsafe(ROLL_DAY, kinds);
+  if (isWhole) {
+    await sql.unsafe(ROLL_DAY, kinds);
+    for (const statement of ROLL_WEEK) await sql.unsafe(statement, day);
+  }
   await sql.unsafe(NOTE_AFTER, day);
   await sql.unsafe(LOOK_AT_NOTES);
   await sql.unsafe(NOTE_ELSEWHERE, day);
