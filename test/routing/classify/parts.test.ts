@@ -127,6 +127,28 @@ describe("marks of shape", () => {
   });
 });
 
+describe("marks that are looked for only where a text may bear them", () => {
+  const cases: Record<string, string[]> = {
+    "inline code": ["call `run` now", "the run() of it", "see main.py there", "in snake_case"],
+    formula: ["12 / 3", "x = 2y", "a 4 × 5 grid", "n ≤ m", "2*(3)"],
+    "many digits": ["1 2 3 4 5 6 7 8", "on 12345678", "1 apple, 2 pears, 3 plums, 4 figs, 5 kiwis, 6, 7, 8"],
+    "list of lines": ["to buy\n- milk\n- bread", "so:\n1. one\n2) two", "also\n \t• eins\n • zwei"],
+    "choices to pick from": ["which?\nA) red\nB) blue", "A. rot B ： blau"],
+    "not Latin": ["добрый день", "그런가", "ขอบคุณ"],
+    "quoted text": ['say "no more than this" to', "« une phrase entière »"],
+  };
+  for (const [mark, texts] of Object.entries(cases)) {
+    test(mark, () => {
+      for (const text of texts) expect(marksOf(text) as string[]).toContain(mark);
+    });
+  }
+
+  test("a Greek capital is no formula, and a curly quotation mark no other script", () => {
+    expect(marksOf("Πόσα 12")).not.toContain("formula");
+    expect(marksOf("it’s — fine")).not.toContain("not Latin");
+  });
+});
+
 describe("calibration", () => {
   test("a higher score never means less confidence", () => {
     const trials = fc.array(
