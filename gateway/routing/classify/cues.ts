@@ -115,12 +115,15 @@ function scan(lexicon: Lexicon, text: string, found: Found): void {
   }
 }
 
+/** Blanks that are not one space. */
+const BLANKS = /\s\s+|[^\S ]/g;
+
 /**
  * The cues of a text: every concept seen in the instruction zone, `first:` for the earliest, `early:` within its first
  * 50 characters (20 in unspaced scripts), and pairs (`translate+language`) of concepts in it.
  */
 export function matchCues(lexicon: Lexicon, zone: string): Cue[] {
-  const line = zone.replace(/\s+/g, " ");
+  const line = zone.replace(BLANKS, " ");
   const seen = new Map<string, { matched: string; start: number }>();
   scan(lexicon, line, (concept, start, end) => {
     if (!seen.has(concept)) seen.set(concept, { matched: line.slice(start, end), start });

@@ -14,9 +14,10 @@ export const TOPIC_BLOCKS: BlockWeights = [1, 0.5, 0.1, 0.1, 0.1, 1.1];
 export function kindColumns(kinds: ArrayLike<number>, weight: number): Float32Array {
   const columns = Float32Array.from(kinds);
   let square = 0;
-  for (const value of columns) square += value * value;
+  for (let at = 0; at < columns.length; at++) square += (columns[at] as number) ** 2;
   const scale = square > 0 ? weight / Math.sqrt(square) : 0;
-  return columns.map((value) => value * scale);
+  for (let at = 0; at < columns.length; at++) columns[at] = (columns[at] as number) * scale;
+  return columns;
 }
 
 /** A text's decision value for every class. */

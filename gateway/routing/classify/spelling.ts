@@ -106,12 +106,11 @@ function unedited(text: string, start: number, end: number): string | null {
   return null;
 }
 
-/** What a mistyped word was meant to be; null where it is known, or nothing known is near. */
+/** What an unknown word was meant to be; null where tasks are asked with it, or nothing known is near. */
 function meant(text: string, start: number, end: number): string | null {
   const length = end - start;
   if (length < SWAPPED_MIN || length > LETTERS_MAX) return null;
-  const hash = hashWord(text, start, end);
-  if (rankOf(hash) >= 0 || FAMILIAR.words.has(hash)) return null;
+  if (FAMILIAR.words.has(hashWord(text, start, end))) return null;
   return unswapped(text, start, end) ?? (length >= EDITED_MIN ? unedited(text, start, end) : null);
 }
 
@@ -119,19 +118,25 @@ function meant(text: string, start: number, end: number): string | null {
 const FREQUENT_RANKS = 200;
 const FREQUENT_SHARE = 0.15;
 
-/** Words of a to z as [start, end) pairs, if the text is English; none else: other languages' words are unknown too. */
-function englishWords(text: string): number[] {
+/**
+ * Words of a to z that are not among the most frequent 30,000, as [start, end) pairs, if the text is English; none else:
+ * other languages' words are unknown too.
+ */
+function unknownWords(text: string): number[] {
   const spans = wordsOf(text);
-  const plain: number[] = [];
+  const unknown: number[] = [];
+  let plain = 0;
   let frequent = 0;
   for (let at = 0; at < spans.length; at += 2) {
-    const [start, end] = [spans[at] as number, spans[at + 1] as number];
+    const start = spans[at] as number;
+    const end = spans[at + 1] as number;
     if (!isPlain(text, start, end)) continue;
-    plain.push(start, end);
+    plain++;
     const rank = rankOf(hashWord(text, start, end));
-    if (rank >= 0 && rank < FREQUENT_RANKS) frequent++;
+    if (rank < 0) unknown.push(start, end);
+    else if (rank < FREQUENT_RANKS) frequent++;
   }
-  return frequent * 2 >= FREQUENT_SHARE * plain.length ? plain : [];
+  return frequent >= FREQUENT_SHARE * plain ? unknown : [];
 }
 
 /**
@@ -139,11 +144,12 @@ function englishWords(text: string): number[] {
  * neighbouring letters away from a known word, or one letter away from a word of the built-in examples and cues. Pure.
  */
 export function respell(text: string): string {
-  const spans = englishWords(text);
+  const spans = unknownWords(text);
   let out = "";
   let done = 0;
   for (let at = 0; at < spans.length; at += 2) {
-    const [start, end] = [spans[at] as number, spans[at + 1] as number];
+    const start = spans[at] as number;
+    const end = spans[at + 1] as number;
     const word = meant(text, start, end);
     if (word === null) continue;
     out += text.slice(done, start) + word;

@@ -23,8 +23,11 @@ export function clip(text: string): string {
 
 /** Compatibility forms folded (NFKC), lower case, every run of digits one `0`. Line ends stay. */
 export function normalise(text: string): string {
-  const folded = NON_ASCII.test(text) ? text.normalize("NFKC") : text;
-  return folded.toLowerCase().replace(/\p{Nd}+/gu, "0");
+  if (!NON_ASCII.test(text)) return text.toLowerCase().replace(/\d+/g, "0");
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\p{Nd}+/gu, "0");
 }
 
 function headOf(text: string): string {

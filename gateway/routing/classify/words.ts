@@ -73,10 +73,11 @@ export function addMeaning(hash: number, sum: Float32Array): void {
   }
 }
 
-/** Scales a sum of meanings to length 1; a sum of none stays 0. */
+/** Scales a sum of meanings to length 1, in place; a sum of none stays 0. */
 export function settleMeaning(sum: Float32Array): Float32Array {
   let square = 0;
-  for (const value of sum) square += value * value;
+  for (let at = 0; at < sum.length; at++) square += (sum[at] as number) * (sum[at] as number);
   const scale = square > 0 ? 1 / Math.sqrt(square) : 0;
-  return sum.map((value) => value * scale);
+  for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) * scale;
+  return sum;
 }
