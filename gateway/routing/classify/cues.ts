@@ -115,6 +115,20 @@ function scan(lexicon: Lexicon, text: string, found: Found): void {
   }
 }
 
+/** Names of two parts. Each is made once: to put them together anew takes longer than to find the cues. */
+function naming(separator: string): (one: string, other: string) => string {
+  const made = new Map<string, Map<string, string>>();
+  return (one, other) => {
+    const known = made.get(one) ?? new Map<string, string>();
+    const name = known.get(other) ?? `${one}${separator}${other}`;
+    if (known.size === 0) made.set(one, known);
+    known.set(other, name);
+    return name;
+  };
+}
+const placeName = naming(":");
+const pairName = naming("+");
+
 /** Blanks that are not one space. */
 const BLANKS = /\s\s+|[^\S ]/g;
 
@@ -134,10 +148,10 @@ export function matchCues(lexicon: Lexicon, zone: string): Cue[] {
   for (const cue of found) {
     cues.push({ concept: cue.concept, matched: cue.matched });
     const early = classAt(line, cue.start) === UNSPACED ? EARLY_UNSPACED : EARLY_CHARACTERS;
-    if (cue.start < early) cues.push({ concept: `early:${cue.concept}`, matched: cue.matched });
+    if (cue.start < early) cues.push({ concept: placeName("early", cue.concept), matched: cue.matched });
     if (first && cue.start < first.start) first = cue;
   }
-  if (first) cues.push({ concept: `first:${first.concept}`, matched: first.matched });
+  if (first) cues.push({ concept: placeName("first", first.concept), matched: first.matched });
   return cues.concat(pairs(found));
 }
 
@@ -146,7 +160,7 @@ function pairs(found: readonly Cue[]): Cue[] {
   const named = found.slice(0, PAIRED_MAX).sort((a, b) => (a.concept < b.concept ? -1 : 1));
   return named.flatMap((one, index) =>
     named.slice(index + 1).map((other) => ({
-      concept: `${one.concept}+${other.concept}`,
+      concept: pairName(one.concept, other.concept),
       matched: `${one.matched} … ${other.matched}`,
     })),
   );
