@@ -8,15 +8,19 @@ import { launch } from "./start/launch.ts";
 import { stopRequests } from "./start/stop-requests.ts";
 
 const ROOT = join(import.meta.dir, "../..");
+/** Exit status of a command line that cannot be understood. */
+const USAGE = 2;
 
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 const words = process.argv.slice(2);
-if (words.length > 0) {
-  const asksForHelp = words.some((word) => word === "--help" || word === "-h");
-  if (!asksForHelp) say(`Unknown argument: ${words.join(" ")}\n`);
+if (words.some((word) => word === "--help" || word === "-h")) {
   process.stdout.write(HELP);
-  process.exit(asksForHelp ? 0 : 1);
+  process.exit(0);
+}
+if (words.length > 0) {
+  process.stderr.write(`Unknown argument: ${words.join(" ")}\n\n${HELP}`);
+  process.exit(USAGE);
 }
 
 // Before 1.4 Bun sent a POST again when its connection broke, and a call could be billed twice.

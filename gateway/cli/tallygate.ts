@@ -1,5 +1,6 @@
 #!/usr/bin/env -S bun --no-env-file
-import { Command } from "commander";
+import { statSync } from "node:fs";
+import { Command, InvalidArgumentError } from "commander";
 import { reachDirectly } from "#shared/env.ts";
 import { addApply } from "./commands/apply.ts";
 import { addBackfill } from "./commands/backfill.ts";
@@ -19,14 +20,19 @@ import { addSession } from "./commands/session.ts";
 /** Exit status of a command line that cannot be understood. */
 const USAGE = 2;
 
+function existing(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new InvalidArgumentError("There is no such directory.");
+}
+
 reachDirectly();
 
 const program = new Command("tallygate")
   .description("Sessions and pull requests for developers, settings and reports for administrators.")
-  .option("-C, --directory <path>", "work as if started there")
+  .option("-C, --directory <path>", "work as if started there", existing)
   .showHelpAfterError("(--help tells what there is)")
   .enablePositionalOptions()
-  .exitOverride(({ exitCode, code }) => process.exit(code === "commander.help" ? 0 : exitCode && USAGE))
+  .exitOverride(({ exitCode }) => process.exit(exitCode && USAGE))
   .addHelpText("after", "\nExit status: 0 done, 1 not done or something is wrong, 2 not understood.");
 
 for (const add of [

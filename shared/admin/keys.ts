@@ -15,7 +15,7 @@ const scopes = <T extends TSchema>(tool: T) =>
     reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
   });
 
-const BUDGET_PERIODS = ["day", "month"] as const;
+export const BUDGET_PERIODS = ["day", "month"] as const;
 const rate = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
 const Limits = closed({

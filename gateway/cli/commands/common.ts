@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { isAddress } from "../reach/settings.ts";
 
 /** What a command is asked for, to standard output. */
 export const tell = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -13,10 +14,17 @@ export const directoryOf = (command: Command): string => {
   return resolve(directory ?? ".");
 };
 
+/** An address, as commander's argument parsers take it. */
+export function addressOf(text: string): string {
+  if (isAddress(text)) return text;
+  throw new InvalidArgumentError("An http or https URL is expected.");
+}
+
 /** The option that leads to another gateway than the settings name. */
 export const URL_OPTION = [
   "--url <url>",
   "the gateway (TALLYGATE_URL, else PUBLIC_URL, else HOST and PORT)",
+  addressOf,
 ] as const;
 
 /** A whole number of 1 or more, as commander's argument parsers take it. */

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Finding, findingText, lookAt } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
@@ -6,7 +6,7 @@ import { adminKey, clientKey, gatewayUrl, githubAppUrl } from "../reach/settings
 import { newSession } from "../stamping/branch-session.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
-import { directoryOf, tell, URL_OPTION, wholeNumber } from "./common.ts";
+import { addressOf, directoryOf, tell, URL_OPTION, wholeNumber } from "./common.ts";
 
 type Options = { url?: string; appUrl?: string; model: string; pr?: number; local?: true };
 
@@ -16,8 +16,8 @@ export const addDoctor = (program: Command) =>
     .description("Look whether a call and a pull request go the whole way, and say what is wrong.")
     .option("--model <route>", "what the one call asks for", "echo")
     .option("--pr <number>", "this pull request instead of the branch's", wholeNumber)
-    .option("--app-url <url>", "the GitHub App (HOST and GITHUB_APP_PORT)")
-    .option("--local", "leave GitHub and the GitHub App out")
+    .option("--app-url <url>", "the GitHub App (HOST and GITHUB_APP_PORT)", addressOf)
+    .addOption(new Option("--local", "leave GitHub and the GitHub App out").conflicts(["pr", "appUrl"]))
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { readPresent } from "#shared/env.ts";
 import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
 import { gatewayUrl } from "../reach/settings.ts";
@@ -29,18 +29,29 @@ export const addInstall = (program: Command) =>
     )
     .option("--remove", "take the hook out again")
     .option("--dry-run", "only say what would be changed")
-    .option(
-      "--managed",
-      "instead print Claude Code's managed settings, which send its tool calls to the gateway",
+    .addOption(
+      new Option(
+        "--managed",
+        "instead print Claude Code's managed settings, which send its tool calls to the gateway",
+      ).conflicts(["remove", "dryRun"]),
     )
     .option("--required", "with --managed: no tool runs while the gateway cannot be asked")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action((agents: AgentName[], options: Options, command: Command) => {
-      if (options.required && !options.managed)
-        command.error("error: option '--required' goes with '--managed'");
+      const fault = faultOf(agents, options);
+      if (fault) command.error(`error: ${fault}`);
       process.exitCode = options.managed ? printManaged(options) : install(agents, options);
     });
+
+/** What would be passed over, or null. */
+function faultOf(agents: readonly AgentName[], { managed, required, url }: Options): string | null {
+  if (managed) {
+    return agents.every((name) => name === "claude") ? null : "option '--managed' is for Claude Code alone";
+  }
+  if (required) return "option '--required' goes with '--managed'";
+  return url === undefined ? null : "option '--url' goes with '--managed'";
+}
 
 const HELP = `
 The hook runs after each tool of the agent, and does nothing unless the tool may have made or changed a pull request. It

@@ -1,6 +1,7 @@
-import { type Static, Type } from "@sinclair/typebox";
-import type { Command } from "commander";
-import { nullable, open } from "#shared/schema.ts";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Command, Option } from "commander";
+import { BUDGET_PERIODS, KeyBody, RotateBody } from "#shared/admin/keys.ts";
+import { faultsOf, nullable, open } from "#shared/schema.ts";
 import { tableText } from "../print/table.ts";
 import { type Api, adminApi, expectForm, listAll } from "../reach/api.ts";
 import { names, note, tell, URL_OPTION, wholeNumber } from "./common.ts";
@@ -53,10 +54,11 @@ export const addKeys = (program: Command) => {
     .option("--grace <seconds>", "how long the old secret stays valid", wholeNumber)
     .option(...JSON_OPTION)
     .option(...URL_OPTION)
-    .action(async (key: string, { url, json, grace }: Common & { grace?: number }) => {
+    .action(async (key: string, { url, json, grace }: Common & { grace?: number }, command: Command) => {
+      const body = grace === undefined ? {} : { grace_seconds: grace };
+      requireForm(RotateBody, body, command);
       const api = adminApi(url);
       const { id } = await findKey(api, key);
-      const body = grace === undefined ? {} : { grace_seconds: grace };
       show(await api.call("POST", `${PATH}/${id}/rotate`, body), json);
     });
   keys
@@ -87,13 +89,31 @@ const addCreate = (keys: Command) =>
     .option("--tokens-per-minute <n>", "input and output tokens per minute", wholeNumber)
     .option("--concurrency <n>", "calls at once", wholeNumber)
     .option("--budget-usd <amount>", "what it may spend in a period")
-    .option("--budget-period <period>", "day or month (UTC); month if absent")
+    .addOption(new Option("--budget-period <period>", "in UTC; month if absent").choices([...BUDGET_PERIODS]))
     .option(...JSON_OPTION)
     .option(...URL_OPTION)
     .addHelpText("after", "\n  export TALLYGATE_KEY=$(tallygate keys create ada --owner ada@example.com)")
-    .action(async (name: string, options: CreateOptions) => {
-      show(await adminApi(options.url).call("POST", PATH, bodyOf(name, options)), options.json);
+    .action(async (name: string, options: CreateOptions, command: Command) => {
+      const body = bodyOf(name, options);
+      requireForm(KeyBody, body, command);
+      show(await adminApi(options.url).call("POST", PATH, body), options.json);
     });
+
+/** Ends the command where the admin API would refuse the body whatever the gateway's state. */
+function requireForm(form: TSchema, body: object, command: Command): void {
+  const [fault] = faultsOf(form, body);
+  if (fault) command.error(`error: ${saidAt(fault.path)}: ${fault.message}`);
+}
+
+/** Members whose options are not simply their names. */
+const OPTIONS: Readonly<Record<string, string>> = { expires_at: "expires", grace_seconds: "grace" };
+
+/** What the person wrote for a member of the body: `/limits/budget_usd` is `option '--budget-usd'`. */
+function saidAt(pointer: string): string {
+  const member = pointer.split("/").findLast((part) => /^[a-z_]+$/.test(part)) ?? "name";
+  if (member === "name") return "argument 'name'";
+  return `option '--${OPTIONS[member] ?? member.replaceAll("_", "-")}'`;
+}
 
 /** What is not asked for is left out: an absent scope is unlimited. */
 function bodyOf(name: string, options: CreateOptions): object {

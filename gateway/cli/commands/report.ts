@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { COMPARES, type Report, ReportPayload, type Result } from "#shared/report.ts";
+import { GatewayError } from "../../errors.ts";
+import { readQuery } from "../../reports/request.ts";
+import { periodsOf } from "../../reports/window.ts";
 import { resultText } from "../print/result-text.ts";
 import { type Api, adminApi, apiAt, expectForm } from "../reach/api.ts";
 import { adminKey, clientKey, gatewayUrl } from "../reach/settings.ts";
@@ -35,7 +38,10 @@ export const addReport = (program: Command) =>
     .action((ids: string[], options: Options, command: Command) => {
       if (options.csv && ids.length !== 1)
         command.error("error: option '--csv' takes one report: name its id");
-      return report(ids, options);
+      const query = queryOf(ids, options);
+      const fault = faultOf(query);
+      if (fault) command.error(`error: ${fault}`);
+      return report(query, options);
     });
 
 const HELP = `
@@ -50,13 +56,21 @@ function filtersOf(text: string, others: Filter[] = []): Filter[] {
   return [...others, { dimension, values }];
 }
 
-async function report(ids: readonly string[], options: Options): Promise<void> {
+/** What the gateway would say of the query whatever it has recorded, of the option that it came from; null: nothing. */
+function faultOf(query: URLSearchParams): string | null {
+  try {
+    const { range } = readQuery(query);
+    if (range !== null) periodsOf(range, COMPARES[0], new Date());
+    return null;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return error.message.replace(/^(?:spec\.range\.)?([a-z]+)(?:\[[a-z]+\])?:/, "option '--$1':");
+  }
+}
+
+async function report(query: URLSearchParams, options: Options): Promise<void> {
   const api = reportsApi(options.url);
-  const payload = expectForm(
-    ReportPayload,
-    await api.call("GET", `/v1/reports?${queryOf(ids, options)}`),
-    "The reports",
-  );
+  const payload = expectForm(ReportPayload, await api.call("GET", `/v1/reports?${query}`), "The reports");
   if (options.json) return tell(JSON.stringify(payload, null, 2));
   if (options.csv) return tell((await csvOf(api, payload.reports)).trimEnd());
   tell(

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
 import { currentBranch, gitIn, isDefaultBranch } from "../stamping/git.ts";
@@ -12,7 +12,7 @@ export const addSession = (program: Command) =>
     .description("Print the session id of the branch that is checked out; the first time, make it.")
     .option("--new", "begin another task on this branch: give it a new id")
     .option("--id <id>", "give it this id", sessionOf)
-    .option("--clear", "take its id away")
+    .addOption(new Option("--clear", "take its id away").conflicts(["new", "id"]))
     .addHelpText(
       "after",
       "\nSend it as `x-session-id` with every call of the task. It is kept in git's configuration of this repository\n" +

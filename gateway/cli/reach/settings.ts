@@ -6,7 +6,8 @@ import { readSecretFile } from "#shared/secret-file.ts";
 import { Secret } from "../../directory.ts";
 import { reachable } from "../start/ports.ts";
 
-const url = () => optional(text("an http or https URL", (value) => /^https?:\/\/[^\s?#]+$/.test(value)));
+export const isAddress = (value: string): boolean => /^https?:\/\/[^\s?#]+$/.test(value);
+const url = () => optional(text("an http or https URL", isAddress));
 const key = (accepts: string) => optional(secret(accepts, (value) => /^[!-~]{1,200}$/.test(value)));
 
 const Reach = Type.Object({ TALLYGATE_URL: url(), TALLYGATE_KEY: key("a client key") });
