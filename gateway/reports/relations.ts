@@ -68,38 +68,42 @@ const outcomesOf = (makers: string): string => `(
   left join ${makers}
 )`;
 
-const makersSql = (records: string, over: string): string => `
-    select q.session, q.owner, q.user_label, q.key_id,
-      sum(sum(q.cost_usd) filter (where q.channel <> 'subscription')) over (${over}) as cost_usd,
-      bool_or(bool_or(q.uncertain) filter (where q.channel <> 'subscription')) over (${over}) as uncertain
-    from ${records}
-    group by q.session, q.owner, q.user_label, q.key_id`;
+const COST = "sum(q.cost_usd) filter (where q.channel <> 'subscription')";
+const UNCERTAIN = "bool_or(q.uncertain) filter (where q.channel <> 'subscription')";
+const MAKER = "q.session, q.owner, q.user_label, q.key_id";
 
 /** Outcomes over single records: those of each session are looked up. */
-const OUTCOMES = outcomesOf(
-  `lateral (${makersSql(`${REQUESTS} q where q.org_id = o.org_id and q.session = o.session`, "")}
-  ) m on true`,
-);
+const OUTCOMES = outcomesOf(`lateral (
+    select ${MAKER}, sum(${COST}) over () as cost_usd, bool_or(${UNCERTAIN}) over () as uncertain
+    from ${REQUESTS} q where q.org_id = o.org_id and q.session = o.session
+    group by ${MAKER}
+  ) m on true`);
 
 /** What a session's records are read from: its `cells`, and the single `records` of the others, `uncertain` told of both. */
 export type SessionParts = { org: string; cells: (session: string) => string; records: string };
 
 /**
  * Outcomes over rollups: cells are looked up for the sessions that outcomes `o` tell of which lie `among` those asked
- * for; the few single records are read as a whole.
+ * for, all at once, and their single records found among the few that are read.
  */
 export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: string): string =>
-  outcomesOf(`(${makersSql(
-    `(
-      select h.* from (
-        select distinct o.session from ${TOLD} o where o.org_id = ${org} and o.session is not null and ${among}
-      ) j
-      cross join lateral (${cells("j.session")} offset 0) h
-      union all
-      ${records} and session is not null
-    ) q`,
-    "partition by q.session",
-  )}
+  outcomesOf(`(
+    with asked as materialized (
+      select distinct o.session from ${TOLD} o where o.org_id = ${org} and o.session is not null and ${among}
+    ),
+    makers as materialized (
+      select ${MAKER}, ${COST} as cost_usd, ${UNCERTAIN} as uncertain
+      from (
+        ${cells("any(array(select session from asked))")}
+        union all
+        ${records} and session in (select session from asked)
+      ) q
+      group by ${MAKER}
+    )
+    select ${MAKER}, s.cost_usd, s.uncertain
+    from makers q
+    join (select session, sum(cost_usd) as cost_usd, bool_or(uncertain) as uncertain from makers group by session) s
+      on s.session = q.session
   ) m on m.session = o.session`);
 
 export const RELATIONS = {
