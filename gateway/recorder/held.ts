@@ -1,5 +1,5 @@
+import type { Entry } from "./entry.ts";
 import type { Source } from "./source.ts";
-import type { Entry } from "./turn-log.ts";
 
 /** An entry and whom to tell once it is written. Telling twice does no harm. */
 export type Waiting = { entry: Entry; done: () => void; failed: (error: Error) => void };

@@ -1,11 +1,12 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
+import type { Entry } from "./entry.ts";
 import { createHeld, type Waiting } from "./held.ts";
 import { roomOf } from "./room.ts";
 import type { Source } from "./source.ts";
 import { isBusy } from "./spool-lock.ts";
-import type { Entry, TurnLog } from "./turn-log.ts";
+import type { TurnLog } from "./turn-log.ts";
 
 const TICK_MS = 100;
 /** The flush worker has the file for the time of an fsync now and then. */

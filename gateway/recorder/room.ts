@@ -1,5 +1,6 @@
 import { statfsSync } from "node:fs";
-import type { Entry, TurnLog } from "./turn-log.ts";
+import type { Entry } from "./entry.ts";
+import type { TurnLog } from "./turn-log.ts";
 
 /** Space that only the ends of running calls may use, so that a full spool loses none of them. */
 const RESERVE_BYTES = 16 * 1024 * 1024;

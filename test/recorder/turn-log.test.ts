@@ -3,9 +3,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import type { Entry } from "#gateway/recorder/entry.ts";
 import { openOrphanFile } from "#gateway/recorder/orphan-file.ts";
 import { takeLock } from "#gateway/recorder/spool-lock.ts";
-import { type Entry, openTurnLog } from "#gateway/recorder/turn-log.ts";
+import { openTurnLog } from "#gateway/recorder/turn-log.ts";
 import { ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
 
 afterAll(removeOwnDirectories);
@@ -64,12 +65,22 @@ describe("a turn log", () => {
     );
   });
 
-  test("goes on where it was read to, however many turns lie between", () => {
+  test("goes on where it was read to, from the file and from memory alike", () => {
     const log = openAt(join(ownDirectory(), "spool.db"));
-    for (let n = 1; n <= 400; n++) log.write([intent(`open-${n}`), settle(`${n}`)]);
+    for (let n = 0; n < 1500; n++)
+      log.write([intent(`open-${n}`), ...[1, 2, 3].map((part) => settle(`${n * 3 + part}`))]);
     expect(textsOf(log.settledAfter(0, 3))).toEqual(["end of 1", "end of 2", "end of 3"]);
-    const rows = log.settledAfter(90, 300);
-    expect([rows.length, rows[0]?.seq, rows.at(-1)?.seq]).toEqual([300, 91, 390]);
+    let cursor = 0;
+    while (cursor < 4500) {
+      const rows = log.settledAfter(cursor, 400);
+      expect(rows).toEqual(
+        Array.from({ length: Math.min(400, 4500 - cursor) }, (_, n) => ({
+          seq: cursor + n + 1,
+          text: `end of ${cursor + n + 1}`,
+        })),
+      );
+      cursor += rows.length;
+    }
     log.destroy();
   });
 
