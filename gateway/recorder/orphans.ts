@@ -30,7 +30,8 @@ export type Orphans = {
 
 type Orphan = { path: string; lock: SpoolLock; file: OrphanFile };
 
-const NAME = /^spool-[0-9a-f-]{36}$/;
+/** Versions that do not know turns call their files `spool-`, and leave others alone. */
+const NAME = /^(?:spool|turns)-[0-9a-f-]{36}$/;
 
 /** The spool files in `directory` by name without ending; `.db` is the file, `.lock` its process's lock. */
 function spoolNames(directory: string): Set<string> {

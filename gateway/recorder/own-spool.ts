@@ -26,7 +26,7 @@ export function createSpool(options: SpoolOptions): Spool {
 /** Makes a spool file, under a lock that is held before the file can be seen. */
 function newSpool({ directory, sync, bytesMax }: SpoolOptions): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const stem = join(directory, `spool-${newId()}`);
+  const stem = join(directory, `turns-${newId()}`);
   const path = `${stem}.db`;
   const lock = takeLock(`${stem}.lock`);
   if (!lock) throw new Error("the lock of a new spool file is taken");

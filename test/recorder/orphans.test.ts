@@ -49,7 +49,7 @@ test("two recorders of one directory leave each other's files alone", async () =
 
 test("a file that is no spool is set aside and hinders nothing", async () => {
   const directory = ownDirectory();
-  const name = `spool-${newId()}`;
+  const name = `turns-${newId()}`;
   writeFileSync(
     join(directory, `${name}.db`),
     "this is not a database, but it is long enough to be read as one".repeat(99),
@@ -66,7 +66,7 @@ test("a file that is no spool is set aside and hinders nothing", async () => {
 
 test("a lock that was left without a file is removed", async () => {
   const directory = ownDirectory();
-  writeFileSync(join(directory, `spool-${newId()}.lock`), "");
+  writeFileSync(join(directory, `turns-${newId()}.lock`), "");
   const recorder = await testRecorder({ databaseUrl: database.url, directory });
   expect(readdirSync(directory).filter((name) => name.endsWith(".lock"))).toHaveLength(1);
   await recorder.close(1000);
