@@ -1,7 +1,15 @@
 import type { Coverage, Figures, MeasureName, Result, Row, Spec } from "#shared/report.ts";
 import { decompose } from "./decompose.ts";
 import { type Fraction, fractionOf, minus, ratio, toNumber, ZERO } from "./fraction.ts";
-import { AGGREGATES, aggregatesOf, isMoney, MEASURE, type Measure, type Sums } from "./measures.ts";
+import {
+  AGGREGATES,
+  type AggregateName,
+  aggregatesOf,
+  isMoney,
+  MEASURE,
+  type Measure,
+  type Sums,
+} from "./measures.ts";
 import { type Periods, windowOf } from "./window.ts";
 
 /** A row as the planned queries answer it: every value as text. */
@@ -20,16 +28,18 @@ type ExactFigures = Partial<Record<MeasureName, Fraction | null>>;
 /** The result that the answers give: exact until here, JSON numbers from here on. */
 export function assemble(spec: Spec, periods: Periods, answers: Answers): Result {
   const [totalRow] = answers.total;
-  const { current, previous } = sidesOf(totalRow ?? {}, spec);
-  const totals = { current: current ?? sumsOverNothing(spec), previous: previous ?? sumsOverNothing(spec) };
+  const names = aggregatesOf(spec.measures);
+  const nothing = sumsOverNothing(names);
+  const { current, previous } = sidesOf(totalRow ?? {}, names);
+  const totals = { current: current ?? nothing, previous: previous ?? nothing };
   const compared = periods.previous !== null;
   const row = (groups: string[], sides: Sides<Sums | null>) =>
-    rowOf(spec, { groups, sides, totals, compared });
+    rowOf(spec, { groups, sides, totals, nothing, compared });
   return {
     spec,
     window: windowOf(periods.current),
     previousWindow: periods.previous && windowOf(periods.previous),
-    rows: answers.rows.map((answer) => row(groupsOf(answer, spec), sidesOf(answer, spec))),
+    rows: answers.rows.map((answer) => row(groupsOf(answer, spec), sidesOf(answer, names))),
     total: row([], { current: totals.current, previous: compared ? totals.previous : null }),
     decomposition:
       compared && spec.measures.includes("cost_decomposition")
@@ -42,30 +52,35 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
 const groupsOf = (answer: AnswerRow, spec: Spec): string[] =>
   spec.dimensions.map((_, i) => answer[i === 0 ? "d1" : "d2"] ?? "");
 
-const sidesOf = (answer: AnswerRow, spec: Spec): Sides<Sums | null> => ({
-  current: sumsOf(answer, "c", spec),
-  previous: sumsOf(answer, "p", spec),
+const sidesOf = (answer: AnswerRow, names: readonly AggregateName[]): Sides<Sums | null> => ({
+  current: sumsOf(answer, "c", names),
+  previous: sumsOf(answer, "p", names),
 });
 
-function sumsOf(answer: AnswerRow, side: "c" | "p", spec: Spec): Sums | null {
+function sumsOf(answer: AnswerRow, side: "c" | "p", names: readonly AggregateName[]): Sums | null {
   if (answer[`${side}_found`] !== "true") return null;
-  const sums = aggregatesOf(spec.measures).map((name) => {
+  const of: Sums["of"] = {};
+  for (const name of names) {
     const text = answer[`${side}_${name}`] ?? null;
-    return [name, text === null ? null : fractionOf(text)] as const;
-  });
-  return { floor: answer[`${side}_floor`] === "true", of: Object.fromEntries(sums) };
+    of[name] = text === null ? null : fractionOf(text);
+  }
+  return { floor: answer[`${side}_floor`] === "true", of };
 }
 
-const sumsOverNothing = (spec: Spec): Sums => ({
+const sumsOverNothing = (names: readonly AggregateName[]): Sums => ({
   floor: false,
-  of: Object.fromEntries(
-    aggregatesOf(spec.measures).map((name) => [name, AGGREGATES[name].empty === null ? null : ZERO]),
-  ),
+  of: Object.fromEntries(names.map((name) => [name, AGGREGATES[name].empty === null ? null : ZERO])),
 });
 
-type RowFacts = { groups: string[]; sides: Sides<Sums | null>; totals: Sides<Sums>; compared: boolean };
+type RowFacts = {
+  groups: string[];
+  sides: Sides<Sums | null>;
+  totals: Sides<Sums>;
+  nothing: Sums;
+  compared: boolean;
+};
 
-function rowOf(spec: Spec, { groups, sides, totals, compared }: RowFacts): Row {
+function rowOf(spec: Spec, { groups, sides, totals, nothing, compared }: RowFacts): Row {
   const floors = spec.measures.some(isMoney);
   const exact = (side: keyof Sides<Sums>): ExactFigures | null => {
     const sums = sides[side];
@@ -77,7 +92,7 @@ function rowOf(spec: Spec, { groups, sides, totals, compared }: RowFacts): Row {
     current && previous && eachMeasure(spec, (name) => minus(current[name] ?? null, previous[name] ?? null));
   if (current && compared) {
     // The change is a figure of the current window, measured against what was there before (nothing is 0).
-    const before = sides.previous ?? sumsOverNothing(spec);
+    const before = sides.previous ?? nothing;
     for (const name of spec.measures) {
       const { kind, of } = MEASURE[name];
       if (kind === "change") current[name] = minus(sides.current?.of[of] ?? null, before.of[of] ?? null);
@@ -93,8 +108,11 @@ function rowOf(spec: Spec, { groups, sides, totals, compared }: RowFacts): Row {
   };
 }
 
-const eachMeasure = (spec: Spec, figure: (name: MeasureName) => Fraction | null): ExactFigures =>
-  Object.fromEntries(spec.measures.map((name) => [name, figure(name)]));
+function eachMeasure(spec: Spec, figure: (name: MeasureName) => Fraction | null): ExactFigures {
+  const figures: ExactFigures = {};
+  for (const name of spec.measures) figures[name] = figure(name);
+  return figures;
+}
 
 function figureOf(measure: Measure, sums: Sums, total: Sums): Fraction | null {
   const value = sums.of[measure.of] ?? null;
@@ -110,8 +128,12 @@ function figureOf(measure: Measure, sums: Sums, total: Sums): Fraction | null {
   }
 }
 
-const numbersOf = (figures: ExactFigures | null): Figures | null =>
-  figures && Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, toNumber(value)]));
+function numbersOf(figures: ExactFigures | null): Figures | null {
+  if (!figures) return null;
+  const numbers: Figures = {};
+  for (const [name, value] of Object.entries(figures)) numbers[name as MeasureName] = toNumber(value);
+  return numbers;
+}
 
 /** Labels that were recorded from the start give no row, and no coverage. */
 function coverageOf([row]: readonly AnswerRow[], compared: boolean): Coverage | null {

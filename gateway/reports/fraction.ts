@@ -6,6 +6,8 @@ export type Fraction = { num: bigint; den: bigint };
 
 export const ZERO: Fraction = Object.freeze({ num: 0n, den: 1n });
 
+/** Most figures are counts, which need no taking apart. */
+const COUNT = /^\d+$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/;
 
 /**
@@ -13,6 +15,7 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/;
  * @throws RangeError for anything else, `NaN` and `Infinity` included.
  */
 export function fractionOf(decimal: string): Fraction {
+  if (COUNT.test(decimal)) return { num: BigInt(decimal), den: 1n };
   const [, sign, whole, decimals = "", exponent = "0"] = DECIMAL.exec(decimal) ?? [];
   if (whole === undefined) throw new RangeError("not a decimal number");
   const digits = BigInt(`${sign}${whole}${decimals}`);
@@ -22,8 +25,11 @@ export function fractionOf(decimal: string): Fraction {
     : { num: digits * 10n ** BigInt(scale), den: 1n };
 }
 
-export const minus = (a: Fraction | null, b: Fraction | null): Fraction | null =>
-  a && b && { num: a.num * b.den - b.num * a.den, den: a.den * b.den };
+export function minus(a: Fraction | null, b: Fraction | null): Fraction | null {
+  if (!a || !b) return null;
+  if (a.den === b.den) return { num: a.num - b.num, den: a.den };
+  return { num: a.num * b.den - b.num * a.den, den: a.den * b.den };
+}
 
 /** `a` × `times` ÷ `b`; null where `b` is 0. */
 export function ratio(a: Fraction | null, b: Fraction | null, times = 1n): Fraction | null {
@@ -42,7 +48,9 @@ export function toNumber(fraction: Fraction | null): number | null {
   if (!fraction) return null;
   const { num, den } = fraction;
   const magnitude = num < 0n ? -num : num;
-  const shift = BigInt(Math.max(0, QUOTIENT_BITS - bitsOf(magnitude) + bitsOf(den)));
+  // Of two doubles that are exact the quotient is the nearest double.
+  if (magnitude <= MAX_SAFE && isDouble(den)) return Number(num) / Number(den);
+  const shift = BigInt(Math.max(0, QUOTIENT_BITS - leastBits(magnitude) + mostBits(den)));
   const shifted = magnitude << shift;
   // The last bit stands for everything below it: exactly half-way, or a little over.
   const quotient = (shifted / den) | (shifted % den === 0n ? 0n : 1n);
@@ -50,4 +58,11 @@ export function toNumber(fraction: Fraction | null): number | null {
   return num < 0n ? -number : number;
 }
 
-const bitsOf = (value: bigint): number => value.toString(2).length;
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+const DOUBLES_END = 2n ** 1000n;
+/** 10^22, too, is one. */
+const isDouble = (value: bigint): boolean =>
+  value <= MAX_SAFE || (value < DOUBLES_END && BigInt(Number(value)) === value);
+
+const mostBits = (value: bigint): number => value.toString(16).length * 4;
+const leastBits = (value: bigint): number => mostBits(value) - 3;
