@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 export type HealthDeps = {
   recorder: { accepting(): boolean };
-  directory: { healthy(): boolean };
+  directory: { reachable(): Promise<boolean> };
   /** `stopping` is set once the process is to end: it takes no new calls for long. */
   lifecycle: { stopping: boolean };
 };
@@ -13,7 +13,9 @@ const READY = {
   summary: "Ready: can record",
   tags: TAGS,
   responses: {
-    "200": { description: "May be sent calls; `database` says whether Postgres is reachable." },
+    "200": {
+      description: "May be sent calls; `database` says whether Postgres answers: `reachable` or `away`.",
+    },
     "503": { description: "Cannot record, or is stopping." },
   },
 };
@@ -27,12 +29,13 @@ export const health = (deps: HealthDeps) =>
     .get("/healthz", () => ({ status: "ok" }), { detail: ALIVE })
     .get(
       "/readyz",
-      ({ status }) => {
+      async ({ status }) => {
+        const database = (await deps.directory.reachable()) ? "reachable" : "away";
         const ready = deps.recorder.accepting() && !deps.lifecycle.stopping;
         const answer = {
           status: ready ? "ready" : "not ready",
           recording: deps.recorder.accepting(),
-          database: deps.directory.healthy() ? "reachable" : "away",
+          database,
         };
         return ready ? answer : status(503, answer);
       },

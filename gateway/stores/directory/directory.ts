@@ -12,7 +12,8 @@ import { keysBySecret, loadDirectory, notRevoked, readVersion, selectKeySecrets 
 const POLL_MS = 2000;
 /** A look at the database that takes longer has failed. */
 const LOOK_DEADLINE_MS = 2000;
-const HEALTHY_MS = 10_000;
+/** Whoever asks whether the database answers is told within it: probes commonly wait for a second. */
+const REACH_DEADLINE_MS = 500;
 /** A directory that is older is said in the log: revocations of other replicas have not arrived for as long. */
 const STALE_MS = 15 * 60_000;
 
@@ -29,8 +30,8 @@ export type DirectoryStore = {
   refresh(): Promise<void>;
   /** `listener` hears every new directory from now on. */
   subscribe(listener: (directory: Directory) => void): void;
-  /** The last look at the database succeeded, within ten seconds. */
-  healthy(): boolean;
+  /** Whether the database answers now; false where it takes longer than 500 ms. Never rejects. */
+  reachable(): Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -93,7 +94,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
     },
     refresh: () => loads.next(),
     subscribe: (listener) => void listeners.push(listener),
-    healthy: () => watch.ageMs() <= HEALTHY_MS,
+    reachable: asker(() => within(REACH_DEADLINE_MS, readVersion(database))),
     close: stop,
   };
 }
@@ -122,7 +123,6 @@ function freshness(clock: Clock, log: Log) {
   let away: "no" | "yes" | "long" = "no";
   const ageMs = () => clock.monotonicMs() - seenAtMs;
   return {
-    ageMs,
     seen() {
       if (away !== "no") log.info({ staleMs: Math.round(ageMs()) }, "directory is up to date again");
       seenAtMs = clock.monotonicMs();
@@ -140,6 +140,22 @@ function freshness(clock: Clock, log: Log) {
         );
       }
     },
+  };
+}
+
+/** Whether `look` succeeds; all who ask while one is under way share it, so that probes pile up nowhere. */
+function asker(look: () => Promise<unknown>): () => Promise<boolean> {
+  let asked: Promise<boolean> | null = null;
+  return () => {
+    asked ??= look()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asked = null;
+      });
+    return asked;
   };
 }
 

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { scratch, start } from "#test/support/embedded.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { startGithubApp } from "#test/support/github-app-process.ts";
+import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
+import { until } from "#test/support/recorder-kit.ts";
+
+// The pair on a Postgres of its own, all of whose processes can be made to hang.
+
+const place = scratch();
+let embedded: Embedded;
+let gateway: GatewayProcess;
+let app: Awaited<ReturnType<typeof startGithubApp>>;
+
+beforeAll(async () => {
+  embedded = await start(join(place.path, "data"));
+  await migrate(embedded.url);
+  gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: embedded.url });
+  app = await startGithubApp({
+    DATABASE_URL: embedded.url,
+    WEBHOOK_SECRET: "a secret of more than sixteen characters",
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([gateway.stop(), app.stop()]);
+  await embedded.stop();
+  place.remove();
+});
+
+async function readiness(url: string) {
+  const since = performance.now();
+  const answer = await fetch(`${url}/readyz`);
+  return { status: answer.status, body: await answer.json(), tookMs: performance.now() - since };
+}
+
+test.if(HAS_PROC)(
+  "a Postgres that hangs is told at once; the gateway goes on being ready, the App does not",
+  async () => {
+    expect((await readiness(gateway.url)).body).toMatchObject({ database: "reachable" });
+    const postmaster = await postmasterOf(embedded.data);
+    signalFamily(postmaster, "SIGSTOP");
+    try {
+      const [ours, apps] = await Promise.all([readiness(gateway.url), readiness(app.url)]);
+      expect(ours).toMatchObject({ status: 200, body: { status: "ready", database: "away" } });
+      expect(apps).toMatchObject({ status: 503, body: { reason: "database" } });
+      expect(ours.tookMs).toBeLessThan(1000);
+      expect(apps.tookMs).toBeLessThan(2500);
+    } finally {
+      signalFamily(postmaster, "SIGCONT");
+    }
+    await until(async () => (await readiness(gateway.url)).body.database === "reachable", 5_000);
+    await until(async () => (await readiness(app.url)).status === 200, 5_000);
+  },
+  30_000,
+);
