@@ -1,5 +1,5 @@
-/** What a feature stands for, when asked: a word of the text, a mark of its shape, or a cue. */
-export type Label = { text: string; concept: string | null };
+/** What a feature stands for, when asked: `text[start, end)` is a word, or the matched part of a cue; or a mark's name. */
+export type Label = { text: string; start: number; end: number; concept: string | null };
 
 /** What the features stand for: feature `i` for `distinct[of[i]]`. The pieces of a word share the word's label. */
 export type Labels = { distinct: readonly Label[]; of: Uint16Array };
@@ -46,7 +46,7 @@ export function begin(explain: boolean): void {
 
 function label(found: Label[]): void {
   const { text, start, end, concept, isLabelled } = origin;
-  if (!isLabelled) found.push({ text: text.slice(start, end), concept });
+  if (!isLabelled) found.push({ text, start, end, concept });
   origin.isLabelled = true;
   outLabel[size] = found.length - 1;
 }
