@@ -8,7 +8,7 @@ import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
 import { isRecord, protocolErrorOf, RPC } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
 import type { Offer } from "./offer.ts";
-import { failedWith, NO_ANSWER, notTaken, type Outcome, outcomeOfResult } from "./outcome.ts";
+import { failedWith, notTaken, type Outcome, outcomeOfFailure, outcomeOfResult } from "./outcome.ts";
 import { mayCall } from "./permission.ts";
 import type { Running, RunningId } from "./running.ts";
 import { externalIdOf, openTally, recordDenied, type TallyDeps, type ToolCall } from "./tally.ts";
@@ -85,9 +85,7 @@ function outcomeOfError(error: unknown): Outcome {
   if (error instanceof ToldError) return failedWith(error.code);
   if (error instanceof NotConnected) return notTaken("unreachable");
   if (isRefusedPost(error)) return notTaken(`http_${error.status}`);
-  return error instanceof GatewayError && error.type === "upstream_unreachable"
-    ? notTaken("unreachable")
-    : NO_ANSWER;
+  return outcomeOfFailure(error);
 }
 
 /** The client library's only error for a message that was answered with a status and no JSON-RPC. */

@@ -11,7 +11,7 @@ import {
 import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ToolServer } from "../directory.ts";
-import type { AskToolServer } from "../upstream/tool-server.ts";
+import { type AskToolServer, ToolServerRefusal } from "../upstream/tool-server.ts";
 
 /** Connections kept, each with a session of its server's where that has sessions. */
 const CONNECTIONS_MAX = 256;
@@ -31,7 +31,8 @@ type Entry = { opened: Promise<Connection>; usedMs: number; users: number };
 export type Connections = {
   /**
    * Does `work` on a connection to the server, which has found out which revision the server speaks. One whose session
-   * has ended is opened anew, once. Rejects as `work` does, and with `NotConnected` before anything was asked.
+   * has ended is opened anew, once. Rejects as `work` does, with `NotConnected` before anything was asked, and with
+   * `ToolServerRefusal` where the server refuses us.
    */
   use<T>(of: ConnectionOf, work: (client: Client) => Promise<T>): Promise<T>;
   /** Whether the server speaks revisions of this era; found out by trying, and believed for ten minutes. */
@@ -83,8 +84,9 @@ export function openConnections(ask: AskToolServer, clock: Clock): Connections {
       });
       return await work(client);
     } catch (error) {
-      if (error instanceof NotConnected || hasEnded(error)) drop(key, entry);
-      throw error;
+      const refusal = refusalIn(error);
+      if (refusal || error instanceof NotConnected || hasEnded(error)) drop(key, entry);
+      throw refusal ?? error;
     } finally {
       entry.users--;
     }
@@ -108,6 +110,14 @@ export function openConnections(ask: AskToolServer, clock: Clock): Connections {
       await within(CLOSE_MS, Promise.all(goodbyes)).catch(() => undefined);
     },
   };
+}
+
+/** The refusal of which an error of the client library tells, if it tells of one. */
+function refusalIn(error: unknown): ToolServerRefusal | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ToolServerRefusal) return cause;
+  }
+  return null;
 }
 
 const hasEnded = (error: unknown): boolean => error instanceof SdkHttpError && error.status === 404;

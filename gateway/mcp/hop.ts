@@ -8,8 +8,9 @@ import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server"
 import { joinSignals } from "#shared/join-signals.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
+import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import type { Connections } from "./connections.ts";
-import { isRecord, RPC } from "./json-rpc.ts";
+import { isRecord, protocolErrorOf, RPC } from "./json-rpc.ts";
 import type { ToolCaller } from "./tally.ts";
 
 /** A silent server is given up after the first, one that tells of progress after the second. */
@@ -46,6 +47,10 @@ export async function hop<T>(deps: HopDeps, it: Hop, work: (asked: Asked) => Pro
 /** What a failure is answered with: the server's own error as it stands, and of everything else only that it failed. */
 export function toldError({ log }: HopDeps, { server }: Hop, error: unknown): ProtocolError {
   if (error instanceof ToldError) return new ProtocolError(error.code, error.message, error.data);
+  if (error instanceof ToolServerRefusal) {
+    log.warn({ ...errorFields(error.cause), server: server.name }, "a tool server refuses the gateway");
+    return protocolErrorOf(error);
+  }
   log.warn({ ...errorFields(error), server: server.name }, "a tool server did not answer");
   return new ProtocolError(RPC.internal, `The tool server ${server.name} did not answer.`);
 }

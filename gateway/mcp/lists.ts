@@ -2,6 +2,7 @@ import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@mode
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
+import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import type { Connections } from "./connections.ts";
 
 /** How long a list is believed, and how long a server may take for it. */
@@ -51,7 +52,8 @@ export function openLists(connections: Connections, clock: Clock, log: Log): Lis
       }
       return items;
     } catch (error) {
-      log.warn({ ...errorFields(error), server: server.name, kind }, "a tool server's list is left out");
+      const why = error instanceof ToolServerRefusal ? error.cause : error;
+      log.warn({ ...errorFields(why), server: server.name, kind }, "a tool server's list is left out");
       const entry = held.get(name);
       if (entry) entry.untilMs = clock.monotonicMs() + FAILED_MS;
       return [];

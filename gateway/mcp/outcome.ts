@@ -1,11 +1,13 @@
 import type { ToolStatus } from "#drizzle/schema/tools.ts";
 import type { ToolServer } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import { isRecord } from "./json-rpc.ts";
 
 /** What became of a call of a tool, as far as it is recorded. */
 export type Outcome = {
   status: ToolStatus;
-  /** A code of the protocol's; null where there is none. */
+  /** A code of the protocol's, `http_` and a status, or `unreachable`; null where there is none. */
   errorCode: string | null;
   /** Whether the server has worked, or may have: then the call has its price, else it is free. */
   worked: boolean;
@@ -16,6 +18,13 @@ export const NO_ANSWER: Outcome = { status: "unknown", errorCode: null, worked: 
 export const denied = (errorCode: string | null): Outcome => ({ status: "denied", errorCode, worked: false });
 /** The server was never reached, or refused before it read the message. */
 export const notTaken = (errorCode: string): Outcome => ({ status: "failed", errorCode, worked: false });
+
+/** What a failure to ask a server tells, once the call was on its way. */
+export function outcomeOfFailure(error: unknown): Outcome {
+  if (error instanceof ToolServerRefusal) return notTaken(`http_${error.status}`);
+  const neverReached = error instanceof GatewayError && error.type === "upstream_unreachable";
+  return neverReached ? notTaken("unreachable") : NO_ANSWER;
+}
 
 /** The outcome that a JSON-RPC response tells (DECISIONS.md, MCP). */
 export function outcomeOf(response: Readonly<Record<string, unknown>>): Outcome {

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.ts";
 import type { Belonging, Sealer } from "../stores/seal.ts";
 import type { AskToolServer } from "../upstream/tool-server.ts";
 import { isRecord, RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
-import { NO_ANSWER, notTaken, outcomeOf } from "./outcome.ts";
+import { NO_ANSWER, notTaken, outcomeOf, outcomeOfFailure } from "./outcome.ts";
 import { mayCall, mayHideTools, mayUseAll } from "./permission.ts";
 import { answerHeaders, serverHeaders } from "./relay-headers.ts";
 import {
@@ -132,8 +132,7 @@ async function asked(deps: RelayDeps, call: RelayCall, { headers, tally }: Askin
   try {
     return await deps.askToolServer(server, { method, headers, body: posted?.bytes ?? null, signal });
   } catch (error) {
-    const type = error instanceof GatewayError ? error.type : "internal";
-    await tally?.settle(type === "upstream_unreachable" ? notTaken("unreachable") : NO_ANSWER);
+    await tally?.settle(outcomeOfFailure(error));
     throw error;
   }
 }

@@ -41,6 +41,10 @@ const RESPONSES = {
     description: "A limit of the key is reached. At `/mcp` this is an error within an answer of status 200.",
   },
   "502": { description: "The tool server could not be reached." },
+  "503": {
+    description:
+      "The tool server refuses the gateway's credential, or redirects; or calls cannot be recorded.",
+  },
 };
 
 const detail = (summary: string) => ({
@@ -88,7 +92,7 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
   } catch (error) {
     // Nobody is told when the client has left.
     const requestId = newId();
-    if (!request.signal.aborted) logFailure(deps, error, requestId);
+    if (!request.signal.aborted) logFailure(deps, error, { requestId, serverName });
     return errorAnswer(error, posted?.message.id, requestId);
   }
 }
@@ -158,8 +162,12 @@ async function recordHidden(
   await recordDenied(deps, { ...caller, tool, externalId: externalIdOf(params) });
 }
 
-function logFailure({ log }: McpDeps, error: unknown, requestId: string): void {
+type Failed = { requestId: string; serverName: string | null };
+
+function logFailure({ log, directory }: McpDeps, error: unknown, { requestId, serverName }: Failed): void {
   if (error instanceof RpcError || (error instanceof GatewayError && error.cause === undefined)) return;
   const cause = error instanceof GatewayError ? error.cause : error;
-  log.warn({ ...errorFields(cause), requestId }, "a message for tools failed");
+  // What stands in an address may be anything: only a name that an administrator gave is written down.
+  const server = directory.current().toolServers.get(serverName ?? "")?.name;
+  log.warn({ ...errorFields(cause), requestId, server }, "a message for tools failed");
 }

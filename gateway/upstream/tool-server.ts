@@ -19,7 +19,30 @@ type ToolRequest = {
   signal?: AbortSignal | null;
 };
 
-/** Asks a tool server. @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout */
+/**
+ * The server was reached and took nothing: it refuses our own credential, or leads elsewhere. An administrator can mend
+ * it and no client can, so it is not told as a 401, which would make a client sign in somewhere.
+ */
+export class ToolServerRefusal extends GatewayError {
+  /** Of HTTP. */
+  readonly status: number;
+
+  constructor(server: string, status: number) {
+    const what = isRedirect(status)
+      ? "redirects, which is not followed"
+      : "refuses the credential that the gateway calls it with";
+    const cause = Object.assign(new Error(`HTTP ${status}`), { code: `HTTP_${status}` });
+    super("provider_unconfigured", `The tool server ${server} ${what}.`, cause);
+    this.status = status;
+  }
+}
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+/**
+ * Asks a tool server.
+ * @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout; ToolServerRefusal
+ */
 export type AskToolServer = (server: ToolServer, request: ToolRequest) => Promise<Response>;
 
 export type ToolServerDeps = {
@@ -52,7 +75,7 @@ export function toolServerAsker({ reach, clock, watchdog }: ToolServerDeps): Ask
         body: body ?? null,
         signal: either.signal,
       });
-      requireUsable(answer);
+      requireUsable(server, answer);
       return bounded(answer, { moved, release });
     } catch (cause) {
       release();
@@ -72,18 +95,11 @@ function withCredential(from: Headers, server: ToolServer): Headers {
   return headers;
 }
 
-/** A refusal of our own credential is nothing that the client could mend, and would make it sign in somewhere. */
-function requireUsable(answer: Response): void {
-  const { status } = answer;
-  const isRedirect = status >= 300 && status < 400;
-  if (!isRedirect && status !== 401 && status !== 403) return;
-  void answer.body?.cancel();
-  throw new GatewayError(
-    "upstream_unreachable",
-    isRedirect
-      ? "The tool server redirects, which is not followed."
-      : "The tool server refuses the credential that it is called with.",
-  );
+/** @throws ToolServerRefusal */
+function requireUsable({ name }: ToolServer, { status, body }: Response): void {
+  if (!isRedirect(status) && status !== 401 && status !== 403) return;
+  void body?.cancel();
+  throw new ToolServerRefusal(name, status);
 }
 
 function failed(cause: unknown, timedOut: boolean): GatewayError {

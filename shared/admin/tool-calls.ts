@@ -21,6 +21,11 @@ export const ToolCallView = closed({
   tool: Text,
   latency_ms: nullable(Type.Integer()),
   cost_usd: nullable(Type.String({ description: "Exact decimal, USD; null is unknown." })),
-  error_code: nullable(Type.String({ description: "A code of the protocol's; never a message." })),
+  error_code: nullable(
+    Type.String({
+      description:
+        "A code of the protocol's, `http_` and a status (`http_401`: the server refuses the gateway's credential), `unreachable`, or the limit that refused the call; never a message.",
+    }),
+  ),
 });
 export type ToolCallView = Static<typeof ToolCallView>;

@@ -55,8 +55,8 @@ test("the server gets its own credential, in the header that is set", async () =
 });
 
 test.each([
-  ["a redirect", server("/redirect"), "upstream_unreachable"],
-  ["a refusal of our credential", server("/refuse"), "upstream_unreachable"],
+  ["a redirect", server("/redirect"), "provider_unconfigured"],
+  ["a refusal of our credential", server("/refuse"), "provider_unconfigured"],
   [
     "a private address that is not allowed",
     server("/", { allowPrivateNetwork: false }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freePort } from "#test/support/ports.ts";
 import { until } from "#test/support/recorder-kit.ts";
 import { startToolGateway, TOOL_CREDENTIAL, type ToolGateway } from "#test/support/tool-server/gateway.ts";
+import { startToolServer } from "#test/support/tool-server/server.ts";
 
 let it: ToolGateway;
 let key: string;
@@ -275,24 +276,40 @@ describe("when a server fails", () => {
     expect(await it.calls("forgotten", 2)).toMatchObject([{ status: "ok" }, { status: "ok" }]);
   });
 
-  test("one that refuses our credential is not mistaken for a refusal of the client's", async () => {
-    const refusing = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Response("no", { status: 401 }),
-    });
-    const url = `http://127.0.0.1:${refusing.port}/mcp`;
-    await it.admin("POST", "/mcp-servers", { name: "refusing", url, allow_private_network: true });
-    const label = { "x-session-id": "refusing" };
-    expect(await post("/mcp/refusing", call("echo"), label)).toMatchObject({
-      status: 502,
-      error: { code: -32603 },
-    });
-    expect((await post("/mcp", call("refusing__echo"), label)).error?.code).toBe(-32603);
-    expect(await it.calls("refusing", 2)).toMatchObject(Array(2).fill({ status: "failed", cost_usd: "0" }));
-    await it.admin("DELETE", "/mcp-servers/refusing");
-    await refusing.stop(true);
-  });
+  test.each([
+    [401, "refuses the credential that the gateway calls it with"],
+    [403, "refuses the credential that the gateway calls it with"],
+    [307, "redirects, which is not followed"],
+  ])(
+    "one that answers %d was reached, and is not mistaken for a refusal of the client's",
+    async (status, said) => {
+      let isRefusing = true;
+      const refusing = startToolServer({
+        eras: "legacy",
+        before: () => (isRefusing ? new Response("no", { status, headers: { location: "/" } }) : null),
+      });
+      const name = `refusing-${status}`;
+      await it.admin("POST", "/mcp-servers", { name, url: refusing.url, allow_private_network: true });
+      const label = { "x-session-id": name };
+      const message = `The tool server ${name} ${said}.`;
+      const relayed = await post(`/mcp/${name}`, call("echo"), label);
+      expect(relayed).toMatchObject({ status: 503, error: { code: -32603, message } });
+      const joined = () => post("/mcp", call(`${name}__echo`, { words: "x" }), label);
+      expect((await joined()).error).toMatchObject({ code: -32603, message });
+      isRefusing = false;
+      expect((await joined()).error).toBeUndefined();
+      isRefusing = true;
+      expect((await joined()).error).toMatchObject({ code: -32603, message });
+      const refused = { status: "failed", error_code: `http_${status}`, cost_usd: "0" };
+      expect(await it.calls(name, 4)).toMatchObject([refused, refused, { status: "ok" }, refused]);
+      const lines = it.log().split("\n");
+      const about = lines.filter((line) => line.includes(`"server":"${name}"`));
+      expect(about.length).toBeGreaterThan(1);
+      expect(about.filter((line) => !line.includes(`"code":"HTTP_${status}"`))).toEqual([]);
+      await it.admin("DELETE", `/mcp-servers/${name}`);
+      await refusing.stop();
+    },
+  );
 
   test("a client that cancels by a message is answered, and the server is told", async () => {
     const label = { "x-session-id": "cancels" };
