@@ -2,7 +2,10 @@ import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
-/** `costUsd`: exact USD, null when none of it is known. `isLowerBound`: a call without a known cost is among them. */
+/**
+ * `costUsd`: exact USD, null when none of it is known: of calls on a subscription alone, too. `isLowerBound`: it is not
+ * known, or a call without a known cost is among them.
+ */
 export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
 
 /**
@@ -31,5 +34,6 @@ export async function sessionCost(
       case when count(*) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
     from ${sessionCalls} c where c.session = ${session}`);
   if (!row) return { requests: 0, costUsd: "0", isLowerBound: false };
-  return { requests: row.requests, costUsd: row.cost_usd, isLowerBound: row.uncertain };
+  const { requests, cost_usd: costUsd, uncertain } = row;
+  return { requests, costUsd, isLowerBound: uncertain || costUsd === null };
 }

@@ -34,6 +34,8 @@ export const pullRequestView = (row: PullRequestRow): PullRequestView => ({
 export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Promise<PullRequestPage> {
   const { session } = row;
   const cost = session === null ? null : await read(deps, (db) => sessionCost(db, session));
+  // As reports have it: what nobody knows of a merge is unknown, and not nothing.
+  const isUnknown = row.mergedAt !== null && (cost?.requests ?? 0) === 0;
   const use = session === null ? null : await read(deps, (db) => sessionUse(db, session));
   const shown = await read(deps, (db) => feedbackOf(db, row));
   return {
@@ -46,8 +48,8 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
     commits_read_at: await read(deps, (db) => commitsReadAt(db, row)),
     session_ids: row.sessionIds,
     session_requests: cost?.requests ?? 0,
-    session_cost_usd: cost?.costUsd ?? null,
-    session_cost_is_lower_bound: cost?.isLowerBound ?? false,
+    session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
+    session_cost_is_lower_bound: isUnknown || (cost?.isLowerBound ?? false),
     evidence: row.evidence.map(({ deliveryId, rule, sessionIds, diagnostics, at }) => ({
       delivery_id: deliveryId,
       rule,

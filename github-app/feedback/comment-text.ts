@@ -22,7 +22,7 @@ function linesOf({ link, session, figures, sharedBy }: CommentFacts): string[] {
   const calls = `${figures.requests.toLocaleString("en-US")} ${figures.requests === 1 ? "call" : "calls"}`;
   if (figures.costUsd === null) {
     return [
-      `The cost of this pull request is not known: its session \`${session}\` made ${calls} without a price.`,
+      `The cost of this pull request is not known: its session \`${session}\` made ${calls} without a known cost.`,
     ];
   }
   const least = figures.isLowerBound ? "at least " : "";

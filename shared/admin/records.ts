@@ -142,9 +142,14 @@ export const PullRequestPage = closed({
   session_ids: Type.Array(Type.String(), { description: "Distinct ids written in its body." }),
   session_requests: Type.Integer({ description: "Records of its session." }),
   session_cost_usd: nullable(
-    Type.String({ description: "Their known cost without the subscription lane, exact." }),
+    Type.String({
+      description: "Their known cost without the subscription lane, exact. Null: none of it is known.",
+    }),
   ),
-  session_cost_is_lower_bound: Type.Boolean(),
+  session_cost_is_lower_bound: Type.Boolean({
+    description:
+      "As `floor` in reports: a cost is unknown, or the merge has no calls that cost anything known.",
+  }),
   evidence: Type.Array(
     closed({
       delivery_id: nullable(Type.String({ description: "Null: a record of the gateway decided." })),

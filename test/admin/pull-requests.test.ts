@@ -3,10 +3,13 @@ import { eq, gt } from "drizzle-orm";
 import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { requests } from "#drizzle/schema/records.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { recordAt } from "./records.ts";
 import { type World, world } from "./world.ts";
 
 let it: World;
+let reports: ReportRunner;
 
 const pull = (number: number, facts: Partial<typeof pullRequests.$inferInsert>) => ({
   repositoryId: 9_007_199_254,
@@ -24,6 +27,7 @@ const pull = (number: number, facts: Partial<typeof pullRequests.$inferInsert>) 
 
 beforeAll(async () => {
   it = await world();
+  reports = reportRunner({ url: it.url });
   const { db } = it.database;
   await db.insert(repositories).values({
     id: 9_007_199_254,
@@ -61,7 +65,10 @@ beforeAll(async () => {
       recordAt("2026-11-01T13:00:00.000Z", { session: "run-1", unpriced: true }),
     ]);
 });
-afterAll(() => it.close());
+afterAll(async () => {
+  await reports.close();
+  await it.close();
+});
 
 const numbers = async (query: string) =>
   (await it.call("GET", `/pull-requests${query}`)).body.data.map((row: { number: number }) => row.number);
@@ -115,6 +122,64 @@ test("a joined one shows the evidence and what its session cost, without the sub
     evidence: [{ delivery_id: "d-1", rule: "body_stamp", session_ids: ["run-1"] }],
   });
 });
+
+test("what a merge cost is known, or a lower bound, exactly where reports say so", async () => {
+  const { db } = it.database;
+  await db
+    .insert(requests)
+    .values([
+      recordAt("2026-11-01T15:00:00.000Z", { session: "plan", costUsd: "5", channel: "subscription" }),
+      recordAt("2026-11-01T16:00:00.000Z", { session: "paid", costUsd: "0.25" }),
+      recordAt("2026-11-01T17:00:00.000Z", { session: "odd", unpriced: true }),
+    ]);
+  const joined = (number: number, session: string) =>
+    pull(number, { link: "joined", session, sessionIds: [session], mergedAt: `2026-10-${number}T12:00:00Z` });
+  await db.insert(pullRequests).values([joined(21, "plan"), joined(22, "paid"), joined(23, "odd")]);
+  const told: unknown[] = [];
+  const reported: unknown[] = [];
+  for (const [number, day] of [
+    [21, "2026-10-21"],
+    [22, "2026-10-22"],
+    [23, "2026-10-23"],
+    [2, "2026-11-02"],
+    [3, "2026-11-03"],
+    [4, "2026-11-04"],
+    [5, "2026-11-05"],
+  ] as const) {
+    const { body } = await it.call("GET", `/pull-requests/9007199254-${number}`);
+    told.push([number, body.session_cost_usd, body.session_cost_is_lower_bound]);
+    reported.push([number, ...(await reportedCost(day))]);
+  }
+  expect(told).toEqual([
+    [21, null, true],
+    [22, "0.25", false],
+    [23, null, true],
+    [2, "0.12", true],
+    [3, null, true],
+    [4, null, true],
+    [5, null, true],
+  ]);
+  expect(reported).toEqual(told);
+  const open = (await it.call("GET", "/pull-requests/9007199254-1")).body;
+  expect([open.session_cost_usd, open.session_cost_is_lower_bound]).toEqual([null, false]);
+  await db.delete(pullRequests).where(gt(pullRequests.number, 20));
+});
+
+/** The cost of the merges of a day as a report tells it, and whether it is a lower bound. */
+async function reportedCost(day: string): Promise<[string | null, boolean]> {
+  const spec = checkSpec({
+    source: "outcomes",
+    dimensions: [],
+    measures: ["cost_usd"],
+    filters: {},
+    range: { from: day, to: day },
+    compare: "none",
+    view: "table",
+  });
+  const { total } = await reports.run(spec, new Date("2026-11-20T12:00:00Z"));
+  const cost = total.current?.cost_usd ?? null;
+  return [cost === null ? null : String(cost), total.floor];
+}
 
 test.each([
   [1, "It is not merged yet."],

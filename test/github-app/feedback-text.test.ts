@@ -48,7 +48,7 @@ describe("a comment", () => {
     ],
     [
       { figures: { requests: 2, costUsd: null, isLowerBound: true } },
-      "The cost of this pull request is not known: its session `s` made 2 calls without a price.",
+      "The cost of this pull request is not known: its session `s` made 2 calls without a known cost.",
     ],
     [
       { sharedBy: 3 },

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
 import { readSessionLine, type SessionLine } from "#shared/session-line.ts";
 import type { Secret } from "../../directory.ts";
@@ -82,7 +82,14 @@ const Known = open({
   reason: Type.String(),
   session_requests: Type.Integer(),
   session_cost_usd: nullable(Type.String()),
+  session_cost_is_lower_bound: Type.Boolean(),
 });
+
+function costText(page: Static<typeof Known>): string {
+  const calls = `${page.session_requests} ${page.session_requests === 1 ? "call" : "calls"}`;
+  if (page.session_cost_usd === null) return `${calls} of unknown cost`;
+  return `${calls}, ${page.session_cost_is_lower_bound ? "at least " : ""}USD ${page.session_cost_usd}`;
+}
 
 async function knownFinding(
   { url, admin }: PullRequestUnderTest,
@@ -94,7 +101,7 @@ async function knownFinding(
     const page = await apiAt(url, admin).call("GET", `/admin/v1/pull-requests/${repositoryId}-${number}`);
     if (!fits(Known, page))
       return unknown("What the gateway says of it is not understood.", "Is it of another version?");
-    const cost = `${page.session_requests} ${page.session_requests === 1 ? "call" : "calls"}, USD ${page.session_cost_usd ?? "unknown"}`;
+    const cost = costText(page);
     if (page.link === "joined" || page.link === "open")
       return good(`The gateway has it as ${page.link}: ${page.reason} (${cost})`);
     return bad(`The gateway has it as ${page.link}.`, page.reason);
