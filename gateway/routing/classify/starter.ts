@@ -1,3 +1,4 @@
+import { trainMerged } from "./alike.ts";
 import { type Features, featuresOf } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import { LEXICON } from "./lexicon.ts";
@@ -41,14 +42,15 @@ export function trainStarter(): Starter {
   const features = featuresOfSeeds();
   const vocabulary = learnVocabulary(features, 1);
   const vectors = features.map((one) => vectorOf(one, vocabulary, STARTER_BLOCKS));
-  const { weights, held } = trainOneVsRest({
+  const problem = {
     rows: rowsOf(vectors, columnsOf(vocabulary)),
     labels: Int32Array.from(SEEDS, ({ kind }) => KINDS.indexOf(kind)),
     costs: new Float32Array(SEEDS.length).fill(1),
     classes: KINDS.length,
     fold: Int8Array.from(SEEDS, (_, index) => (index * SPREAD) % FOLDS),
     folds: FOLDS,
-  });
+  };
+  const { weights, held } = trainMerged(problem, (merged) => trainOneVsRest(merged));
   return {
     vocabulary: {
       ...vocabulary,

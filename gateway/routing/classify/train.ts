@@ -1,3 +1,4 @@
+import { trainMerged } from "./alike.ts";
 import { BLOCKS } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import { gatherMaterial, type Material } from "./material.ts";
@@ -70,8 +71,9 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     fold: foldsOf(material, FOLDS),
     folds: FOLDS,
   };
-  const { weights, held } =
-    blocks === TOPIC_BLOCKS ? trainTopics(problem) : trainOneVsRest(problem, TASK_PASSES);
+  const { weights, held } = trainMerged(problem, (merged) =>
+    blocks === TOPIC_BLOCKS ? trainTopics(merged) : trainOneVsRest(merged, TASK_PASSES),
+  );
   const known = vectors.map(({ knownElsewhere }) => knownElsewhere);
   const trials = trialsOf(material, held, known);
   return {
