@@ -43,14 +43,32 @@ export function planOutcomes(ask: Ask): Query {
   const { dimensions, filters, measures } = ask.spec;
   const params = parameters();
   const shared = sharedSql(ask, params, { dimensions, filters: filtersOf(filters) });
-  const reverted = params.add(ask.reverted, "text[]");
   const text = `with shared as materialized ${shared},
-facts as ${outcomesSql(reverted, ["current", "d1", "d2"])},
-facts_all as ${outcomesSql(reverted, ["current"])},
-group_cells as (${cellsSql(ask, "current, d1, d2", "facts")}),
-total_cells as (${cellsSql(ask, "current, ''::text as d1, ''::text as d2", "facts_all", "current")})
+facts as not materialized (select *, pull_request = any(${params.add(ask.reverted, "text[]")}) as reverted from shared),
+group_cells as (${outcomeCells(measures, ["d1", "d2"])}),
+total_cells as (${outcomeCells(measures, [])})
 select shown.*, total::text as is_total from (${shownSql(dimensions, measures)}) shown order by total, place`;
   return { text, params: params.values };
+}
+
+/** Cells of outcomes with the cost that outcomesSql says, without sorting them all by their sessions. */
+function outcomeCells(measures: readonly MeasureName[], groups: readonly string[]): string {
+  const by = ["current", ...groups].join(", ");
+  const names = aggregatesOf(measures).filter((name) => name !== "cost_usd");
+  const sums = names.map((name) => `${AGGREGATES[name].sql} as ${name}`);
+  const same = ["current", ...groups].map((name) => `k.${name} = g.${name}`).join(" and ");
+  return `
+  select g.*, ${groups.length > 0 ? "" : "''::text as d1, ''::text as d2, "}case when g.told > 0 then k.cost_usd else 0 end as cost_usd
+  from (
+    select ${[by, "count(pull_request) as told", ...sums, `${FLOOR_SQL} as floor`].join(",\n      ")}
+    from facts group by ${by}
+  ) g
+  left join (
+    select ${by}, sum(cost_usd) as cost_usd
+    from (select ${by}, max(session_cost_usd) as cost_usd from shared where run is not null group by ${by}, run) s
+    group by ${by}
+  ) k on ${same}
+`;
 }
 
 /** The rows of `group_cells` in the order in which they are shown, and the one of `total_cells`, told apart by `total`. */
@@ -63,20 +81,16 @@ ${comparedSql(groups, measures, cells)}
   return [...rows, part(true, [], "total_cells")].join("\n  union all");
 }
 
-const cellsSql = ({ spec }: Ask, select: string, facts: string, groups = select): string => {
-  const aggregates = aggregatesOf(spec.measures).map((name) => `${AGGREGATES[name].sql} as ${name}`);
-  return `
-  select ${select}, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
-  from ${facts} group by ${groups}
-`;
-};
-
 /** The aggregates by group, both windows side by side, in the order in which rows are shown. */
 function cellsQuery(ask: Ask, dimensions: readonly DimensionName[]): Query {
   const params = parameters();
   const facts = factsSql(ask, params, { dimensions, filters: filtersOf(ask.spec.filters) });
+  const aggregates = aggregatesOf(ask.spec.measures).map((name) => `${AGGREGATES[name].sql} as ${name}`);
   const text = `with ${facts},
-cells as (${cellsSql(ask, "current, d1, d2", "facts")})
+cells as (
+  select current, d1, d2, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
+  from facts group by current, d1, d2
+)
 ${comparedSql(dimensions, ask.spec.measures)}`;
   return { text, params: params.values };
 }

@@ -53,17 +53,17 @@ const TOLD = `(
  * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
  * made the session's requests. A pull request is joined when it names one session and a request of it is known now:
  * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session. `makers`
- * is joined: who made each session, and what it cost.
+ * is joined: who made each session, and what it cost. `told` is what they are read from, which `before` may define.
  */
-const outcomesOf = (makers: string): string => `(
-  select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
+const outcomesOf = (makers: string, told = TOLD, before = ""): string => `(
+  ${before}select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
     m.owner, m.user_label, m.key_id,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
     o.pull_request is not null and (m.cost_usd is null or m.uncertain) as uncertain
-  from ${TOLD} o
+  from ${told} o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
   left join ${makers}
 )`;
@@ -74,7 +74,9 @@ const MAKER = "q.session, q.owner, q.user_label, q.key_id";
 
 /** Outcomes over single records: those of each session are looked up. */
 const OUTCOMES = outcomesOf(`lateral (
-    select ${MAKER}, sum(${COST}) over () as cost_usd, bool_or(${UNCERTAIN}) over () as uncertain
+    select ${MAKER},
+      sum(${COST}) over () as cost_usd,
+      bool_or(${UNCERTAIN}) over () as uncertain
     from ${REQUESTS} q where q.org_id = o.org_id and q.session = o.session
     group by ${MAKER}
   ) m on true`);
@@ -87,10 +89,9 @@ export type SessionParts = { org: string; cells: (session: string) => string; re
  * for, all at once, and their single records found among the few that are read.
  */
 export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: string): string =>
-  outcomesOf(`(
-    with asked as materialized (
-      select distinct o.session from ${TOLD} o where o.org_id = ${org} and o.session is not null and ${among}
-    ),
+  outcomesOf(
+    `(
+    with asked as materialized (select distinct session from told where session is not null),
     makers as materialized (
       select ${MAKER}, ${COST} as cost_usd, ${UNCERTAIN} as uncertain
       from (
@@ -104,7 +105,11 @@ export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: str
     from makers q
     join (select session, sum(cost_usd) as cost_usd, bool_or(uncertain) as uncertain from makers group by session) s
       on s.session = q.session
-  ) m on m.session = o.session`);
+  ) m on m.session = o.session`,
+    "told",
+    `with told as materialized (select o.* from ${TOLD} o where o.org_id = ${org} and ${among})
+  `,
+  );
 
 export const RELATIONS = {
   requests: REQUESTS,

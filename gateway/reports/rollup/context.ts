@@ -2,7 +2,7 @@ import type { DimensionName } from "#shared/report.ts";
 import type { AggregateName } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
-import { type Cover, DAY_MS, down, type Span, up } from "./cover.ts";
+import { type Cover, DAY_MS, mondayOf, type Span } from "./cover.ts";
 import type { Kind } from "./kinds.ts";
 
 /** What is counted distinctly: whose column it is, and the names of the counts in each lane. */
@@ -77,17 +77,14 @@ export const reachesOf = ({ covers: { current, previous }, weeksToMs }: Context)
     // Before the first day there is nothing.
     if (fromDay === toDay && toHour === 0) return [];
     const weeks = {
-      fromMs: up(WEEK_MS, span.fromMs - MONDAY_MS) + MONDAY_MS,
-      toMs: down(WEEK_MS, Math.min(span.toMs, weeksToMs) - MONDAY_MS) + MONDAY_MS,
+      // Sums begin at a midnight.
+      fromMs: mondayOf(span.fromMs + 6 * DAY_MS),
+      toMs: mondayOf(Math.min(span.toMs, weeksToMs)),
     };
     const whole = weeks.fromMs < weeks.toMs && { fromDay: dayOf(weeks.fromMs), toDay: dayOf(weeks.toMs) };
     return [{ ...side, span, fromDay, toDay, toHour, weeks: whole || null }];
   });
 };
-
-const WEEK_MS = 7 * DAY_MS;
-/** 1970 began on a Thursday. */
-const MONDAY_MS = 4 * DAY_MS;
 
 const dayOf = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : "0001-01-01";

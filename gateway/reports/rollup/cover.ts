@@ -33,7 +33,10 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 export const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
-export const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * stepMs;
+const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * stepMs;
+
+/** The Monday that begins the week of an instant; 1970 began on a Thursday. */
+export const mondayOf = (ms: number): number => down(7 * DAY_MS, ms - 4 * DAY_MS) + 4 * DAY_MS;
 
 /**
  * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single

@@ -1,11 +1,9 @@
+import { DAY_MS, mondayOf } from "../../reports/rollup/cover.ts";
 import { ROLL_GAPS_OF_WEEK } from "../../reports/rollup/gaps.ts";
 import { ROLL_WEEK } from "../../reports/rollup/roll.ts";
 import type { Sql, State } from "./rollup-writer.ts";
 
-const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-/** 1970 began on a Thursday. */
-const MONDAY_MS = 4 * DAY_MS;
 
 /**
  * Sums up the next week of which all days are summed up, and so ends the weeks behind which there are none; returns
@@ -26,5 +24,4 @@ export async function sumUpNextWeek(sql: Sql, orgId: string, state: State): Prom
   return true;
 }
 
-export const mondayOf = (ms: number): number => Math.floor((ms - MONDAY_MS) / WEEK_MS) * WEEK_MS + MONDAY_MS;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
