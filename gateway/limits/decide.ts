@@ -9,6 +9,8 @@ export type Ask = {
   usd: Pico;
   /** The part of that which somebody bounds; less than `usd` where nobody says how long the answer may get. */
   leastUsd: Pico;
+  /** What the client chose of which nobody knows the price, such as `service_tier: flex`; then `usd` is beyond any budget. */
+  chosenApart?: string;
 };
 
 /** How a key stands, all gateways together. */

@@ -27,27 +27,31 @@ export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
   const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
   const costs = !free && choice.channel !== "subscription";
   const ask: Ask = { tokens: 0, usd: 0n, leastUsd: 0n };
+  const picoOf = (usd: ReturnType<typeof priceBound>): Pico => {
+    if (usd === null) return UNKNOWN;
+    const apart = chosenApart(member);
+    if (apart === null) return picoUp(usd);
+    ask.chosenApart = apart;
+    return UNBOUNDED;
+  };
   for (const { provider, model } of choice.targets) {
     const bound = boundOf(asked, model === null ? null : prices.limits(provider.kind, model).contextTokens);
     ask.tokens = Math.max(ask.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
     const price =
       model === null ? null : prices.priceOf(provider.kind, provider.name, model, call.admittedAt.getTime());
-    const picoOf = (within: typeof bound): Pico => {
-      const usd = priceBound(price, within);
-      if (usd === null) return UNKNOWN;
-      return asksApart(member) ? UNBOUNDED : picoUp(usd);
-    };
     const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
-    ask.usd = larger(ask.usd, picoOf(bound));
-    ask.leastUsd = larger(ask.leastUsd, picoOf(least));
+    ask.usd = larger(ask.usd, picoOf(priceBound(price, bound)));
+    ask.leastUsd = larger(ask.leastUsd, picoOf(priceBound(price, least)));
   }
   return ask;
 }
 
-/** Whether the client asks for a tier of a priced model that is charged by another list (OpenAI's, Anthropic's members). */
-const asksApart = (member: (name: string) => unknown): boolean =>
-  isPricedApart(member("service_tier")) || isPricedApart(member("speed"));
+/** What the client chooses that is charged by another list than ours (OpenAI's, Anthropic's members), or null. */
+function chosenApart(member: (name: string) => unknown): string | null {
+  const name = ["service_tier", "speed"].find((it) => isPricedApart(member(it)));
+  return name === undefined ? null : `${name}: ${member(name)}`;
+}
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 

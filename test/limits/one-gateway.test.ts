@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const call = (
   secret: string,
-  it: { model?: string; maxTokens?: number; session?: string; tier?: string } = {},
+  it: { model?: string; maxTokens?: number; session?: string; tier?: string; speed?: string } = {},
 ) => callOnce(gateway.url, secret, { model: "gpt-cent", ...it });
 
 const holds = async (keyId: string): Promise<number> => {
@@ -57,9 +57,16 @@ const holds = async (keyId: string): Promise<number> => {
 
 test("a budget is not stepped around by a tier whose price nobody knows; without a budget it may be asked for", async () => {
   const budgeted = await limitedKey(gateway, { budget_usd: "5" });
-  for (const tier of ["flex", "priority"]) {
-    const { status, type, headers } = await call(budgeted.secret, { tier });
+  for (const [asked, named] of [
+    [{ tier: "flex" }, "service_tier: flex"],
+    [{ tier: "priority" }, "service_tier: priority"],
+    [{ speed: "fast" }, "speed: fast"],
+  ] as const) {
+    const { status, type, message, headers } = await call(budgeted.secret, asked);
     expect([status, type]).toEqual([429, "billing_error"]);
+    expect(message).toBe(
+      `The price of \`${named}\` is not known, so a key with a budget may not ask for it. Leave it out.`,
+    );
     expect(headers.get("x-should-retry")).toBe("false");
   }
   for (const tier of ["auto", "default"]) {

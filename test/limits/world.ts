@@ -13,7 +13,7 @@ type Limits = {
 export const limitedKey = (gateway: GatewayProcess, limits: Limits) =>
   gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: newId(), limits });
 
-export type Outcome = { status: number; type: string | null; headers: Headers };
+export type Outcome = { status: number; type: string | null; message: string | null; headers: Headers };
 
 /** One chat call, read to its end. `max_tokens` bounds its answer. */
 export async function callOnce(
@@ -25,6 +25,7 @@ export async function callOnce(
     session?: string;
     content?: string;
     tier?: string;
+    speed?: string;
     signal?: AbortSignal;
   },
 ): Promise<Outcome> {
@@ -39,10 +40,16 @@ export async function callOnce(
       model: it.model,
       ...(it.maxTokens === undefined ? {} : { max_tokens: it.maxTokens }),
       ...(it.tier === undefined ? {} : { service_tier: it.tier }),
+      ...(it.speed === undefined ? {} : { speed: it.speed }),
       messages: [{ role: "user", content: it.content ?? "hello" }],
     }),
     ...(it.signal ? { signal: it.signal } : {}),
   });
-  const body = (await answer.json()) as { error?: { type: string } };
-  return { status: answer.status, type: body.error?.type ?? null, headers: answer.headers };
+  const { error } = (await answer.json()) as { error?: { type: string; message: string } };
+  return {
+    status: answer.status,
+    type: error?.type ?? null,
+    message: error?.message ?? null,
+    headers: answer.headers,
+  };
 }

@@ -52,6 +52,10 @@ const MESSAGES = {
   reserved: "What is left of the key's budget is reserved for calls under way.",
 } as const satisfies Record<Refusal["limit"], string>;
 
+/** One of a few words that providers have (pricing/price-answer.ts), so it may be quoted. */
+const apartMessage = (chosen: string): string =>
+  `The price of \`${chosen}\` is not known, so a key with a budget may not ask for it. Leave it out.`;
+
 /** Keeps keys within their limits, together with the other gateways on the database. */
 export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {
   const store = openLimitStore(databaseUrl, newId());
@@ -96,7 +100,9 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
         return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
       }
       ends.forget(id);
-      return answer.kind === "refused" ? errorOf(answer.refusal) : new GatewayError("store_unavailable");
+      return answer.kind === "refused"
+        ? errorOf(answer.refusal, asking.ask)
+        : new GatewayError("store_unavailable");
     },
     async close() {
       clearInterval(timer);
@@ -157,8 +163,10 @@ function bookedGrant(
   };
 }
 
-function errorOf({ type, limit, retryAfterSeconds, headers }: Refusal): GatewayError {
-  const error = new GatewayError(type, MESSAGES[limit]);
+function errorOf({ type, limit, retryAfterSeconds, headers }: Refusal, { chosenApart }: Ask): GatewayError {
+  // Its bound is beyond any budget, so the budget is what refuses it.
+  const isApart = limit === "budget" && chosenApart !== undefined;
+  const error = new GatewayError(type, isApart ? apartMessage(chosenApart) : MESSAGES[limit]);
   error.headers = { ...headers, "retry-after": String(retryAfterSeconds) };
   return error;
 }
