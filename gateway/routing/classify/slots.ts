@@ -24,6 +24,16 @@ export function slotOf(slots: Slots, mask: number, hash: number): number {
   }
 }
 
+/**
+ * Reads the key of the slot where each hash would stand, for all of them before any is used: memory then fetches them
+ * side by side. Looked up one after the other, each would wait for the last.
+ */
+export function readKeys(slots: Slots, mask: number, hashes: Uint32Array, keys: Uint32Array): void {
+  for (let at = 0; at < hashes.length; at++) {
+    keys[at] = slots[((hashes[at] as number) & mask) * NUMBERS] as number;
+  }
+}
+
 /** Distinct hashes in the order of first sight, and how many lists each is in. No list has a hash twice. */
 export type Counted = { hashes: Uint32Array; counts: Uint32Array };
 

@@ -2,7 +2,7 @@ import { FEATURES_MAX } from "./collect.ts";
 import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import type { SparseVector } from "./rows.ts";
-import { counted, maskOf, type Slots, slotOf, slotsOf } from "./slots.ts";
+import { counted, maskOf, readKeys, type Slots, slotOf, slotsOf } from "./slots.ts";
 import { DIMENSIONS } from "./words.ts";
 
 /** Features that training has seen. */
@@ -64,17 +64,19 @@ export const desk = {
   ids: new Int32Array(COLUMNS_MAX),
   values: new Float32Array(COLUMNS_MAX),
   source: new Int32Array(FEATURES_MAX),
+  keys: new Uint32Array(FEATURES_MAX),
 };
 
 /** Looks features up; returns how many are known, which then stand on the desk with their TF-IDF. */
 function lookUp({ hash, count, block }: Features, vocabulary: Vocabulary, lengths: Lengths): number {
   const { slots, rarity, rarityUnseen } = vocabulary;
   const { seen, single, unseen } = lengths;
-  const { ids, values, source } = desk;
+  const { ids, values, source, keys } = desk;
   const mask = maskOf(slots);
+  readKeys(slots, mask, hash, keys);
   let size = 0;
   for (let at = 0; at < hash.length; at++) {
-    const slot = slotOf(slots, mask, hash[at] as number);
+    const slot = keys[at] === 0 ? -1 : slotOf(slots, mask, hash[at] as number);
     const frequency = TERM_FREQUENCY[Math.min(count[at] as number, 63)] as number;
     const group = block[at] as number;
     if (slot < 0) {
