@@ -1,7 +1,7 @@
-import type { Database } from "bun:sqlite";
+import { type Shelf, type StoredEntries, shelvesOf } from "./orphan-shelves.ts";
+import { runningCalls } from "./running-calls.ts";
 import type { Source } from "./source.ts";
 import { openSpoolFile, type SettledRow, type SpoolFile, type SpoolFileOptions } from "./spool-file.ts";
-import type { Keep } from "./statement-keeper.ts";
 import { linesOf } from "./turn-lines.ts";
 
 /** The file of a process that died. A call that it never ended is the row that its intent holds, after all others. */
@@ -9,112 +9,151 @@ export type OrphanFile = Pick<SpoolFile, "parkedRows" | "parkedCount" | "usedByt
   source: Source;
 };
 
-type OrphanOptions = Omit<SpoolFileOptions, "create"> & { now: () => number };
+type OrphanOptions = Pick<SpoolFileOptions, "path" | "sync"> & { now: () => number };
 
-/** Turns that are taken apart in one go: a large file must not hold up the event loop. */
-const TURNS = 128;
+/** The cap is for what a process writes: its file must not be too full to be taken over after its death. */
+const NO_CAP_BYTES = 2 ** 40;
+/** No flush worker looks after this file: a commit copies a log of so many pages, which takes some milliseconds. */
+const WAL_PAGES = 1000;
+/** Rows that are read when the file is opened: of a small file all. */
+const FIRST_ROWS = 500;
 
 /** Opens the file, under its lock (spool-lock.ts). */
 export function openOrphanFile({ now, ...options }: OrphanOptions): OrphanFile {
-  const file = openSpoolFile({ ...options, create: false });
-  const { db, keep } = file;
-  const turns = takenApart(file);
-  const after = keep(
-    db.prepare<SettledRow, [number, number]>(
-      "SELECT seq, body AS text FROM settled WHERE seq > ? ORDER BY seq LIMIT ?",
-    ),
-  );
-  const oldest = keep(
-    db.prepare<{ at: number }, [number]>("SELECT at FROM settled WHERE seq > ? ORDER BY seq LIMIT 1"),
-  );
-  const remove = keep(db.prepare("DELETE FROM settled WHERE seq <= ?"));
-  let cursor = 0;
-  let gone = 0;
+  const file = openSpoolFile({ ...options, bytesMax: NO_CAP_BYTES, create: false });
+  try {
+    file.db.run(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+    const source = orphanSource(file, now);
+    source.take(FIRST_ROWS);
+    return { ...file, source };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** What was read and not yet deleted: it may go when its rows are in Postgres and none of its calls is open. */
+type Place = { shelf: Shelf; n: number; lastSeq: number; running: number };
+
+/** Reads the file from its beginning as rows are asked for, and deletes what Postgres has. */
+function orphanSource(file: SpoolFile, now: () => number): Source {
+  const reading = startReading(shelvesOf(file), now);
+
   /** A file that takes no more writes is still read to its end; what is written twice is stored once. */
-  const trying = (write: () => void) => {
+  function trying(write: () => void): boolean {
     try {
       file.transaction(write);
-    } catch {}
-  };
-  const backlog = () => turns.rows() - gone + turns.left();
-  turns.next(now());
+      return true;
+    } catch {
+      return false;
+    }
+  }
 
-  const source: Source = {
-    take: (rowsMax) => {
-      while (turns.left() > 0 && turns.rows() - gone < rowsMax) turns.next(now());
-      return after.all(cursor, rowsMax);
-    },
+  return {
+    take: reading.upTo,
     drop: (rows) => {
-      cursor = rows.at(-1)?.seq ?? cursor;
-      gone += rows.length;
-      trying(() => remove.run(cursor));
+      const done = reading.doneThrough(rows.at(-1)?.seq ?? 0);
+      const remove = () => {
+        for (const { shelf, n } of done) shelf.remove(n);
+      };
+      if (done.length > 0 && trying(remove)) reading.forget(done);
     },
-    park: ({ text }, code) => trying(() => file.park({ text, code, at: now() })),
-    mark: () => () => backlog() === 0,
-    oldestAt: () => oldest.get(cursor)?.at ?? null,
-    backlog,
+    park: ({ text }, code) => void trying(() => file.park({ text, code, at: now() })),
+    mark: () => () => reading.backlog() === 0,
+    oldestAt: reading.oldestAt,
+    backlog: reading.backlog,
   };
-  return { ...file, source };
 }
 
-type Turn = { n: number; at: number; body: string };
+type WaitingRow = SettledRow & { at: number };
 
-/**
- * Takes turns apart into the rows of `settled`, and, once there is none left, the intents that no turn ended. Files that
- * earlier versions left have no turns, but both tables.
- */
-function takenApart({ db, keep, transaction }: SpoolFile) {
-  db.run("CREATE TABLE IF NOT EXISTS intents (n INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL)");
-  db.run(
-    "CREATE TABLE IF NOT EXISTS settled (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
-  );
-  db.run("CREATE INDEX IF NOT EXISTS intents_id ON intents (id)");
-  const turns = keep(db.prepare<Turn, [number]>("SELECT n, at, body FROM turns ORDER BY n LIMIT ?"));
-  const removeTurn = keep(db.prepare("DELETE FROM turns WHERE n = ?"));
-  const begin = keep(db.prepare("INSERT INTO intents (id, body) VALUES (?, ?)"));
-  const end = keep(db.prepare("DELETE FROM intents WHERE id = ?"));
-  const settle = keep(db.prepare("INSERT INTO settled (seq, at, body) VALUES (?, ?, ?)"));
-  const settleRest = keep(
-    db.prepare(
-      "INSERT INTO settled (seq, at, body) SELECT ? + row_number() OVER (ORDER BY id), ?, body FROM intents",
-    ),
-  );
-  const endAll = keep(db.prepare("DELETE FROM intents"));
-  let lastSeq = numberIn(db, keep, "SELECT coalesce(max(seq), 0) AS n FROM settled");
-  let rows = numberIn(db, keep, "SELECT count(*) AS n FROM settled");
-  let left = numberIn(db, keep, "SELECT count(*) AS n FROM turns");
+function startReading(shelves: readonly Shelf[], now: () => number) {
+  const next = startAt(shelves);
+  const settledRows = shelves.reduce((sum, shelf) => sum + shelf.rows(), 0);
+  const running = runningCalls();
+  let places: Place[] = [];
+  let open: Place[] | null = null;
+  let waiting: WaitingRow[] = [];
+  let lastSeq = 0;
+  let lastAt: number | null = null;
+  let finished = false;
 
-  function apart({ n, at, body }: Turn): void {
+  function settle(text: string, at: number): void {
+    lastSeq += 1;
+    lastAt = at;
+    waiting.push({ seq: lastSeq, text, at });
+  }
+
+  function read(shelf: Shelf, { n, at, body }: StoredEntries): void {
+    const place = { shelf, n, lastSeq, running: 0 };
     for (const { kind, id, text } of linesOf(body)) {
-      end.run(id);
-      if (kind === "intent") begin.run(id, text);
+      if (kind === "intent") running.begin(id, place);
       else {
-        rows += 1;
-        lastSeq += 1;
-        settle.run(lastSeq, at, text);
+        running.end(id);
+        settle(text, at);
       }
     }
-    removeTurn.run(n);
+    place.lastSeq = lastSeq;
+    places.push(place);
   }
 
-  function next(at: number): void {
-    const before = { lastSeq, rows, left };
-    try {
-      transaction(() => {
-        const some = turns.all(TURNS);
-        some.forEach(apart);
-        left -= some.length;
-        if (left > 0) return;
-        rows += settleRest.run(lastSeq, at).changes;
-        endAll.run();
-      });
-    } catch (error) {
-      ({ lastSeq, rows, left } = before);
-      throw error;
+  /** The calls of `place` that nothing ended. */
+  function settleOpen(place: Place): void {
+    for (const { kind, id, text } of linesOf(place.shelf.body(place.n))) {
+      if (kind !== "intent" || !running.isAt(id, place)) continue;
+      running.end(id);
+      settle(text, now());
     }
+    place.running = 0;
+    place.lastSeq = lastSeq;
   }
-  return { next, rows: () => rows, left: () => left };
+
+  function readOn(): void {
+    const entries = next();
+    if (entries) {
+      read(...entries);
+      return;
+    }
+    open ??= places.filter((place) => place.running > 0).reverse();
+    const place = open.at(-1);
+    if (place) settleOpen(place);
+    else finished = true;
+    open.pop();
+  }
+
+  return {
+    upTo(rowsMax: number): SettledRow[] {
+      while (waiting.length < rowsMax && !finished) readOn();
+      return waiting.slice(0, rowsMax);
+    },
+    /** The rows up to and with `seq` are done with: the places that may go now. */
+    doneThrough(seq: number): Place[] {
+      waiting = waiting.filter((row) => row.seq > seq);
+      const first = waiting[0]?.seq ?? lastSeq + 1;
+      return places.filter((place) => place.running === 0 && place.lastSeq < first);
+    },
+    forget(gone: readonly Place[]): void {
+      const all = new Set(gone);
+      places = places.filter((place) => !all.has(place));
+    },
+    oldestAt: () => waiting[0]?.at ?? (finished ? null : lastAt),
+    /** Near enough while the file is being read; 0 only when nothing is left. */
+    backlog: () => waiting.length + (finished ? 0 : Math.max(1, settledRows - lastSeq) + running.count()),
+  };
 }
 
-const numberIn = (db: Database, keep: Keep, query: string): number =>
-  keep(db.prepare<{ n: number }, []>(query)).get()?.n ?? 0;
+/** What follows in the shelves; null at their end. When reading fails, the next call begins at the same place. */
+function startAt(shelves: readonly Shelf[]): () => [Shelf, StoredEntries] | null {
+  let at = 0;
+  let after = 0;
+  return () => {
+    for (;;) {
+      const shelf = shelves[at];
+      if (!shelf) return null;
+      const entries = shelf.after(after);
+      after = entries?.n ?? 0;
+      if (entries) return [shelf, entries];
+      at += 1;
+    }
+  };
+}

@@ -9,7 +9,6 @@ import { type SpoolLock, takeLock } from "./spool-lock.ts";
 
 export type OrphansOptions = {
   directory: string;
-  bytesMax: number;
   log: Log;
   clock: Clock;
   /** Moves a parked row of a dead process's file to the own one; resolves when it is there. */
@@ -66,7 +65,7 @@ export function createOrphans(options: OrphansOptions): Orphans {
       if (file.source.backlog() > 0) continue;
       adopted.delete(name);
       for (const row of file.parkedRows()) await options.keepParked(row);
-      file.destroy();
+      await file.destroy();
       rmSync(`${path}.lock`, { force: true });
       lock.release();
     }
@@ -90,13 +89,13 @@ export function createOrphans(options: OrphansOptions): Orphans {
 }
 
 /** Null when the process of the file lives, or the file cannot be read. */
-function takeOver(path: string, { bytesMax, log, clock }: OrphansOptions): Orphan | null {
+function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
   const lock = takeLock(`${path}.lock`);
   if (!lock) return null;
   try {
     if (existsSync(`${path}.db`)) {
       const now = () => clock.now().getTime();
-      const file = openOrphanFile({ path: `${path}.db`, sync: "normal", bytesMax, now });
+      const file = openOrphanFile({ path: `${path}.db`, sync: "normal", now });
       return { path, lock, file };
     }
     // Its process, or whoever took it over, died between the deletion of the file and that of the lock.

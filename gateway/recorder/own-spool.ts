@@ -6,7 +6,7 @@ import { takeLock } from "./spool-lock.ts";
 import { openTurnLog, type TurnLog } from "./turn-log.ts";
 
 /** The spool file that this process writes; `leave` closes it, and deletes it when nothing is in it. */
-export type Spool = { path: string; file: TurnLog; leave(): void };
+export type Spool = { path: string; file: TurnLog; leave(): Promise<void> };
 
 type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & { directory: string };
 
@@ -34,9 +34,9 @@ function newSpool({ directory, sync, bytesMax }: SpoolOptions): Spool {
   return {
     path,
     file,
-    leave: () => {
+    leave: async () => {
       if (file.isEmpty()) {
-        file.destroy();
+        await file.destroy();
         rmSync(`${stem}.lock`, { force: true });
       } else file.close();
       lock.release();

@@ -108,7 +108,7 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
     await flusher.stop();
     await orphans.tidy();
     orphans.close();
-    spool.leave();
+    await spool.leave();
   }
 
   function open(id: string, text: string): Promise<void> {

@@ -26,6 +26,7 @@ export function runningCalls() {
       ended += 1;
       if (ended % RENEWED_EVERY === 0) placeOf = new Map(placeOf);
     },
+    isAt: (id: string, place: Place) => placeOf.get(id) === place,
     count: () => placeOf.size,
   };
 }
