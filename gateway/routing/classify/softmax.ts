@@ -12,11 +12,13 @@ export type Problem = {
   folds: number;
 };
 
+/** How often the rows are gone through: for the model at most, and once more for each fold that is held out. */
+export type Passes = { full: number; fold: number };
+
 /** `weights[id * classes + c]`; the last id (`rows.width`) is the bias. `held[r * classes + c]`: the out-of-fold score. */
 export type LinearModel = { weights: Float32Array; held: Float32Array };
 
-const PASSES = 10;
-const FOLD_PASSES = 1;
+const PASSES: Passes = { full: 10, fold: 1 };
 const SEED = 20_261_121;
 /** Steps smaller than this share of a row's cost are left out: most classes are out of the question for most rows. */
 const STEP_MIN = 1e-4;
@@ -111,7 +113,7 @@ function squaredLengths(rows: Rows): Float64Array {
 }
 
 /** Scores the rows of one fold: the full solution less what those rows gave to it, trained on without them. */
-function holdOut(full: State, fold: number, held: Float32Array): void {
+function holdOut(full: State, fold: number, passes: number, held: Float32Array): void {
   const { problem } = full;
   const { rows, classes } = problem;
   const state: State = { ...full, weights: full.weights.slice(), given: full.given.slice() };
@@ -124,7 +126,7 @@ function holdOut(full: State, fold: number, held: Float32Array): void {
     for (let c = 0; c < classes; c++) steps[c] = -(state.given[row * classes + c] as number);
     give(state, row, moved, classes, steps);
   }
-  descend(state, Int32Array.from(members), FOLD_PASSES, seededRandom(SEED + fold));
+  descend(state, Int32Array.from(members), passes, seededRandom(SEED + fold));
   for (const row of out) {
     scoreRow(state, row, scores);
     held.set(scores, row * classes);
@@ -135,7 +137,7 @@ function holdOut(full: State, fold: number, held: Float32Array): void {
  * Trains multinomial logistic regression (L2) by dual coordinate ascent (Shalev-Shwartz and Zhang, JMLR 2013), and
  * scores every row of a fold by a model that did not see it. Deterministic: a fixed number of passes in a fixed order.
  */
-export function trainSoftmax(problem: Problem): LinearModel {
+export function trainSoftmax(problem: Problem, passes: Passes = PASSES): LinearModel {
   const { rows, classes } = problem;
   const state: State = {
     problem,
@@ -144,9 +146,9 @@ export function trainSoftmax(problem: Problem): LinearModel {
     given: new Float32Array(rows.count * classes),
   };
   const everyone = Int32Array.from({ length: rows.count }, (_, row) => row);
-  descend(state, everyone, PASSES, seededRandom(SEED));
+  descend(state, everyone, passes.full, seededRandom(SEED));
   const held = new Float32Array(rows.count * classes);
-  for (let fold = 0; fold < problem.folds; fold++) holdOut(state, fold, held);
+  for (let fold = 0; fold < problem.folds; fold++) holdOut(state, fold, passes.fold, held);
   const scaled = (values: Float32Array) => values.map((value) => value * SCALE);
   return { weights: scaled(state.weights), held: scaled(held) };
 }

@@ -1,9 +1,8 @@
 import { seededRandom, shuffle } from "./random.ts";
 import type { Rows } from "./rows.ts";
-import type { LinearModel, Problem } from "./softmax.ts";
+import type { LinearModel, Passes, Problem } from "./softmax.ts";
 
-const PASSES_MAX = 10;
-const FOLD_PASSES_MAX = 3;
+const PASSES: Passes = { full: 10, fold: 3 };
 const TOLERANCE = 0.1;
 const SEED = 20_261_121;
 
@@ -158,7 +157,11 @@ function membersWithout(problem: Problem, fold: number): Int32Array {
  * Scores of the held-out rows: the full solution minus what those rows gave to it, trained on. Rows that always train
  * and do not matter to the full solution hardly would without a few others: they are not looked at again.
  */
-function holdOut(full: Binary, problem: Problem, fold: number, members: Int32Array): Map<number, number> {
+function holdOut(
+  full: Binary,
+  problem: Problem,
+  { fold, members, passes }: { fold: number; members: Int32Array; passes: number },
+): Map<number, number> {
   const binary: Binary = { ...full, weights: full.weights.slice(), alpha: full.alpha.slice() };
   const held: number[] = [];
   for (let row = 0; row < problem.rows.count; row++) {
@@ -169,12 +172,12 @@ function holdOut(full: Binary, problem: Problem, fold: number, members: Int32Arr
     binary.alpha[row] = 0;
   }
   const moving = members.filter((row) => (problem.fold[row] ?? 0) >= 0 || (binary.alpha[row] ?? 0) > 0);
-  descend(binary, moving, FOLD_PASSES_MAX, seededRandom(SEED + fold));
+  descend(binary, moving, passes, seededRandom(SEED + fold));
   return new Map(held.map((row) => [row, dot(problem.rows, row, binary.weights)]));
 }
 
 /** Trains one linear SVM per class against the rest, and scores every row of a fold by a model that did not see it. */
-export function trainOneVsRest(problem: Problem, passes = PASSES_MAX): LinearModel {
+export function trainOneVsRest(problem: Problem, passes: Passes = PASSES): LinearModel {
   const { rows, classes } = problem;
   const weights = new Float32Array((rows.width + 1) * classes);
   const held = new Float32Array(rows.count * classes);
@@ -183,10 +186,10 @@ export function trainOneVsRest(problem: Problem, passes = PASSES_MAX): LinearMod
   const folds = Array.from({ length: problem.folds }, (_, fold) => membersWithout(problem, fold));
   for (let target = 0; target < classes; target++) {
     const binary = binaryOf(problem, lengths, target);
-    descend(binary, everyone, passes, seededRandom(SEED));
+    descend(binary, everyone, passes.full, seededRandom(SEED));
     for (let id = 0; id <= rows.width; id++) weights[id * classes + target] = binary.weights[id] ?? 0;
     for (const [fold, members] of folds.entries()) {
-      for (const [row, score] of holdOut(binary, problem, fold, members))
+      for (const [row, score] of holdOut(binary, problem, { fold, members, passes: passes.fold }))
         held[row * classes + target] = score;
     }
   }

@@ -1,8 +1,10 @@
-import { type LinearModel, type Problem, trainSoftmax } from "./softmax.ts";
+import { type LinearModel, type Passes, type Problem, trainSoftmax } from "./softmax.ts";
 import { trainOneVsRest } from "./svm.ts";
 
 const COST = 16;
 const BALANCE = 0.3;
+/** A fold's model begins at the full one's: with few examples, what it must unlearn takes more than a pass. */
+const FEW_FOLD_PASSES = 8;
 
 /** What an error on each text costs: in a small class a little more than in a large one. */
 function balancedCosts({ labels, costs, classes }: Problem): Float32Array {
@@ -20,8 +22,9 @@ function mean(one: Float32Array, other: Float32Array): Float32Array {
  * Trains routes that are close topics: each against all others and all together, and takes the mean of the two. The
  * first is better with many examples, the second with few, and the mean is at least as good as either.
  */
-export function trainTopics(problem: Problem): LinearModel {
-  const together = trainSoftmax({ ...problem, costs: balancedCosts(problem) });
-  const apart = trainOneVsRest(problem);
+export function trainTopics(problem: Problem, few: boolean): LinearModel {
+  const passes: Passes | undefined = few ? { full: 10, fold: FEW_FOLD_PASSES } : undefined;
+  const together = trainSoftmax({ ...problem, costs: balancedCosts(problem) }, passes);
+  const apart = trainOneVsRest(problem, passes);
   return { weights: mean(together.weights, apart.weights), held: mean(together.held, apart.held) };
 }

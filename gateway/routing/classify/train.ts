@@ -1,4 +1,5 @@
 import { trainMerged } from "./alike.ts";
+import { foldsFor, hasFew, taskPasses } from "./effort.ts";
 import { BLOCKS } from "./features.ts";
 import { KINDS } from "./kinds.ts";
 import { gatherMaterial, type Material } from "./material.ts";
@@ -13,9 +14,6 @@ import { trainTopics } from "./topics.ts";
 import { foldsOf, sigmoidOf, thresholdOf, trialsOf } from "./trials.ts";
 import { type BlockWeights, columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";
 
-const FOLDS = 5;
-/** Routes that are kinds of task learn beside thousands of built-in examples: more passes fit those, not the routes. */
-const TASK_PASSES = 7;
 /** Above this many texts, features that one text alone has are dropped: they only cost memory. */
 const SINGLES_KEPT_UP_TO = 1200;
 const NEAREST_PER_CLASS_MAX = 60;
@@ -53,6 +51,8 @@ function blocksFor({ samples, oneKind }: Material): BlockWeights {
 export function trainModel(input: TrainInput, starter: Starter = trainStarter()): Model {
   const material = gatherMaterial(starter, input);
   const { classes, samples } = material;
+  const few = hasFew(material);
+  const folds = foldsFor(few);
   const blocks = blocksFor(material);
   const seenMin = blocks !== STARTER_BLOCKS && samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
   const vocabulary = learnVocabulary(
@@ -68,11 +68,11 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     labels: Int32Array.from(samples, ({ label }) => label),
     costs: Float32Array.from(samples, ({ weight }) => weight),
     classes: classes.length,
-    fold: foldsOf(material, FOLDS),
-    folds: FOLDS,
+    fold: foldsOf(material, folds),
+    folds,
   };
   const { weights, held } = trainMerged(problem, (merged) =>
-    blocks === TOPIC_BLOCKS ? trainTopics(merged) : trainOneVsRest(merged, TASK_PASSES),
+    blocks === TOPIC_BLOCKS ? trainTopics(merged, few) : trainOneVsRest(merged, taskPasses(few)),
   );
   const known = vectors.map(({ knownElsewhere }) => knownElsewhere);
   const trials = trialsOf(material, held, known);
