@@ -1,4 +1,6 @@
-/** Longest label of each kind, in UTF-16 code units. A longer one is dropped whole, never shortened (spec, Limits). */
+import { hasAtMost } from "./characters.ts";
+
+/** Longest label of each kind, in characters. A longer one is dropped whole, never shortened (spec, Limits). */
 export const LABEL_MAX = { client: 32, session: 64, tag: 64, user: 128 } as const;
 
 /** Distinct tags kept per call, in the order sent. */
@@ -19,7 +21,7 @@ export const parseSessionId = (text: string | null | undefined): SessionId | nul
  */
 export function parseLabel(text: string | null | undefined, max: number): string | null {
   const trimmed = text?.trim() ?? "";
-  if (trimmed.length === 0 || trimmed.length > max || !trimmed.isWellFormed()) return null;
+  if (trimmed.length === 0 || !hasAtMost(trimmed, max) || !trimmed.isWellFormed()) return null;
   return CONTROL.test(trimmed) ? null : trimmed;
 }
 
@@ -28,4 +30,4 @@ export const MODEL_MAX = 256;
 
 /** Whether a text can be a model's name: 1 to `MODEL_MAX` characters that Postgres can store, no control characters. */
 export const isModelName = (text: string): boolean =>
-  text.length > 0 && text.length <= MODEL_MAX && text.isWellFormed() && !CONTROL.test(text);
+  text.length > 0 && hasAtMost(text, MODEL_MAX) && text.isWellFormed() && !CONTROL.test(text);

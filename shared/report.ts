@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "./schema.ts";
+import { closed, nullable, oneOf, textOf } from "./schema.ts";
 
 /** Where a report's figures come from: gateway calls, tool calls, agents' own metrics, or pull requests. */
 export const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
@@ -88,7 +88,7 @@ const Instant = Type.String({ description: "RFC 3339 in UTC, with milliseconds a
 
 export const Filters = someOf(
   DIMENSIONS,
-  Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50 }),
+  Type.Array(textOf({ minLength: 1, maxLength: 200 }), { maxItems: 50 }),
 );
 export type Filters = Static<typeof Filters>;
 

@@ -9,6 +9,7 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 import { Value, type ValueError } from "@sinclair/typebox/value";
+import { hasAtMost } from "./characters.ts";
 
 /** An object that keeps members it does not know: for bodies that belong to a client. */
 export const open = <T extends TProperties>(members: T): TObject<T> =>
@@ -31,6 +32,28 @@ TypeRegistry.Set<TSchema & { [TEST]: (value: unknown) => boolean }>("Checked", (
  */
 export const checked = <T>(form: SchemaOptions, expected: string, test: (value: unknown) => boolean) =>
   Type.Unsafe<T>({ ...form, [Kind]: "Checked", [TEST]: test, [EXPECTED]: expected });
+
+type TextBounds = { minLength?: number; maxLength: number; pattern?: string; description?: string };
+
+/**
+ * Text within bounds that count characters: `Type.String` counts UTF-16 code units, other readers of its JSON Schema do
+ * not. `not` says in words what the pattern rules out.
+ */
+export function textOf(bounds: TextBounds, not = "") {
+  const { minLength = 0, maxLength, pattern } = bounds;
+  const fitting = new RegExp(pattern ?? "");
+  const length = minLength > 0 ? `${minLength} to ${maxLength}` : `at most ${maxLength}`;
+  return checked<string>(
+    { type: "string", ...bounds },
+    `text of ${length} characters${not && `, none of them ${not}`}`,
+    (value) =>
+      typeof value === "string" &&
+      value.length >= minLength &&
+      hasAtMost(value, maxLength) &&
+      value.isWellFormed() &&
+      fitting.test(value),
+  );
+}
 
 /** One string of a tuple, e.g. `oneOf(["table", "bar"])`; the tuple stays the only list of the names. */
 export const oneOf = <const T extends readonly string[]>(names: T) =>

@@ -1,4 +1,5 @@
 import type { Page } from "#shared/admin/fields.ts";
+import { hasAtMost } from "#shared/characters.ts";
 import { GatewayError } from "../errors.ts";
 
 const LIMIT_DEFAULT = 50;
@@ -29,7 +30,7 @@ export function readListQuery<Name extends string>(
       throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known are ${known}.`);
     }
     if (given.has(name)) throw new GatewayError("invalid_request", `${name}: Given twice.`);
-    if (value === "" || value.length > VALUE_LENGTH_MAX) {
+    if (value === "" || !hasAtMost(value, VALUE_LENGTH_MAX)) {
       throw new GatewayError("invalid_request", `${name}: Expected 1 to ${VALUE_LENGTH_MAX} characters.`);
     }
     given.set(name, value);

@@ -1,3 +1,4 @@
+import { hasAtMost } from "#shared/characters.ts";
 import type { Verdicts } from "./judge.ts";
 
 /** What a 200 tells (spec, Metrics receiver 7); both members are always there. */
@@ -27,7 +28,7 @@ export function refusals(): { add: Verdicts["refused"]; told(): PartialSuccess }
 }
 
 const sentence = ({ metric, reason, points }: { metric: string; reason: string; points: number }): string =>
-  `${metric.length > NAME_LENGTH_MAX ? "(a name that is too long)" : metric} ${reason} (${points} refused)`;
+  `${hasAtMost(metric, NAME_LENGTH_MAX) ? metric : "(a name that is too long)"} ${reason} (${points} refused)`;
 
 /** Longest name that is repeated or kept. */
 export const NAME_LENGTH_MAX = 128;

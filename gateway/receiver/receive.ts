@@ -1,4 +1,5 @@
 import type { AgentPointRow } from "#drizzle/schema/agent.ts";
+import { hasAtMost } from "#shared/characters.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -87,5 +88,5 @@ async function inTurns(work: readonly Generator<void>[]): Promise<void> {
 /** Names that can be kept: of a label's length and without control characters. */
 const kept = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
   [...names]
-    .filter((name) => name.length <= NAME_LENGTH_MAX && name.isWellFormed() && /^[^\p{Cc}]+$/u.test(name))
+    .filter((name) => hasAtMost(name, NAME_LENGTH_MAX) && name.isWellFormed() && /^[^\p{Cc}]+$/u.test(name))
     .map((name) => ({ kind, name }));

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { errorFields, type Log } from "#shared/log.ts";
-import { fits, nullable, open } from "#shared/schema.ts";
+import { fits, nullable, open, textOf } from "#shared/schema.ts";
 import type { Callout, Guardrail } from "../directory.ts";
 import type { Judged, JudgeTools, Objection } from "../guardrail/judge.ts";
 import type { Reach } from "./reach.ts";
@@ -10,7 +10,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** What a service answers, with status 200. */
 const Answer = open({
   action: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
-  message: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+  message: Type.Optional(nullable(textOf({ maxLength: 1000 }))),
 });
 
 /**

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { checked, closed, nullable } from "../schema.ts";
+import { checked, closed, nullable, textOf } from "../schema.ts";
 
 /** Name of a provider or a route, as it stands in addresses and in `model`. */
 export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -8,16 +8,19 @@ export const Name = Type.String({ pattern: NAME.source, description: "1 to 64 of
 
 /** One line of 1 to `maxLength` characters: no control characters. */
 export const Line = (maxLength: number, description?: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
-    ...(description && { description }),
-  });
+  textOf(
+    {
+      minLength: 1,
+      maxLength,
+      pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+      ...(description && { description }),
+    },
+    "a control character",
+  );
 
 /** Text of up to `maxLength` characters that Postgres can store: anything but NUL. */
 export const Prose = (maxLength: number, description: string) =>
-  Type.String({ maxLength, pattern: "^[^\\u0000]*$", description });
+  textOf({ maxLength, pattern: "^[^\\u0000]*$", description }, "NUL");
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, nullable, oneOf, textOf } from "../schema.ts";
 import { Line, Name, Prose } from "./fields.ts";
 
 /** What the product finds by itself in a text, where a rule asks for it. */
@@ -28,7 +28,7 @@ export const Match = closed({
   clients: names("The recorded client is among these."),
   models: names("One of these globs fits a model that may be called, fallbacks included."),
   pattern: Type.Optional(
-    Type.String({
+    textOf({
       minLength: 1,
       maxLength: 1000,
       description: "RE2 expression, found in one of the request's decoded texts.",

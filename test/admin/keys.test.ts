@@ -123,8 +123,8 @@ describe("client keys", () => {
 
   test.each([
     [{}, "/name: Expected required property"],
-    [{ name: "" }, "/name: Expected string length greater or equal to 1"],
-    [{ name: "a\nb" }, "/name: Expected string to match"],
+    [{ name: "" }, "/name: Expected text of 1 to 128 characters"],
+    [{ name: "a\nb" }, "/name: Expected text of 1 to 128 characters, none of them a control character"],
     [{ name: "x", secret: "tg_mine" }, "/secret: Unexpected property"],
     [{ name: "x", scopes: { route: ["echo"] } }, "/scopes/route: Unexpected property"],
     [{ name: "x", scopes: { routes: "echo" } }, "/scopes/routes: Expected array"],

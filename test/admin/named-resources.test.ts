@@ -23,7 +23,7 @@ const RESOURCES = [
     whole: { surface: "chat", provider: "echo", model: "echo" },
     change: { description: "changed" },
     wrong: { surface: "chat", provider: "echo", model: "" },
-    fault: "/model: Expected string length greater or equal to 1.",
+    fault: "/model: Expected text of 1 to 256 characters",
   },
   {
     path: "guardrails",
@@ -37,7 +37,7 @@ const RESOURCES = [
     whole: { tool: "Bash" },
     change: { reason: "Not here." },
     wrong: { tool: 1 },
-    fault: "/tool: Expected string.",
+    fault: "/tool: Expected text of 1 to 256 characters",
   },
   {
     path: "mcp-servers",

@@ -90,7 +90,7 @@ describe("providers are made and changed", () => {
     ],
     [{ kind: "groq", headers: { "x-a": "one\r\nx-b: two" } }, "/headers/x-a: Expected string to match"],
     [{ kind: "groq", headers: { "bad name": "x" } }, "/headers/bad name: Unexpected property"],
-    [{ kind: "groq", credential: "" }, "/credential: Expected string length greater"],
+    [{ kind: "groq", credential: "" }, "/credential: Expected text of 1 to 8192 characters"],
   ])("a body that is wrong is refused by the member: %p", async (body, message) => {
     expect(await fault(put("wrong", body))).toStartWith(`400 ${message}`);
   });

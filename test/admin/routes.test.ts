@@ -64,7 +64,7 @@ describe("routes", () => {
     [{ name: "auto" }, "/name: Expected a name of 1 to 64"],
     [{ name: "Big" }, "/name: Expected a name of 1 to 64"],
     [{ surface: "chats" }, "/surface: Expected one of chat, embeddings, image_generation, tts, rerank"],
-    [{ model: "" }, "/model: Expected string length greater or equal to 1"],
+    [{ model: "" }, "/model: Expected text of 1 to 256 characters"],
     [{ models: ["x"] }, "/models: Unexpected property"],
     [{ fallbacks: [{ provider: "echo" }] }, "/fallbacks/0/model: Expected required property"],
     [
@@ -72,7 +72,7 @@ describe("routes", () => {
       "/fallbacks/0/weight: Unexpected property",
     ],
     [{ usage_chunk: "hide" }, "/usage_chunk: Expected one of withhold, pass"],
-    [{ examples: ["nul \u0000"] }, "/examples/0: Expected string to match"],
+    [{ examples: ["nul \u0000"] }, "/examples/0: Expected text of at most 4000 characters, none of them NUL"],
   ])("a body that is wrong is refused by the member: %p", async (part, message) => {
     expect(await fault(it.call("POST", "/routes", { name: "wrong", ...SUMMARY, ...part }))).toStartWith(
       `400 ${message}`,

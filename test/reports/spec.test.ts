@@ -38,10 +38,10 @@ describe("a bad spec is refused by its member and the reason", () => {
       { measures: Array(41).fill("requests") },
       "spec.measures: expected array length to be less or equal to 40",
     ],
-    [{ filters: { client: [""] } }, "spec.filters.client[0]: expected string length greater or equal to 1"],
+    [{ filters: { client: [""] } }, "spec.filters.client[0]: expected text of 1 to 200 characters"],
     [
       { filters: { client: ["x".repeat(201)] } },
-      "spec.filters.client[0]: expected string length less or equal to 200",
+      "spec.filters.client[0]: expected text of 1 to 200 characters",
     ],
     [
       { filters: { client: [...fifty, "one more"] } },

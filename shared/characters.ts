@@ -1,0 +1,6 @@
+/**
+ * Whether a text has at most `max` characters, which are Unicode code points: as JSON Schema and Postgres count them, and
+ * not the UTF-16 code units that `length` counts, of which one character takes up to two.
+ */
+export const hasAtMost = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= 2 * max && [...text].length <= max);
