@@ -16,8 +16,9 @@ const MARKS = {
   "quoted text": /["“”«»「」„].{12,}["“”«»「」]/s,
   "list of lines": /(?:^[^\S\n]*(?:[-*•]|\d+[.)、])\s+.*\n*){2}/m,
   "choices to pick from": /(?:^|[\s(（])A\s*[.)、:：）][\s\S]{1,300}?(?:^|[\s(（])B\s*[.)、:：）]/m,
+  // Three letters are enough: to try every length of a long run of them would take time that grows with its square.
   "two scripts":
-    /[a-z]{3,}[^a-z]{0,40}[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}|[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}.{0,20}[a-z]{3,}\s+[a-z]+/i,
+    /[a-z]{3}[^a-z]{0,40}[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3}|[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3}.{0,20}[a-z]{3,}\s+[a-z]/i,
   "very short": /^.{0,24}$/s,
   long: /^.{800}/s,
   paragraphs: /\n\s*\n/,

@@ -143,6 +143,15 @@ describe("marks that are looked for only where a text may bear them", () => {
     });
   }
 
+  test("are found in time that grows with the text, not with its square", () => {
+    const texts = ["翻译这句话", "привет", "a_", "A) B", '"“', "1 ", "\n- ", "let x = "].map((part) =>
+      part.repeat(400),
+    );
+    const began = performance.now();
+    for (const text of texts) for (let run = 0; run < 20; run++) marksOf(text);
+    expect(performance.now() - began).toBeLessThan(150);
+  });
+
   test("a Greek capital is no formula, and a curly quotation mark no other script", () => {
     expect(marksOf("Πόσα 12")).not.toContain("formula");
     expect(marksOf("it’s — fine")).not.toContain("not Latin");
