@@ -9,6 +9,8 @@ import { type BlockWeights, columnsOf, desk, kept, type Laid, layOut, type Vecto
 export const TASK_BLOCKS: BlockWeights = [1, 0.8, 0.4, 0.7, 0.8, 0.5];
 /** Routes within one kind of task (the questions of one bank): there only the words do. */
 export const TOPIC_BLOCKS: BlockWeights = [1, 0.5, 0.1, 0.1, 0.1, 1.1];
+/** The same with few examples a route, which do not hold all words that its texts are written with. */
+export const FEW_TOPIC_BLOCKS: BlockWeights = [1, 0.6, 0.1, 0.15, 0.15, 1.2];
 
 /** The scores of the kinds of task as columns of a vector: of length 1 times their weight, like every block. */
 export function kindColumns(kinds: ArrayLike<number>, weight: number): Float32Array {

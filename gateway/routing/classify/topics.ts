@@ -1,10 +1,21 @@
 import { type LinearModel, type Passes, type Problem, trainSoftmax } from "./softmax.ts";
 import { trainOneVsRest } from "./svm.ts";
+import type { RarityWeights } from "./vocabulary.ts";
 
 const COST = 16;
 const BALANCE = 0.3;
+/** The two models: how often each is gone over, what an error costs one against all, and the other's share of the mean. */
+type Recipe = { together?: Passes; apart?: Passes; apartCost: number; togetherShare: number };
+const MANY: Recipe = { apartCost: 1, togetherShare: 0.5 };
 /** A fold's model begins at the full one's: with few examples, what it must unlearn takes more than a pass. */
-const FEW_FOLD_PASSES = 8;
+const FEW: Recipe = {
+  together: { full: 15, fold: 8 },
+  apart: { full: 10, fold: 8 },
+  apartCost: 5,
+  togetherShare: 0.6,
+};
+/** In few examples a word that is seen once is not much rarer than one that is seen twice. */
+export const FEW_TOPIC_RARITY: RarityWeights = { exponent: 0.7, unseen: 1.25 };
 
 /** What an error on each text costs: in a small class a little more than in a large one. */
 function balancedCosts({ labels, costs, classes }: Problem): Float32Array {
@@ -14,8 +25,9 @@ function balancedCosts({ labels, costs, classes }: Problem): Float32Array {
   return costs.map((cost, row) => COST * cost * (mean / (sizes[labels[row] ?? 0] || 1)) ** BALANCE);
 }
 
-function mean(one: Float32Array, other: Float32Array): Float32Array {
-  return one.map((value, at) => (value + (other[at] ?? 0)) / 2);
+/** The mean of two models' numbers, `share` of it the first one's. */
+function mixed(one: Float32Array, other: Float32Array, share: number): Float32Array {
+  return one.map((value, at) => share * value + (1 - share) * (other[at] ?? 0));
 }
 
 /**
@@ -23,8 +35,12 @@ function mean(one: Float32Array, other: Float32Array): Float32Array {
  * first is better with many examples, the second with few, and the mean is at least as good as either.
  */
 export function trainTopics(problem: Problem, few: boolean): LinearModel {
-  const passes: Passes | undefined = few ? { full: 10, fold: FEW_FOLD_PASSES } : undefined;
-  const together = trainSoftmax({ ...problem, costs: balancedCosts(problem) }, passes);
-  const apart = trainOneVsRest(problem, passes);
-  return { weights: mean(together.weights, apart.weights), held: mean(together.held, apart.held) };
+  const recipe = few ? FEW : MANY;
+  const together = trainSoftmax({ ...problem, costs: balancedCosts(problem) }, recipe.together);
+  const costs = problem.costs.map((cost) => recipe.apartCost * cost);
+  const apart = trainOneVsRest({ ...problem, costs }, recipe.apart);
+  return {
+    weights: mixed(together.weights, apart.weights, recipe.togetherShare),
+    held: mixed(together.held, apart.held, recipe.togetherShare),
+  };
 }

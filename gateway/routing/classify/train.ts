@@ -6,11 +6,11 @@ import { gatherMaterial, type Material } from "./material.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
 import { type Rows, rowsOf } from "./rows.ts";
-import { kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
+import { FEW_TOPIC_BLOCKS, kindColumns, TASK_BLOCKS, TOPIC_BLOCKS } from "./scored.ts";
 import { roundedToHalf } from "./serialise.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { trainOneVsRest } from "./svm.ts";
-import { trainTopics } from "./topics.ts";
+import { FEW_TOPIC_RARITY, trainTopics } from "./topics.ts";
 import { foldsOf, sigmoidOf, thresholdOf, trialsOf } from "./trials.ts";
 import { type BlockWeights, columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";
 
@@ -39,9 +39,10 @@ function nearestOf({ classes, samples }: Material, rows: Rows): Model["nearest"]
 }
 
 /** Which blocks count how much: routes that only bear templates' names are what the starter already tells apart. */
-function blocksFor({ samples, oneKind }: Material): BlockWeights {
+function blocksFor({ samples, oneKind }: Material, few: boolean): BlockWeights {
   if (samples.every(({ source }) => source === "builtin")) return STARTER_BLOCKS;
-  return oneKind ? TOPIC_BLOCKS : TASK_BLOCKS;
+  if (!oneKind) return TASK_BLOCKS;
+  return few ? FEW_TOPIC_BLOCKS : TOPIC_BLOCKS;
 }
 
 /**
@@ -50,14 +51,15 @@ function blocksFor({ samples, oneKind }: Material): BlockWeights {
  */
 export function trainModel(input: TrainInput, starter: Starter = trainStarter()): Model {
   const material = gatherMaterial(starter, input);
-  const { classes, samples } = material;
+  const { classes, samples, oneKind } = material;
   const few = hasFew(material);
   const folds = foldsFor(few);
-  const blocks = blocksFor(material);
+  const blocks = blocksFor(material, few);
   const seenMin = blocks !== STARTER_BLOCKS && samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
   const vocabulary = learnVocabulary(
     samples.map(({ features }) => features),
     seenMin,
+    oneKind && few ? FEW_TOPIC_RARITY : undefined,
   );
   const vectors = samples.map(({ features, kinds }) =>
     vectorOf(features, vocabulary, blocks, kindColumns(kinds, blocks[BLOCKS.kinds])),
@@ -72,7 +74,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     folds,
   };
   const { weights, held } = trainMerged(problem, (merged) =>
-    blocks === TOPIC_BLOCKS ? trainTopics(merged, few) : trainOneVsRest(merged, taskPasses(few)),
+    oneKind ? trainTopics(merged, few) : trainOneVsRest(merged, taskPasses(few)),
   );
   const known = vectors.map(({ knownElsewhere }) => knownElsewhere);
   const trials = trialsOf(material, held, known);

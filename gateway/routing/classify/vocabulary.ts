@@ -18,13 +18,20 @@ export type Vocabulary = {
 /** How much each block counts: zone, full text, marks of shape, cues, kinds of task, meaning. */
 export type BlockWeights = readonly [number, number, number, number, number, number];
 
+/** How far a rare feature counts more than a frequent one (1: by its IDF, 0: not at all), and how much an unseen one does. */
+export type RarityWeights = { exponent: number; unseen: number };
+
 /** Learns the features of a set of texts. `seenMin` drops those in fewer texts: they cannot generalise in a large set. */
-export function learnVocabulary(texts: readonly Features[], seenMin: number): Vocabulary {
-  const rarityOf = (count: number) => Math.log((1 + texts.length) / (1 + count)) + 1;
+export function learnVocabulary(
+  texts: readonly Features[],
+  seenMin: number,
+  { exponent, unseen }: RarityWeights = { exponent: 1, unseen: 1 },
+): Vocabulary {
+  const rarityOf = (count: number) => (Math.log((1 + texts.length) / (1 + count)) + 1) ** exponent;
   return {
     ...slotsOf(counted(texts.map(({ hash }) => hash)), seenMin),
     rarity: Float32Array.from({ length: texts.length + 1 }, (_, count) => rarityOf(count)),
-    rarityUnseen: rarityOf(0),
+    rarityUnseen: unseen * rarityOf(0),
   };
 }
 
