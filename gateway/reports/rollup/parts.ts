@@ -1,5 +1,5 @@
 import type { AggregateName } from "../measures.ts";
-import { type Context, ENTITIES, type Section } from "./context.ts";
+import { type Context, ENTITIES, reachesOf, type Section } from "./context.ts";
 import { SUM_NAMES, type SumName } from "./sums.ts";
 
 /** Aggregates of `requests` over cells, which are sums of records. What is counted distinctly is counted apart. */
@@ -48,11 +48,10 @@ export function partSql(
  * The facts by group and by who made them, from which groups, the total and those who are counted distinctly come: of a
  * person or a session there are few rows, so most of the work is done here, once.
  */
-export function baseSql({ columns, entities }: Context, facts: string): string {
+export function baseSql({ entities }: Context, columns: readonly string[], facts: string): string {
   const people = entities.includes("person") ? ["person"] : [];
   const runs = entities.some((entity) => entity !== "person") ? ["run", "day"] : [];
   const groups = ["current", "d1", "d2", ...(entities.length > 0 ? ["value"] : []), ...people, ...runs];
-  const sums = columns.map((name) => `${OVER_CELLS[name as AggregateName] ?? "null"} as ${name}`);
   const who = [
     ...(entities.length > 0 ? ["bool_or(billed) as billed"] : []),
     ...(people.length > 0 && runs.length === 0 ? ["min(day) as day"] : []),
@@ -61,9 +60,24 @@ export function baseSql({ columns, entities }: Context, facts: string): string {
       : []),
   ];
   return `
-  select ${[...groups, ...who, ...sums].join(", ")}
+  select ${[...groups, ...who, ...sumsOver(columns)].join(", ")}
   from ${facts} group by ${groups.join(", ")}`;
 }
+
+const sumsOver = (columns: readonly string[]): string[] =>
+  columns.map((name) => `${OVER_CELLS[name as AggregateName] ?? "null"} as ${name}`);
+
+/**
+ * Whether sums and those who are counted distinctly are made apart of the facts. Sessions may be nearly as many as cells,
+ * so that summing them up one by one takes longer than reading the cells once more.
+ */
+export const isApart = (context: Context): boolean =>
+  reachesOf(context).length === 0 && context.entities.some((entity) => entity !== "person");
+
+/** The facts' sums by group alone. */
+export const sumsByGroup = ({ columns }: Context, facts: string): string => `
+  select ${["current", "d1", "d2", ...sumsOver(columns)].join(", ")}
+  from ${facts} group by current, d1, d2`;
 
 /** What the facts' sums add to a section. */
 export function sumsOfBase(context: Context, section: Section, base: string): string {

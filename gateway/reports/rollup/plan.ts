@@ -11,7 +11,7 @@ import { type Brings, cellsAmong, factsSql } from "./facts.ts";
 import { percentilesSql } from "./histograms.ts";
 import { isKind, type Kind } from "./kinds.ts";
 import { sumPartsOf } from "./one-dimension.ts";
-import { baseSql, OVER_CELLS, sumsOfBase } from "./parts.ts";
+import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { isRanked, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
 
@@ -94,9 +94,13 @@ function percentilesOf(context: Context, places: Places, chosen: "group_shown" |
 
 function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
   const { columns, entities } = context;
+  const apart = isApart(context);
   const base = (name: string) => {
     const from = ranked && name === "facts" ? "facts_ranked" : name;
-    return `base_of_${name} as materialized (${baseSql(context, from)}\n)`;
+    return [
+      `base_of_${name} as materialized (${baseSql(context, apart ? [] : columns, from)}\n)`,
+      ...(apart ? [`sums_of_${name} as materialized (${sumsByGroup(context, from)}\n)`] : []),
+    ];
   };
   const sections = sectionsOf(context);
   // Who is in a group is in all, where both are made of the same facts.
@@ -113,7 +117,7 @@ function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
     const place = section.total ? places.total : places.groups;
     const count = section.total && shared ? activeInAll : activePart;
     return [
-      sumsOfBase(context, section, `base_of_${place}`),
+      sumsOfBase(context, section, `${apart ? "sums" : "base"}_of_${place}`),
       ...whoOf(context).map((entity) => count(context, section, entity, `${entity}s_of_${place}`)),
       ...(entities.includes("hour") ? [hoursPart(context, section, `base_of_${place}`)] : []),
       ...sumPartsOf(context, section),
@@ -122,7 +126,7 @@ function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
   const counted = entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]);
   const summed = [...columns, ...counted].map((name) => `sum(${name}) as ${name}`);
   return [
-    ...[...new Set(Object.values(places))].map(base),
+    ...[...new Set(Object.values(places))].flatMap(base),
     ...active,
     `parts as (${parts.join("\n  union all\n")}
 )`,
