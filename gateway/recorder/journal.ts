@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, isWritten } from "./entry.ts";
 import { createHeld, type Waiting } from "./held.ts";
 import { roomOf } from "./room.ts";
 import type { Source } from "./source.ts";
@@ -60,7 +60,7 @@ export function startJournal(options: JournalOptions): Journal {
     } catch (error) {
       return error;
     }
-    health.good();
+    if (waiting.some(({ entry }) => isWritten(entry))) health.good();
     for (const { entry, done } of waiting) {
       room.count(entry);
       done();

@@ -69,7 +69,7 @@ type WaitingRow = SettledRow & { at: number };
 
 function startReading(shelves: readonly Shelf[], now: () => number) {
   const next = startAt(shelves);
-  const settledRows = shelves.reduce((sum, shelf) => sum + shelf.rows(), 0);
+  const settledRows = rowsIn(shelves);
   const running = runningCalls();
   let places: Place[] = [];
   let open: Place[] | null = null;
@@ -104,21 +104,19 @@ function startReading(shelves: readonly Shelf[], now: () => number) {
       running.end(id);
       settle(text, now());
     }
-    place.running = 0;
-    place.lastSeq = lastSeq;
+    Object.assign(place, { running: 0, lastSeq });
   }
 
   function readOn(): void {
     const entries = next();
-    if (entries) {
-      read(...entries);
-      return;
+    if (entries) read(...entries);
+    else {
+      open ??= places.filter((place) => place.running > 0).reverse();
+      const place = open.at(-1);
+      if (place) settleOpen(place);
+      else finished = true;
+      open.pop();
     }
-    open ??= places.filter((place) => place.running > 0).reverse();
-    const place = open.at(-1);
-    if (place) settleOpen(place);
-    else finished = true;
-    open.pop();
   }
 
   return {
@@ -141,6 +139,8 @@ function startReading(shelves: readonly Shelf[], now: () => number) {
     backlog: () => waiting.length + (finished ? 0 : Math.max(1, settledRows - lastSeq) + running.count()),
   };
 }
+
+const rowsIn = (shelves: readonly Shelf[]): number => shelves.reduce((sum, shelf) => sum + shelf.rows(), 0);
 
 /** What follows in the shelves; null at their end. When reading fails, the next call begins at the same place. */
 function startAt(shelves: readonly Shelf[]): () => [Shelf, StoredEntries] | null {
