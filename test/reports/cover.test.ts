@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { coverOf, type Span } from "#gateway/reports/rollup/cover.ts";
+import { coverOf, mondayOf, type Span } from "#gateway/reports/rollup/cover.ts";
 import { BUCKET_FLOORS_MS } from "#gateway/reports/rollup/sums.ts";
 
 const ms = (text: string) => Date.parse(text);
@@ -102,4 +102,15 @@ test("a bucket of latency is at most 2^¼ wide", () => {
     const [floor = 0, next = 0] = BUCKET_FLOORS_MS.slice(i, i + 2);
     expect((next - 1) / floor).toBeLessThanOrEqual(2 ** 0.25);
   }
+});
+
+test.each([
+  ["2026-11-16T00:00:00Z", "2026-11-16"],
+  ["2026-11-22T23:59:59.999Z", "2026-11-16"],
+  ["2026-11-23T00:00:00Z", "2026-11-23"],
+  ["2027-01-01T10:00:00Z", "2026-12-28"],
+  ["1969-12-31T10:00:00Z", "1969-12-29"],
+  ["0001-01-01T00:00:00Z", "0001-01-01"],
+])("the week of %s begins on %s", (instant, monday) => {
+  expect(new Date(mondayOf(Date.parse(instant))).toISOString().slice(0, 10)).toBe(monday);
 });
