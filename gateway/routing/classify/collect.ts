@@ -82,5 +82,7 @@ export function collected(): Collected {
     labels: labels && { distinct: labels, of: outLabel.slice(0, size) },
   };
   labels = null;
+  // No text outlives its call here.
+  from("", 0, 0);
   return found;
 }

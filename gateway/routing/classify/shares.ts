@@ -7,7 +7,7 @@ import type { ScoredInDetail } from "./scored.ts";
 import { columnsOf } from "./vocabulary.ts";
 
 /** What one thing that a text has adds to the margin. */
-export type Share = Label & { weight: number };
+type Share = Label & { weight: number };
 /** The strongest words, the strongest of what is no word, and the sum of all shares. */
 export type Shares = { terms: Share[]; concepts: Share[]; total: number };
 
