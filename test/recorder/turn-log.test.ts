@@ -136,6 +136,26 @@ describe("a turn log", () => {
   });
 });
 
+test("long calls do not keep what passed beside them, and are found in the file all the same", () => {
+  const path = join(ownDirectory(), "spool.db");
+  const log = openAt(path, 512 * 1024);
+  for (let n = 1; n <= 200; n++) {
+    log.write([intent(`long-${n}`), { kind: "settle", id: `short-${n}`, text: "x".repeat(9000), at: 5 }]);
+    log.write([{ kind: "drop", through: n }]);
+    log.sweep();
+  }
+  log.write([settle("long-1"), { kind: "forget", id: "long-2" }]);
+  expect(log.usedBytes()).toBeLessThan(300 * 1024);
+  expect([log.running(), textsOf(log.settledAfter(200, 9))]).toEqual([198, ["end of long-1"]]);
+  log.close();
+  const file = adopt(path);
+  const starts = textsOf(file.source.take(999)).filter((text) => text.startsWith("start"));
+  expect(starts).not.toContain("start of long-1");
+  expect(new Set(starts).size).toBeGreaterThanOrEqual(198);
+  expect(starts).toContain("start of long-200");
+  file.close();
+});
+
 describe("the file of a process that died", () => {
   test("holds one row per settled call in order and then one per call not settled", () => {
     const step = fc.record({
