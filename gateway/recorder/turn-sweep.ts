@@ -1,0 +1,87 @@
+import type { runningCalls } from "./running-calls.ts";
+import type { SpoolFile } from "./spool-file.ts";
+import { lineOf, linesOf } from "./turn-lines.ts";
+
+/**
+ * A turn in the file: the number of the last row settled in it or before, and how many of the calls opened in it run.
+ * When none runs and its rows are in Postgres, it may go. Until then its other lines stay, too: read from a dead
+ * process's file and stored once more, they change nothing.
+ */
+export type Turn = {
+  n: number;
+  at: number;
+  lastSeq: number;
+  running: number;
+  size: number;
+  carried: boolean;
+};
+
+/**
+ * Long calls would keep everything that passed beside them: where such turns take more than this share of the cap, the
+ * intents of calls that run are carried over into a new turn, so many turns at once.
+ */
+const KEPT_SHARE = 1 / 8;
+const CARRIED_TURNS = 64;
+
+/** What a turn log remembers of its file: the turns in it, and the rows up to and with `dropped` are in Postgres. */
+export type TurnBook = { turns: Turn[]; turnNumber: number; lastSeq: number; dropped: number };
+
+export const isDone = (turn: Turn, dropped: number) => turn.running === 0 && turn.lastSeq <= dropped;
+
+/** Deletes what nobody needs any more. Throws SQLite's error, and then nothing is changed that was not written. */
+export function turnSweeper(
+  file: SpoolFile,
+  book: TurnBook,
+  running: ReturnType<typeof runningCalls>,
+  bytesMax: number,
+): () => void {
+  const { db, keep } = file;
+  const remove = keep(db.prepare("DELETE FROM turns WHERE n = ?"));
+  const bodyOf = keep(db.prepare<{ body: string }, [number]>("SELECT body FROM turns WHERE n = ?"));
+  const insert = keep(db.prepare("INSERT INTO turns (n, at, before, body) VALUES (?, 0, ?, ?)"));
+
+  /** The intents of calls of `turn` that run. */
+  const runningIn = (turn: Turn) =>
+    linesOf(bodyOf.get(turn.n)?.body ?? "").filter(
+      ({ kind, id }) => kind === "intent" && running.isAt(id, turn),
+    );
+
+  function carryOver(): void {
+    const kept = book.turns.filter((turn) => turn.lastSeq <= book.dropped && !turn.carried);
+    if (kept.reduce((sum, { size }) => sum + size, 0) <= bytesMax * KEPT_SHARE) return;
+    const old = kept.slice(0, CARRIED_TURNS);
+    const intents = old.flatMap(runningIn);
+    const body = intents.map(({ id, text }) => lineOf("intent", id, text)).join("");
+    const next = {
+      n: book.turnNumber + 1,
+      at: 0,
+      lastSeq: book.lastSeq,
+      running: 0,
+      size: body.length,
+      carried: true,
+    };
+    file.transaction(() => {
+      for (const { n } of old) remove.run(n);
+      insert.run(next.n, book.lastSeq, body);
+    });
+    book.turnNumber = next.n;
+    for (const { id } of intents) running.begin(id, next);
+    const gone = new Set(old);
+    book.turns = book.turns.filter((turn) => !gone.has(turn));
+    book.turns.push(next);
+  }
+
+  function removeDone(): void {
+    const done = book.turns.filter((turn) => isDone(turn, book.dropped));
+    if (done.length === 0) return;
+    file.transaction(() => {
+      for (const { n } of done) remove.run(n);
+    });
+    book.turns = book.turns.filter((turn) => !isDone(turn, book.dropped));
+  }
+
+  return () => {
+    removeDone();
+    carryOver();
+  };
+}
