@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { readAddress } from "#drizzle/database.ts";
-import { workInLongSlices } from "./time-slice.ts";
 
 /** How much what makes reports gives way to what answers calls: 0 not at all, 19 wholly. */
 export const NICENESS = 10;
@@ -53,7 +52,6 @@ function isBackendOf(server: number, pid: number): boolean {
  */
 function lower(pid: number): void {
   if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
-  workInLongSlices(pid);
   const group = `/proc/${pid}/autogroup`;
   const [, niceness] = /nice (-?\d+)$/.exec(readFileSync(group, "utf8").trim()) ?? [];
   if (niceness !== undefined && Number(niceness) < NICENESS)

@@ -9,7 +9,6 @@ import { toCsv } from "../../reports/csv.ts";
 import { givingWay, NICENESS } from "./give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
-import { workInLongSlices } from "./time-slice.ts";
 
 // Only Linux gives a thread a priority of its own; elsewhere it would be the whole process's.
 if (process.platform === "linux") yieldToCalls();
@@ -73,7 +72,6 @@ function failureOf(error: unknown): Failure {
 function yieldToCalls(): void {
   try {
     setPriority(0, NICENESS);
-    workInLongSlices(0);
   } catch {
     // Then it has the priority that it has.
   }
