@@ -95,12 +95,19 @@ function skipPlain(bytes: Uint8Array, at: number): number {
 export function skipString(bytes: Uint8Array, at: number): number {
   let next = at + 1;
   for (;;) {
-    next = skipPlain(bytes, next);
+    next = skipPlain(bytes, skipEscapes(bytes, next));
     const stop = bytes[next];
     if (stop === QUOTE) return next + 1;
     if (stop !== BACKSLASH) throw fault(bytes, next);
     next = skipEscape(bytes, next);
   }
+}
+
+/** Passes escapes of two bytes that follow each other, as in text that was escaped twice. */
+function skipEscapes(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while (bytes[next] === BACKSLASH && ESCAPES[bytes[next + 1] ?? 0] === 1) next += 2;
+  return next;
 }
 
 function skipEscape(bytes: Uint8Array, at: number): number {
