@@ -28,6 +28,15 @@ export type TurnBook = { turns: Turn[]; turnNumber: number; lastSeq: number; dro
 
 export const isDone = (turn: Turn, dropped: number) => turn.running === 0 && turn.lastSeq <= dropped;
 
+/**
+ * The turns of which Postgres has every row. They come first, so those that wait, of which there may be a million while
+ * Postgres is away, are not looked at.
+ */
+function droppedTurns({ turns, dropped }: TurnBook): Turn[] {
+  const waiting = turns.findIndex(({ lastSeq }) => lastSeq > dropped);
+  return waiting < 0 ? turns : turns.slice(0, waiting);
+}
+
 /** Deletes what nobody needs any more. Throws SQLite's error, and then nothing is changed that was not written. */
 export function turnSweeper(
   file: SpoolFile,
@@ -47,7 +56,7 @@ export function turnSweeper(
     );
 
   function carryOver(): void {
-    const kept = book.turns.filter((turn) => turn.lastSeq <= book.dropped && !turn.carried);
+    const kept = droppedTurns(book).filter(({ carried }) => !carried);
     if (kept.reduce((sum, { size }) => sum + size, 0) <= bytesMax * KEPT_SHARE) return;
     const old = kept.slice(0, CARRIED_TURNS);
     const intents = old.flatMap(runningIn);
@@ -72,12 +81,13 @@ export function turnSweeper(
   }
 
   function removeDone(): void {
-    const done = book.turns.filter((turn) => isDone(turn, book.dropped));
-    if (done.length === 0) return;
+    const first = droppedTurns(book);
+    const kept = first.filter(({ running }) => running > 0);
+    if (kept.length === first.length) return;
     file.transaction(() => {
-      for (const { n } of done) remove.run(n);
+      for (const { n, running } of first) if (running === 0) remove.run(n);
     });
-    book.turns = book.turns.filter((turn) => !isDone(turn, book.dropped));
+    book.turns = [...kept, ...book.turns.slice(first.length)];
   }
 
   return () => {
