@@ -3,6 +3,7 @@ import { classify, routeOf } from "#gateway/routing/classify/classify.ts";
 import { seededRandom } from "#gateway/routing/classify/random.ts";
 import { trainModel } from "#gateway/routing/classify/train.ts";
 import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
+import { longestPause } from "#test/support/longest-pause.ts";
 import { draw, readLines } from "./data.ts";
 import { route, sharedStarter } from "./measure.ts";
 import { report } from "./table.ts";
@@ -21,21 +22,10 @@ function percentiles(run: (at: number) => void): { p50: number; p99: number } {
   return { p50: times[CALLS / 2] ?? 0, p99: times[Math.floor(CALLS * 0.99)] ?? 0 };
 }
 
-/** The longest that a timer of 1 ms waited for its turn beyond what it waits when nothing runs. */
-async function longestPause(run: () => Promise<unknown>): Promise<number> {
-  const watch = async (until: Promise<unknown>) => {
-    let longest = 0;
-    let last = performance.now();
-    const timer = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 1);
-    await until;
-    clearInterval(timer);
-    return longest;
-  };
-  const idle = await watch(Bun.sleep(500));
-  return Math.max((await watch(run())) - idle, 0);
+/** How long this thread is held up by `run`, beyond what a timer waits when nothing runs. */
+async function heldUpBy(run: () => Promise<unknown>): Promise<number> {
+  const idle = await longestPause(Bun.sleep(500));
+  return Math.max((await longestPause(run())) - idle, 0);
 }
 
 function reportTimes(
@@ -73,7 +63,7 @@ export async function speedPart(directory: string): Promise<void> {
     bar: "≤ 1.5 s",
     met: seconds <= 1.5,
   });
-  const held = await longestPause(() => trainInWorker({ routes, strictness: 0.05 }, starter));
+  const held = await heldUpBy(() => trainInWorker({ routes, strictness: 0.05 }, starter));
   report({
     what: "main thread held up by a worker's training",
     ours: `${held.toFixed(1)} ms`,
