@@ -4,3 +4,9 @@
  */
 export const hasAtMost = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && [...text].length <= max);
+
+const CONTROL = /\p{Cc}/u;
+
+/** Whether a text is 1 to `max` characters that Postgres can store, none of them a control character. */
+export const isLine = (text: string, max: number): boolean =>
+  text.length > 0 && hasAtMost(text, max) && text.isWellFormed() && !CONTROL.test(text);

@@ -1,4 +1,4 @@
-import { hasAtMost } from "./characters.ts";
+import { isLine } from "./characters.ts";
 
 /** Longest label of each kind, in characters. A longer one is dropped whole, never shortened (spec, Limits). */
 export const LABEL_MAX = { client: 32, session: 64, tag: 64, user: 128 } as const;
@@ -9,7 +9,6 @@ export const TAGS_MAX = 16;
 export type SessionId = string & { readonly brand: "SessionId" };
 
 const SESSION_ID = /^[A-Za-z0-9._:-]{1,64}$/;
-const CONTROL = /\p{Cc}/u;
 
 /** A session id of letters, digits and `.` `_` `:` `-`, 1 to 64 characters; anything else is no session (spec, Session). */
 export const parseSessionId = (text: string | null | undefined): SessionId | null =>
@@ -21,13 +20,11 @@ export const parseSessionId = (text: string | null | undefined): SessionId | nul
  */
 export function parseLabel(text: string | null | undefined, max: number): string | null {
   const trimmed = text?.trim() ?? "";
-  if (trimmed.length === 0 || !hasAtMost(trimmed, max) || !trimmed.isWellFormed()) return null;
-  return CONTROL.test(trimmed) ? null : trimmed;
+  return isLine(trimmed, max) ? trimmed : null;
 }
 
 /** Longest name of a model, and longest text that a provider tells of itself and that is recorded. */
 export const MODEL_MAX = 256;
 
 /** Whether a text can be a model's name: 1 to `MODEL_MAX` characters that Postgres can store, no control characters. */
-export const isModelName = (text: string): boolean =>
-  text.length > 0 && hasAtMost(text, MODEL_MAX) && text.isWellFormed() && !CONTROL.test(text);
+export const isModelName = (text: string): boolean => isLine(text, MODEL_MAX);

@@ -1,5 +1,5 @@
 import type { AgentPointRow } from "#drizzle/schema/agent.ts";
-import { hasAtMost } from "#shared/characters.ts";
+import { isLine } from "#shared/characters.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -87,6 +87,4 @@ async function inTurns(work: readonly Generator<void>[]): Promise<void> {
 
 /** Names that can be kept: of a label's length and without control characters. */
 const kept = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
-  [...names]
-    .filter((name) => hasAtMost(name, NAME_LENGTH_MAX) && name.isWellFormed() && /^[^\p{Cc}]+$/u.test(name))
-    .map((name) => ({ kind, name }));
+  [...names].filter((name) => isLine(name, NAME_LENGTH_MAX)).map((name) => ({ kind, name }));

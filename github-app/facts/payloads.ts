@@ -1,13 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import { isLine } from "#shared/characters.ts";
 import { checked, nullable, open } from "#shared/schema.ts";
 
 /**
  * The members of GitHub's payloads that are read; everything else in them is left alone. Optional ones are absent from
  * older GitHub Enterprise Servers or from some actions.
  */
-const CONTROL = /\p{Cc}/u;
-const isName = (value: unknown): value is string =>
-  typeof value === "string" && value.length >= 1 && value.length <= 255 && !CONTROL.test(value);
+const isName = (value: unknown): value is string => typeof value === "string" && isLine(value, 255);
 
 const Name = checked<string>({ type: "string" }, "a name", isName);
 const FullName = checked<string>(
