@@ -22,6 +22,10 @@ export const OF_DAY: Partial<Record<DimensionName, string>> = {
 };
 export const isTimely = (name: DimensionName): name is "day" | "week" | "month" => name in OF_DAY;
 
+/** Whether there may be hundreds of thousands of groups: those of sessions, and those of persons by something else. */
+export const hasManyGroups = (dimensions: readonly DimensionName[]): boolean =>
+  dimensions.includes("session") || (dimensions.includes("subject") && new Set(dimensions).size > 1);
+
 /** What a query's parts share. `kind` is null where sums by one dimension cannot answer. */
 export type Context = {
   ask: Ask;

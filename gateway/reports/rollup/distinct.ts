@@ -80,7 +80,13 @@ function countsPart(
 export function hoursPart(context: Context, section: Section, base: string): string {
   const { all, billed } = ENTITIES.hour;
   const groups = `current${section.total ? "" : ", d1, d2"}`;
-  const hours = `(
+  // Without a person and a value to tell apart the base has one row of a group for each session and day.
+  const isOne = !section.total && section.kind === null && !context.entities.includes("person");
+  const hours = isOne
+    ? `(
+    select ${groups}, bit_count(hours::bit(24)) as n, bit_count(billed_hours::bit(24)) as billed from ${base} where run is not null
+  ) e`
+    : `(
     select ${groups}, bit_count(bit_or(hours)::bit(24)) as n, bit_count(bit_or(billed_hours)::bit(24)) as billed
     from ${base} where run is not null group by ${groups}, run, day
   ) e`;

@@ -1,7 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 import { DIMENSION, filterSql, NONE } from "../dimensions.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
-import { type Context, isTimely, OF_DAY } from "./context.ts";
+import { type Context, hasManyGroups, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { BILLED, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { usedSums } from "./parts.ts";
@@ -57,11 +57,14 @@ export function factsSql(
   const asked = [...dimensions, ...filters.map(([name]) => name)];
   const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
   const keys = keysOf(context, kind ? [...asked, kind] : asked, brings);
+  // Groups are made before anything else is done with their cells, which are many and wide.
+  const alike = context.entities.every((entity) => entity === "person") || brings === "histograms";
+  const by = alike && !hasManyGroups(dimensions) ? (asked.some(isTimely) ? "day" : "all") : null;
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind, brings)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, keys, brings, amongSql(dimensions, among))}
+    from (${cellsSql(context, keys, brings, { among: amongSql(dimensions, among), by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
@@ -105,7 +108,7 @@ const whoOf = (entities: Context["entities"]): DimensionName[] =>
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
  * alike within a branch is a constant. These are summed up at once: most that follows is then done for few rows.
  */
-function cellsSql(context: Context, keys: readonly Key[], brings: Brings, among: readonly string[]): string {
+function cellsSql(context: Context, keys: readonly Key[], brings: Brings, which: Which): string {
   const { covers } = context;
   const { current, previous } = covers;
   const branches =
@@ -115,16 +118,16 @@ function cellsSql(context: Context, keys: readonly Key[], brings: Brings, among:
           ...cellsOf(context, keys, brings, {
             table: keys.some(isFine) ? "rollup_cells" : "rollup_sessions",
             at: "day",
-            times: "day, hours",
+            hours: "hours",
             spansOf: ({ days }) => days,
-            among,
+            ...which,
           }),
           ...cellsOf(context, keys, brings, {
             table: "rollup_hours",
             at: "hour",
-            times: `day, ${hourBit("hour")} as hours`,
+            hours: hourBit("hour"),
             spansOf: ({ hours }) => hours,
-            among,
+            ...which,
           }),
         ];
   if (brings !== "histograms") {
@@ -136,29 +139,40 @@ function cellsSql(context: Context, keys: readonly Key[], brings: Brings, among:
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys, brings);
 }
 
-type CellTable = {
+/** Which cells are read, each condition by itself, and what they are grouped by beside their keys; null: they are not. */
+type Which = { among: readonly string[]; by: "day" | "all" | null };
+type CellTable = Which & {
   table: string;
   at: string;
-  times: string;
+  hours: string;
   spansOf(cover: Cover): readonly Span[];
-  among: readonly string[];
 };
 
 function cellsOf(
   { ask, params, covers, columns }: Context,
   keys: readonly Key[],
   brings: Brings,
-  { table, at, times, spansOf, among }: CellTable,
+  { table, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
   const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
-  const sessionCost = "case when session is not null then cost_usd end as session_cost_usd";
-  const own = brings === "sums" ? [...usedSums(columns), sessionCost] : BUCKET_NAMES;
+  const own: [name: string, sql: string][] =
+    brings === "sums"
+      ? [
+          ...usedSums(columns).map((name): [string, string] => [name, name]),
+          ["session_cost_usd", "case when session is not null then cost_usd end"],
+        ]
+      : BUCKET_NAMES.map((name) => [name, name]);
+  const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
+  const told = own.map(([name, sql]) => `${by ? `sum(${sql})` : sql} as ${name}`);
+  const group = by
+    ? ` group by ${["1", "org_id", ...(by === "day" ? ["day"] : []), ...keys].join(", ")}`
+    : "";
   return among.map(
     (which) => `
-    select ${[`${side} as current`, times, "org_id", ...keys, ...own].join(", ")} from ${table}
-    where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)}) and ${which}`,
+    select ${[`${side} as current`, ...times, "org_id", ...keys, ...told].join(", ")} from ${table}
+    where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)}) and ${which}${group}`,
   );
 }
 

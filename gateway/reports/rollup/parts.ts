@@ -68,11 +68,11 @@ const sumsOver = (columns: readonly string[]): string[] =>
   columns.map((name) => `${OVER_CELLS[name as AggregateName] ?? "null"} as ${name}`);
 
 /**
- * Whether sums and those who are counted distinctly are made apart of the facts. Sessions may be nearly as many as cells,
- * so that summing them up one by one takes longer than reading the cells once more.
+ * Whether sums and those who are counted distinctly are made apart of the facts. Persons and sessions of groups may be
+ * nearly as many as cells, so that summing up each of them takes longer than reading the cells once more.
  */
 export const isApart = (context: Context): boolean =>
-  reachesOf(context).length === 0 && context.entities.some((entity) => entity !== "person");
+  reachesOf(context).length === 0 && context.entities.length > 0;
 
 /** The facts' sums by group alone. */
 export const sumsByGroup = ({ columns }: Context, facts: string): string => `

@@ -63,10 +63,16 @@ type Places = { groups: string; total: string };
 /** The facts of the groups and of the total, and beside them their latencies. Each reading takes its own columns. */
 function factsOf(context: Context, places: Places): string[] {
   const { dimensions, kind, names } = context;
-  const of = (name: string, brings: Brings) =>
-    name === "facts" ? factsSql(context, dimensions, kind, brings) : factsSql(context, [], null, brings);
+  const apart = isApart(context);
+  const of = (name: string, brings: Brings, own = context) =>
+    name === "facts" ? factsSql(own, dimensions, kind, brings) : factsSql(own, [], null, brings);
+  // Where rows are chosen first, they are by sums of the facts.
+  const who = apart && !isRanked(context) ? { ...context, columns: [] } : context;
   return [...new Set(Object.values(places))].flatMap((name) => [
-    `${name} as not materialized (${of(name, "sums")}\n)`,
+    `${name} as not materialized (${of(name, "sums", who)}\n)`,
+    ...(apart
+      ? [`${name}_alike as not materialized (${of(name, "sums", { ...context, entities: [] })}\n)`]
+      : []),
     ...(names.includes(P95)
       ? [
           `${name}_cells as not materialized (${of(name, "histograms")}\n)`,
@@ -96,10 +102,13 @@ function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
   const { columns, entities } = context;
   const apart = isApart(context);
   const base = (name: string) => {
-    const from = ranked && name === "facts" ? "facts_ranked" : name;
+    const chosen = ranked && name === "facts";
+    const from = chosen ? "facts_ranked" : name;
     return [
       `base_of_${name} as materialized (${baseSql(context, apart ? [] : columns, from)}\n)`,
-      ...(apart ? [`sums_of_${name} as materialized (${sumsByGroup(context, from)}\n)`] : []),
+      ...(apart
+        ? [`sums_of_${name} as materialized (${sumsByGroup(context, chosen ? from : `${name}_alike`)}\n)`]
+        : []),
     ];
   };
   const sections = sectionsOf(context);

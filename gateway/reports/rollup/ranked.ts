@@ -1,6 +1,14 @@
 import { type DimensionName, ROWS_MAX } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, MEASURE, type Measure } from "../measures.ts";
-import { type Context, ENTITIES, ENTITY_NAMES, type Entity, isTimely, reachesOf } from "./context.ts";
+import {
+  type Context,
+  ENTITIES,
+  ENTITY_NAMES,
+  type Entity,
+  hasManyGroups,
+  isTimely,
+  reachesOf,
+} from "./context.ts";
 import { OVER_CELLS } from "./parts.ts";
 
 /**
@@ -9,13 +17,11 @@ import { OVER_CELLS } from "./parts.ts";
  */
 export function isRanked(context: Context): boolean {
   const { ask, dimensions } = context;
-  const many =
-    dimensions.includes("session") || (dimensions.includes("subject") && new Set(dimensions).size > 1);
   // Records of several groups are multiplied at each reading.
   const once = !dimensions.includes("tag");
   // Times come first: with them a percentile says little about who is shown.
   const plain = ask.spec.measures[0] !== "latency_p95_ms" || !dimensions.some(isTimely);
-  return many && once && plain && reachesOf(context).length === 0;
+  return hasManyGroups(dimensions) && once && plain && reachesOf(context).length === 0;
 }
 
 /** The groups that are shown, by the order that plan.ts says, made of nothing but what the order needs. */
