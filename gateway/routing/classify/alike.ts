@@ -69,7 +69,8 @@ export function trainMerged(problem: Problem, train: (problem: Problem) => Linea
   const { classes } = problem;
   const alike = findAlike(problem.rows);
   const { rows, place } = mergedRows(problem.rows, alike);
-  const { weights: merged, held } = train({ ...problem, rows });
+  const trials = mergedRows(problem.trials, alike).rows;
+  const { weights: merged, held } = train({ ...problem, rows, trials });
   const weights = new Float32Array((width + 1) * classes);
   for (let id = 0; id <= width; id++) {
     const from = (id === width ? rows.width : (place[id] as number)) * classes;

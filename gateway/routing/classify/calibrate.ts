@@ -4,8 +4,12 @@ export type Trial = { score: number; correct: boolean };
 
 /** What is assumed where too few examples exist to learn it. */
 export const SIGMOID_ASSUMED: Sigmoid = { slope: 2.5, offset: 1.2 };
-const ITERATIONS = 40;
+/** What is believed before any trial, and how strongly: how much information on slope and offset it is worth. */
+export type Prior = { sigmoid: Sigmoid; slope: number; offset: number };
+const UNDECIDED: Prior = { sigmoid: SIGMOID_ASSUMED, slope: 1e-3, offset: 0 };
+/** Keeps Newton's step finite where all trials have the same score. */
 const RIDGE = 1e-3;
+const ITERATIONS = 40;
 const SLOPE_MIN = 0.1;
 
 export const probabilityOf = (sigmoid: Sigmoid, score: number): number =>
@@ -13,9 +17,10 @@ export const probabilityOf = (sigmoid: Sigmoid, score: number): number =>
 
 type Target = { score: number; target: number };
 
-/** Cross-entropy of the sigmoid on the targets, with a light pull towards what is assumed. */
-function lossOf(sigmoid: Sigmoid, targets: readonly Target[]): number {
-  let loss = (RIDGE / 2) * (sigmoid.slope - SIGMOID_ASSUMED.slope) ** 2;
+/** Cross-entropy of the sigmoid on the targets, with a pull towards what is believed. */
+function lossOf(sigmoid: Sigmoid, targets: readonly Target[], prior: Prior): number {
+  let loss = (prior.slope / 2) * (sigmoid.slope - prior.sigmoid.slope) ** 2;
+  loss += (prior.offset / 2) * (sigmoid.offset - prior.sigmoid.offset) ** 2;
   for (const { score, target } of targets) {
     const logit = sigmoid.slope * score + sigmoid.offset;
     // log(1 + e^logit) without overflow.
@@ -24,9 +29,10 @@ function lossOf(sigmoid: Sigmoid, targets: readonly Target[]): number {
   return loss;
 }
 
-function newtonStep({ slope, offset }: Sigmoid, targets: readonly Target[]): Sigmoid {
-  let [a, b, c] = [RIDGE, 0, RIDGE];
-  let [gradientSlope, gradientOffset] = [RIDGE * (slope - SIGMOID_ASSUMED.slope), 0];
+function newtonStep({ slope, offset }: Sigmoid, targets: readonly Target[], prior: Prior): Sigmoid {
+  let [a, b, c] = [prior.slope, 0, prior.offset + RIDGE];
+  let gradientSlope = prior.slope * (slope - prior.sigmoid.slope);
+  let gradientOffset = prior.offset * (offset - prior.sigmoid.offset);
   for (const { score, target } of targets) {
     const p = probabilityOf({ slope, offset }, score);
     const spread = p * (1 - p);
@@ -47,14 +53,14 @@ function newtonStep({ slope, offset }: Sigmoid, targets: readonly Target[]): Sig
  * Fits the sigmoid to trials by Newton's method with halved steps and Platt's smoothed targets (Platt 1999; Lin, Lin
  * and Weng 2007). The slope is kept above 0: a higher score never means less confidence.
  */
-export function fitSigmoid(trials: readonly Trial[]): Sigmoid {
+export function fitSigmoid(trials: readonly Trial[], prior: Prior = UNDECIDED): Sigmoid {
   const right = trials.filter(({ correct }) => correct).length;
   const [high, low] = [(right + 1) / (right + 2), 1 / (trials.length - right + 2)];
   const targets = trials.map(({ score, correct }) => ({ score, target: correct ? high : low }));
-  let fitted = SIGMOID_ASSUMED;
-  let loss = lossOf(fitted, targets);
+  let fitted = prior.sigmoid;
+  let loss = lossOf(fitted, targets, prior);
   for (let iteration = 0; iteration < ITERATIONS; iteration++) {
-    const step = newtonStep(fitted, targets);
+    const step = newtonStep(fitted, targets, prior);
     let share = 1;
     let next = fitted;
     for (; share > 1e-4; share /= 2) {
@@ -62,9 +68,9 @@ export function fitSigmoid(trials: readonly Trial[]): Sigmoid {
         slope: Math.max(fitted.slope - share * step.slope, SLOPE_MIN),
         offset: fitted.offset - share * step.offset,
       };
-      if (lossOf(next, targets) < loss) break;
+      if (lossOf(next, targets, prior) < loss) break;
     }
-    const lower = lossOf(next, targets);
+    const lower = lossOf(next, targets, prior);
     if (!(loss - lower > 1e-7)) return fitted;
     [fitted, loss] = [next, lower];
   }

@@ -5,7 +5,7 @@ import type { Starter } from "./starter.ts";
 import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever the features, the cues or the built-in examples change: a stored model of another number is retrained. */
-export const MODEL_FORMAT = 5;
+export const MODEL_FORMAT = 6;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
 export type RouteInput = {
@@ -23,7 +23,7 @@ export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name
 
 /** What training found out, for the administrator who saved the routes. */
 export type TrainReport = {
-  /** Share of the examples that a model which did not see them gets right; null under 8 examples a route. */
+  /** Estimated share of new texts like the examples that the model gets right (0 to 1); null under 8 examples a route. */
   accuracy: number | null;
   examples: number;
   /** Routes confused with each other, most often first. */

@@ -1,5 +1,7 @@
+import { estimateAccuracy } from "./estimate.ts";
 import type { Material } from "./material.ts";
 import type { TrainReport } from "./model.ts";
+import type { OwnTrial } from "./trials.ts";
 
 /** Under this many examples a route, held-out accuracy says too little to be shown. */
 const EXAMPLES_MIN = 8;
@@ -8,8 +10,9 @@ const MISFITS_MAX = 20;
 
 /** What training tells the administrator, from the out-of-fold decisions on their own examples. */
 export function reportOf(
-  { classes, samples }: Material,
-  trials: readonly { row: number; route: number; correct: boolean }[],
+  { classes, samples, oneKind }: Material,
+  trials: readonly OwnTrial[],
+  folds: number,
 ): TrainReport {
   const nameOf = (label: number) => classes[label]?.name ?? "";
   const perRoute = new Map<number, number>();
@@ -26,7 +29,7 @@ export function reportOf(
   }
   const enough = own.length > 0 && [...perRoute.values()].every((count) => count >= EXAMPLES_MIN);
   return {
-    accuracy: enough ? (own.length - wrong.length) / own.length : null,
+    accuracy: enough ? estimateAccuracy(own, { oneKind, folds }) : null,
     examples: [...perRoute.values()].reduce((sum, count) => sum + count, 0),
     confused: [...pairs.values()].sort((a, b) => b.count - a.count).slice(0, CONFUSED_MAX),
     misfits: wrong.slice(0, MISFITS_MAX).map(({ row, route }) => ({

@@ -4,6 +4,8 @@ import { addScores, type Rows } from "./rows.ts";
 /** A problem of many classes. `labels[r]` is the class of row r; `costs[r]` what an error on it costs. */
 export type Problem = {
   rows: Rows;
+  /** The rows as if training had not seen them: what is scored when they are held out. */
+  trials: Rows;
   labels: Int32Array;
   costs: Float32Array;
   classes: number;
@@ -12,8 +14,12 @@ export type Problem = {
   folds: number;
 };
 
-/** How often the rows are gone through: for the model at most, and once more for each fold that is held out. */
-export type Passes = { full: number; fold: number };
+/**
+ * How often the rows are gone through: for the model at most, and once more for each fold that is held out. A fold begins
+ * at the full solution less what its rows gave; `isFresh`: at nothing, since the other rows still bear what they were
+ * taught beside those.
+ */
+export type Passes = { full: number; fold: number; isFresh?: boolean };
 
 /** `weights[id * classes + c]`; the last id (`rows.width`) is the bias. `held[r * classes + c]`: the out-of-fold score. */
 export type LinearModel = { weights: Float32Array; held: Float32Array };
@@ -30,7 +36,8 @@ const SCALE = 1 / 4;
 type State = { problem: Problem; lengths: Float64Array; weights: Float32Array; given: Float32Array };
 
 /** A row's score for every class, by the weights as they are. */
-function scoreRow({ problem: { rows, classes }, weights }: State, row: number, scores: Float64Array): void {
+function scoreRow({ problem, weights }: State, rows: Rows, row: number, scores: Float64Array): void {
+  const { classes } = problem;
   const bias = rows.width * classes;
   for (let c = 0; c < classes; c++) scores[c] = weights[bias + c] as number;
   addScores(rows, rows.starts[row] as number, rows.starts[row + 1] as number, weights, scores);
@@ -74,13 +81,16 @@ const deskOf = (classes: number): Desk => ({
   steps: new Float64Array(classes),
 });
 
-/** Moves what a row gives towards cost · (truth − probability), damped by the row's curvature. */
+/**
+ * Moves what a row gives towards cost · (truth − probability), damped by the row's curvature: a class's probability moves
+ * by a quarter of its score at most.
+ */
 function step(state: State, row: number, { scores, moved, steps }: Desk): void {
   const { labels, costs, classes } = state.problem;
-  scoreRow(state, row, scores);
+  scoreRow(state, state.problem.rows, row, scores);
   normalise(scores);
   const cost = costs[row] as number;
-  const damping = 1 / (1 + (cost * (state.lengths[row] as number)) / 2);
+  const damping = 1 / (1 + (cost * (state.lengths[row] as number)) / 4);
   let count = 0;
   for (let c = 0; c < classes; c++) {
     const target = cost * ((labels[row] === c ? 1 : 0) - (scores[c] as number));
@@ -112,11 +122,11 @@ function squaredLengths(rows: Rows): Float64Array {
   return lengths;
 }
 
-/** Scores the rows of one fold: the full solution less what those rows gave to it, trained on without them. */
-function holdOut(full: State, fold: number, passes: number, held: Float32Array): void {
-  const { problem } = full;
+/** Scores the rows of one fold by a model that is trained, or trained on, without them. */
+function holdOut(begun: State, fold: number, passes: number, held: Float32Array): void {
+  const { problem } = begun;
   const { rows, classes } = problem;
-  const state: State = { ...full, weights: full.weights.slice(), given: full.given.slice() };
+  const state: State = { ...begun, weights: begun.weights.slice(), given: begun.given.slice() };
   const { scores, moved, steps } = deskOf(classes);
   for (let c = 0; c < classes; c++) moved[c] = c;
   const out: number[] = [];
@@ -128,7 +138,7 @@ function holdOut(full: State, fold: number, passes: number, held: Float32Array):
   }
   descend(state, Int32Array.from(members), passes, seededRandom(SEED + fold));
   for (const row of out) {
-    scoreRow(state, row, scores);
+    scoreRow(state, problem.trials, row, scores);
     held.set(scores, row * classes);
   }
 }
@@ -139,16 +149,19 @@ function holdOut(full: State, fold: number, passes: number, held: Float32Array):
  */
 export function trainSoftmax(problem: Problem, passes: Passes = PASSES): LinearModel {
   const { rows, classes } = problem;
-  const state: State = {
+  const lengths = squaredLengths(rows);
+  const begin = (): State => ({
     problem,
-    lengths: squaredLengths(rows),
+    lengths,
     weights: new Float32Array((rows.width + 1) * classes),
     given: new Float32Array(rows.count * classes),
-  };
+  });
+  const state = begin();
   const everyone = Int32Array.from({ length: rows.count }, (_, row) => row);
   descend(state, everyone, passes.full, seededRandom(SEED));
   const held = new Float32Array(rows.count * classes);
-  for (let fold = 0; fold < problem.folds; fold++) holdOut(state, fold, passes.fold, held);
+  const begun = passes.isFresh ? begin() : state;
+  for (let fold = 0; fold < problem.folds; fold++) holdOut(begun, fold, passes.fold, held);
   const scaled = (values: Float32Array) => values.map((value) => value * SCALE);
   return { weights: scaled(state.weights), held: scaled(held) };
 }

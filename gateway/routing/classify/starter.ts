@@ -45,8 +45,10 @@ export function trainStarter(): Starter {
   const features = featuresOfSeeds();
   const vocabulary = learnVocabulary(features, 1);
   const vectors = features.map((one) => vectorOf(one, vocabulary, STARTER_BLOCKS));
+  const rows = rowsOf(vectors, columnsOf(vocabulary));
   const problem = {
-    rows: rowsOf(vectors, columnsOf(vocabulary)),
+    rows,
+    trials: rows,
     labels: Int32Array.from(SEEDS, ({ kind }) => KINDS.indexOf(kind)),
     costs: new Float32Array(SEEDS.length).fill(1),
     classes: KINDS.length,

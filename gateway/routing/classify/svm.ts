@@ -173,7 +173,7 @@ function holdOut(
   }
   const moving = members.filter((row) => (problem.fold[row] ?? 0) >= 0 || (binary.alpha[row] ?? 0) > 0);
   descend(binary, moving, passes, seededRandom(SEED + fold));
-  return new Map(held.map((row) => [row, dot(problem.rows, row, binary.weights)]));
+  return new Map(held.map((row) => [row, dot(problem.trials, row, binary.weights)]));
 }
 
 /** Trains one linear SVM per class against the rest, and scores every row of a fold by a model that did not see it. */

@@ -7,9 +7,9 @@ const BALANCE = 0.3;
 /** The two models: how often each is gone over, what an error costs one against all, and the other's share of the mean. */
 type Recipe = { together?: Passes; apart?: Passes; apartCost: number; togetherShare: number };
 const MANY: Recipe = { apartCost: 1, togetherShare: 0.5 };
-/** A fold's model begins at the full one's: with few examples, what it must unlearn takes more than a pass. */
+/** With few examples a fold misses what it leaves out: its model is trained afresh, or long enough to unlearn it. */
 const FEW: Recipe = {
-  together: { full: 15, fold: 8 },
+  together: { full: 12, fold: 8, isFresh: true },
   apart: { full: 10, fold: 8 },
   apartCost: 5,
   togetherShare: 0.6,

@@ -61,12 +61,16 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     seenMin,
     oneKind && few ? FEW_TOPIC_RARITY : undefined,
   );
-  const vectors = samples.map(({ features, kinds }) =>
-    vectorOf(features, vocabulary, blocks, kindColumns(kinds, blocks[BLOCKS.kinds])),
-  );
-  const rows = rowsOf(vectors, columnsOf(vocabulary) + KINDS.length);
+  const vectorsOf = (isTrained: boolean) =>
+    samples.map(({ features, kinds }) =>
+      vectorOf(features, vocabulary, blocks, kindColumns(kinds, blocks[BLOCKS.kinds]), isTrained),
+    );
+  const width = columnsOf(vocabulary) + KINDS.length;
+  const rows = rowsOf(vectorsOf(false), width);
+  const asNew = vectorsOf(true);
   const problem = {
     rows,
+    trials: rowsOf(asNew, width),
     labels: Int32Array.from(samples, ({ label }) => label),
     costs: Float32Array.from(samples, ({ weight }) => weight),
     classes: classes.length,
@@ -76,7 +80,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
   const { weights, held } = trainMerged(problem, (merged) =>
     oneKind ? trainTopics(merged, few) : trainOneVsRest(merged, taskPasses(few)),
   );
-  const known = vectors.map(({ knownElsewhere }) => knownElsewhere);
+  const known = asNew.map(({ known }) => known);
   const trials = trialsOf(material, held, known);
   return {
     format: MODEL_FORMAT,
@@ -89,6 +93,6 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     threshold: thresholdOf(material, trials.own, input.strictness),
     sigmoid: sigmoidOf(trials),
     nearest: nearestOf(material, rows),
-    report: reportOf(material, trials.own),
+    report: reportOf(material, trials.own, folds),
   };
 }

@@ -1,4 +1,5 @@
 import { fitSigmoid, quantile, SIGMOID_ASSUMED, type Sigmoid, type Trial } from "./calibrate.ts";
+import type { MarginTrial } from "./estimate.ts";
 import type { Material, Sample } from "./material.ts";
 import { type Decision, decide } from "./score.ts";
 
@@ -24,7 +25,7 @@ export function foldsOf({ classes, samples }: Material, folds: number): Int8Arra
 }
 
 /** What a model that had not seen a text would have decided. `row`: the text's; `route`: the class decided for. */
-type OwnTrial = Trial & { row: number; route: number };
+export type OwnTrial = Trial & MarginTrial & { row: number; route: number };
 type Trials = { own: OwnTrial[]; foreign: Trial[] };
 
 /**
@@ -41,8 +42,10 @@ export function trialsOf(material: Material, held: Float32Array, known: readonly
     samples.flatMap((sample, row) => {
       const expected = classes[sample.label];
       if (sample.source !== source || expected?.kind !== "route") return [];
-      const { best, score } = decisionOn(sample, row);
-      return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
+      const { best, second, score } = decisionOn(sample, row);
+      const scoreOf = (target: number) => held[row * classes.length + target] ?? 0;
+      const margin = second < 0 ? null : scoreOf(best) - scoreOf(second);
+      return [{ row, route: best, score, margin, correct: classes[best]?.name === expected.name }];
     });
   const own = trialsIn(hasOwn(samples) ? "example" : "builtin");
   const hidden = samples.flatMap((sample, row) =>

@@ -35,8 +35,8 @@ export function learnVocabulary(
   };
 }
 
-/** How much of a text training has seen (0 to 1), and how much of it in other texts than one. */
-type Known = { known: number; knownElsewhere: number };
+/** How much of a text training has seen (0 to 1). */
+type Known = { known: number };
 /** A text in columns: the vocabulary's, one for each number of its meaning, then one for each kind of task. */
 export type Vector = SparseVector &
   Known & {
@@ -53,12 +53,11 @@ const UNSEEN_SHARE = 0.5;
 /** The instruction says more of what a text is about than all of it does. */
 const KNOWN_IN_ZONE = 0.8;
 
-/** Squared lengths of a text's blocks: of what training has seen, of that in one text alone, and of what it has not. */
-type Lengths = { seen: Float64Array; single: Float64Array; unseen: Float64Array };
+/** Squared lengths of a text's blocks: of what training has seen, and of what it has not. */
+type Lengths = { seen: Float64Array; unseen: Float64Array };
 
 const noLengths = (): Lengths => ({
   seen: new Float64Array(COUNTED_BLOCKS),
-  single: new Float64Array(COUNTED_BLOCKS),
   unseen: new Float64Array(COUNTED_BLOCKS),
 });
 
@@ -75,9 +74,14 @@ export const desk = {
 };
 
 /** Looks features up; returns how many are known, which then stand on the desk with their TF-IDF. */
-function lookUp({ hash, count, block }: Features, vocabulary: Vocabulary, lengths: Lengths): number {
+function lookUp(
+  { hash, count, block }: Features,
+  vocabulary: Vocabulary,
+  lengths: Lengths,
+  less: number,
+): number {
   const { slots, rarity, rarityUnseen } = vocabulary;
-  const { seen, single, unseen } = lengths;
+  const { seen, unseen } = lengths;
   const { ids, values, source, keys } = desk;
   const mask = maskOf(slots);
   readKeys(slots, mask, hash, keys);
@@ -86,15 +90,14 @@ function lookUp({ hash, count, block }: Features, vocabulary: Vocabulary, length
     const slot = keys[at] === 0 ? -1 : slotOf(slots, mask, hash[at] as number);
     const frequency = TERM_FREQUENCY[Math.min(count[at] as number, 63)] as number;
     const group = block[at] as number;
-    if (slot < 0) {
+    const texts = slot < 0 ? 0 : (slots[slot + 1] as number) - less;
+    if (texts === 0) {
       const value = frequency * rarityUnseen;
       unseen[group] = (unseen[group] as number) + UNSEEN_SHARE * (value * value);
       continue;
     }
-    const texts = slots[slot + 1] as number;
     const value = frequency * (rarity[texts] as number);
     seen[group] = (seen[group] as number) + value * value;
-    if (texts === 1) single[group] = (single[group] as number) + value * value;
     ids[size] = slots[slot] as number;
     values[size] = value;
     source[size] = at;
@@ -121,17 +124,19 @@ export type Laid = Known & { size: number; counted: number };
 
 /**
  * Lays a text out on the desk in a vocabulary's columns: TF-IDF, each block of length 1 times its weight. `kinds` are
- * the columns of the kinds of task, if there are any.
+ * the columns of the kinds of task, if there are any. `isTrained`: as if the text had not been one of those that the
+ * vocabulary was learned from, so that it does not vouch for itself.
  */
 export function layOut(
   features: Features,
   vocabulary: Vocabulary,
   weights: BlockWeights,
   kinds: ArrayLike<number> = [],
+  isTrained = false,
 ): Laid {
   const { values, source } = desk;
   const lengths = noLengths();
-  const counted = lookUp(features, vocabulary, lengths);
+  const counted = lookUp(features, vocabulary, lengths, isTrained ? 1 : 0);
   const scale = scalesOf(lengths, weights);
   for (let at = 0; at < counted; at++) {
     const group = features.block[source[at] as number] as number;
@@ -142,13 +147,12 @@ export function layOut(
 }
 
 /** A copy of what stands on the desk. */
-export function kept({ size, counted, known, knownElsewhere }: Laid): Vector {
+export function kept({ size, counted, known }: Laid): Vector {
   return {
     ids: desk.ids.slice(0, size),
     values: desk.values.slice(0, size),
     source: desk.source.slice(0, counted),
     known,
-    knownElsewhere,
   };
 }
 
@@ -162,13 +166,12 @@ function scalesOf({ seen, unseen }: Lengths, weights: BlockWeights): Float64Arra
   );
 }
 
-function knownOf({ seen, single, unseen }: Lengths): Known {
-  const shareIn = (block: number, less: number) => {
-    const inside = (seen[block] as number) - less * (single[block] as number);
-    const outside = (unseen[block] as number) + less * UNSEEN_SHARE * (single[block] as number);
-    return inside / (inside + outside || 1);
+function knownOf({ seen, unseen }: Lengths): Known {
+  const shareIn = (block: number) => {
+    const inside = seen[block] as number;
+    return inside / (inside + (unseen[block] as number) || 1);
   };
-  const shareOf = (less: number) =>
-    Math.sqrt(KNOWN_IN_ZONE * shareIn(BLOCKS.zone, less) + (1 - KNOWN_IN_ZONE) * shareIn(BLOCKS.full, less));
-  return { known: shareOf(0), knownElsewhere: shareOf(1) };
+  return {
+    known: Math.sqrt(KNOWN_IN_ZONE * shareIn(BLOCKS.zone) + (1 - KNOWN_IN_ZONE) * shareIn(BLOCKS.full)),
+  };
 }

@@ -18,8 +18,10 @@ function problemOf(random: () => number): Problem {
       values: Float32Array.from([...values, ...again.map(([, value]) => value)]),
     };
   });
+  const rows = rowsOf(vectors, COLUMNS + DOUBLED);
   return {
-    rows: rowsOf(vectors, COLUMNS + DOUBLED),
+    rows,
+    trials: rows,
     labels: Int32Array.from({ length: ROWS }, () => Math.floor(random() * CLASSES)),
     costs: new Float32Array(ROWS).fill(1),
     classes: CLASSES,
