@@ -5,7 +5,6 @@ import { migrate } from "#drizzle/migrate.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
-import { takeShortSlices } from "#shared/short-slices.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { app } from "./app.ts";
 import { startReconciler } from "./batch/reconciler.ts";
@@ -21,8 +20,6 @@ const DATABASE_RETRY_MS = 1000;
 
 const config = settingsOrExit(readGatewayConfig);
 reachDirectly();
-// Before any other thread is started: they inherit it.
-takeShortSlices();
 const log = createLog("gateway", config.logLevel);
 mkdirSync(config.dataDirectory, { recursive: true });
 

@@ -8,6 +8,7 @@ import { migrate } from "#drizzle/migrate.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { givingWay, NICENESS } from "#gateway/stores/reports/give-way.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
+import { sliceNs } from "#gateway/stores/reports/time-slices.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 
@@ -78,6 +79,9 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
       expect(new Set(nicenessOf(await backendOf("reports")))).toEqual(new Set([NICENESS]));
       const other = await backendOf("control");
       expect(nicenessOf(other)[0]).toBe(own);
+      // Null for both where the kernel does not tell.
+      const [slice, usual] = [sliceNs(await backendOf("reports")), sliceNs(other)];
+      expect(slice ?? 1n).toBeGreaterThan(usual ?? 0n);
     } finally {
       await writer.close();
       await control.end();

@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { readAddress } from "#drizzle/database.ts";
+import { lengthenSlices, THIS_THREAD } from "./time-slices.ts";
 
 /** How much what makes reports gives way to what answers calls: 0 not at all, 19 wholly. */
-export const NICENESS = 10;
+export const NICENESS = 19;
 
 /** Asks a connection for its process in the server, and where that server's files lie, if the role may know. */
 export const OWN_PROCESS = `select pg_backend_pid() as pid,
@@ -51,9 +52,25 @@ function isBackendOf(server: number, pid: number): boolean {
  * within its session only, and each of Postgres's processes has one to itself: the session's must be lowered too.
  */
 function lower(pid: number): void {
-  if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
+  lowerOwn(pid);
   const group = `/proc/${pid}/autogroup`;
   const [, niceness] = /nice (-?\d+)$/.exec(readFileSync(group, "utf8").trim()) ?? [];
   if (niceness !== undefined && Number(niceness) < NICENESS)
     writeFileSync(group, `${NICENESS}`, { flag: "r+" });
+}
+
+/** Of a thread or process alone: its share of the cores, and that what wakes need not wait for it. */
+function lowerOwn(pid: number): void {
+  if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
+  lengthenSlices(pid);
+}
+
+/** The calling thread gives way to all others. Only Linux can have that; elsewhere it would be the whole process. */
+export function giveWayHere(): void {
+  if (process.platform !== "linux") return;
+  try {
+    lowerOwn(THIS_THREAD);
+  } catch {
+    // Then it has the priority that it has.
+  }
 }

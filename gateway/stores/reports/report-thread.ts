@@ -1,17 +1,15 @@
 // Runs in a Worker: plans, asks and assembles reports, and writes their text, so that calls never wait for one.
-import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
-import { givingWay, NICENESS } from "./give-way.ts";
+import { giveWayHere, givingWay } from "./give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
 
-// Only Linux gives a thread a priority of its own; elsewhere it would be the whole process's.
-if (process.platform === "linux") yieldToCalls();
+giveWayHere();
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
@@ -67,12 +65,4 @@ function failureOf(error: unknown): Failure {
   const name = error instanceof Error ? error.name : typeof error;
   const code = error instanceof Error && "code" in error ? ` ${String(error.code)}` : "";
   return { type: "internal", inside: `${name}${code} in the thread that makes reports` };
-}
-
-function yieldToCalls(): void {
-  try {
-    setPriority(0, NICENESS);
-  } catch {
-    // Then it has the priority that it has.
-  }
 }

@@ -1,0 +1,58 @@
+import { dlopen, ptr } from "bun:ffi";
+
+/** Numbers of the two system calls, by processor; no C library below glibc 2.41 has functions for them. */
+const CALLS: Readonly<Record<string, { set: number; get: number }>> = {
+  x64: { set: 314, get: 315 },
+  arm64: { set: 274, get: 275 },
+};
+/** The kernel's `struct sched_attr` in its first version, and where its members lie. */
+const ATTRIBUTES_BYTES = 48;
+const POLICY = 4;
+const RUNTIME = 24;
+const SCHED_OTHER = 0;
+/** The kernel's most. */
+const LONGEST_NS = 100_000_000n;
+
+/** In place of a thread's number: the calling one. */
+export const THIS_THREAD = 0;
+
+/**
+ * Gives a thread the longest slices of time. From one with longer slices a thread that wakes takes the core at once
+ * (Linux 6.12 and later), and from another only when that one's slice is over, 1.4 ms and more. Shares of the cores stay
+ * the same, and it needs no privilege over threads of the same user. Elsewhere, or where it is refused, nothing changes.
+ */
+export function lengthenSlices(thread: number): void {
+  const attributes = attributesOf(thread);
+  if (!attributes || attributes.getUint32(POLICY, true) !== SCHED_OTHER) return;
+  attributes.setBigUint64(RUNTIME, LONGEST_NS, true);
+  schedule()?.set(thread, attributes);
+}
+
+/** How long a thread runs before another may, in nanoseconds; null where the kernel does not say. */
+export const sliceNs = (thread: number): bigint | null =>
+  attributesOf(thread)?.getBigUint64(RUNTIME, true) || null;
+
+function attributesOf(thread: number): DataView | null {
+  const attributes = new DataView(new ArrayBuffer(ATTRIBUTES_BYTES));
+  attributes.setUint32(0, ATTRIBUTES_BYTES, true);
+  return schedule()?.get(thread, attributes) ? attributes : null;
+}
+
+/** The two system calls; null where there are none. */
+function schedule() {
+  const calls = process.platform === "linux" ? CALLS[process.arch] : undefined;
+  if (!calls) return null;
+  try {
+    const { symbols } = dlopen("libc.so.6", {
+      syscall: { args: ["i64", "i64", "ptr", "i64", "i64"], returns: "i64" },
+    });
+    const ask = (call: number, thread: number, attributes: DataView, bytes: number) =>
+      symbols.syscall(call, thread, ptr(attributes), bytes, 0) === 0n;
+    return {
+      get: (thread: number, into: DataView) => ask(calls.get, thread, into, ATTRIBUTES_BYTES),
+      set: (thread: number, from: DataView) => ask(calls.set, thread, from, 0),
+    };
+  } catch {
+    return null;
+  }
+}
