@@ -3,9 +3,9 @@
  * loops, in rounds of both by turns, over records of 60 days in an embedded Postgres. Prints the 50th, 95th, 99th and
  * 99.9th percentile, the ratio of each, and what the gateway's memory was before, meanwhile and after.
  *
- *   bun test/bench/reports/beside-calls.ts [--records 300000] [--seconds 10] [--rounds 6] [--rate 50] [--loops 4]
+ *   bun test/bench/reports/beside-calls.ts [--records 300000] [--seconds 6] [--rounds 10] [--rate 150] [--loops 4]
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,9 +21,9 @@ import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gate
 const { values } = parseArgs({
   options: {
     records: { type: "string", default: "300000" },
-    seconds: { type: "string", default: "10" },
-    rounds: { type: "string", default: "6" },
-    rate: { type: "string", default: "50" },
+    seconds: { type: "string", default: "6" },
+    rounds: { type: "string", default: "10" },
+    rate: { type: "string", default: "150" },
     loops: { type: "string", default: "4" },
     hammer: { type: "string" },
   },
@@ -76,12 +76,17 @@ async function main(): Promise<void> {
 }
 
 /**
- * The caller is elsewhere in life, and what delays it here would be taken for a delay of the gateway. So it has its core
- * whenever it wants one, where this user may have that.
+ * The caller is elsewhere in life, and what delays it here would be taken for a delay of the gateway. So the threads that
+ * call have their core whenever they want one, where this user may have that.
  */
-const shield = (): boolean =>
-  Bun.which("chrt") !== null &&
-  Bun.spawnSync(["chrt", "--all-tasks", "--fifo", "--pid", "10", `${process.pid}`]).success;
+function shield(): boolean {
+  const threads = readdirSync("/proc/self/task").filter((thread) =>
+    /^(bun|HTTP Client)/.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8")),
+  );
+  const chrt = Bun.which("chrt");
+  if (!chrt) return false;
+  return threads.every((thread) => Bun.spawnSync([chrt, "--fifo", "--pid", "10", thread]).success);
+}
 
 /** Rounds with and without reports by turns. */
 async function measured(gateway: GatewayProcess): Promise<void> {
