@@ -139,6 +139,26 @@ export const rollupHourly = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.hour, table.value, table.channel] })],
 );
 
+/**
+ * Sums of a quarter of an hour's records by a dimension of few values: a window may cut its last hour. Made with its hour;
+ * they count only while they add up to what is told of the hour.
+ */
+export const rollupQuarters = pgTable(
+  "rollup_quarters",
+  {
+    orgId: org(),
+    kind: label("kind").notNull(),
+    at: instant("at").notNull(),
+    value: label("value").notNull(),
+    channel: label("channel").$type<Channel>().notNull(),
+    ...sums(),
+    /** The part of `cost_usd` that belongs to sessions. */
+    sessionCostUsd: exact("session_cost_usd"),
+    ...histogram(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.at, table.value, table.channel] })],
+);
+
 /** Sums of a whole day's records by one dimension. */
 export const rollupDays = pgTable(
   "rollup_days",

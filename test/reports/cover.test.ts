@@ -53,6 +53,20 @@ test("an hour whose single records are gone belongs to the period in which it be
   expect(cover.raw.map(text)).toEqual(["03-02T10:00 03-02T11:00"]);
 });
 
+test("of an hour that a period cuts the quarters are read that are known, and of one that changed none", () => {
+  const cut = { fromMs: period.fromMs, toMs: ms("2026-03-04T09:47:00Z") };
+  const hour = ms("2026-03-04T09:00:00Z");
+  const cover = coverOf(cut, survey, true, [hour]);
+  expect(cover.quarters && text(cover.quarters)).toBe("03-04T09:00 03-04T09:45");
+  expect(cover.raw.map(text)).toContain("03-04T09:45 03-04T09:47");
+  const first = coverOf({ ...cut, toMs: ms("2026-03-04T09:07:00Z") }, survey, true, [hour]);
+  expect([first.quarters, first.raw.map(text)]).toEqual([
+    null,
+    ["03-01T22:30 03-01T23:00", "03-04T09:00 03-04T09:07"],
+  ]);
+  expect(coverOf(cut, { ...survey, markedMs: [hour] }, true, [hour]).quarters).toBeNull();
+});
+
 test("without a bound, and with nothing rolled up, all is read once", () => {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
   const nowhere = { rolledToMs: Number.NEGATIVE_INFINITY, summedToMs: Number.NEGATIVE_INFINITY };
@@ -74,7 +88,8 @@ test("every instant of a period is read in exactly one place, and no other insta
       minutes(0, 200),
       fc.integer({ min: 0, max: 200 }),
       fc.boolean(),
-      (bounds, rolledTo, marked, at, behind, withSums) => {
+      fc.boolean(),
+      (bounds, rolledTo, marked, at, behind, withSums, quartered) => {
         const [fromMs = 0, toMs = 0] = [...bounds].sort((a, b) => a - b);
         const rolledToMs = Math.floor(rolledTo / 3_600_000) * 3_600_000;
         const summedToMs = behind > 100 ? rolledToMs : rolledToMs - behind * 3_600_000;
@@ -82,14 +97,20 @@ test("every instant of a period is read in exactly one place, and no other insta
           .map((hour) => hour * 3_600_000)
           .filter((hour) => hour < rolledToMs)
           .sort((a, b) => a - b);
-        const { sums, days, hours, raw } = coverOf(
+        const cutMs = Math.floor(toMs / 3_600_000) * 3_600_000;
+        const { sums, quarters, days, hours, raw } = coverOf(
           { fromMs, toMs },
           { rolledToMs, summedToMs, rawFromMs: null, markedMs },
           withSums,
+          quartered && cutMs < rolledToMs ? [cutMs] : [],
         );
-        const places = [...(sums ? [sums] : []), ...days, ...hours, ...raw].filter(
-          (span) => at >= span.fromMs && at < span.toMs,
-        );
+        const places = [
+          ...(sums ? [sums] : []),
+          ...(quarters ? [quarters] : []),
+          ...days,
+          ...hours,
+          ...raw,
+        ].filter((span) => at >= span.fromMs && at < span.toMs);
         expect(places).toHaveLength(at >= fromMs && at < toMs ? 1 : 0);
       },
     ),

@@ -159,6 +159,45 @@ describe("an update of the tables", () => {
     await it.close();
   });
 
+  test("quarters of hours are made of single records, and read while they agree with their hour", async () => {
+    const it = await ledger();
+    const at = (minute: number) => new Date(Date.UTC(2026, 10, 18, 9, minute)).toISOString();
+    const rows = [0, 14, 15, 29, 31, 44, 46].map((minute, i) =>
+      call(at(minute), { owner: i % 2 ? "ann" : "bob", session: `s${i % 3}`, model: `m${i % 2}` }),
+    );
+    await it.write([...rows, call("2026-11-17T10:00:00Z")]);
+    await it.rollups.catchUp(NOW);
+    const asked = [["model"], ["day"], ["client", "month"], ["channel"], ["subject"]].map((dimensions) =>
+      spec({
+        dimensions: dimensions as Spec["dimensions"],
+        range: { from: "2026-11-16", to: "2026-11-18T09:40:00Z" },
+      }),
+    );
+    const agree = async () => {
+      for (const one of asked) expect(await figures(it.rolled, one)).toEqual(await figures(it.single, one));
+    };
+    await agree();
+    // What they tell is what is read: between two quarters of the window and two beside it nothing is lost or won.
+    await it.sql`update rollup_quarters set cost_usd = cost_usd + case when at < ${at(15)} then 1 else 0 end
+      - case when at >= ${at(45)} then 1 else 0 end where kind = 'total'`;
+    const [total] = (await figures(it.rolled, spec({ range: asked[0]?.range ?? "7d" }))).map(([, , cost]) =>
+      Number(cost),
+    );
+    expect(total).toBeCloseTo(1 + 6 * 0.000123, 9);
+    await it.sql`update rollup_quarters set records = records + 1 where kind = 'total' and at = ${at(30)}`;
+    await agree();
+    await it.sql`truncate rollup_quarters`;
+    await agree();
+    const again = openRollups({ url: it.database.url });
+    await again.catchUp(NOW);
+    await again.close();
+    expect(await it.sql`select count(*)::int as n from rollup_quarters where kind = 'total'`).toEqual([
+      { n: 5 },
+    ] as never);
+    await agree();
+    await it.close();
+  }, 20_000);
+
   test("weeks are made of the days that there are, one at a time, and what came late in them changes them", async () => {
     const it = await ledger();
     const at = (day: number, hour = 9) => new Date(Date.UTC(2026, 8, day, hour)).toISOString();

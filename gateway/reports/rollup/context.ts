@@ -63,13 +63,14 @@ export type Reach = {
   toDay: string;
   toHour: number;
   weeks: { fromDay: string; toDay: string } | null;
+  quarters: Span | null;
   span: Span;
 };
 
 export const reachesOf = ({ covers: { current, previous }, weeksToMs }: Context): Reach[] => {
   const sides = [
-    { current: true, span: current.sums },
-    { current: false, span: previous?.sums ?? null },
+    { current: true, span: current.sums, quarters: current.quarters },
+    { current: false, span: previous?.sums ?? null, quarters: previous?.quarters ?? null },
   ];
   return sides.flatMap(({ span, ...side }) => {
     if (!span) return [];
@@ -90,5 +91,5 @@ export const reachesOf = ({ covers: { current, previous }, weeksToMs }: Context)
   });
 };
 
-const dayOf = (ms: number): string =>
+export const dayOf = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : "0001-01-01";

@@ -15,21 +15,24 @@ export type Reached = {
   markedMs: readonly number[];
 };
 
-/** How far all rollups reach: weeks before the Monday `weeksToMs` are summed up. */
-export type Survey = Reached & { weeksToMs: number };
+/** How far all rollups reach: weeks before the Monday `weeksToMs` are summed up, and the quarters of the hours `quarteredMs`. */
+export type Survey = Reached & { weeksToMs: number; quarteredMs: readonly number[] };
 
 /**
  * Where the records of a period are read, each of them in one place: `sums` by one dimension, from a midnight to the end
- * of an hour; cells of whole `days` (the last of them as far as it is summed up) and of `hours`; else single records.
+ * of an hour; sums of `quarters` of an hour that the period cuts, from its beginning on; cells of whole `days` (the last
+ * of them as far as it is summed up) and of `hours`; else single records.
  */
 export type Cover = {
   sums: Span | null;
+  quarters: Span | null;
   days: readonly Span[];
   hours: readonly Span[];
   raw: readonly Span[];
 };
 
 export const HOUR_MS = 3_600_000;
+const QUARTER_MS = HOUR_MS / 4;
 export const DAY_MS = 24 * HOUR_MS;
 
 export const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
@@ -42,7 +45,12 @@ export const mondayOf = (ms: number): number => down(7 * DAY_MS, ms - 4 * DAY_MS
  * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single
  * records are gone is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
  */
-export function coverOf(period: Period, survey: Reached, withSums: boolean): Cover {
+export function coverOf(
+  period: Period,
+  survey: Reached,
+  withSums: boolean,
+  quarteredMs: readonly number[] = [],
+): Cover {
   const fromMs = period.fromMs ?? Number.NEGATIVE_INFINITY;
   const { toMs } = period;
   const rawFromMs = survey.rawFromMs ?? Number.NEGATIVE_INFINITY;
@@ -50,12 +58,25 @@ export function coverOf(period: Period, survey: Reached, withSums: boolean): Cov
   const whole = { fromMs: up(HOUR_MS, fromMs), toMs: Math.min(endMs, survey.rolledToMs) };
   const single = (span: Span): Span => ({ ...span, fromMs: Math.max(span.fromMs, rawFromMs) });
   if (whole.fromMs >= whole.toMs) {
-    return { sums: null, days: [], hours: [], raw: [single({ fromMs, toMs })].filter(isSpan) };
+    return {
+      sums: null,
+      quarters: null,
+      days: [],
+      hours: [],
+      raw: [single({ fromMs, toMs })].filter(isSpan),
+    };
   }
   const marked = survey.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
   const summed = { fromMs: whole.fromMs, toMs: Math.min(whole.toMs, survey.summedToMs) };
   const sums = withSums && isSpan(summed) ? longestSums(summed, marked) : null;
   const known = sums ? [sums] : [];
+  const quarters =
+    sums &&
+    quartersOf(
+      toMs,
+      whole.toMs,
+      quarteredMs.filter((ms) => !survey.markedMs.includes(ms)),
+    );
   const anew = marked.filter((ms) => ms >= rawFromMs).map(hourAt);
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
   const days = wholeDays(summed, [...anew, ...late], survey.summedToMs).flatMap((span) =>
@@ -63,15 +84,22 @@ export function coverOf(period: Period, survey: Reached, withSums: boolean): Cov
   );
   return {
     sums,
+    quarters,
     days,
     hours: without(whole, [...known, ...days, ...anew]),
     raw: merged([
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
       ...anew,
-      single({ fromMs: whole.toMs, toMs }),
+      single({ fromMs: quarters?.toMs ?? whole.toMs, toMs }),
     ]).filter(isSpan),
   };
+}
+
+/** Of the hour that begins where whole hours end, the quarters that lie in the period; null: they are not known. */
+function quartersOf(toMs: number, hourMs: number, quarteredMs: readonly number[]): Span | null {
+  const span = { fromMs: hourMs, toMs: down(QUARTER_MS, toMs) };
+  return quarteredMs.includes(hourMs) && span.toMs < hourMs + HOUR_MS && isSpan(span) ? span : null;
 }
 
 const hourAt = (ms: number): Span => ({ fromMs: ms, toMs: ms + HOUR_MS });

@@ -3,8 +3,9 @@ import { DIMENSION, filterSql, NONE } from "../dimensions.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, hasManyGroups, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
-import { BILLED, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
+import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { usedSums } from "./parts.ts";
+import { activeInQuarters } from "./quarters.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { BUCKET_NAMES, BUCKET_SQL, overRecords } from "./sums.ts";
 
@@ -130,6 +131,12 @@ function cellsSql(context: Context, keys: readonly Key[], brings: Brings, which:
             ...which,
           }),
         ];
+  if (brings === "sums" && context.entities.length > 0) {
+    branches.push(
+      ...activeInQuarters(context, keys, true, current.quarters),
+      ...activeInQuarters(context, keys, false, previous?.quarters ?? null),
+    );
+  }
   if (brings !== "histograms") {
     branches.push(
       ...current.raw.map((span) => recordsSql(context, keys, brings, true, span)),
@@ -227,8 +234,6 @@ function timesOf({ fromMs, toMs }: Span): { day: string; hours: string; isOne: b
     isOne: true,
   };
 }
-
-const hourBit = (column: string): string => `1 << extract(hour from ${column} at time zone 'UTC')::int`;
 
 function filterOf(name: DimensionName, any: string): string {
   return isTimely(name) ? `${OF_DAY[name]} = any(${any})` : filterSql(name, any);

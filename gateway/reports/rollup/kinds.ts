@@ -21,6 +21,9 @@ export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
 export const isKind = (name: string): name is Kind => Object.hasOwn(KINDS, name);
 
+/** Those of few values, whose hours are summed up by quarters, too. None needs rows of tags. */
+export const QUARTER_KINDS: readonly Kind[] = ["total", "client", "model", "route", "channel"];
+
 /** One row for each distinct tag of `r`. */
 export const TAG_ROWS = `cross join lateral (select distinct unnest(${TAGS}) as tag) t`;
 
@@ -35,6 +38,10 @@ export const BILLED = "r.channel <> 'subscription'";
 
 /** Kinds that need the model or the route, and so more cells than sessions have. */
 export const isFine = (name: string): boolean => name === "model" || name === "route";
+
+/** The hour of an instant as a set of hours (bit 0 is the first). */
+export const hourBit = (column: string): string =>
+  `1 << extract(hour from ${column} at time zone 'UTC')::int`;
 
 /** The first hour of a set of hours (bit 0 is the first); null of none. */
 export const firstHourSql = (hours: string): string => {

@@ -1,10 +1,11 @@
 import type { DimensionName } from "#shared/report.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
-import { type Context, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
+import { type Context, dayOf, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
 import { unitOf, whoOf } from "./distinct.ts";
 import { LANE } from "./kinds.ts";
 import { OVER_CELLS, partSql, usedSums } from "./parts.ts";
+import { boundsSql } from "./spans.ts";
 import { BUCKET_NAMES } from "./sums.ts";
 
 /** What sums by one dimension add to a section; nothing where none are read. */
@@ -21,10 +22,14 @@ export function sumPartsOf(context: Context, section: Section): string[] {
 export const sumHistograms = (context: Context, section: Section): string[] =>
   sumsSql(context, section, BUCKET_NAMES);
 
+/** What sums of hours have, and those of their quarters have not: who was active is told of hours by their cells. */
+const OF_HOURS: readonly string[] = ["active_hours", "billed_hours"];
+
 type Tables = {
   weeks: string;
   days: string;
   hours: string;
+  quarters?: string;
   within: (reach: Reach, params: Parameters) => string;
 };
 
@@ -32,6 +37,7 @@ const SUMS: Tables = {
   weeks: "rollup_weeks",
   days: "rollup_days",
   hours: "rollup_hourly",
+  quarters: "rollup_quarters",
   within: ({ toDay, span }, params) =>
     `t.hour >= ${params.add(`${toDay}T00:00:00Z`, "timestamptz")} and t.hour < ${params.instant(span.toMs)}`,
 };
@@ -43,17 +49,19 @@ const GAPS: Tables = {
     `t.day = ${params.add(toDay, "date")} and t.hour < ${params.add(String(toHour), "int")}`,
 };
 
-/** The rows of a reach's weeks, of the days that these leave, and of the hours behind them; a week's `day` is its Monday. */
+/** The rows of a reach's weeks, of the days that these leave, of the hours behind them and of their quarters; a week's `day` is its Monday. */
 function rowsOf(
   { params }: Context,
   { dimensions }: Section,
   reach: Reach,
   { columns, ...tables }: Tables & { columns: readonly string[] },
 ): string {
-  const { fromDay, toDay, toHour } = reach;
+  const { fromDay, toDay, toHour, quarters } = reach;
   // No week where a row is of less than one.
   const weeks = dimensions.some((name) => name === "day" || name === "month") ? null : reach.weeks;
-  const select = ["org_id", "kind", "value", ...columns].map((name) => `t.${name}`).join(", ");
+  const own = ["org_id", "kind", "value", ...columns];
+  const select = own.map((name) => `t.${name}`).join(", ");
+  const ofQuarter = own.map((name) => (OF_HOURS.includes(name) ? `0 as ${name}` : `t.${name}`)).join(", ");
   const between = (table: string, column: string, from: string, to: string) =>
     from < to
       ? [
@@ -68,6 +76,11 @@ function rowsOf(
     ...(toHour > 0
       ? [
           `select ${params.add(toDay, "date")} as day, ${select} from ${tables.hours} t where ${tables.within(reach, params)}`,
+        ]
+      : []),
+    ...(tables.quarters && quarters
+      ? [
+          `select ${params.add(dayOf(quarters.fromMs), "date")} as day, ${ofQuarter} from ${tables.quarters} t where ${boundsSql("t.at", quarters, params)}`,
         ]
       : []),
   ];

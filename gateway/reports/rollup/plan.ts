@@ -9,7 +9,7 @@ import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { type Brings, cellsAmong, factsSql } from "./facts.ts";
 import { percentilesSql } from "./histograms.ts";
-import { isKind, type Kind } from "./kinds.ts";
+import { isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { isRanked, rankedSql } from "./ranked.ts";
@@ -156,7 +156,8 @@ function contextOf(ask: Ask, survey: Survey): Context {
   const { dimensions, measures } = ask.spec;
   const names = aggregatesOf(measures);
   const kind = kindOf(ask, dimensions, names);
-  const cover = (period: Period) => coverOf(period, survey, kind !== null);
+  const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
+  const cover = (period: Period) => coverOf(period, survey, kind !== null, quartered);
   const { current, previous } = ask.periods;
   // What tells whether a group is there, and whether its money is known, is always summed.
   const columns = new Set<string>(["records", "uncertain", ...names]);

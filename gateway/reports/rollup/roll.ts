@@ -1,4 +1,4 @@
-import { BILLED, KIND_NAMES, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
+import { BILLED, KIND_NAMES, KINDS, type Kind, QUARTER_KINDS, TAG_ROWS } from "./kinds.ts";
 import { BUCKET_NAMES, BUCKET_SQL, overRecords, SUM_NAMES, SUMS } from "./sums.ts";
 
 // The statements that make sums. Parameters: $1 is the organisation; the others stand at each.
@@ -54,6 +54,23 @@ export const ADD_LATE = cellsOf(
 /** What was added so is of no further use as a single record. */
 export const FORGET_LATE =
   "delete from requests where org_id = $1::text and started_at >= $2::timestamptz and started_at < $3::timestamptz";
+
+/** Quarters of the hours from $2 to before $3. */
+export const FORGET_QUARTERS =
+  "delete from rollup_quarters where org_id = $1::text and at >= $2::timestamptz and at < $3::timestamptz";
+
+const quartersOf = (kind: Kind): string => `
+insert into rollup_quarters (org_id, kind, at, value, channel, ${sums}, first_at, session_cost_usd, ${buckets})
+select $1::text, '${kind}', r.at, ${KINDS[kind]}, r.channel, ${summed}, min(r.started_at),
+  sum(r.cost_usd) filter (where r.session is not null), ${counted}
+from (
+  select r.*, date_bin('15 minutes', r.started_at, timestamptz '2000-01-01T00:00:00Z') as at, ${BUCKET_SQL} as bucket
+  from requests r where r.org_id = $1::text and r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz
+) r
+group by r.at, ${KINDS[kind]}, r.channel`;
+
+/** The quarters of the hours from $2 to before $3, of which there are none. */
+export const ROLL_QUARTERS: readonly string[] = QUARTER_KINDS.map(quartersOf);
 
 const resummed = SUM_NAMES.map((name) => `sum(r.${name})::${SUMS[name].type}`).join(", ");
 const recounted = BUCKET_NAMES.map((name) => `sum(r.${name})::int`).join(", ");

@@ -1,6 +1,6 @@
 import { parameters, type Query } from "../parameters.ts";
 import type { Periods } from "../window.ts";
-import { coverOf, DAY_MS, down, type Span, type Survey } from "./cover.ts";
+import { coverOf, DAY_MS, down, HOUR_MS, type Span, type Survey } from "./cover.ts";
 import { spansSql, withinSql } from "./spans.ts";
 
 /** When the first record, the first with a session, and the first with a tag began, in milliseconds; null is never. */
@@ -28,6 +28,17 @@ from (select ${firsts} from rollup_days where kind = 'total' and ${within("day",
   return { text, params: params.values };
 }
 
+/** What quarters must agree in with their hour: a gateway of another version may have changed the one without the other. */
+const CHECKED = [
+  "records",
+  "unpriced",
+  "uncertain",
+  "input_tokens",
+  "output_tokens",
+  "latency_sum",
+  "cost_usd",
+];
+
 /**
  * Asks how far rollups reach, of how many records of the periods they tell, or of `enough` of them, and whether single
  * records of the periods are gone. No row where there are no rollups.
@@ -37,6 +48,8 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
   const org = params.add(orgId, "text");
   const periods = [current, ...(previous ? [previous] : [])];
   const within = (column: string) => periods.map((period) => withinSql(column, period, params)).join(" or ");
+  const cuts = periods.map(({ toMs }) => `(${params.instant(down(HOUR_MS, toMs))})`).join(", ");
+  const checked = CHECKED.map((name) => `sum(q.${name})`).join(", ");
   const text = `with state as (select * from rollup_state where org_id = ${org})
 select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
   (extract(epoch from s.summed_to) * 1000)::bigint::text as summed_to,
@@ -50,7 +63,14 @@ select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
         and h.hour >= date_trunc('day', s.summed_to, 'UTC') and (${within("h.hour")})), 0)
       + coalesce((select sum(h.records) from rollup_hours h
         where h.org_id = ${org} and h.hour >= s.summed_to and (${within("h.hour")})), 0)
-    end)::text as records
+    end)::text as records,
+  (select array_agg((extract(epoch from c.hour) * 1000)::bigint) from (values ${cuts}) c(hour)
+    cross join lateral (select ${checked} from rollup_quarters q
+      where q.org_id = ${org} and q.kind = 'total' and q.at >= c.hour and q.at < c.hour + interval '1 hour') q(${CHECKED.join(", ")})
+    cross join lateral (select ${checked} from rollup_hourly q
+      where q.org_id = ${org} and q.kind = 'total' and q.hour = c.hour) h(${CHECKED.join(", ")})
+    where c.hour < s.rolled_to and ${CHECKED.map((name) => `q.${name} is not distinct from h.${name}`).join(" and ")}
+  )::text as quartered
 from state s
 cross join lateral (
   select coalesce(sum(d.records), 0) as records from rollup_days d

@@ -141,13 +141,14 @@ async function surveyed(
   const [row] = await ask(surveyQuery(orgId, asked, rollupsFrom));
   if (!row) return null;
   if (row["gone"] !== "true" && Number(row["records"]) < rollupsFrom) return null;
-  const marked = (row["marked"] ?? "").match(/-?\d+/g) ?? [];
+  const numbers = (list: string | null | undefined) => ((list ?? "").match(/-?\d+/g) ?? []).map(Number);
   return {
     rolledToMs: Number(row["rolled_to"]),
     summedToMs: Number(row["summed_to"]),
     weeksToMs: Date.parse(row["weeks_to"] ?? ""),
     rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
-    markedMs: marked.map(Number).sort((a, b) => a - b),
+    markedMs: numbers(row["marked"]).sort((a, b) => a - b),
+    quarteredMs: numbers(row["quartered"]),
   };
 }
 

@@ -1,6 +1,7 @@
 import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
+import { rollQuarters, rollQuartersBefore } from "./roll-quarters.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay } from "./sum-up-day.ts";
 import { sumUpNextWeek } from "./sum-up-week.ts";
@@ -42,7 +43,15 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     idleTransactionTimeoutMs: 60_000,
   });
   let records = 0;
+  /** Hours before may have no quarters yet: none where all are known to have them. */
+  let quartersMs: number | null = Number.POSITIVE_INFINITY;
   const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
+
+  async function rollOldQuarters(sql: Sql, state: State): Promise<Turn> {
+    if (quartersMs === null) return "idle";
+    quartersMs = await rollQuartersBefore(sql, orgId, state, quartersMs);
+    return "more";
+  }
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
@@ -57,7 +66,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
         return "more";
       }
       const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
-      return remade ? "more" : "idle";
+      return remade ? "more" : await rollOldQuarters(sql, state);
     });
 
   async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {
@@ -88,6 +97,7 @@ async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs
   const dayMs = floorTo(DAY_MS, rolledToMs);
   const toMs = Math.min(settledMs, dayMs + DAY_MS);
   const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
+  await rollQuarters(sql, orgId, { fromMs: rolledToMs, toMs });
   const known = rolledToMs > dayMs;
   if (made?.records || known) {
     await sumUpDay(sql, orgId, dayMs, { known, isWhole: toMs === dayMs + DAY_MS, isLast: true });
@@ -161,6 +171,7 @@ async function remakeHour(sql: Sql, orgId: string, hourMs: number, { rawFromMs }
   if (rawFromMs === null || hourMs >= rawFromMs) {
     await sql.unsafe(FORGET_HOURS, [orgId, ...span]);
     await sql.unsafe(ROLL_HOURS, [orgId, ...span]);
+    await rollQuarters(sql, orgId, { fromMs: hourMs, toMs: hourMs + HOUR_MS });
     return;
   }
   const late = await sql.unsafe<{ id: string }[]>(NOTE_LATE, [orgId, ...span]);
@@ -183,6 +194,7 @@ async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Tu
   const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
   await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
   await sql`delete from rollup_hourly where org_id = ${orgId} and hour >= ${from}`;
+  await sql`delete from rollup_quarters where org_id = ${orgId} and at >= ${from}`;
   const day = from.slice(0, 10);
   for (const table of OF_DAYS) {
     await sql`delete from ${sql(table)} where org_id = ${orgId} and day >= ${day}`;
