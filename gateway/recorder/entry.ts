@@ -15,9 +15,6 @@ export type Entry =
   /** Changes nothing; tells whether the disk takes writes. */
   | { kind: "probe" };
 
-/** Whether an entry touches the file: the others change what this process remembers of it. */
-export const isWritten = ({ kind }: Entry): boolean => kind !== "forget" && kind !== "drop";
-
 /** What is to be written of a turn; `isTurn` is false where that is no row of its own. */
 export type Draft = { body: string; settled: number; at: number; parked: ParkedRow[]; isTurn: boolean };
 

@@ -2,8 +2,11 @@ import { Worker } from "node:worker_threads";
 import type { Log } from "#shared/log.ts";
 import type { FlushNews, FlushOrder } from "./flush-worker.ts";
 
-/** How long a record can be in the operating system's cache only: what a power failure may cost. */
-const EVERY_MS = 100;
+/**
+ * A record can be in the operating system's cache only for 100 ms, which is what a power failure may cost: at most 20
+ * of them in the head (journal.ts), and then this long in the file.
+ */
+const EVERY_MS = 80;
 const RESTART_MS = 1000;
 const STOP_MS = 2000;
 

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
-import { type Entry, isWritten } from "./entry.ts";
+import type { Entry } from "./entry.ts";
 import { createHeld, type Waiting } from "./held.ts";
 import { roomOf } from "./room.ts";
 import type { Source } from "./source.ts";
@@ -12,6 +12,8 @@ const TICK_MS = 100;
 /** The flush worker has the file for the time of an fsync now and then. */
 const BUSY_RETRY_MS = 1;
 const FAULT_LOG_EVERY_MS = 10_000;
+/** How long the head keeps what it takes: some rows of the file a second instead of one for each turn. */
+const DRAIN_MS = 20;
 
 export type JournalOptions = {
   file: TurnLog;
@@ -43,8 +45,8 @@ export type Journal = {
 };
 
 /**
- * Writes entries to the spool file, those of one turn of the event loop in one transaction. When the disk takes no
- * more, intents are refused and everything else is held in memory and tried again; a success ends that state.
+ * Writes entries to the spool file, those of one turn of the event loop at once. When the disk takes no more, intents
+ * are refused and everything else goes to the head, or is held in memory and tried again; a success ends that state.
  */
 export function startJournal(options: JournalOptions): Journal {
   const { file } = options;
@@ -56,11 +58,12 @@ export function startJournal(options: JournalOptions): Journal {
   /** Writes `waiting` in one transaction, or returns why not. */
   function attempt(waiting: readonly Waiting[]): unknown {
     try {
-      file.write(waiting.map((one) => one.entry));
+      // The head says nothing of the disk.
+      if (file.write(waiting.map((one) => one.entry))) health.good();
     } catch (error) {
       return error;
     }
-    if (waiting.some(({ entry }) => isWritten(entry))) health.good();
+    drains.look();
     for (const { entry, done } of waiting) {
       room.count(entry);
       done();
@@ -80,20 +83,14 @@ export function startJournal(options: JournalOptions): Journal {
     if (held.source.backlog() > 0) options.onSettled(held.source.backlog());
   }
 
+  const drains = drainInTime(file, health);
   const turns = commitTurns(attempt, fail);
   const retry = () => {
     held.retry(attempt);
     if (held.size() === 0 && health.failing()) attempt([PROBE]);
   };
-  const sweep = () => {
-    try {
-      file.sweep();
-    } catch {
-      // What is not needed any more goes at the next tick.
-    }
-  };
   const timer = setInterval(() => {
-    sweep();
+    sweep(file);
     room.measure();
     if (health.failing() || held.size() > 0) retry();
   }, TICK_MS);
@@ -111,7 +108,8 @@ export function startJournal(options: JournalOptions): Journal {
     stop: () => {
       clearInterval(timer);
       held.retry(attempt);
-      sweep();
+      drains.stop();
+      sweep(file);
       const lost = held.source.backlog();
       if (lost > 0) options.log.error({ records: lost }, "ends of calls could be written nowhere");
     },
@@ -119,6 +117,48 @@ export function startJournal(options: JournalOptions): Journal {
 }
 
 const PROBE: Waiting = { entry: { kind: "probe" }, done: () => {}, failed: () => {} };
+
+function sweep(file: TurnLog): void {
+  try {
+    file.sweep();
+  } catch {
+    // What is not needed any more goes at the next tick.
+  }
+}
+
+/** Has the head stored in the file when it is full enough, or holds something for its time. */
+function drainInTime(file: TurnLog, health: Health) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopped = false;
+
+  function drain(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    try {
+      if (file.drain()) health.good();
+    } catch (error) {
+      if (!isBusy(error)) health.bad(error);
+      later(isBusy(error) ? BUSY_RETRY_MS : TICK_MS);
+    }
+  }
+
+  function later(ms: number): void {
+    if (stopped) return;
+    timer ??= setTimeout(drain, ms);
+  }
+
+  return {
+    look(): void {
+      const waiting = file.waiting();
+      if (waiting === "enough" && !health.failing()) drain();
+      else if (waiting !== "nothing") later(DRAIN_MS);
+    },
+    stop(): void {
+      stopped = true;
+      drain();
+    },
+  };
+}
 
 /** Collects the entries of a turn of the event loop and has them written at its end. */
 function commitTurns(
@@ -159,6 +199,8 @@ function commitTurns(
   };
 }
 
+type Health = ReturnType<typeof healthOf>;
+
 /** Whether the last write went well. Faults are logged at most every ten seconds. */
 function healthOf(log: Log, clock: Clock) {
   let failing = false;
@@ -169,11 +211,11 @@ function healthOf(log: Log, clock: Clock) {
       if (failing) log.info({}, "the spool takes records again");
       failing = false;
     },
-    bad: (error: unknown, records: number) => {
+    bad: (error: unknown, records?: number) => {
       failing = true;
       if (clock.monotonicMs() - loggedMs < FAULT_LOG_EVERY_MS) return;
       loggedMs = clock.monotonicMs();
-      log.error({ ...errorFields(error), records }, "the spool cannot be written");
+      log.error({ ...errorFields(error), ...(records && { records }) }, "the spool cannot be written");
     },
   };
 }

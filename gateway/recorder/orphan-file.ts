@@ -1,3 +1,5 @@
+import { existsSync, rmSync } from "node:fs";
+import { headPathOf } from "./head.ts";
 import { type Shelf, type StoredEntries, shelvesOf } from "./orphan-shelves.ts";
 import { runningCalls } from "./running-calls.ts";
 import type { Source } from "./source.ts";
@@ -18,14 +20,19 @@ const WAL_PAGES = 1000;
 /** Rows that are read when the file is opened: of a small file all. */
 const FIRST_ROWS = 500;
 
-/** Opens the file, under its lock (spool-lock.ts). */
+/** Opens the file and its head, under their lock (spool-lock.ts). A head that lost its file gets an empty one. */
 export function openOrphanFile({ now, ...options }: OrphanOptions): OrphanFile {
-  const file = openSpoolFile({ ...options, bytesMax: NO_CAP_BYTES, create: false });
+  const headPath = headPathOf(options.path);
+  const file = openSpoolFile({ ...options, bytesMax: NO_CAP_BYTES, create: existsSync(headPath) });
   try {
     file.db.run(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
-    const source = orphanSource(file, now);
+    const source = orphanSource(file, shelvesOf(file, headPath), now);
     source.take(FIRST_ROWS);
-    return { ...file, source };
+    const destroy = async () => {
+      await file.destroy();
+      rmSync(headPath, { force: true });
+    };
+    return { ...file, source, destroy };
   } catch (error) {
     file.close();
     throw error;
@@ -36,8 +43,8 @@ export function openOrphanFile({ now, ...options }: OrphanOptions): OrphanFile {
 type Place = { shelf: Shelf; n: number; lastSeq: number; running: number };
 
 /** Reads the file from its beginning as rows are asked for, and deletes what Postgres has. */
-function orphanSource(file: SpoolFile, now: () => number): Source {
-  const reading = startReading(shelvesOf(file), now);
+function orphanSource(file: SpoolFile, shelves: readonly Shelf[], now: () => number): Source {
+  const reading = startReading(shelves, now);
 
   /** A file that takes no more writes is still read to its end; what is written twice is stored once. */
   function trying(write: () => void): boolean {

@@ -1,10 +1,12 @@
+import { rmSync } from "node:fs";
+import { turnInHead } from "./head.ts";
 import type { SpoolFile } from "./spool-file.ts";
 import { settledIn } from "./turn-lines.ts";
 
 /** Entries of a spool file that lie in one row, as lines (turn-lines.ts). */
 export type StoredEntries = { n: number; at: number; body: string };
 
-/** A table of a dead process's file. */
+/** A table of a dead process's file, or its head. */
 export type Shelf = {
   /** The first row with a number over `n`. */
   after(n: number): StoredEntries | null;
@@ -28,14 +30,26 @@ const TABLES: readonly Table[] = [
   { name: "turns", n: "n", at: "at", before: "before", body: "body" },
 ];
 
-export function shelvesOf(file: SpoolFile): Shelf[] {
+/** All that the file and the head before it hold. The head comes last: what is in it was to follow in the file. */
+export function shelvesOf(file: SpoolFile, headPath: string): Shelf[] {
   const { db, keep } = file;
   const tables = keep(
     db.prepare<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'"),
   );
   const names = new Set(tables.all().map(({ name }) => name));
-  return TABLES.filter(({ name }) => names.has(name)).map((table) => shelfOf(file, table));
+  const tablesOf = TABLES.filter(({ name }) => names.has(name)).map((table) => shelfOf(file, table));
+  const inHead = turnInHead(headPath);
+  // A process that died between the row's commit and the end of the head left the turn in both.
+  const isStored = inHead !== null && tablesOf.at(-1)?.body(inHead.n) !== "";
+  return inHead && !isStored ? [...tablesOf, headShelf(inHead, headPath)] : tablesOf;
 }
+
+const headShelf = (turn: StoredEntries, path: string): Shelf => ({
+  after: (number) => (turn.n > number ? turn : null),
+  body: () => turn.body,
+  remove: () => rmSync(path, { force: true }),
+  rows: () => settledIn(turn.body).length,
+});
 
 function shelfOf({ db, keep }: SpoolFile, { name, n, at, body, before }: Table): Shelf {
   const columns = `${n} AS n, ${at} AS at, ${body} AS body`;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { headPathOf } from "./head.ts";
 import { type OrphanFile, openOrphanFile } from "./orphan-file.ts";
 import type { Source } from "./source.ts";
 import type { ParkedRow } from "./spool-file.ts";
@@ -29,12 +30,12 @@ export type Orphans = {
 
 type Orphan = { path: string; lock: SpoolLock; file: OrphanFile };
 
-/** Versions that do not know turns call their files `spool-`, and leave others alone. */
-const NAME = /^(?:spool|turns)-[0-9a-f-]{36}$/;
+/** Versions that know no turns call their files `spool-`, those without a head `turns-`, and leave others alone. */
+const NAME = /^(?:spool|turns|calls)-[0-9a-f-]{36}$/;
 
-/** The spool files in `directory` by name without ending; `.db` is the file, `.lock` its process's lock. */
+/** The spool files in `directory` by name without ending: `.db`, with `.head` before it; `.lock` is its process's. */
 function spoolNames(directory: string): Set<string> {
-  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|lock)$/, ""));
+  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|head|lock)$/, ""));
   return new Set(names.filter((name) => NAME.test(name)));
 }
 
@@ -93,7 +94,7 @@ function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
   const lock = takeLock(`${path}.lock`);
   if (!lock) return null;
   try {
-    if (existsSync(`${path}.db`)) {
+    if ([`${path}.db`, headPathOf(path)].some((file) => existsSync(file))) {
       const now = () => clock.now().getTime();
       const file = openOrphanFile({ path: `${path}.db`, sync: "normal", now });
       return { path, lock, file };

@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { type Head, makeHead } from "./head.ts";
 import type { SpoolFileOptions } from "./spool-file.ts";
 import { takeLock } from "./spool-lock.ts";
 import { openTurnLog, type TurnLog } from "./turn-log.ts";
@@ -8,7 +10,7 @@ import { openTurnLog, type TurnLog } from "./turn-log.ts";
 /** The spool file that this process writes; `leave` closes it, and deletes it when nothing is in it. */
 export type Spool = { path: string; file: TurnLog; leave(): Promise<void> };
 
-type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & { directory: string };
+type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & { directory: string; log: Log };
 
 /** This process's own spool file. @throws Error with its place and what to do. */
 export function createSpool(options: SpoolOptions): Spool {
@@ -24,13 +26,14 @@ export function createSpool(options: SpoolOptions): Spool {
 }
 
 /** Makes a spool file, under a lock that is held before the file can be seen. */
-function newSpool({ directory, sync, bytesMax }: SpoolOptions): Spool {
+function newSpool({ directory, sync, bytesMax, log }: SpoolOptions): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const stem = join(directory, `turns-${newId()}`);
+  const stem = join(directory, `calls-${newId()}`);
   const path = `${stem}.db`;
   const lock = takeLock(`${stem}.lock`);
   if (!lock) throw new Error("the lock of a new spool file is taken");
-  const file = openTurnLog({ path, sync, bytesMax, create: true });
+  const head = sync === "normal" ? headOf(path, log) : null;
+  const file = openTurnLog({ path, sync, bytesMax, create: true, ...(head && { head }) });
   return {
     path,
     file,
@@ -42,4 +45,17 @@ function newSpool({ directory, sync, bytesMax }: SpoolOptions): Spool {
       lock.release();
     },
   };
+}
+
+/** Null where the file has to do without. */
+function headOf(path: string, log: Log): Head | null {
+  try {
+    return makeHead(path);
+  } catch (error) {
+    log.info(
+      { ...errorFields(error) },
+      "the spool is written without a head, which takes more of the processor",
+    );
+    return null;
+  }
 }

@@ -1,14 +1,22 @@
 import { draftOf, type Entry } from "./entry.ts";
-import { recentRows } from "./recent-rows.ts";
+import type { Head } from "./head.ts";
+import { NO_HEAD, openTurn, type Waiting } from "./open-turn.ts";
+import { type RecentRows, recentRows } from "./recent-rows.ts";
 import { runningCalls } from "./running-calls.ts";
 import { openSpoolFile, type SettledRow, type SpoolFile, type SpoolFileOptions } from "./spool-file.ts";
 import { turnReader, turnWriter } from "./turn-store.ts";
 import { isDone, type Turn, type TurnBook, turnSweeper } from "./turn-sweep.ts";
 
-/** The file that this process writes. What is recorded in one turn of the event loop is one row of it. */
+/**
+ * The file that this process writes, and its head. What is recorded in one turn of the event loop, or in the
+ * milliseconds for which the head keeps it, is one row of the file.
+ */
 export type TurnLog = Pick<SpoolFile, "parkedCount" | "usedBytes" | "close" | "destroy"> & {
-  /** All of `entries`, or none. Throws SQLite's error. */
-  write(entries: readonly Entry[]): void;
+  /** All of `entries`, or none; true when the file itself took something. Throws SQLite's error. */
+  write(entries: readonly Entry[]): boolean;
+  /** Stores what the head holds in the file; true when there was something. Throws SQLite's error. */
+  drain(): boolean;
+  waiting(): Waiting;
   /** Deletes the turns that nobody needs any more. Throws SQLite's error. */
   sweep(): void;
   /** The oldest settled rows with a number over `after`, in the order in which they were settled. */
@@ -25,61 +33,88 @@ export type TurnLog = Pick<SpoolFile, "parkedCount" | "usedBytes" | "close" | "d
 /** Rows kept in memory: what some batches take, and a few megabytes. */
 const RECENT_ROWS = 2000;
 
+type TurnLogOptions = SpoolFileOptions & { head?: Head };
+
 /** Opens or makes the own file of this process. Whoever opens it holds its lock (spool-lock.ts). */
-export function openTurnLog(options: SpoolFileOptions): TurnLog {
+export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): TurnLog {
   const file = openSpoolFile(options);
-  const store = turnWriter(file);
   const readFrom = turnReader(file);
   const running = runningCalls();
   const recent = recentRows(RECENT_ROWS);
   const book: TurnBook = { turns: [], turnNumber: 0, lastSeq: 0, dropped: 0 };
-  const sweep = turnSweeper(file, book, running, options.bytesMax);
+  const open = openTurn(head, book, turnWriter(file));
+  const follow = follower(book, running, recent);
+  const sweep = turnSweeper({ file, book, running, drain: open.drain, bytesMax: options.bytesMax });
 
-  /** Only what is written can have happened: memory follows the file. */
-  function follow(entries: readonly Entry[], turn: Turn): void {
+  function write(entries: readonly Entry[]): boolean {
+    const draft = draftOf(entries);
+    const turn = open.place(draft);
+    follow(entries, turn);
+    return turn !== open.now() && (draft.isTurn || draft.parked.length > 0);
+  }
+
+  function tryDrain(): void {
+    try {
+      open.drain();
+    } catch {
+      // The head keeps it, also for whoever takes both over.
+    }
+  }
+
+  function close(): void {
+    tryDrain();
+    file.close();
+    if (!open.now()) head.remove();
+  }
+
+  const turnAfter = (seq: number) => book.turns.find((turn) => turn.lastSeq > seq);
+  const oldestAt = (after: number) => {
+    const turn = turnAfter(after) ?? open.now();
+    return turn && turn.lastSeq > after ? turn.at : null;
+  };
+  const isEmpty = () =>
+    book.turns.concat(open.now() ?? []).every((turn) => isDone(turn, book.dropped)) &&
+    file.parkedCount() === 0;
+
+  return {
+    parkedCount: file.parkedCount,
+    usedBytes: () => file.usedBytes() + (open.now()?.size ?? 0),
+    close,
+    destroy: async () => {
+      await file.destroy();
+      head.remove();
+    },
+    write,
+    drain: open.drain,
+    waiting: open.waiting,
+    settledAfter: (after, rowsMax) => {
+      const rows = recent.after(after, rowsMax);
+      if (rows) return rows;
+      tryDrain();
+      const turn = turnAfter(after);
+      return turn ? readFrom(turn.n, after, rowsMax) : [];
+    },
+    sweep,
+    oldestAt,
+    lastSeq: () => book.lastSeq,
+    running: running.count,
+    isEmpty,
+  };
+}
+
+/** Brings memory up to what was written: only that can have happened. */
+function follower(
+  book: TurnBook,
+  running: ReturnType<typeof runningCalls>,
+  recent: RecentRows,
+): (entries: readonly Entry[], turn: Turn) => void {
+  return (entries, turn) => {
     for (const entry of entries) {
       if (entry.kind === "intent") running.begin(entry.id, turn);
       else if (entry.kind === "settle" || entry.kind === "forget") running.end(entry.id);
       else if (entry.kind === "drop") book.dropped = Math.max(book.dropped, entry.through);
       if (entry.kind === "settle") recent.add(entry.text);
     }
-  }
-
-  function write(entries: readonly Entry[]): void {
-    const draft = draftOf(entries);
-    const turn = {
-      n: book.turnNumber + 1,
-      at: draft.at,
-      lastSeq: book.lastSeq + draft.settled,
-      running: 0,
-      size: draft.body.length,
-      carried: false,
-    };
-    store(turn.n, book.lastSeq, draft);
-    if (draft.isTurn) {
-      book.turns.push(turn);
-      book.turnNumber = turn.n;
-      book.lastSeq = turn.lastSeq;
-    }
-    follow(entries, turn);
     recent.drop(book.dropped);
-  }
-
-  const turnAfter = (seq: number) => book.turns.find((turn) => turn.lastSeq > seq);
-
-  return {
-    ...file,
-    write,
-    settledAfter: (after, rowsMax) => {
-      const rows = recent.after(after, rowsMax);
-      if (rows) return rows;
-      const turn = turnAfter(after);
-      return turn ? readFrom(turn.n, after, rowsMax) : [];
-    },
-    sweep,
-    oldestAt: (after) => turnAfter(after)?.at ?? null,
-    lastSeq: () => book.lastSeq,
-    running: running.count,
-    isEmpty: () => book.turns.every((turn) => isDone(turn, book.dropped)) && file.parkedCount() === 0,
   };
 }

@@ -2,9 +2,9 @@ import type { Draft } from "./entry.ts";
 import type { SettledRow, SpoolFile } from "./spool-file.ts";
 import { settledIn } from "./turn-lines.ts";
 
-/** Writes a turn, before which `before` rows had been settled. */
+/** Writes a turn, before which `before` rows had been settled; once more, when it was not known to be written. */
 export function turnWriter({ db, keep, transaction, park }: SpoolFile) {
-  const insert = keep(db.prepare("INSERT INTO turns (n, at, before, body) VALUES (?, ?, ?, ?)"));
+  const insert = keep(db.prepare("INSERT OR REPLACE INTO turns (n, at, before, body) VALUES (?, ?, ?, ?)"));
   return (n: number, before: number, { at, body, parked, isTurn }: Draft): void => {
     const store = () => {
       if (isTurn) insert.run(n, at, before, body);
@@ -18,24 +18,15 @@ export function turnWriter({ db, keep, transaction, park }: SpoolFile) {
   };
 }
 
-/** Turns that are read at once. */
-const READ_TURNS = 64;
-
 /** Reads at most `rowsMax` rows with a number over `after`, from the turn `first` on. */
 export function turnReader({ db, keep }: SpoolFile) {
   const from = keep(
-    db.prepare<StoredTurn, [number, number]>(
-      "SELECT n, before, body FROM turns WHERE n >= ? ORDER BY n LIMIT ?",
-    ),
+    db.prepare<StoredTurn, [number]>("SELECT n, before, body FROM turns WHERE n >= ? ORDER BY n LIMIT 1"),
   );
   return (first: number, after: number, rowsMax: number): SettledRow[] => {
     const rows: SettledRow[] = [];
-    for (let next = first; rows.length < rowsMax; ) {
-      const turns = from.all(next, READ_TURNS);
-      rows.push(...turns.flatMap(rowsOf).filter(({ seq }) => seq > after));
-      if (turns.length < READ_TURNS) break;
-      next = (turns.at(-1)?.n ?? next) + 1;
-    }
+    for (let turn = from.get(first); turn; turn = rows.length < rowsMax ? from.get(turn.n + 1) : null)
+      rows.push(...rowsOf(turn).filter(({ seq }) => seq > after));
     return rows.slice(0, rowsMax);
   };
 }

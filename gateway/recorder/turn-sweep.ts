@@ -18,10 +18,11 @@ export type Turn = {
 
 /**
  * Long calls would keep everything that passed beside them: where such turns take more than this share of the cap, the
- * intents of calls that run are carried over into a new turn, so many turns at once.
+ * intents of calls that run are carried over into a new turn, so many turns and about so many characters at once.
  */
 const KEPT_SHARE = 1 / 8;
 const CARRIED_TURNS = 64;
+const CARRIED_SIZE = 512 * 1024;
 
 /** What a turn log remembers of its file: the turns in it, and the rows up to and with `dropped` are in Postgres. */
 export type TurnBook = { turns: Turn[]; turnNumber: number; lastSeq: number; dropped: number };
@@ -37,13 +38,26 @@ function droppedTurns({ turns, dropped }: TurnBook): Turn[] {
   return waiting < 0 ? turns : turns.slice(0, waiting);
 }
 
+type SweepParts = {
+  file: SpoolFile;
+  book: TurnBook;
+  running: ReturnType<typeof runningCalls>;
+  /** Stores what the head holds, which then comes before what is carried over. */
+  drain(): void;
+  bytesMax: number;
+};
+
+/** The first of `turns`: as many as are read in a moment. */
+function firstOf(turns: readonly Turn[]): Turn[] {
+  let size = 0;
+  return turns.slice(0, CARRIED_TURNS).filter((turn, index) => {
+    size += turn.size;
+    return index === 0 || size <= CARRIED_SIZE;
+  });
+}
+
 /** Deletes what nobody needs any more. Throws SQLite's error, and then nothing is changed that was not written. */
-export function turnSweeper(
-  file: SpoolFile,
-  book: TurnBook,
-  running: ReturnType<typeof runningCalls>,
-  bytesMax: number,
-): () => void {
+export function turnSweeper({ file, book, running, drain, bytesMax }: SweepParts): () => void {
   const { db, keep } = file;
   const remove = keep(db.prepare("DELETE FROM turns WHERE n = ?"));
   const bodyOf = keep(db.prepare<{ body: string }, [number]>("SELECT body FROM turns WHERE n = ?"));
@@ -58,7 +72,8 @@ export function turnSweeper(
   function carryOver(): void {
     const kept = droppedTurns(book).filter(({ carried }) => !carried);
     if (kept.reduce((sum, { size }) => sum + size, 0) <= bytesMax * KEPT_SHARE) return;
-    const old = kept.slice(0, CARRIED_TURNS);
+    drain();
+    const old = firstOf(kept);
     const intents = old.flatMap(runningIn);
     const body = intents.map(({ id, text }) => lineOf("intent", id, text)).join("");
     const next = {

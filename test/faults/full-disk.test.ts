@@ -28,7 +28,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end();
   await database.close();
-  if (mounted) Bun.spawnSync(["umount", directory]);
+  // The recorder's head stays mapped until a garbage collection.
+  if (mounted) Bun.spawnSync(["umount", "--lazy", directory]);
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -80,6 +81,27 @@ test.if(mounted)(
     await until(recorder.accepting, 3000);
     expect(await refusedBy(recorder)).toBeNull();
     await until(() => recorder.stats().open === 1, 3000);
+    await recorder.close(5000);
+  },
+  30_000,
+);
+
+test.if(mounted)(
+  "what the head takes while somebody else fills the disk is neither lost nor the end of the process",
+  async () => {
+    const recorder = await testRecorder({ databaseUrl: database.url, directory });
+    const running = await openMany(recorder, 50);
+    await until(recorder.accepting, 3000);
+    fillDisk();
+    // Before the next look at the disk: the head has its blocks already.
+    const settled = running.map((row) => recorder.settle(settledRow(row)));
+    await Promise.all(settled);
+    await recorder.flushed(5000);
+    const [count] = await sql`select count(*)::int as n from requests where state = 'ok'
+      and id = any(${running.map(({ id }) => id)})`;
+    expect(count?.["n"]).toBe(50);
+    rmSync(hog);
+    await until(recorder.accepting, 3000);
     await recorder.close(5000);
   },
   30_000,

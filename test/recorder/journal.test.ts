@@ -1,26 +1,26 @@
+import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { makeHead } from "#gateway/recorder/head.ts";
 import { startJournal } from "#gateway/recorder/journal.ts";
 import { openTurnLog } from "#gateway/recorder/turn-log.ts";
 import { systemClock } from "#shared/clock.ts";
 import { keptLog } from "#test/support/embedded.ts";
-import { ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
+import { ownDirectory, removeOwnDirectories, until } from "#test/support/recorder-kit.ts";
 
 afterAll(removeOwnDirectories);
 
-test("a disk that takes no writes is not called well again by what touches no file", async () => {
+function started(bytesMax: number) {
   const directory = ownDirectory();
-  const bytesMax = 1024 ** 2;
-  const file = openTurnLog({ path: join(directory, "spool.db"), sync: "normal", bytesMax, create: true });
+  const path = join(directory, "spool.db");
+  const file = openTurnLog({ path, sync: "normal", bytesMax, create: true, head: makeHead(path) });
   const log = keptLog();
-  const journal = startJournal({
-    file,
-    directory,
-    bytesMax,
-    log,
-    clock: systemClock,
-    onSettled: () => undefined,
-  });
+  const options = { file, directory, bytesMax, log, clock: systemClock, onSettled: () => undefined };
+  return { journal: startJournal(options), log, file, path, bytesMax };
+}
+
+test("a disk that takes no writes is not called well again by what touches no file", async () => {
+  const { journal, log, file, bytesMax } = started(1024 ** 2);
   // Held in memory, and answered for only 2 s later.
   void journal.add({ kind: "settle", id: "a", text: "x".repeat(2 * bytesMax), at: 1 });
   await journal.turn();
@@ -29,6 +29,34 @@ test("a disk that takes no writes is not called well again by what touches no fi
   await journal.add({ kind: "forget", id: "b" });
   expect(journal.accepting()).toBe(false);
   expect(log.lines.map(({ message }) => message)).toEqual(["the spool cannot be written"]);
+  journal.stop();
+  file.close();
+});
+
+test("a file that takes no more stops calls although the head takes them, and what ends meanwhile waits there", async () => {
+  const { journal, log, file } = started(64 * 1024);
+  for (const id of ["a", "b"]) await journal.add({ kind: "settle", id, text: "x".repeat(40_000), at: 1 });
+  await until(() => log.lines.length > 0, 1000);
+  expect(journal.accepting()).toBe(false);
+  expect(log.lines.map(({ message }) => message)).toEqual(["the spool cannot be written"]);
+  // No wait of 2 s, as for what memory alone holds.
+  const since = performance.now();
+  await journal.add({ kind: "settle", id: "c", text: "end of c", at: 1 });
+  expect(performance.now() - since).toBeLessThan(500);
+  expect([journal.held.backlog(), file.lastSeq()]).toEqual([0, 3]);
+  journal.stop();
+  file.close();
+});
+
+test("a file that another holds for a moment is no fault: the head waits for it", async () => {
+  const { journal, log, file, path } = started(1024 ** 2);
+  const other = new Database(path, { readwrite: true });
+  other.run("BEGIN IMMEDIATE");
+  await journal.add({ kind: "settle", id: "a", text: "end of a", at: 1 });
+  await Bun.sleep(100);
+  expect([file.waiting(), journal.accepting(), log.lines.length]).toEqual(["little", true, 0]);
+  other.close();
+  await until(() => file.waiting() === "nothing", 1000);
   journal.stop();
   file.close();
 });

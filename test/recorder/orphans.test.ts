@@ -3,6 +3,9 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
+import { makeHead } from "#gateway/recorder/head.ts";
+import { recordText } from "#gateway/recorder/record-text.ts";
+import { lineOf } from "#gateway/recorder/turn-lines.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import {
@@ -11,6 +14,7 @@ import {
   removeOwnDirectories,
   settledRow,
   testRecorder,
+  until,
 } from "#test/support/recorder-kit.ts";
 
 let database: TestDatabase;
@@ -60,6 +64,26 @@ test("a file that is no spool is set aside and hinders nothing", async () => {
   await recorder.settle(settledRow(row));
   await recorder.flushed(2000);
   expect(await statesOf([row.id])).toEqual(new Map([[row.id, "ok"]]));
+  await recorder.close(2000);
+  expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
+});
+
+test("a head whose file is lost, or was set aside, is taken over alone", async () => {
+  const directory = ownDirectory();
+  const [ended, running] = [openRow(), openRow()];
+  const name = `calls-${newId()}`;
+  const head = makeHead(join(directory, `${name}.db`));
+  head.add(1, 5, lineOf("intent", running.id, recordText(running)));
+  head.add(1, 5, lineOf("settle", ended.id, recordText(settledRow(ended))));
+  writeFileSync(join(directory, `${name}.db`), "no database ".repeat(999));
+  const recorder = await testRecorder({ databaseUrl: database.url, directory });
+  await until(async () => (await statesOf([running.id])).size === 1);
+  expect(await statesOf([ended.id, running.id])).toEqual(
+    new Map([
+      [ended.id, "ok"],
+      [running.id, "interrupted"],
+    ]),
+  );
   await recorder.close(2000);
   expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { GatewayError } from "#gateway/errors.ts";
+import { turnInHead } from "#gateway/recorder/head.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
@@ -102,17 +103,32 @@ describe("a call's way to Postgres", () => {
     const recorder = await testRecorder({ databaseUrl: database.url });
     const row = openRow();
     await recorder.open(row);
-    const [file = ""] = readdirSync(recorder.directory).filter((name) => name.endsWith(".db"));
-    const reader = new Sqlite(join(recorder.directory, file), { readonly: true });
-    expect(reader.query("select body from turns").all()).toEqual([
-      { body: expect.stringContaining(`"id":"${row.id}"`) },
-    ]);
+    const fileOf = (ending: string) =>
+      readdirSync(recorder.directory)
+        .filter((name) => name.endsWith(ending))
+        .map((name) => join(recorder.directory, name))[0] ?? "";
+    expect(turnInHead(fileOf(".head"))?.body).toContain(`"id":"${row.id}"`);
+    const reader = new Sqlite(fileOf(".db"), { readonly: true });
+    const stored = reader.query("select body from turns");
+    await until(() => stored.all().length > 0, 2000);
+    expect(stored.all()).toEqual([{ body: expect.stringContaining(`"id":"${row.id}"`) }]);
+    expect(turnInHead(fileOf(".head"))).toBeNull();
     reader.close();
     expect(recorder.stats().open).toBe(1);
     await recorder.settle(settledRow(row));
     await recorder.close(5000);
     expect(readdirSync(recorder.directory)).toEqual([]);
     expect(recorder.log.lines.filter(({ level }) => level !== "info")).toEqual([]);
+  });
+
+  test("with SPOOL_SYNC=full there is no head: what is recorded waits for the disk itself", async () => {
+    const recorder = await testRecorder({ databaseUrl: database.url, sync: "full" });
+    const row = openRow();
+    await recorder.open(row);
+    expect(readdirSync(recorder.directory).filter((name) => name.endsWith(".head"))).toEqual([]);
+    await recorder.settle(settledRow(row));
+    await recorder.close(5000);
+    expect(readdirSync(recorder.directory)).toEqual([]);
   });
 
   test("a closed recorder takes no call", async () => {
