@@ -15,11 +15,18 @@ export type Entry =
   /** Changes nothing; tells whether the disk takes writes. */
   | { kind: "probe" };
 
-/** What is to be written of a turn; `isTurn` is false where that is no row of its own. */
-export type Draft = { body: string; settled: number; at: number; parked: ParkedRow[]; isTurn: boolean };
+/** What is to be written of a turn's entries; `isTurn` is false where that is no row of its own. */
+export type Draft = {
+  entries: readonly Entry[];
+  body: string;
+  settled: number;
+  at: number;
+  parked: ParkedRow[];
+  isTurn: boolean;
+};
 
 export function draftOf(entries: readonly Entry[]): Draft {
-  const draft: Draft = { body: "", settled: 0, at: 0, parked: [], isTurn: false };
+  const draft: Draft = { entries, body: "", settled: 0, at: 0, parked: [], isTurn: false };
   for (const entry of entries) {
     if (entry.kind === "park") draft.parked.push(entry);
     if (entry.kind !== "intent" && entry.kind !== "settle" && entry.kind !== "probe") continue;

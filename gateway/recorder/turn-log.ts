@@ -14,7 +14,7 @@ import { isDone, type Turn, type TurnBook, turnSweeper } from "./turn-sweep.ts";
 export type TurnLog = Pick<SpoolFile, "parkedCount" | "usedBytes" | "close" | "destroy"> & {
   /** All of `entries`, or none; true when the file itself took something. Throws SQLite's error. */
   write(entries: readonly Entry[]): boolean;
-  /** Stores what the head holds in the file; true when there was something. Throws SQLite's error. */
+  /** Stores what is still needed of the head in the file; true when that took something. Throws SQLite's error. */
   drain(): boolean;
   waiting(): Waiting;
   /** Deletes the turns that nobody needs any more. Throws SQLite's error. */
@@ -42,7 +42,7 @@ export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): Tur
   const running = runningCalls();
   const recent = recentRows(RECENT_ROWS);
   const book: TurnBook = { turns: [], turnNumber: 0, lastSeq: 0, dropped: 0 };
-  const open = openTurn(head, book, turnWriter(file));
+  const open = openTurn({ head, book, running, store: turnWriter(file) });
   const follow = follower(book, running, recent);
   const sweep = turnSweeper({ file, book, running, drain: open.drain, bytesMax: options.bytesMax });
 

@@ -64,10 +64,32 @@ describe("the head of a spool file", () => {
     expect([log.oldestAt(0), log.running(), log.waiting(), log.isEmpty()]).toEqual([5, 1, "little", false]);
 
     expect([log.drain(), log.drain(), log.waiting()]).toEqual([true, false, "nothing"]);
-    expect(bodiesIn(path)).toEqual(["+a start of a\n+ü€😀 start of ü€😀\n=a end of a\n"]);
+    // The call that ended needs its beginning no more.
+    expect(bodiesIn(path)).toEqual(["+ü€😀 start of ü€😀\n=a end of a\n"]);
     expect(turnInHead(head)).toBeNull();
     await log.destroy();
     expect(existsSync(head)).toBe(false);
+  });
+
+  test("leaves nothing to the file of calls that ended and that Postgres has", async () => {
+    const { path, head, log } = logWithHead();
+    log.write([intent("a"), settle("a"), settle("b")]);
+    log.write([{ kind: "drop", through: 2 }]);
+    expect([log.isEmpty(), log.drain(), log.waiting()]).toEqual([true, false, "nothing"]);
+    expect([bodiesIn(path), turnInHead(head)]).toEqual([[], null]);
+    log.write([settle("c"), intent("d")]);
+    log.write([settle("e"), settle("f")]);
+    log.write([{ kind: "drop", through: 3 }]);
+    expect([log.oldestAt(3), log.drain()]).toEqual([5, true]);
+    expect(bodiesIn(path)).toEqual(["+d start of d\n=e end of e\n=f end of f\n"]);
+    const copy = openOrphanFile({ path: died(path), sync: "normal", now: () => 9 });
+    expect([copy.source.backlog(), textsOf(copy.source.take(2))]).toEqual([3, ["end of e", "end of f"]]);
+    await copy.destroy();
+    expect(log.settledAfter(3, 9)).toEqual([
+      { seq: 4, text: "end of e" },
+      { seq: 5, text: "end of f" },
+    ]);
+    await log.destroy();
   });
 
   test("is emptied into the file before what does not fit goes there, so the order stays", async () => {
