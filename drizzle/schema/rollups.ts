@@ -33,7 +33,10 @@ const sums = () => ({
   firstAt: instant("first_at").notNull(),
 });
 
-/** Hours (UTC) in which records came or changed since they were rolled up: one row per hour and batch, never changed. */
+/**
+ * Quarters of hours (UTC) in which records came or changed since they were rolled up: one row per quarter and batch, never
+ * changed. Whoever reads them means the whole hour, as earlier versions wrote it.
+ */
 export const rollupMarks = pgTable(
   "rollup_marks",
   { orgId: org(), hour: instant("hour").notNull(), id: uuid("id").notNull() },
@@ -43,7 +46,7 @@ export const rollupMarks = pgTable(
 /** How far rollups reach. Whoever holds this row's lock is the one writer of all rollups. */
 export const rollupState = pgTable("rollup_state", {
   orgId: org().primaryKey(),
-  /** Every hour before this one is rolled up, but for those marked. */
+  /** Every hour before this instant is rolled up, and of the hour that it lies in the quarters before it, but for those marked. */
   rolledTo: instant("rolled_to").notNull(),
   /** What is made of the hours reaches so far: at most as far as they do, and less only after an update of the tables. */
   summedTo: instant("summed_to").notNull().default("0001-01-01T00:00:00.000Z"),

@@ -3,6 +3,7 @@ import postgres from "postgres";
 import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId, newId } from "#shared/ids.ts";
+import { quarterSql } from "../reports/rollup/kinds.ts";
 import { isToolText, toolStatements } from "./tools/tool-calls.ts";
 
 /** A statement and its parameters. */
@@ -49,7 +50,7 @@ const quoted = (name: string) => `"${name}"`;
 /**
  * The ingest statement, made from the table: its first parameter is a JSON array of rows whose members are named as
  * in `RequestRow`. A member that is missing becomes the column's default, so rows spooled before a migration fit. The
- * hours of rows that were not there are marked for rollups, under the id that is the second parameter.
+ * quarters of an hour of rows that were not there are marked for rollups, under the id that is the second parameter.
  */
 export function ingestStatement(): string {
   const columns = Object.entries(getTableColumns(requests));
@@ -65,7 +66,7 @@ export function ingestStatement(): string {
     `FROM json_to_recordset($1::text::json) AS r(${types.join(", ")}) ON CONFLICT DO NOTHING ` +
     `RETURNING "org_id", "started_at") ` +
     `INSERT INTO "rollup_marks" ("org_id", "hour", "id") ` +
-    `SELECT DISTINCT "org_id", date_trunc('hour', "started_at", 'UTC'), $2::text::uuid FROM "booked"`
+    `SELECT DISTINCT "org_id", ${quarterSql('"started_at"')}, $2::text::uuid FROM "booked"`
   );
 }
 

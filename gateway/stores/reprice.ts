@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import { type PriceSnapshot, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Usage } from "#shared/usage.ts";
+import { quarterSql } from "../reports/rollup/kinds.ts";
 import type { Reader } from "./change.ts";
 import { asking } from "./failure.ts";
 
@@ -118,7 +119,7 @@ export const applyPrices = (
       returning record.org_id, record.started_at, record.id, record.cost_usd::text as cost
       ), marked as (
         insert into rollup_marks (org_id, hour, id)
-        select distinct org_id, date_trunc('hour', started_at, 'UTC'), ${newId()}::text::uuid from changed
+        select distinct org_id, ${sql.raw(quarterSql("started_at"))}, ${newId()}::text::uuid from changed
       )
       select id, cost as "costUsd" from changed`),
   );

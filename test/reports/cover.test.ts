@@ -91,8 +91,9 @@ test("every instant of a period is read in exactly one place, and no other insta
       fc.boolean(),
       (bounds, rolledTo, marked, at, behind, withSums, quartered) => {
         const [fromMs = 0, toMs = 0] = [...bounds].sort((a, b) => a - b);
-        const rolledToMs = Math.floor(rolledTo / 3_600_000) * 3_600_000;
-        const summedToMs = behind > 100 ? rolledToMs : rolledToMs - behind * 3_600_000;
+        const rolledToMs = Math.floor(rolledTo / 900_000) * 900_000;
+        const summedToMs =
+          behind > 100 ? rolledToMs : rolledToMs - (rolledToMs % 3_600_000) - behind * 3_600_000;
         const markedMs = marked
           .map((hour) => hour * 3_600_000)
           .filter((hour) => hour < rolledToMs)

@@ -75,11 +75,15 @@ describe("what changes is marked", () => {
     call("2026-11-20T23:59:59.999Z", { costUsd: null, unpriced: true }),
   ];
 
-  test("a batch marks the hours of its records, and a replay of it marks nothing", async () => {
+  test("a batch marks the quarters of its records, and a replay of it marks nothing", async () => {
     await it.write(rows);
-    expect(await it.marks()).toEqual(["2026-11-19T10:00:00.000Z", "2026-11-20T23:00:00.000Z"]);
+    expect(await it.marks()).toEqual([
+      "2026-11-19T10:00:00.000Z",
+      "2026-11-19T10:45:00.000Z",
+      "2026-11-20T23:45:00.000Z",
+    ]);
     await it.write(rows);
-    expect(await it.marks()).toHaveLength(2);
+    expect(await it.marks()).toHaveLength(3);
   });
 
   test("a record is in the report at once: before its hour is rolled up, after it, and when it comes late", async () => {
@@ -108,7 +112,7 @@ describe("what changes is marked", () => {
     const priced = rows.map(({ id, startedAt }) => ({ id, startedAt, ...price }));
     expect(await applyPrices(database, priced)).toHaveLength(1);
     await database.close();
-    expect(await it.marks()).toEqual(["2026-11-20T23:00:00.000Z"]);
+    expect(await it.marks()).toEqual(["2026-11-20T23:45:00.000Z"]);
     expect(await figures(it.rolled)).toEqual([["2026-11", 4, 1.500369, 2, 2, 2]]);
     await it.rollups.catchUp(NOW);
     expect(await figures(it.rolled)).toEqual([["2026-11", 4, 1.500369, 2, 2, 2]]);
@@ -128,6 +132,37 @@ describe("what changes is marked", () => {
     expect(told).toMatch(/done: 4 records in [0-9.]+ s\n$/);
     expect(await figures(it.rolled)).toEqual(await figures(it.single));
   });
+});
+
+describe("the hour that runs", () => {
+  test("is rolled up by quarters, and whoever calls again in it has one active hour", async () => {
+    const it = await ledger();
+    const at = (minute: number, over: Partial<RequestRow> = {}) =>
+      call(new Date(Date.UTC(2026, 10, 20, 10, minute)).toISOString(), over);
+    const asked = [["day"], ["model"], ["tag"], ["subject", "week"], ["session"]].map((dimensions) =>
+      spec({ dimensions: dimensions as Spec["dimensions"], range: { from: "2026-11-19", to: null } }),
+    );
+    const agree = async () => {
+      for (const one of asked) expect(await figures(it.rolled, one)).toEqual(await figures(it.single, one));
+    };
+    await it.write([call("2026-11-19T08:00:00Z"), at(5), at(14, { session: "s1" }), at(32)]);
+    await it.rollups.catchUp(new Date("2026-11-20T10:41:00Z"));
+    const [state] = await it.sql`select rolled_to from rollup_state`;
+    expect(state?.["rolled_to"]).toEqual(new Date("2026-11-20T10:30:00Z"));
+    await agree();
+    await it.write([at(38, { session: "s1", owner: "bob" }), at(39, { session: "s2", tags: ["a", "b"] })]);
+    expect(await it.marks()).toEqual(["2026-11-20T10:30:00.000Z"]);
+    await agree();
+    expect((await figures(it.rolled, asked[0]))[1]).toEqual(["2026-11-20", 5, 0.000615, 2, 3, 3]);
+    await it.write([at(11, { session: "s3" })]);
+    await agree();
+    for (const minute of ["42", "51"]) {
+      await it.rollups.catchUp(new Date(`2026-11-20T10:${minute}:00Z`));
+      await agree();
+    }
+    expect(await it.marks()).toEqual([]);
+    await it.close();
+  }, 20_000);
 });
 
 describe("an update of the tables", () => {

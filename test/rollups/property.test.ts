@@ -14,7 +14,7 @@ import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 
 /** Worlds, of three specs each; `ROLLUP_WORLDS=…` for more. */
 const WORLDS = Number(process.env["ROLLUP_WORLDS"] ?? 25);
-const NOW = new Date("2026-03-31T10:17:33.123Z");
+const NOW = new Date("2026-03-31T10:42:33.123Z");
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -29,12 +29,15 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Mostly in the same few hours, so that hours, days, sessions and people meet. */
+/** Mostly in the same few hours, and in those that windows cut, so that hours, days, sessions and people meet. */
 const at = fc.oneof(
   edges,
   fc
     .tuple(fc.integer({ min: 0, max: 58 }), fc.constantFrom(0, 1, 9, 10, 23), fc.integer({ min: 0, max: 3 }))
     .map(([day, hour, quarter]) => new Date(Date.UTC(2026, 1, 1 + day, hour, quarter * 15)).toISOString()),
+  fc
+    .tuple(fc.constantFrom(0, 0, 7, 30, 31), fc.integer({ min: 0, max: 100 }))
+    .map(([days, minutes]) => new Date(NOW.getTime() - days * 24 * HOUR_MS - minutes * 60_000).toISOString()),
 );
 
 const story = fc.record({

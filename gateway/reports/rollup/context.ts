@@ -2,7 +2,7 @@ import type { DimensionName } from "#shared/report.ts";
 import type { AggregateName } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
-import { type Cover, DAY_MS, mondayOf, type Span } from "./cover.ts";
+import { type Cover, DAY_MS, down, HOUR_MS, mondayOf, type Span } from "./cover.ts";
 import type { Kind } from "./kinds.ts";
 
 /** What is counted distinctly: whose column it is, and the names of the counts in each lane. */
@@ -74,11 +74,9 @@ export const reachesOf = ({ covers: { current, previous }, weeksToMs }: Context)
   ];
   return sides.flatMap(({ span, ...side }) => {
     if (!span) return [];
-    const [fromDay, toDay, toHour] = [
-      dayOf(span.fromMs),
-      dayOf(span.toMs),
-      new Date(span.toMs).getUTCHours(),
-    ];
+    const [fromDay, toDay] = [dayOf(span.fromMs), dayOf(span.toMs)];
+    // An hour of which the sums tell in part is one of theirs.
+    const toHour = Math.ceil((span.toMs - down(DAY_MS, span.toMs)) / HOUR_MS);
     // Before the first day there is nothing.
     if (fromDay === toDay && toHour === 0) return [];
     const weeks = {

@@ -5,7 +5,7 @@ export type Span = { fromMs: number; toMs: number };
 
 /** How far sums of hours and days reach, as one snapshot of the database tells. */
 export type Reached = {
-  /** Every hour before is rolled up. */
+  /** All before is rolled up: every hour, and the quarters of the last one. */
   rolledToMs: number;
   /** What is made of hours is made of those before. */
   summedToMs: number;
@@ -32,7 +32,7 @@ export type Cover = {
 };
 
 export const HOUR_MS = 3_600_000;
-const QUARTER_MS = HOUR_MS / 4;
+export const QUARTER_MS = HOUR_MS / 4;
 export const DAY_MS = 24 * HOUR_MS;
 
 export const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
@@ -55,7 +55,9 @@ export function coverOf(
   const { toMs } = period;
   const rawFromMs = survey.rawFromMs ?? Number.NEGATIVE_INFINITY;
   const endMs = toMs < rawFromMs ? up(HOUR_MS, toMs) : down(HOUR_MS, toMs);
-  const whole = { fromMs: up(HOUR_MS, fromMs), toMs: Math.min(endMs, survey.rolledToMs) };
+  // Of the hour that is rolled up in part its sums hold no more than a later period does.
+  const isPast = toMs < survey.rolledToMs;
+  const whole = { fromMs: up(HOUR_MS, fromMs), toMs: isPast ? endMs : survey.rolledToMs };
   const single = (span: Span): Span => ({ ...span, fromMs: Math.max(span.fromMs, rawFromMs) });
   if (whole.fromMs >= whole.toMs) {
     return {
@@ -77,7 +79,9 @@ export function coverOf(
       whole.toMs,
       quarteredMs.filter((ms) => !survey.markedMs.includes(ms)),
     );
-  const anew = marked.filter((ms) => ms >= rawFromMs).map(hourAt);
+  const anew = marked
+    .filter((ms) => ms >= rawFromMs)
+    .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
   const days = wholeDays(summed, [...anew, ...late], survey.summedToMs).flatMap((span) =>
     without(span, known),

@@ -1,6 +1,7 @@
 import { TAGS } from "../dimensions.ts";
 import {
   type Context,
+  dayOf,
   ENTITIES,
   type Entity,
   isTimely,
@@ -8,7 +9,8 @@ import {
   reachesOf,
   type Section,
 } from "./context.ts";
-import { BILLED, isFine, KINDS, type LANE, whoSql } from "./kinds.ts";
+import { down, HOUR_MS } from "./cover.ts";
+import { BILLED, hourBit, isFine, KINDS, type LANE, TAG_ROWS, whoSql } from "./kinds.ts";
 import { partSql } from "./parts.ts";
 
 /** Who is counted distinctly by days of sums, too: hours never last over more than one. */
@@ -82,6 +84,7 @@ export function hoursPart(context: Context, section: Section, base: string): str
   const groups = `current${section.total ? "" : ", d1, d2"}`;
   // Without a person and a value to tell apart the base has one row of a group for each session and day.
   const isOne = !section.total && section.kind === null && !context.entities.includes("person");
+  const inPart = reachesOf(context).filter(({ span }) => span.toMs % HOUR_MS !== 0);
   const hours = isOne
     ? `(
     select ${groups}, bit_count(hours::bit(24)) as n, bit_count(billed_hours::bit(24)) as billed from ${base} where run is not null
@@ -90,7 +93,33 @@ export function hoursPart(context: Context, section: Section, base: string): str
     select ${groups}, bit_count(bit_or(hours)::bit(24)) as n, bit_count(bit_or(billed_hours)::bit(24)) as billed
     from ${base} where run is not null group by ${groups}, run, day
   ) e`;
-  return partSql(context, section, { [all]: "sum(n)", [billed]: "sum(billed)" }, hours);
+  const from = inPart.length > 0 ? beside(context, section, base, inPart) : hours;
+  return partSql(context, section, { [all]: "sum(n)", [billed]: "sum(billed)" }, from);
+}
+
+/** The same where sums tell of an hour in part, without the pairs of it that they tell of. */
+function beside(context: Context, section: Section, base: string, inPart: readonly Reach[]): string {
+  const { params } = context;
+  const kind = section.kind ?? "total";
+  const org = params.add(context.ask.orgId, "text");
+  const left = (hours: string, lane: string) => {
+    const cases = inPart.map(({ current, span }) => {
+      const hour = params.instant(down(HOUR_MS, span.toMs));
+      const told = `select r.session, ${KINDS[kind]} from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
+        where r.org_id = ${org} and r.hour = ${hour} and r.session is not null${lane}`;
+      return `when e.current = ${current} and e.day = ${params.add(dayOf(span.toMs), "date")} and (e.run, e.value) in (${told})
+        then ${hours} & ~(${hourBit(hour)})`;
+    });
+    return `bit_count((case ${cases.join(" ")} else ${hours} end)::bit(24))`;
+  };
+  const groups = `current${section.total ? "" : ", d1, d2, value"}`;
+  return `(
+    select e.*, ${left("hours", "")} as n, ${left("billed_hours", ` and ${BILLED}`)} as billed
+    from (
+      select ${groups}${section.total ? ", ''::text as value" : ""}, run, day, bit_or(hours) as hours, bit_or(billed_hours) as billed_hours
+      from ${base} where run is not null group by ${groups}, run, day
+    ) e
+  ) e`;
 }
 
 /** Whether the person or session `e` is in the sums of its window, and of its group where that is a time. */

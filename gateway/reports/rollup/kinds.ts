@@ -48,3 +48,7 @@ export const firstHourSql = (hours: string): string => {
   const set = `(${hours})`;
   return `bit_count(((${set} & -${set}) - 1)::bit(24))::smallint`;
 };
+
+/** The quarter of an hour that an instant lies in, as its beginning (UTC). */
+export const quarterSql = (instant: string): string =>
+  `date_bin('15 minutes', ${instant}, timestamptz '2000-01-01T00:00:00Z')`;

@@ -1,4 +1,4 @@
-import { BILLED, KIND_NAMES, KINDS, type Kind, QUARTER_KINDS, TAG_ROWS } from "./kinds.ts";
+import { BILLED, KIND_NAMES, KINDS, type Kind, QUARTER_KINDS, quarterSql, TAG_ROWS } from "./kinds.ts";
 import { BUCKET_NAMES, BUCKET_SQL, overRecords, SUM_NAMES, SUMS } from "./sums.ts";
 
 // The statements that make sums. Parameters: $1 is the organisation; the others stand at each.
@@ -64,7 +64,7 @@ insert into rollup_quarters (org_id, kind, at, value, channel, ${sums}, first_at
 select $1::text, '${kind}', r.at, ${KINDS[kind]}, r.channel, ${summed}, min(r.started_at),
   sum(r.cost_usd) filter (where r.session is not null), ${counted}
 from (
-  select r.*, date_bin('15 minutes', r.started_at, timestamptz '2000-01-01T00:00:00Z') as at, ${BUCKET_SQL} as bucket
+  select r.*, ${quarterSql("r.started_at")} as at, ${BUCKET_SQL} as bucket
   from requests r where r.org_id = $1::text and r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz
 ) r
 group by r.at, ${KINDS[kind]}, r.channel`;
@@ -95,9 +95,11 @@ export const ROLL_CELLS: readonly string[] = [
   cellsOfDay("rollup_sessions", SESSION_KEYS),
 ];
 
-/** The sums of each hour of the day $2, of which there are none. Active hours stand with the first channel of a value. */
+const IN_HOURS = "r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz";
+
+/** The sums of each hour from $2 to before $3, of which there are none. Active hours stand with the first channel of a value. */
 const hourlyOf = (kind: Kind): string => {
-  const from = `${HOURS} ${kind === "tag" ? TAG_ROWS : ""} where ${IN_DAY}`;
+  const from = `${HOURS} ${kind === "tag" ? TAG_ROWS : ""} where ${IN_HOURS}`;
   return `
 insert into rollup_hourly (org_id, kind, hour, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
   first_tag_at, active_hours, billed_hours, ${buckets})
@@ -165,10 +167,12 @@ where r.org_id = $1::text and r.day >= ${WEEK} and r.day < ${WEEK} + 7 and r.${I
 
 const ofDay = (table: string): string => `delete from ${table} where org_id = $1::text and day = $2::date`;
 
-/** Sums of the day $2 that were made before. */
+/** Sums of the hours from $2 to before $3 that were made before, by the dimensions $4. */
+export const FORGET_HOURLY = `delete from rollup_hourly r where ${IN_HOURS} and r.kind = any($4::text[])`;
+
+/** Sums of the day $2 that were made before; $3 are the dimensions. */
 export const FORGET_SUMS: readonly string[] = [
   ofDay("rollup_cells"),
   ofDay("rollup_sessions"),
   `${ofDay("rollup_days")} and kind = any($3::text[])`,
-  `delete from rollup_hourly r where ${IN_DAY} and r.kind = any($3::text[])`,
 ];

@@ -56,7 +56,7 @@ select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
   (extract(epoch from s.raw_from) * 1000)::bigint::text as raw_from, s.weeks_to::text as weeks_to,
   (s.raw_from is not null and (s.summed_to < s.rolled_to or exists (select 1 from rollup_hourly h
     where h.org_id = ${org} and h.kind = 'total' and h.hour < s.raw_from and (${within("h.hour")}))))::text as gone,
-  (select array_agg(distinct (extract(epoch from m.hour) * 1000)::bigint) from rollup_marks m
+  (select array_agg(distinct (extract(epoch from date_trunc('hour', m.hour, 'UTC')) * 1000)::bigint) from rollup_marks m
     where m.org_id = ${org} and m.hour < s.rolled_to)::text as marked,
   (case when d.records >= ${params.add(String(Math.min(enough, Number.MAX_SAFE_INTEGER)), "bigint")} then d.records
     else d.records + coalesce((select sum(h.records) from rollup_hourly h where h.org_id = ${org} and h.kind = 'total'

@@ -1,14 +1,13 @@
 import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
 import { rollQuarters, rollQuartersBefore } from "./roll-quarters.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay } from "./sum-up-day.ts";
 import { sumUpNextWeek } from "./sum-up-week.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** Calls that are still open when their hour ends have this long to end before it is rolled up. */
+/** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
 const SETTLE_MS = 5 * 60_000;
 /** A marked hour is made anew so long after its first mark, for it may be marked again; until then it is read raw. */
 const DEBOUNCE_MS = 60_000;
@@ -60,7 +59,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
         return "more";
       }
       if (await sumUpNextWeek(sql, orgId, state)) return "more";
-      const settledMs = floorTo(HOUR_MS, now.getTime() - SETTLE_MS);
+      const settledMs = floorTo(QUARTER_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
         records += await advance(sql, orgId, state, settledMs);
         return "more";
@@ -92,21 +91,27 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
   };
 }
 
-/** Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`; returns how many records. */
+/**
+ * Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`, with all of an hour that was
+ * rolled up in part; returns how many records.
+ */
 async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<number> {
   const dayMs = floorTo(DAY_MS, rolledToMs);
+  const fromMs = floorTo(HOUR_MS, rolledToMs);
   const toMs = Math.min(settledMs, dayMs + DAY_MS);
-  const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, [orgId, iso(rolledToMs), iso(toMs)]);
-  await rollQuarters(sql, orgId, { fromMs: rolledToMs, toMs });
+  const span = [orgId, iso(fromMs), iso(toMs)];
+  if (fromMs < rolledToMs) await sql.unsafe(FORGET_HOURS, span);
+  const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
+  await rollQuarters(sql, orgId, { fromMs, toMs });
   const known = rolledToMs > dayMs;
   if (made?.records || known) {
-    await sumUpDay(sql, orgId, dayMs, { known, isWhole: toMs === dayMs + DAY_MS, isLast: true });
+    await sumUpDay(sql, orgId, dayMs, { known, fromMs, isWhole: toMs === dayMs + DAY_MS, isLast: true });
   }
   const reached = made?.records ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
   await sql`
     update rollup_state set rolled_to = ${iso(reached)}, summed_to = ${iso(reached)} where org_id = ${orgId}`;
-  // Later hours are read raw until their turn comes, which sees all that this one sees.
-  await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(rolledToMs)}`;
+  // What is later is read raw until its turn comes, which sees all that this one sees.
+  await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(fromMs)}`;
   return made?.records ?? 0;
 }
 
@@ -120,7 +125,7 @@ async function sumUpNext(sql: Sql, orgId: string, { rolledToMs, summedToMs }: St
     const dayMs = floorTo(DAY_MS, Number(row.at));
     reached = Math.min(rolledToMs, dayMs + DAY_MS);
     const isWhole = reached === dayMs + DAY_MS;
-    await sumUpDay(sql, orgId, dayMs, { known: summedToMs > dayMs, isWhole, isLast: true });
+    await sumUpDay(sql, orgId, dayMs, { known: summedToMs > dayMs, fromMs: dayMs, isWhole, isLast: true });
   }
   await sql`update rollup_state set summed_to = ${iso(reached)} where org_id = ${orgId}`;
 }
@@ -145,13 +150,13 @@ async function remakeMarkedDay(
 ): Promise<boolean> {
   const ripe = beforeMs === null ? "true" : "bool_or(id < $3::uuid)";
   const marked = await sql.unsafe<{ at: string }[]>(
-    `select (extract(epoch from hour) * 1000)::bigint::text as at from rollup_marks
+    `select (extract(epoch from date_trunc('hour', hour, 'UTC')) * 1000)::bigint::text as at from rollup_marks
     where org_id = $1::text and hour < $2::timestamptz
       and date_trunc('day', hour, 'UTC') = (
         select date_trunc('day', hour, 'UTC') from rollup_marks
         where org_id = $1::text and hour < $2::timestamptz
         group by 1 having ${ripe} order by 1 limit 1)
-    group by hour order by hour`,
+    group by date_trunc('hour', hour, 'UTC') order by 1`,
     [orgId, iso(state.rolledToMs), ...(beforeMs === null ? [] : [idsFrom(beforeMs)])],
   );
   const hours = marked.map(({ at }) => Number(at));
@@ -160,18 +165,25 @@ async function remakeMarkedDay(
   const dayMs = floorTo(DAY_MS, first);
   for (const hourMs of hours) await remakeHour(sql, orgId, hourMs, state);
   const isWhole = dayMs + DAY_MS <= state.rolledToMs;
-  await sumUpDay(sql, orgId, dayMs, { known: true, isWhole, isLast: !isWhole });
-  await sql`delete from rollup_marks where org_id = ${orgId} and hour = any(${hours.map(iso)})`;
+  await sumUpDay(sql, orgId, dayMs, { known: true, fromMs: first, isWhole, isLast: !isWhole });
+  await sql`
+    delete from rollup_marks where org_id = ${orgId} and date_trunc('hour', hour, 'UTC') = any(${hours.map(iso)})`;
   return true;
 }
 
 /** Where the hour's single records have gone, what has come since is added; else all is summed up again. */
-async function remakeHour(sql: Sql, orgId: string, hourMs: number, { rawFromMs }: State): Promise<void> {
-  const span = [iso(hourMs), iso(hourMs + HOUR_MS)];
+async function remakeHour(
+  sql: Sql,
+  orgId: string,
+  hourMs: number,
+  { rawFromMs, rolledToMs }: State,
+): Promise<void> {
+  const toMs = Math.min(hourMs + HOUR_MS, rolledToMs);
+  const span = [iso(hourMs), iso(toMs)];
   if (rawFromMs === null || hourMs >= rawFromMs) {
     await sql.unsafe(FORGET_HOURS, [orgId, ...span]);
     await sql.unsafe(ROLL_HOURS, [orgId, ...span]);
-    await rollQuarters(sql, orgId, { fromMs: hourMs, toMs: hourMs + HOUR_MS });
+    await rollQuarters(sql, orgId, { fromMs: hourMs, toMs });
     return;
   }
   const late = await sql.unsafe<{ id: string }[]>(NOTE_LATE, [orgId, ...span]);

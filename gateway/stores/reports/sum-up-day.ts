@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../reports/rollup/cover.ts";
 import {
   FORGET_NOTES,
   FORGET_SEEN,
@@ -11,18 +12,28 @@ import {
   TAKE_STEPS,
 } from "../../reports/rollup/gaps.ts";
 import { KIND_NAMES } from "../../reports/rollup/kinds.ts";
-import { FORGET_SUMS, ROLL_CELLS, ROLL_DAY, ROLL_HOURLY, ROLL_WEEK } from "../../reports/rollup/roll.ts";
+import {
+  FORGET_HOURLY,
+  FORGET_SUMS,
+  ROLL_CELLS,
+  ROLL_DAY,
+  ROLL_HOURLY,
+  ROLL_WEEK,
+} from "../../reports/rollup/roll.ts";
 import type { Sql } from "./rollup-writer.ts";
 
-/** `known`: sums of it were made before. `isWhole`: all of its hours are rolled up. `isLast`: no later day is summed up. */
-type Day = { known: boolean; isWhole: boolean; isLast: boolean };
+/**
+ * `known`: sums of it were made before. `fromMs`: the first of its hours that changed. `isWhole`: all of its hours are
+ * rolled up. `isLast`: no later day is summed up.
+ */
+type Day = { known: boolean; fromMs: number; isWhole: boolean; isLast: boolean };
 
 /** Makes of a day's hours what is made of hours. */
 export async function sumUpDay(
   sql: Sql,
   orgId: string,
   dayMs: number,
-  { known, isWhole, isLast }: Day,
+  { known, fromMs, isWhole, isLast }: Day,
 ): Promise<void> {
   const day = [orgId, new Date(dayMs).toISOString().slice(0, 10)];
   const kinds = [...day, KIND_NAMES as string[]];
@@ -30,8 +41,13 @@ export async function sumUpDay(
   await sql.unsafe(BEFORE_SUMMING);
   if (known) await sql.unsafe(NOTE_BEFORE, day);
   else await sql.unsafe(NOTE_NOBODY);
-  if (known) for (const statement of FORGET_SUMS) await sql.unsafe(statement, takes(statement));
-  for (const statement of [...ROLL_CELLS, ...ROLL_HOURLY]) await sql.unsafe(statement, day);
+  const hours = [orgId, ...[fromMs, dayMs + DAY_MS].map((ms) => new Date(ms).toISOString())];
+  if (known) {
+    for (const statement of FORGET_SUMS) await sql.unsafe(statement, takes(statement));
+    await sql.unsafe(FORGET_HOURLY, [...hours, KIND_NAMES as string[]]);
+  }
+  for (const statement of ROLL_CELLS) await sql.unsafe(statement, day);
+  for (const statement of ROLL_HOURLY) await sql.unsafe(statement, hours);
   if (isWhole) {
     await sql.unsafe(ROLL_DAY, kinds);
     for (const statement of ROLL_WEEK) await sql.unsafe(statement, day);
