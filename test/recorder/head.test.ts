@@ -6,7 +6,7 @@ import type { Entry } from "#gateway/recorder/entry.ts";
 import { type Head, headPathOf, makeHead, turnInHead } from "#gateway/recorder/head.ts";
 import { openOrphanFile } from "#gateway/recorder/orphan-file.ts";
 import { openTurnLog } from "#gateway/recorder/turn-log.ts";
-import { ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
+import { HAS_HEAD, ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
 
 afterAll(removeOwnDirectories);
 
@@ -46,7 +46,7 @@ const bodiesIn = (path: string): string[] => {
   return rows.map(({ body }) => body);
 };
 
-describe("the head of a spool file", () => {
+describe.if(HAS_HEAD)("the head of a spool file", () => {
   test("has all its blocks before anything is written to it, so that a full disk cannot end the process", () => {
     const { head, log } = logWithHead();
     const { size, blocks } = statSync(head);
@@ -154,7 +154,7 @@ describe("the head of a spool file", () => {
   });
 });
 
-describe("the head of a process that died", () => {
+describe.if(HAS_HEAD)("the head of a process that died", () => {
   test("is taken over with the file, its turn after those of the file", async () => {
     const { path, log } = logWithHead();
     log.write([intent("a"), intent("b")]);

@@ -9,6 +9,7 @@ import { lineOf } from "#gateway/recorder/turn-lines.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import {
+  HAS_HEAD,
   openRow,
   ownDirectory,
   removeOwnDirectories,
@@ -67,7 +68,7 @@ test("a file that is no spool is set aside and hinders nothing", async () => {
   expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
 });
 
-test("a head whose file is lost is taken over alone", async () => {
+test.if(HAS_HEAD)("a head whose file is lost is taken over alone", async () => {
   const directory = ownDirectory();
   const [ended, running] = [openRow(), openRow()];
   const head = makeHead(join(directory, `calls-${newId()}.db`));

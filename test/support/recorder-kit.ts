@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { RequestRow } from "#drizzle/schema/records.ts";
+import { makeHead } from "#gateway/recorder/head.ts";
 import { type Recorder, type RecorderOptions, startRecorder } from "#gateway/recorder/recorder.ts";
 import { systemClock } from "#shared/clock.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
@@ -42,6 +44,21 @@ export const settledRow = (row: RequestRow, overrides: Partial<RequestRow> = {})
   partial: false,
   ...overrides,
 });
+
+/** Whether spool files in temporary directories get a head (gateway/recorder/head.ts): it depends on the file system. */
+export const HAS_HEAD = takesHead();
+
+function takesHead(): boolean {
+  const { path, remove } = scratch();
+  try {
+    makeHead(join(path, "spool.db")).remove();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    remove();
+  }
+}
 
 export type TestRecorder = Recorder & { log: ReturnType<typeof keptLog>; directory: string };
 
