@@ -100,3 +100,24 @@ test("of more groups than are shown, those with the highest percentile are, and 
     ),
   );
 });
+
+test("a session that goes on after it was rolled up has one percentile, and is chosen as if it had ended", async () => {
+  const asked = spec(["latency_p95_ms"], ["session"]);
+  const shown = async () => (await rolled.run(asked, NOW)).rows.map(({ groups }) => groups[0]);
+  const isShown = new Set(await shown());
+  const all = await sql<{ session: string }[]>`
+    select session from requests where started_at >= '2026-11-12' and started_at < '2026-11-21'
+    group by session order by max(latency_ms) desc`;
+  const next = all.map(({ session }) => session).filter((session) => !isShown.has(session));
+  await sql`
+    insert into requests (org_id, id, started_at, surface, channel, state, streamed, attempts, route, route_source, model,
+      key_id, owner, session, client, tags, latency_ms, usage_source, unpriced, partial)
+    select org_id, uuidv7(), timestamptz '2026-11-21T12:20:00Z', surface, channel, state, streamed, attempts, route,
+      route_source, model, key_id, owner, session, client, tags, latency_ms - 3 + 3 * n, usage_source, unpriced, partial
+    from requests cross join generate_series(0, 1) n where session = any(${next.slice(0, 40)})`;
+  const going = await shown();
+  const rollups = openRollups({ url: database.url });
+  await rollups.catchUp(new Date("2026-11-21T12:35:10Z"));
+  await rollups.close();
+  expect(going).toEqual(await shown());
+});

@@ -14,7 +14,12 @@ const CEILING = `(array[${BUCKET_CEILINGS_MS.join(",")}])[top]`;
 
 const percentiles = (context: Context, name: string, table: string): string[] => [
   cellsAmong(context, table),
-  `${name}_hists as (${histogramsOf("facts", { table, rest: false }, "f.current", `${table}_cells`)}\n)`,
+  // A group's cells and its single records have buckets in common.
+  `${name}_hists as (
+  select d1, d2, bucket, sum(n)::bigint as n
+  from (${histogramsOf("facts", { table, rest: false }, "f.current", `${table}_cells`)}
+  ) h group by d1, d2, bucket
+)`,
   `${name} as (${p95Sql(`${name}_hists`, "d1, d2")}\n)`,
 ];
 
