@@ -5,7 +5,7 @@ import type { Starter } from "./starter.ts";
 import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
 
 /** Raised whenever the features, the cues or the built-in examples change: a stored model of another number is retrained. */
-export const MODEL_FORMAT = 6;
+export const MODEL_FORMAT = 7;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
 export type RouteInput = {

@@ -1,6 +1,6 @@
 /**
  * An open-addressing table of features, three numbers a slot, so that one look into memory finds all of them: the hash
- * (0: an empty slot), the column, and how many texts had the feature.
+ * (0: an empty slot), the column, and how common the feature is (1: one text alone had it).
  */
 export type Slots = Uint32Array;
 
@@ -13,7 +13,7 @@ const slotsFor = (entries: number): number => 2 ** Math.ceil(Math.log2(Math.max(
 /** Of a table, what `slotOf` needs to find a hash's place. */
 export const maskOf = (slots: Slots): number => slots.length / NUMBERS - 1;
 
-/** Where a feature's column and its number of texts stand: at this place and after it. −1 where it is unknown. */
+/** Where a feature's column and how common it is stand: at this place and after it. −1 where it is unknown. */
 export function slotOf(slots: Slots, mask: number, hash: number): number {
   let slot = hash & mask;
   for (;;) {
@@ -34,11 +34,11 @@ export function readKeys(slots: Slots, mask: number, hashes: Uint32Array, keys: 
   }
 }
 
-/** Distinct hashes in the order of first sight, and how many lists each is in. No list has a hash twice. */
-export type Counted = { hashes: Uint32Array; counts: Uint32Array };
+/** Distinct hashes in the order of first sight, and how many lists and groups of lists each is in. No list has a hash twice. */
+export type Counted = { hashes: Uint32Array; counts: Uint32Array; groups: Uint32Array };
 
 /** A table of places in lists of hashes that grow: slot by slot the place plus 1, or 0. */
-function placesOf({ hashes }: Counted, known: number, size: number): Uint32Array {
+function placesOf({ hashes }: Pick<Counted, "hashes">, known: number, size: number): Uint32Array {
   const places = new Uint32Array(size);
   for (let place = 0; place < known; place++) {
     let slot = (hashes[place] as number) & (size - 1);
@@ -54,12 +54,25 @@ function grown(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
   return more;
 }
 
-/** Counts in how many lists each hash is. */
-export function counted(lists: readonly Uint32Array[]): Counted {
-  const found = { hashes: new Uint32Array(1 << 14), counts: new Uint32Array(1 << 14) };
+/** Counts one more list at a place. `latest`: the last group that each place was seen in. */
+function countAgain(found: Counted & { latest: Uint32Array }, place: number, group: number): void {
+  found.counts[place] = (found.counts[place] as number) + 1;
+  if (found.latest[place] === group) return;
+  found.latest[place] = group;
+  found.groups[place] = (found.groups[place] as number) + 1;
+}
+
+/**
+ * Counts in how many lists each hash is, and in how many groups. `groupOf[l]` is list l's; a group's lists follow each
+ * other.
+ */
+export function counted(lists: readonly Uint32Array[], groupOf: ArrayLike<number> = []): Counted {
+  const numbers = () => new Uint32Array(1 << 14);
+  const found = { hashes: numbers(), counts: numbers(), groups: numbers(), latest: numbers() };
   let known = 0;
   let places = placesOf(found, known, found.hashes.length * 2);
-  for (const list of lists) {
+  for (const [order, list] of lists.entries()) {
+    const group = groupOf[order] ?? 0;
     for (let at = 0; at < list.length; at++) {
       const hash = list[at] as number;
       let slot = hash & (places.length - 1);
@@ -69,24 +82,40 @@ export function counted(lists: readonly Uint32Array[]): Counted {
         place = places[slot] as number;
       }
       if (place !== 0) {
-        found.counts[place - 1] = (found.counts[place - 1] as number) + 1;
+        countAgain(found, place - 1, group);
         continue;
       }
       found.hashes[known] = hash;
       found.counts[known] = 1;
+      found.groups[known] = 1;
+      found.latest[known] = group;
       known++;
       places[slot] = known;
       if (known < found.hashes.length) continue;
       found.hashes = grown(found.hashes);
       found.counts = grown(found.counts);
+      found.groups = grown(found.groups);
+      found.latest = grown(found.latest);
       places = placesOf(found, known, found.hashes.length * 2);
     }
   }
-  return { hashes: found.hashes.subarray(0, known), counts: found.counts.subarray(0, known) };
+  const { hashes, counts, groups } = found;
+  return {
+    hashes: hashes.subarray(0, known),
+    counts: counts.subarray(0, known),
+    groups: groups.subarray(0, known),
+  };
 }
 
-/** A table of those in at least `seenMin` lists, each with a column of its own in the order of first sight. */
-export function slotsOf({ hashes, counts }: Counted, seenMin: number): { slots: Slots; width: number } {
+/**
+ * A table of those in at least `seenMin` lists, each with a column of its own in the order of first sight. `commonOf`
+ * makes the number of how common one is of its numbers of lists and groups.
+ */
+export function slotsOf(
+  { hashes, counts, groups }: Counted,
+  seenMin: number,
+  commonOf: (count: number, groups: number) => number,
+): { slots: Slots; width: number } {
   let kept = 0;
   for (let at = 0; at < counts.length; at++) if ((counts[at] as number) >= seenMin) kept++;
   const slots = new Uint32Array(slotsFor(kept) * NUMBERS);
@@ -97,7 +126,7 @@ export function slotsOf({ hashes, counts }: Counted, seenMin: number): { slots: 
     const hash = hashes[at] as number;
     let slot = hash & mask;
     while (slots[slot * NUMBERS] !== 0) slot = (slot + 1) & mask;
-    slots.set([hash, column, counts[at] as number], slot * NUMBERS);
+    slots.set([hash, column, commonOf(counts[at] as number, groups[at] as number)], slot * NUMBERS);
     column++;
   }
   return { slots, width: kept };

@@ -14,8 +14,8 @@ const FEW: Recipe = {
   apartCost: 5,
   togetherShare: 0.6,
 };
-/** In few examples a word that is seen once is not much rarer than one that is seen twice. */
-export const FEW_TOPIC_RARITY: RarityWeights = { exponent: 0.7, unseen: 1.25 };
+/** With few examples, how many routes have a word tells more than how many texts do, and words not seen are many. */
+export const FEW_TOPIC_RARITY: RarityWeights = { exponent: 1.2, unseen: 1.25 };
 
 /** What an error on each text costs: in a small class a little more than in a large one. */
 function balancedCosts({ labels, costs, classes }: Problem): Float32Array {

@@ -9,7 +9,7 @@ import { DIMENSIONS } from "./words.ts";
 export type Vocabulary = {
   slots: Slots;
   width: number;
-  /** How rare a feature is (IDF), by how many texts had it. */
+  /** How rare a feature is (IDF), by how common it is. */
   rarity: Float32Array;
   /** Rarity of a feature that training never saw: it lengthens a text's norm and nothing else. */
   rarityUnseen: number;
@@ -21,16 +21,29 @@ export type BlockWeights = readonly [number, number, number, number, number, num
 /** How far a rare feature counts more than a frequent one (1: by its IDF, 0: not at all), and how much an unseen one does. */
 export type RarityWeights = { exponent: number; unseen: number };
 
-/** Learns the features of a set of texts. `seenMin` drops those in fewer texts: they cannot generalise in a large set. */
+/** How common a feature is that several texts have, by the classes that have it: 1 stands for one text alone. */
+const commonIn = (count: number, classes: number) => (count === 1 ? 1 : classes + 1);
+
+/**
+ * Learns the features of a set of texts. `seenMin` drops those in fewer texts: they cannot generalise in a large set.
+ * With `labels`, in ascending order, a feature is as rare as the classes are few that have it, however many texts do.
+ */
 export function learnVocabulary(
   texts: readonly Features[],
   seenMin: number,
   { exponent, unseen }: RarityWeights = { exponent: 1, unseen: 1 },
+  labels: ArrayLike<number> | null = null,
 ): Vocabulary {
   const rarityOf = (count: number) => (Math.log((1 + texts.length) / (1 + count)) + 1) ** exponent;
+  const found = counted(
+    texts.map(({ hash }) => hash),
+    labels ?? [],
+  );
   return {
-    ...slotsOf(counted(texts.map(({ hash }) => hash)), seenMin),
-    rarity: Float32Array.from({ length: texts.length + 1 }, (_, count) => rarityOf(count)),
+    ...slotsOf(found, seenMin, labels ? commonIn : (count) => count),
+    rarity: Float32Array.from({ length: texts.length + 2 }, (_, common) =>
+      rarityOf(labels && common > 1 ? common - 1 : common),
+    ),
     rarityUnseen: unseen * rarityOf(0),
   };
 }
@@ -90,13 +103,13 @@ function lookUp(
     const slot = keys[at] === 0 ? -1 : slotOf(slots, mask, hash[at] as number);
     const frequency = TERM_FREQUENCY[Math.min(count[at] as number, 63)] as number;
     const group = block[at] as number;
-    const texts = slot < 0 ? 0 : (slots[slot + 1] as number) - less;
-    if (texts === 0) {
+    const common = slot < 0 ? 0 : (slots[slot + 1] as number) - less;
+    if (common === 0) {
       const value = frequency * rarityUnseen;
       unseen[group] = (unseen[group] as number) + UNSEEN_SHARE * (value * value);
       continue;
     }
-    const value = frequency * (rarity[texts] as number);
+    const value = frequency * (rarity[common] as number);
     seen[group] = (seen[group] as number) + value * value;
     ids[size] = slots[slot] as number;
     values[size] = value;

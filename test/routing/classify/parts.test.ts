@@ -8,6 +8,7 @@ import { homeOf, KINDS } from "#gateway/routing/classify/kinds.ts";
 import { LEXICON } from "#gateway/routing/classify/lexicon.ts";
 import { TOPIC_BLOCKS } from "#gateway/routing/classify/scored.ts";
 import { SEEDS } from "#gateway/routing/classify/seeds.ts";
+import { maskOf, slotOf } from "#gateway/routing/classify/slots.ts";
 import { marksOf } from "#gateway/routing/classify/structure.ts";
 import { clip, normalise, readText, zoneOf } from "#gateway/routing/classify/text.ts";
 import { learnVocabulary, vectorOf } from "#gateway/routing/classify/vocabulary.ts";
@@ -94,6 +95,28 @@ describe("a text's known part", () => {
     const { known } = vectorOf(features, vocabulary, TOPIC_BLOCKS, [], true);
     expect(known).toBeLessThan(1);
     expect(known).toBeGreaterThan(0);
+  });
+});
+
+describe("how rare a word is", () => {
+  const texts = ["refund the order", "refund my ticket", "refund it now", "cancel the ticket"].map((text) =>
+    featuresOf(text, LEXICON),
+  );
+  const sizeOf = (labels: number[] | null, word: string) => {
+    const vocabulary = learnVocabulary(texts, 1, undefined, labels);
+    const { hash } = featuresOf(word, LEXICON);
+    return vocabulary.rarity[
+      vocabulary.slots[slotOf(vocabulary.slots, maskOf(vocabulary.slots), hash[0] ?? 0) + 1] ?? 0
+    ];
+  };
+
+  test("goes by the texts that have it, or by the classes, where labels are told", () => {
+    expect(sizeOf(null, "refund")).toBeLessThan(sizeOf(null, "ticket") ?? 0);
+    expect(sizeOf([0, 0, 0, 1], "refund")).toBeGreaterThan(sizeOf([0, 0, 0, 1], "ticket") ?? 0);
+  });
+
+  test("is told of one text alone as of one class", () => {
+    expect(sizeOf([0, 0, 0, 1], "cancel")).toBe(sizeOf([0, 0, 0, 1], "refund") ?? 0);
   });
 });
 
