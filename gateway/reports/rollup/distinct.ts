@@ -102,23 +102,26 @@ function beside(context: Context, section: Section, base: string, inPart: readon
   const { params } = context;
   const kind = section.kind ?? "total";
   const org = params.add(context.ask.orgId, "text");
-  const left = (hours: string, lane: string) => {
-    const cases = inPart.map(({ current, span }) => {
-      const hour = params.instant(down(HOUR_MS, span.toMs));
-      const told = `select r.session, ${KINDS[kind]} from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
-        where r.org_id = ${org} and r.hour = ${hour} and r.session is not null${lane}`;
-      return `when e.current = ${current} and e.day = ${params.add(dayOf(span.toMs), "date")} and (e.run, e.value) in (${told})
-        then ${hours} & ~(${hourBit(hour)})`;
-    });
-    return `bit_count((case ${cases.join(" ")} else ${hours} end)::bit(24))`;
-  };
+  const parts = inPart.map(({ current, span }, i) => {
+    const hour = params.instant(down(HOUR_MS, span.toMs));
+    const told = `select r.session, (${KINDS[kind]})::text as value, bool_or(${BILLED}) as billed
+      from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
+      where r.org_id = ${org} and r.hour = ${hour} and r.session is not null group by 1, 2`;
+    return {
+      join: `left join (${told}) p${i} on p${i}.session = e.run and p${i}.value = e.value and e.current = ${current} and e.day = ${params.add(dayOf(span.toMs), "date")}`,
+      all: ` & ~(case when p${i}.session is not null then ${hourBit(hour)} else 0 end)`,
+      billed: ` & ~(case when p${i}.billed then ${hourBit(hour)} else 0 end)`,
+    };
+  });
   const groups = `current${section.total ? "" : ", d1, d2, value"}`;
   return `(
-    select e.*, ${left("hours", "")} as n, ${left("billed_hours", ` and ${BILLED}`)} as billed
+    select e.*, bit_count((hours${parts.map(({ all }) => all).join("")})::bit(24)) as n,
+      bit_count((billed_hours${parts.map(({ billed }) => billed).join("")})::bit(24)) as billed
     from (
       select ${groups}${section.total ? ", ''::text as value" : ""}, run, day, bit_or(hours) as hours, bit_or(billed_hours) as billed_hours
       from ${base} where run is not null group by ${groups}, run, day
     ) e
+    ${parts.map(({ join }) => join).join("\n    ")}
   ) e`;
 }
 

@@ -14,7 +14,8 @@ export function activeInQuarters(
   const nothing = [...usedSums(columns), "session_cost_usd"].map((name) => `null::numeric as ${name}`);
   return [
     `
-    select ${[`${isCurrent} as current`, "day", `${hourBit("hour")} as hours`, "org_id", ...keys, ...nothing].join(", ")} from rollup_hours
-    where org_id = ${params.add(ask.orgId, "text")} and hour = ${params.instant(quarters.fromMs)} and first_at < ${params.instant(quarters.toMs)}`,
+    select ${[`${isCurrent} as current`, "day", `bit_or(${hourBit("hour")}) as hours`, "org_id", ...keys, ...nothing].join(", ")} from rollup_hours
+    where org_id = ${params.add(ask.orgId, "text")} and hour = ${params.instant(quarters.fromMs)} and first_at < ${params.instant(quarters.toMs)}
+    group by ${["day", "org_id", ...keys].join(", ")}`,
   ];
 }
