@@ -58,9 +58,12 @@ export function factsSql(
   const asked = [...dimensions, ...filters.map(([name]) => name)];
   const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
   const keys = keysOf(context, kind ? [...asked, kind] : asked, brings);
-  // Groups are made before anything else is done with their cells, which are many and wide.
-  const alike = context.entities.every((entity) => entity === "person") || brings === "histograms";
-  const by = alike && !hasManyGroups(dimensions) ? (asked.some(isTimely) ? "day" : "all") : null;
+  // Groups are made before anything else is done with their cells, which are many and wide; but not of all keys, of which
+  // names choose few, and not where persons and days leave hardly fewer than there are cells.
+  const timely = asked.some(isTimely);
+  const alike = context.entities.every((entity) => entity === "person" && !timely) || brings === "histograms";
+  const few = !hasManyGroups(dimensions) && !filters.some(([name]) => name === "key");
+  const by = alike && few ? (timely ? "day" : "all") : null;
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind, brings)}
   from (

@@ -1,4 +1,5 @@
 import type { AggregateName } from "../measures.ts";
+import { filtersOf } from "../spec.ts";
 import { type Context, ENTITIES, reachesOf, type Section } from "./context.ts";
 import { SUM_NAMES, type SumName } from "./sums.ts";
 
@@ -69,10 +70,14 @@ const sumsOver = (columns: readonly string[]): string[] =>
 
 /**
  * Whether sums and those who are counted distinctly are made apart of the facts. Persons and sessions of groups may be
- * nearly as many as cells, so that summing up each of them takes longer than reading the cells once more.
+ * nearly as many as cells, so that summing up each of them takes longer than reading the cells once more; of the few cells
+ * that filters leave persons do not.
  */
 export const isApart = (context: Context): boolean =>
-  reachesOf(context).length === 0 && context.entities.length > 0;
+  reachesOf(context).length === 0 &&
+  (filtersOf(context.ask.spec.filters).length === 0
+    ? context.entities.length > 0
+    : context.entities.some((entity) => entity !== "person"));
 
 /** The facts' sums by group alone. */
 export const sumsByGroup = ({ columns }: Context, facts: string): string => `
