@@ -1,6 +1,7 @@
 import { type Draft, draftOf, type Entry } from "./entry.ts";
 import type { Head } from "./head.ts";
 import type { runningCalls } from "./running-calls.ts";
+import type { SettledRow } from "./spool-file.ts";
 import type { turnWriter } from "./turn-store.ts";
 import type { Turn, TurnBook } from "./turn-sweep.ts";
 
@@ -18,6 +19,8 @@ export type OpenTurn = {
   drain(): boolean;
   /** The turn in the head. */
   now(): Turn | null;
+  /** The first rows in the head with a number over `after`. */
+  settledAfter(after: number, rowsMax: number): SettledRow[];
   waiting(): Waiting;
 };
 
@@ -40,7 +43,7 @@ const nextTurn = ({ turnNumber, lastSeq }: TurnBook): Turn => ({
   lastSeq,
   running: 0,
   size: 0,
-  carried: false,
+  isCut: false,
 });
 
 export function openTurn({ head, book, running, store }: Parts): OpenTurn {
@@ -98,10 +101,17 @@ export function openTurn({ head, book, running, store }: Parts): OpenTurn {
     return open.size > LARGE ? "enough" : "little";
   }
 
+  function settledAfter(after: number, rowsMax: number): SettledRow[] {
+    const texts = entries.flatMap((entry) => (entry.kind === "settle" ? [entry.text] : []));
+    const rows = texts.map((text, index) => ({ seq: before + index + 1, text }));
+    return rows.filter(({ seq }) => seq > after).slice(0, rowsMax);
+  }
+
   return {
     place: (draft) => (draft.body && draft.parked.length === 0 ? take(draft) : null) ?? storeNow(draft),
     drain,
     now: () => open,
+    settledAfter,
     waiting,
   };
 }

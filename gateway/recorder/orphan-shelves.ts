@@ -30,7 +30,10 @@ const TABLES: readonly Table[] = [
   { name: "turns", n: "n", at: "at", before: "before", body: "body" },
 ];
 
-/** All that the file and the head before it hold. The head comes last: what is in it was to follow in the file. */
+/**
+ * All that the file and the head before it hold. The head comes last: what is in it was to follow in the file. A process
+ * that died before it emptied the head left its turn in both, or less of it in the file: what is read twice is stored once.
+ */
 export function shelvesOf(file: SpoolFile, headPath: string): Shelf[] {
   const { db, keep } = file;
   const tables = keep(
@@ -39,9 +42,7 @@ export function shelvesOf(file: SpoolFile, headPath: string): Shelf[] {
   const names = new Set(tables.all().map(({ name }) => name));
   const tablesOf = TABLES.filter(({ name }) => names.has(name)).map((table) => shelfOf(file, table));
   const inHead = turnInHead(headPath);
-  // A process that died between the row's commit and the end of the head left the turn in both.
-  const isStored = inHead !== null && tablesOf.at(-1)?.body(inHead.n) !== "";
-  return inHead && !isStored ? [...tablesOf, headShelf(inHead, headPath)] : tablesOf;
+  return inHead ? [...tablesOf, headShelf(inHead, headPath)] : tablesOf;
 }
 
 const headShelf = (turn: StoredEntries, path: string): Shelf => ({

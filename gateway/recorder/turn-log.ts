@@ -44,7 +44,7 @@ export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): Tur
   const book: TurnBook = { turns: [], turnNumber: 0, lastSeq: 0, dropped: 0 };
   const open = openTurn({ head, book, running, store: turnWriter(file) });
   const follow = follower(book, running, recent);
-  const sweep = turnSweeper({ file, book, running, drain: open.drain, bytesMax: options.bytesMax });
+  const sweep = turnSweeper({ file, book, running, drain: tryDrain, bytesMax: options.bytesMax });
 
   function write(entries: readonly Entry[]): boolean {
     const draft = draftOf(entries);
@@ -67,6 +67,13 @@ export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): Tur
     if (!open.now()) head.remove();
   }
 
+  /** The head is not drained for that: a file that takes no writes must not hold its rows back. */
+  function readBack(after: number, rowsMax: number): SettledRow[] {
+    const turn = turnAfter(after);
+    const rows = turn ? readFrom(turn.n, after, rowsMax) : [];
+    return rows.concat(open.settledAfter(after, rowsMax - rows.length));
+  }
+
   const turnAfter = (seq: number) => book.turns.find((turn) => turn.lastSeq > seq);
   const oldestAt = (after: number) => {
     const turn = turnAfter(after) ?? open.now();
@@ -87,13 +94,7 @@ export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): Tur
     write,
     drain: open.drain,
     waiting: open.waiting,
-    settledAfter: (after, rowsMax) => {
-      const rows = recent.after(after, rowsMax);
-      if (rows) return rows;
-      tryDrain();
-      const turn = turnAfter(after);
-      return turn ? readFrom(turn.n, after, rowsMax) : [];
-    },
+    settledAfter: (after, rowsMax) => recent.after(after, rowsMax) ?? readBack(after, rowsMax),
     sweep,
     oldestAt,
     lastSeq: () => book.lastSeq,

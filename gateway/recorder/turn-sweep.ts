@@ -13,16 +13,17 @@ export type Turn = {
   lastSeq: number;
   running: number;
   size: number;
-  carried: boolean;
+  /** Only intents are left in it. */
+  isCut: boolean;
 };
 
 /**
- * Long calls would keep everything that passed beside them: where such turns take more than this share of the cap, the
- * intents of calls that run are carried over into a new turn, so many turns and about so many characters at once.
+ * Long calls would keep everything that passed beside them: where such turns take more than this share of the cap, they
+ * are cut down to the intents of calls that run, so many turns and about so many characters at once.
  */
 const KEPT_SHARE = 1 / 8;
-const CARRIED_TURNS = 64;
-const CARRIED_SIZE = 512 * 1024;
+const CUT_TURNS = 64;
+const CUT_SIZE = 512 * 1024;
 
 /** What a turn log remembers of its file: the turns in it, and the rows up to and with `dropped` are in Postgres. */
 export type TurnBook = { turns: Turn[]; turnNumber: number; lastSeq: number; dropped: number };
@@ -42,7 +43,10 @@ type SweepParts = {
   file: SpoolFile;
   book: TurnBook;
   running: ReturnType<typeof runningCalls>;
-  /** Stores what the head holds, which then comes before what is carried over. */
+  /**
+   * Stores what the head holds, if the file takes it: a power cut could else find the intent of a call gone and its end
+   * in the head alone. A full file has to be swept all the same. Does not throw.
+   */
   drain(): void;
   bytesMax: number;
 };
@@ -50,9 +54,9 @@ type SweepParts = {
 /** The first of `turns`: as many as are read in a moment. */
 function firstOf(turns: readonly Turn[]): Turn[] {
   let size = 0;
-  return turns.slice(0, CARRIED_TURNS).filter((turn, index) => {
+  return turns.slice(0, CUT_TURNS).filter((turn, index) => {
     size += turn.size;
-    return index === 0 || size <= CARRIED_SIZE;
+    return index === 0 || size <= CUT_SIZE;
   });
 }
 
@@ -61,44 +65,31 @@ export function turnSweeper({ file, book, running, drain, bytesMax }: SweepParts
   const { db, keep } = file;
   const remove = keep(db.prepare("DELETE FROM turns WHERE n = ?"));
   const bodyOf = keep(db.prepare<{ body: string }, [number]>("SELECT body FROM turns WHERE n = ?"));
-  const insert = keep(db.prepare("INSERT INTO turns (n, at, before, body) VALUES (?, 0, ?, ?)"));
+  const replace = keep(db.prepare("UPDATE turns SET before = ?, body = ? WHERE n = ?"));
 
   /** The intents of calls of `turn` that run. */
-  const runningIn = (turn: Turn) =>
-    linesOf(bodyOf.get(turn.n)?.body ?? "").filter(
-      ({ kind, id }) => kind === "intent" && running.isAt(id, turn),
-    );
+  const runningIn = (turn: Turn): string =>
+    linesOf(bodyOf.get(turn.n)?.body ?? "")
+      .filter(({ kind, id }) => kind === "intent" && running.isAt(id, turn))
+      .map(({ id, text }) => lineOf("intent", id, text))
+      .join("");
 
-  function carryOver(): void {
-    const kept = droppedTurns(book).filter(({ carried }) => !carried);
+  function cut(): void {
+    const kept = droppedTurns(book).filter(({ isCut }) => !isCut);
     if (kept.reduce((sum, { size }) => sum + size, 0) <= bytesMax * KEPT_SHARE) return;
     drain();
-    const old = firstOf(kept);
-    const intents = old.flatMap(runningIn);
-    const body = intents.map(({ id, text }) => lineOf("intent", id, text)).join("");
-    const next = {
-      n: book.turnNumber + 1,
-      at: 0,
-      lastSeq: book.lastSeq,
-      running: 0,
-      size: body.length,
-      carried: true,
-    };
+    const left = firstOf(kept).map((turn) => ({ turn, body: runningIn(turn) }));
     file.transaction(() => {
-      for (const { n } of old) remove.run(n);
-      insert.run(next.n, book.lastSeq, body);
+      for (const { turn, body } of left) replace.run(book.dropped, body, turn.n);
     });
-    book.turnNumber = next.n;
-    for (const { id } of intents) running.begin(id, next);
-    const gone = new Set(old);
-    book.turns = book.turns.filter((turn) => !gone.has(turn));
-    book.turns.push(next);
+    for (const { turn, body } of left) Object.assign(turn, { size: body.length, isCut: true });
   }
 
   function removeDone(): void {
+    if (droppedTurns(book).every(({ running }) => running > 0)) return;
+    drain();
     const first = droppedTurns(book);
     const kept = first.filter(({ running }) => running > 0);
-    if (kept.length === first.length) return;
     file.transaction(() => {
       for (const { n, running } of first) if (running === 0) remove.run(n);
     });
@@ -107,6 +98,6 @@ export function turnSweeper({ file, book, running, drain, bytesMax }: SweepParts
 
   return () => {
     removeDone();
-    carryOver();
+    cut();
   };
 }

@@ -126,6 +126,54 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
     expect(await rowsLeftIn(path)).toHaveLength(4);
   });
 
+  test("gives its rows to Postgres while the file takes nothing, also those that memory has forgotten", async () => {
+    const { path, log } = logWithHead();
+    log.write([settle("in the file")]);
+    log.drain();
+    const other = new Database(path, { readwrite: true });
+    other.run("BEGIN IMMEDIATE");
+    for (let n = 2; n <= 4500; n++) log.write([settle(`${n}`)]);
+    for (const read of [0, 1, 400]) {
+      const seqs = log.settledAfter(read, 500).map(({ seq }) => seq);
+      expect([seqs.length, seqs[0], seqs.at(-1)]).toEqual([500, read + 1, read + 500]);
+    }
+    other.close();
+    await log.destroy();
+  });
+
+  test("is emptied into the file before the beginning of a call goes whose end it holds, for a power cut", async () => {
+    const { path, log } = logWithHead();
+    log.write([intent("a")]);
+    log.drain();
+    log.write([settle("a")]);
+    log.sweep();
+    expect(await rowsLeftIn(died(path, [".db", ".db-wal"]))).toEqual(["end of a"]);
+    log.close();
+  });
+
+  test("does not keep a full file from being cut down to the calls that run", async () => {
+    const { path, log } = logWithHead(700 * 1024);
+    let calls = 0;
+    const pass = () => {
+      calls += 1;
+      const beside = { kind: "settle", id: `${calls}`, text: "x".repeat(4000), at: 1 } as const;
+      log.write([intent(`long-${calls}`), beside]);
+    };
+    expect(() => {
+      for (;;) {
+        pass();
+        if (calls % 4 === 0) log.drain();
+      }
+    }).toThrow("full");
+    for (let n = 0; n < 25; n++) pass();
+    log.write([{ kind: "drop", through: log.lastSeq() }]);
+    for (let tick = 0; tick < 3; tick++) log.sweep();
+    log.drain();
+    expect(log.usedBytes()).toBeLessThan(300 * 1024);
+    expect((await rowsLeftIn(died(path))).length).toBe(calls);
+    await log.destroy();
+  });
+
   test("gives every row once and in order while calls, batches and sweeps go on, as the file alone does", async () => {
     const { log } = logWithHead();
     let read = 0;
@@ -164,18 +212,33 @@ describe.if(HAS_HEAD)("the head of a process that died", () => {
     log.close();
   });
 
-  test("is not read again when its turn is in the file, and old turns in it are not when it was emptied", async () => {
+  test("is read once more when its turn is in the file, whole or not, but not when it was emptied", async () => {
     const { path, head, log } = logWithHead();
     log.write([settle("a"), settle("b")]);
     const before = readFileSync(head);
     log.drain();
     const killedBetween = died(path, [".db", ".db-wal"]);
     writeFileSync(headPathOf(killedBetween), before);
-    expect(await rowsLeftIn(killedBetween)).toEqual(["end of a", "end of b"]);
+    // What Postgres is given twice it stores once.
+    expect(await rowsLeftIn(killedBetween)).toEqual(["end of a", "end of b", "end of a", "end of b"]);
     log.write([settle("c")]);
     expect(turnInHead(head)?.body).toBe("=c end of c\n");
     expect(await rowsLeftIn(died(path))).toEqual(["end of a", "end of b", "end of c"]);
     log.close();
+  });
+
+  test("gives what its turn has more of than the file, whose failed commit came back", async () => {
+    const { head, log } = logWithHead();
+    log.write([intent("a"), intent("b")]);
+    const { log: other, path: less } = logWithHead();
+    other.write([intent("a"), intent("b")]);
+    other.drain();
+    const copy = died(less, [".db", ".db-wal"]);
+    log.write([settle("b")]);
+    copyFileSync(head, headPathOf(copy));
+    expect(await rowsLeftIn(copy)).toEqual(["end of b", "start of a"]);
+    log.close();
+    other.close();
   });
 
   test("is read up to what was not written whole", () => {
