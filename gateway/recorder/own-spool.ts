@@ -33,18 +33,41 @@ function newSpool({ directory, sync, bytesMax, log }: SpoolOptions): Spool {
   const lock = takeLock(`${stem}.lock`);
   if (!lock) throw new Error("the lock of a new spool file is taken");
   const head = sync === "normal" ? headOf(path, log) : null;
-  const file = openTurnLog({ path, sync, bytesMax, create: true, ...(head && { head }) });
+  const free = () => {
+    rmSync(`${stem}.lock`, { force: true });
+    lock.release();
+  };
+  const file = orElse(
+    () => openTurnLog({ path, sync, bytesMax, create: true, ...(head && { head }) }),
+    () => {
+      head?.remove();
+      rmSync(path, { force: true });
+      free();
+    },
+  );
   return {
     path,
     file,
     leave: async () => {
       if (file.isEmpty()) {
         await file.destroy();
-        rmSync(`${stem}.lock`, { force: true });
-      } else file.close();
-      lock.release();
+        free();
+      } else {
+        file.close();
+        lock.release();
+      }
     },
   };
+}
+
+/** What `make` gives; where it throws, `clear` takes away what was made before it. */
+function orElse<T>(make: () => T, clear: () => void): T {
+  try {
+    return make();
+  } catch (error) {
+    clear();
+    throw error;
+  }
 }
 
 /** Null where the file has to do without. */
