@@ -99,6 +99,10 @@ async function round(laterMs = 0, who = jobs()): Promise<void> {
   await who.round();
 }
 
+/** In so many seconds from now, as GitHub writes it: later than anything that has happened to a pull request yet. */
+const inSeconds = (seconds: number): string =>
+  new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, "");
+
 async function open(body: string | null): Promise<PullRequest> {
   const it = await github.story.openPullRequest({ repository, body, title: CANARY });
   await app.applied();
@@ -157,13 +161,13 @@ describe("the check run", () => {
     expect(run?.output.summary).toContain("something before its name");
 
     await github.story.editBody(it, "Gateway-Session: check-1\nGateway-Session: other", {
-      at: "2026-11-22T00:00:01Z",
+      at: inSeconds(1),
     });
     await app.applied();
     await round();
     expect(checksOf(it).map(({ output }) => output.title)).toEqual(["2 different sessions"]);
 
-    await github.story.editBody(it, "Gateway-Session: check-late", { at: "2026-11-22T00:00:02Z" });
+    await github.story.editBody(it, "Gateway-Session: check-late", { at: inSeconds(2) });
     await app.applied();
     await round();
     expect(checksOf(it).map(({ output }) => output.title)).toEqual(["Unknown session"]);
@@ -178,7 +182,7 @@ describe("the check run", () => {
     await set({ pull_request_check: true });
     const it = await open("Gateway-Session: check-1");
     await round();
-    await github.story.push(it, { sha: "e".repeat(40), message: "More" }, { at: "2026-11-22T00:00:03Z" });
+    await github.story.push(it, { sha: "e".repeat(40), message: "More" }, { at: inSeconds(3) });
     await app.applied();
     await round();
     expect(checksOf(it).map(({ headSha }) => headSha)).toEqual([it.commits[0]?.sha ?? "", "e".repeat(40)]);
