@@ -5,7 +5,7 @@
  *
  *   bun test/bench/reports/beside-calls.ts [--records 300000] [--seconds 6] [--rounds 10] [--rate 150] [--loops 4]
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -61,31 +61,12 @@ async function main(): Promise<void> {
     await migrate(database.url);
     await seed(database.url, Number(values.records));
     gateway = await startGateway({ dataDir: join(directory, "gateway"), databaseUrl: database.url });
-    const isShielded = shield();
     await measured(gateway);
-    console.log(
-      isShielded
-        ? "the calls are made by a real-time process, as if from another machine"
-        : "the calls are made by an ordinary process: its own waiting for a core is in the figures (root can do better)",
-    );
   } finally {
     await gateway?.stop();
     await database.stop();
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-/**
- * The caller is elsewhere in life, and what delays it here would be taken for a delay of the gateway. So the threads that
- * call have their core whenever they want one, where this user may have that.
- */
-function shield(): boolean {
-  const threads = readdirSync("/proc/self/task").filter((thread) =>
-    /^(bun|HTTP Client)/.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8")),
-  );
-  const chrt = Bun.which("chrt");
-  if (!chrt) return false;
-  return threads.every((thread) => Bun.spawnSync([chrt, "--fifo", "--pid", "10", thread]).success);
 }
 
 /** Rounds with and without reports by turns. */
@@ -184,11 +165,10 @@ async function paced(call: () => Promise<number>, forSeconds: number): Promise<n
   return await Promise.all(calls);
 }
 
-/** The asker of reports is elsewhere, too, and is not measured: it gives way. */
+/** The asker is elsewhere in life: here it gives way to what is measured. */
 function startHammer(url: string): { stop(): Promise<number> } {
   const args = ["--hammer", url, "--loops", String(loops)];
-  const ordinary = Bun.which("chrt") ? ["chrt", "--other", "0"] : [];
-  const child = Bun.spawn([...ordinary, "nice", "-n", "15", process.execPath, import.meta.path, ...args], {
+  const child = Bun.spawn(["nice", "-n", "15", process.execPath, import.meta.path, ...args], {
     stdout: "pipe",
     stderr: "inherit",
   });
