@@ -54,12 +54,11 @@ export async function classifierWorld() {
   };
 }
 
-/** Waits, and says how long it took in milliseconds. */
-export async function within(seconds: number, happens: () => boolean | Promise<boolean>): Promise<number> {
+/** Waits until it happens. @throws Error after so many seconds. */
+export async function within(seconds: number, happens: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now();
   while (!(await happens())) {
     if (performance.now() - start > seconds * 1000) throw new Error(`not within ${seconds} s`);
     await Bun.sleep(20);
   }
-  return performance.now() - start;
 }
