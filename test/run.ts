@@ -7,8 +7,9 @@ import { join } from "node:path";
 const ROOT = join(import.meta.dir, "..");
 /** Suites that wait for the clock or for processes of their own: side by side they would disturb each other. */
 const ALONE = /^test\/(faults|clients)\//;
-/** Suites of a whole gateway, which take longer than a change should wait for. */
-const WHOLE = /^test\/(wire|privacy|surfaces|rollups|classifier)\//;
+/** Suites of a whole gateway or of much waiting, which take longer than a change should wait for. */
+const WHOLE =
+  /^test\/((wire|privacy|surfaces|rollups|classifier)\/|(contract\/errors|stores\/directory|recorder\/full-spool|github-app\/main)\.)/;
 const HOOK_MS = "60000";
 /** What the machine's environment would change: every suite talks to servers of this machine. */
 const PROXIES = {
