@@ -38,8 +38,17 @@ function attributesOf(thread: number): DataView | null {
   return schedule()?.get(thread, attributes) ? attributes : null;
 }
 
+type Schedule = Record<"get" | "set", (thread: number, attributes: DataView) => boolean>;
+
+/** Opened once: each opening makes code that is never freed. */
+let opened: { schedule: Schedule | null } | null = null;
+const schedule = (): Schedule | null => {
+  opened ??= { schedule: openSchedule() };
+  return opened.schedule;
+};
+
 /** The two system calls; null where there are none. */
-function schedule() {
+function openSchedule(): Schedule | null {
   const calls = process.platform === "linux" ? CALLS[process.arch] : undefined;
   if (!calls) return null;
   try {
@@ -49,8 +58,8 @@ function schedule() {
     const ask = (call: number, thread: number, attributes: DataView, bytes: number) =>
       symbols.syscall(call, thread, ptr(attributes), bytes, 0) === 0n;
     return {
-      get: (thread: number, into: DataView) => ask(calls.get, thread, into, ATTRIBUTES_BYTES),
-      set: (thread: number, from: DataView) => ask(calls.set, thread, from, 0),
+      get: (thread, into) => ask(calls.get, thread, into, ATTRIBUTES_BYTES),
+      set: (thread, from) => ask(calls.set, thread, from, 0),
     };
   } catch {
     return null;
