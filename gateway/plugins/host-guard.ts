@@ -13,13 +13,10 @@ const isPlainHost = (host: string | null): boolean =>
   host !== null && host.length >= 4 && host.length <= 255 && HOST.test(host);
 
 /** Refuses requests whose Host or method could mislead the router, and Hosts that are not allowed (null: any). */
-export const hostGuard = (allowedHosts: readonly string[] | null) => {
-  // Nearly all requests name one host, which need not be read anew.
-  let passed: string | null = null;
-  return new Elysia({ name: "plugin.host-guard" }).onRequest(({ request }) => {
+export const hostGuard = (allowedHosts: readonly string[] | null) =>
+  new Elysia({ name: "plugin.host-guard" }).onRequest(({ request }) => {
     const host = request.headers.get("host");
     if (!METHODS.has(request.method)) return errorAnswer(new GatewayError("method_not_allowed"), request);
-    if (host !== null && host === passed) return undefined;
     const allowed = !allowedHosts || allowedHosts.includes(host?.replace(/:\d+$/, "").toLowerCase() ?? "");
     if (!isPlainHost(host) || !allowed) {
       return errorAnswer(
@@ -27,7 +24,5 @@ export const hostGuard = (allowedHosts: readonly string[] | null) => {
         request,
       );
     }
-    passed = host;
     return undefined;
   });
-};

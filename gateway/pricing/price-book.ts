@@ -46,12 +46,12 @@ export function priceBook(
   const listed = (kind: ProviderKind, model: string, atMs: number): Listed | null => {
     const always = `${kind} ${model}`;
     // Prices that depend on the time change at full minutes only.
-    const minute = () => `${always} ${Math.floor(atMs / MINUTE_MS)}`;
-    const known = kept.get(always) ?? kept.get(minute());
+    const minute = `${always} ${Math.floor(atMs / MINUTE_MS)}`;
+    const known = kept.get(always) ?? kept.get(minute);
     if (known !== undefined) return known.listed;
     const found = listedFor(kind, catalog[kind], model, atMs);
     if (kept.size >= LISTED_KEPT_MAX) kept.clear();
-    kept.set(found && !found.timeless ? minute() : always, { listed: found });
+    kept.set(found && !found.timeless ? minute : always, { listed: found });
     return found;
   };
 
