@@ -6,11 +6,13 @@ import { connect } from "#drizzle/database.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { givingWay, NICENESS } from "#gateway/stores/reports/give-way.ts";
+import { givingWay, NICENESS } from "#gateway/stores/give-way.ts";
+import { openRecordStore } from "#gateway/stores/records.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
-import { sliceNs } from "#gateway/stores/reports/time-slices.ts";
+import { sliceNs } from "#gateway/stores/time-slices.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
+import { openRow, settledRow } from "#test/support/recorder-kit.ts";
 
 const place = scratch();
 let database: Embedded;
@@ -76,7 +78,7 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
     try {
       await control`select 1`;
       await writer.write(SPEC, new Date(), "json");
-      expect(new Set(nicenessOf(await backendOf("reports")))).toEqual(new Set([NICENESS]));
+      expect(new Set(nicenessOf(await backendOf("reports")))).toEqual(new Set([NICENESS.reports]));
       const other = await backendOf("control");
       expect(nicenessOf(other)[0]).toBe(own);
       // Null for both where the kernel does not tell.
@@ -88,13 +90,33 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
     }
   });
 
+  test("records with less priority than calls are answered with, but not while rows come faster than it writes", async () => {
+    const store = openRecordStore(database.url);
+    const write = async () => await store.insert([JSON.stringify(settledRow(openRow()))]);
+    const niceness = async () => new Set(nicenessOf(await backendOf("recorder")));
+    try {
+      await write();
+      expect(await niceness()).toEqual(new Set([NICENESS.records]));
+      const first = await backendOf("recorder");
+      store.hasten(true);
+      await write();
+      while ((await backendOf("recorder")) === first) await Bun.sleep(5);
+      expect(nicenessOf(await backendOf("recorder"))[0]).toBe(own);
+      store.hasten(false);
+      await write();
+      expect(await niceness()).toEqual(new Set([NICENESS.records]));
+    } finally {
+      await store.close();
+    }
+  });
+
   test("is the only thing that gives way: not what merely has the number, the name or the parent", async () => {
     const directory = serverWith("elsewhere", process.pid);
     // Ours and a leader, but of another name; ours and of the name, but in our own session; of another server.
     const unnamed = child("sleep", true);
     const ledByUs = child(BACKEND, false);
     const foreign = child(BACKEND, true);
-    const giveWay = givingWay(database.url);
+    const giveWay = givingWay(database.url, NICENESS.reports);
     giveWay({ pid: unnamed, directory });
     giveWay({ pid: ledByUs, directory });
     giveWay({ pid: foreign, directory: serverWith("another", 1) });
@@ -104,11 +126,11 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
   test("is left alone where it is asked over the network, or does not say where its files lie", () => {
     const directory = serverWith("own", process.pid);
     const pid = child(BACKEND, true);
-    givingWay("postgres://tallygate@127.0.0.1:5432/tallygate")({ pid, directory });
-    givingWay(database.url)({ pid, directory: null });
-    givingWay(database.url)(undefined);
+    givingWay("postgres://tallygate@127.0.0.1:5432/tallygate", NICENESS.reports)({ pid, directory });
+    givingWay(database.url, NICENESS.reports)({ pid, directory: null });
+    givingWay(database.url, NICENESS.reports)(undefined);
     expect(getPriority(pid)).toBe(own);
-    givingWay(database.url)({ pid, directory });
-    expect(getPriority(pid)).toBe(NICENESS);
+    givingWay(database.url, NICENESS.reports)({ pid, directory });
+    expect(getPriority(pid)).toBe(NICENESS.reports);
   });
 });

@@ -12,7 +12,7 @@ import { planRolled } from "../../reports/rollup/plan.ts";
 import { firstsQuery, surveyQuery } from "../../reports/rollup/survey.ts";
 import { type Period, type Periods, periodsOf } from "../../reports/window.ts";
 import { isAway } from "../failure.ts";
-import { type GiveWay, OWN_PROCESS, type OwnProcess } from "./give-way.ts";
+import { type GiveWay, OWN_PROCESS, type OwnProcess } from "../give-way.ts";
 
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
 export type ReportRunner = {

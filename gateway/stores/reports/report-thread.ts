@@ -5,11 +5,11 @@ import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
-import { giveWayHere, givingWay } from "./give-way.ts";
+import { giveWayHere, givingWay, NICENESS } from "../give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
 
-giveWayHere();
+giveWayHere(NICENESS.reports);
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
@@ -31,7 +31,7 @@ parentPort?.on("message", (task: ReportTask) => {
 });
 
 function open(places: ReportPlaces): Open {
-  const runner = reportRunner({ url: places.url, giveWay: givingWay(places.url) });
+  const runner = reportRunner({ url: places.url, giveWay: givingWay(places.url, NICENESS.reports) });
   if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });

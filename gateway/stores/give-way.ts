@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { readAddress } from "#drizzle/database.ts";
 import { lengthenSlices, THIS_THREAD } from "./time-slices.ts";
 
-/** How much what makes reports gives way to what answers calls: 0 not at all, 19 wholly. */
-export const NICENESS = 19;
+/** How much work that can wait gives way to what answers calls: 0 not at all, 19 wholly. */
+export const NICENESS = { reports: 19, records: 10 } as const;
 
 /** Asks a connection for its process in the server, and where that server's files lie, if the role may know. */
 export const OWN_PROCESS = `select pg_backend_pid() as pid,
@@ -15,16 +15,16 @@ export type OwnProcess = { pid: number; directory: string | null };
 export type GiveWay = (process: OwnProcess | undefined) => void;
 
 /**
- * What lets a process of the database at `url` give way to calls. Only on Linux, for a server that is asked through a
+ * What lets a process of the database at `url` give way to calls by as much as `niceness`. Only on Linux, for a server that is asked through a
  * Unix socket, so that it shares this machine's cores, and only where this process may read the server's files and say
  * so; otherwise it does nothing. Only ever lowers a priority, and never throws.
  */
-export function givingWay(url: string): GiveWay {
+export function givingWay(url: string, niceness: number): GiveWay {
   if (process.platform !== "linux" || readAddress(url).socketPath === null) return () => undefined;
   return (told) => {
     if (!told?.directory) return;
     try {
-      if (isBackendOf(serverIn(told.directory), told.pid)) lower(told.pid);
+      if (isBackendOf(serverIn(told.directory), told.pid)) lower(told.pid, niceness);
     } catch {
       // Then it has the priority that it has.
     }
@@ -51,25 +51,25 @@ function isBackendOf(server: number, pid: number): boolean {
  * Where the kernel shares out the cores among sessions (`sched_autogroup_enabled`), a process's own niceness counts
  * within its session only, and each of Postgres's processes has one to itself: the session's must be lowered too.
  */
-function lower(pid: number): void {
-  lowerOwn(pid);
+function lower(pid: number, niceness: number): void {
+  lowerOwn(pid, niceness);
   const group = `/proc/${pid}/autogroup`;
-  const [, niceness] = /nice (-?\d+)$/.exec(readFileSync(group, "utf8").trim()) ?? [];
-  if (niceness !== undefined && Number(niceness) < NICENESS)
-    writeFileSync(group, `${NICENESS}`, { flag: "r+" });
+  const [, present] = /nice (-?\d+)$/.exec(readFileSync(group, "utf8").trim()) ?? [];
+  if (present !== undefined && Number(present) < niceness)
+    writeFileSync(group, `${niceness}`, { flag: "r+" });
 }
 
 /** Of a thread or process alone: its share of the cores, and that what wakes need not wait for it. */
-function lowerOwn(pid: number): void {
-  if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
+function lowerOwn(pid: number, niceness: number): void {
+  if (getPriority(pid) < niceness) setPriority(pid, niceness);
   lengthenSlices(pid);
 }
 
 /** The calling thread gives way to all others. Only Linux can have that; elsewhere it would be the whole process. */
-export function giveWayHere(): void {
+export function giveWayHere(niceness: number): void {
   if (process.platform !== "linux") return;
   try {
-    lowerOwn(THIS_THREAD);
+    lowerOwn(THIS_THREAD, niceness);
   } catch {
     // Then it has the priority that it has.
   }
