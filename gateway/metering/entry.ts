@@ -1,7 +1,7 @@
 import type { RequestRow, State } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
-import { inputTokens, NO_USAGE } from "#shared/usage.ts";
+import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Call, Choice, Labels, Target } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
 import type { Priced, Reading } from "../reading.ts";
@@ -23,6 +23,12 @@ export type Facts = {
 };
 
 /**
+ * What is not known of a call is `undefined` in its record, so that the JSON of it has no nulls, which would be half of
+ * it: taking them out of a finished record costs more than all the rest.
+ */
+const known = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
+
+/**
  * The record of a call on its way: exactly what is stored if nothing more is heard of it, because the process died.
  * Nothing of the body is in it but the labels.
  */
@@ -39,18 +45,18 @@ export function openEntry(call: Call, labels: Labels, choice: Choice, guardrail:
     attempts: 1,
     route: choice.routeName,
     routeSource: choice.source,
-    classifierVersion: choice.classifierVersion ?? null,
-    guardrail,
+    classifierVersion: known(choice.classifierVersion),
+    guardrail: known(guardrail),
     provider: first.provider.name,
-    model: first.model,
+    model: known(first.model),
     keyId: call.key.id,
-    owner: call.key.owner,
-    userLabel: labels.userLabel,
-    session: labels.session,
+    owner: known(call.key.owner),
+    userLabel: known(labels.userLabel),
+    session: known(labels.session),
     client: labels.client,
     tags: labels.tags,
-    agentId: labels.agentId,
-    parentAgentId: labels.parentAgentId,
+    agentId: known(labels.agentId),
+    parentAgentId: known(labels.parentAgentId),
     usageSource: "none",
     unpriced: true,
     partial: true,
@@ -58,31 +64,47 @@ export function openEntry(call: Call, labels: Labels, choice: Choice, guardrail:
 }
 
 /** What a provider says of itself. A text that Postgres would refuse must not take the whole record with it. */
-const told = (text: string | null | undefined): string | null => parseLabel(text, MODEL_MAX);
+const told = (text: string | null | undefined): string | undefined => known(parseLabel(text, MODEL_MAX));
 
-/** The final record of a call: the entry and how it ended. */
-export function closeEntry(entry: RequestRow, facts: Facts): RequestRow {
-  const usage = facts.reading?.usage ?? NO_USAGE;
+/** Names every count, so that none is forgotten. */
+type Counted = { [count in keyof Usage]: number | undefined };
+
+/** The final record of a call: the entry and how it ended. One literal: an object that grows is slow to make and to write out. */
+export function closeEntry(entry: RequestRow, facts: Facts): RequestRow & Counted {
+  const { target, reading, priced, ttftMs } = facts;
+  const usage = reading?.usage ?? NO_USAGE;
   return {
     ...entry,
     state: facts.state,
-    status: facts.status,
-    errorType: facts.errorType,
+    status: known(facts.status),
+    errorType: known(facts.errorType),
     attempts: facts.attempts,
-    provider: facts.target?.provider.name ?? entry.provider,
-    model: facts.target?.model ?? entry.model,
-    responseModel: told(facts.reading?.responseModel),
-    serviceTier: told(facts.reading?.serviceTier),
+    provider: target?.provider.name ?? entry.provider,
+    model: target?.model ?? entry.model,
+    responseModel: told(reading?.responseModel),
+    serviceTier: told(reading?.serviceTier),
     providerRequestId: told(facts.providerRequestId),
     latencyMs: Math.round(facts.latencyMs),
-    ttftMs: facts.ttftMs === null ? null : Math.round(facts.ttftMs),
-    usageSource: facts.reading?.usageSource ?? "none",
-    ...usage,
-    inputTokens: inputTokens(usage),
-    costUsd: facts.priced.costUsd,
-    tokenCostUsd: facts.priced.tokenCostUsd,
-    price: facts.priced.price,
-    unpriced: facts.priced.costUsd === null,
-    partial: facts.reading?.usageSource === "partial",
+    ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
+    usageSource: reading?.usageSource ?? "none",
+    uncachedInputTokens: known(usage.uncachedInputTokens),
+    cacheReadTokens: known(usage.cacheReadTokens),
+    cacheWrite5mTokens: known(usage.cacheWrite5mTokens),
+    cacheWrite1hTokens: known(usage.cacheWrite1hTokens),
+    outputTokens: known(usage.outputTokens),
+    reasoningTokens: known(usage.reasoningTokens),
+    audioInputTokens: known(usage.audioInputTokens),
+    audioOutputTokens: known(usage.audioOutputTokens),
+    images: known(usage.images),
+    characters: known(usage.characters),
+    documents: known(usage.documents),
+    searchUnits: known(usage.searchUnits),
+    webSearches: known(usage.webSearches),
+    inputTokens: known(inputTokens(usage)),
+    costUsd: known(priced.costUsd),
+    tokenCostUsd: known(priced.tokenCostUsd),
+    price: known(priced.price),
+    unpriced: priced.costUsd === null,
+    partial: reading?.usageSource === "partial",
   };
 }

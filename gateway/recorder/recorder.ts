@@ -14,7 +14,6 @@ import { startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
 import { createOrphans, type Orphans } from "./orphans.ts";
 import { createSpool, type Spool } from "./own-spool.ts";
-import { recordText } from "./record-text.ts";
 import type { Source } from "./source.ts";
 import type { TurnLog } from "./turn-log.ts";
 import { startWriter, type Writer } from "./writer.ts";
@@ -125,8 +124,8 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
   }
 
   return {
-    open: (row) => open(row.id, recordText(row)),
-    settle: (row) => settle(row.id, recordText(row)),
+    open: (row) => open(row.id, JSON.stringify(row)),
+    settle: (row) => settle(row.id, JSON.stringify(row)),
     openTool: (sighting) => open(sighting.id, sightingText(sighting)),
     settleTool: (sighting) => settle(sighting.id, sightingText(sighting)),
     endSession: (end) => settle(newId(), sessionEndText(end)),

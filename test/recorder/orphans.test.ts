@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { makeHead } from "#gateway/recorder/head.ts";
-import { recordText } from "#gateway/recorder/record-text.ts";
 import { lineOf } from "#gateway/recorder/turn-lines.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
@@ -72,8 +71,8 @@ test.if(HAS_HEAD)("a head whose file is lost is taken over alone", async () => {
   const directory = ownDirectory();
   const [ended, running] = [openRow(), openRow()];
   const head = makeHead(join(directory, `calls-${newId()}.db`));
-  head.add(1, 5, lineOf("intent", running.id, recordText(running)));
-  head.add(1, 5, lineOf("settle", ended.id, recordText(settledRow(ended))));
+  head.add(1, 5, lineOf("intent", running.id, JSON.stringify(running)));
+  head.add(1, 5, lineOf("settle", ended.id, JSON.stringify(settledRow(ended))));
   const recorder = await testRecorder({ databaseUrl: database.url, directory });
   await recorder.flushed(5000);
   expect(await statesOf([ended.id, running.id])).toEqual(
