@@ -94,6 +94,7 @@ describe("the launcher", () => {
     expect(gateway).toMatchObject({
       NODE_ENV: "production",
       BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+      MIMALLOC_PURGE_DELAY: "2000",
       ADMIN_KEY: readFileSync(join(dataDir, "admin-key"), "utf8").trim(),
       MASTER_KEY: readFileSync(join(dataDir, "master-key"), "utf8").trim(),
       OPENAI_API_KEY: "sk-canary",

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { RUNTIME } from "#gateway/cli/start/environment.ts";
 import { freePort } from "./ports.ts";
 import { testDatabase } from "./postgres.ts";
 
@@ -47,8 +48,7 @@ export async function startGateway(options: {
       stderr: "pipe",
       env: {
         PATH: process.env["PATH"] ?? "",
-        NODE_ENV: "production",
-        BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+        ...RUNTIME,
         PORT: String(port),
         DATABASE_URL: databaseUrl,
         DATA_DIR: options.dataDir,
