@@ -5,13 +5,11 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
+import type { Asked } from "../reports/payload.ts";
 import {
-  agentEstimateSpec,
   DEFAULT_FRAME,
   type Format,
-  type Frame,
   frameOf,
-  type Item,
   isBuiltIn,
   itemsOf,
   type NamedReport,
@@ -19,7 +17,6 @@ import {
   ReportsBody,
   readFormatAlone,
   readQuery,
-  subscriptionSpec,
 } from "../reports/request.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
 import { periodsOf, windowOf } from "../reports/window.ts";
@@ -28,7 +25,7 @@ import { readBody } from "./body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 
 export type ReportsDeps = {
-  reportWriter: Pick<ReportWriter, "write">;
+  reportWriter: Pick<ReportWriter, "write" | "writeAll">;
   /** The saved reports of these ids; an id without a report is left out. */
   savedReports(ids: readonly string[]): Promise<readonly NamedReport[]>;
   /** Resolves for the admin key, and for a client key that may read reports; else throws a GatewayError. */
@@ -93,6 +90,7 @@ export const reports = (deps: ReportsDeps) =>
 /** One request's way to reports: what it has not begun when its client leaves is given up. */
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
   write(spec: Spec, now: Date, format: Format): Promise<string>;
+  writeAll(asked: Asked, now: Date): Promise<string>;
 };
 
 const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal }: Request): Heard => ({
@@ -100,12 +98,18 @@ const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal }: R
   clock,
   log,
   write: (spec, now, format) => reportWriter.write(spec, now, format, signal),
+  writeAll: (asked, now) => reportWriter.writeAll(asked, now, signal),
 });
 
-type Asked = { frame: Frame; items: readonly Item[] };
-
-async function answered(deps: Heard, format: Format, { frame, items }: Asked): Promise<Response> {
-  if (format === "json") return await settledAt(deps, (now) => payload(deps, now, { frame, items }));
+async function answered(deps: Heard, format: Format, asked: Asked): Promise<Response> {
+  const { frame, items } = asked;
+  if (format === "json") {
+    return await settledAt(deps, async (now) => {
+      // Throws for a range that cannot be: that is one fault of the request, not one of every report.
+      periodsOf(frame.range, frame.compare, now);
+      return answer(await deps.writeAll(asked, now));
+    });
+  }
   const [item, ...others] = items;
   if (!item || others.length > 0) {
     throw new GatewayError(
@@ -114,32 +118,6 @@ async function answered(deps: Heard, format: Format, { frame, items }: Asked): P
     );
   }
   return await csv(deps, { id: item.id, spec: checkSpec(item.spec) });
-}
-
-/** All items see the same instant as now. One that fails has no result; the two results every payload has must not fail. */
-async function payload(deps: Heard, now: Date, { frame, items }: Asked): Promise<Response> {
-  const write = (spec: Spec) => deps.write(spec, now, "json");
-  // Throws for a range that cannot be: that is one fault of the request, not one of every report.
-  periodsOf(frame.range, frame.compare, now);
-  const [reports, subscription, agentEstimate] = await Promise.all([
-    Promise.all(items.map((item) => report(deps, now, item))),
-    write(subscriptionSpec(frame)),
-    write(agentEstimateSpec(frame)),
-  ]);
-  return answer(
-    `{"reports":[${reports.join(",")}],"subscription":${subscription},"agentEstimate":${agentEstimate}}`,
-  );
-}
-
-/** One member of `reports`, as text: results come as text, and are not taken apart here. */
-async function report(deps: Heard, now: Date, { id, title, description, spec }: Item): Promise<string> {
-  const about = JSON.stringify({ id, title, description }).slice(0, -1);
-  try {
-    return `${about},"result":${await deps.write(checkSpec(spec), now, "json")}}`;
-  } catch (error) {
-    deps.log.warn(errorFields(error), "a report of several failed");
-    return `${about},"result":null}`;
-  }
 }
 
 /** Waits, within bounds, for calls that have just ended; if they cannot be stored now, the report is without them. */

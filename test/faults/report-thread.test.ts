@@ -81,6 +81,40 @@ describe("the thread that makes reports", () => {
     expect(await Promise.all([first, second, fourth])).toEqual(["slow", "slow", "csv"]);
   });
 
+  test("is told when nobody waits any more for what it makes", async () => {
+    open();
+    const gone = new AbortController();
+    const begun = writer.write(spec("slow"), new Date(0), "csv", gone.signal);
+    await Bun.sleep(30);
+    gone.abort();
+    expect([await begun, await write("forgotten")]).toEqual(["slow", "[0]"]);
+  });
+
+  test("makes a payload in one order, and each report that is missing in it is in the log", async () => {
+    open();
+    log.lines.length = 0;
+    const items = ["a", "b"].map((id) => ({ id, title: "", description: "", spec: spec("ok") }));
+    const asked = { frame: { range: "7d", compare: "none" }, items } as const;
+    expect(await writer.writeAll(asked, new Date(0))).toBe("payload");
+    expect(log.lines.map(({ level, message }) => [level, message])).toEqual(
+      Array(2).fill(["warn", "a report of several failed"]),
+    );
+  });
+
+  test("takes payloads by the number of their reports", async () => {
+    open();
+    const items = Array.from({ length: 48 }, () => ({
+      id: "",
+      title: "",
+      description: "",
+      spec: spec("ok"),
+    }));
+    const asked = { frame: { range: "7d", compare: "none" }, items } as const;
+    const all = Array.from({ length: 5 }, () => writer.writeAll(asked, new Date(0)));
+    const outcomes = await Promise.allSettled(all);
+    expect(outcomes.map(({ status }) => status)).toEqual([...Array(4).fill("fulfilled"), "rejected"]);
+  });
+
   test("tells an inner failure by its kind alone", async () => {
     open();
     expect(await failure("fail")).toBe("internal");

@@ -349,6 +349,7 @@ describe("what has just happened", () => {
         order.push("settled");
       },
       reportWriter: {
+        ...writer,
         write: (...asked) => {
           order.push("run");
           return writer.write(...asked);

@@ -4,16 +4,26 @@ import type { ReportAnswer, ReportTask } from "#gateway/stores/reports/open-repo
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 let running = 0;
+const forgotten: number[] = [];
 
-parentPort?.on("message", (order: ReportTask) => {
-  if (order.kind === "close") void untilIdle().then(() => say({ kind: "closed" }));
-  if (order.kind !== "run") return;
+parentPort?.on("message", (text: string) => {
+  const task: ReportTask = JSON.parse(text);
+  if (task.kind === "close") void untilIdle().then(() => say({ kind: "closed" }));
+  if (task.kind === "forget") forgotten.push(task.id);
+  if (task.kind !== "run") return;
+  const { id, order } = task;
+  if (order.what === "payload") {
+    for (const _ of order.asked.items) say({ kind: "missing", type: "overloaded" });
+    say({ kind: "done", id, text: "payload" });
+    return;
+  }
   const deed = order.spec.filters.client?.[0] ?? "";
+  if (deed === "forgotten") say({ kind: "done", id, text: JSON.stringify(forgotten) });
   if (deed === "exit") process.exit(3);
   if (deed === "throw") throw new TypeError("what went wrong inside");
-  if (deed === "fail") say({ kind: "failed", id: order.id, type: "internal", inside: "TypeError" });
-  if (deed === "slow") void slowly(order.id);
-  if (deed === "ok") say({ kind: "done", id: order.id, text: order.format });
+  if (deed === "fail") say({ kind: "failed", id, type: "internal", inside: "TypeError" });
+  if (deed === "slow") void slowly(id);
+  if (deed === "ok") say({ kind: "done", id, text: order.format });
 });
 
 async function slowly(id: number): Promise<void> {

@@ -1,19 +1,25 @@
 import { Worker } from "node:worker_threads";
 import type { Spec } from "#shared/report.ts";
 import { type ErrorType, GatewayError } from "../../errors.ts";
+import { type Asked, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { reportQueue } from "./report-queue.ts";
 
 /** Where reports are read from: the database itself, or a replica of it. */
 export type ReportPlaces = { url: string; mainUrl: string };
 
-/** A report to make: a checked spec, the end of ranges that have none, and the form of the text. */
-type ReportOrder = { spec: Spec; nowMs: number; format: Format };
+/** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
+type ReportOrder = { nowMs: number } & (
+  | { what: "payload"; asked: Asked }
+  | { what: "report"; spec: Spec; format: Format }
+);
 
-/** What the thread is told. */
+/** What the thread is told, as JSON: handing over an object takes the event loop several times as long. */
 export type ReportTask =
   | ({ kind: "open" } & ReportPlaces)
-  | ({ kind: "run"; id: number } & ReportOrder)
+  | { kind: "run"; id: number; order: ReportOrder }
+  /** Nobody waits for it any more: what has not begun of it is not made. */
+  | { kind: "forget"; id: number }
   | { kind: "close" };
 
 /** `message` is for the client, `inside` for the log. */
@@ -23,6 +29,10 @@ export type Failure = { type: ErrorType; message?: string; inside?: string };
 export type ReportAnswer =
   | { kind: "done"; id: number; text: string }
   | ({ kind: "failed"; id: number } & Failure)
+  /** One report of a payload has failed, and the payload is made without its result. */
+  | ({ kind: "missing" } & Failure)
+  /** The thread is alive, and the text takes long. */
+  | { kind: "progress"; id: number }
   /** The replica does not show the latest calls. */
   | { kind: "behind" }
   | { kind: "closed" };
@@ -30,21 +40,22 @@ export type ReportAnswer =
 const CLOSE_MS = 5_000;
 
 export type ReportThread = {
-  /** The report's text. A report that waits for its turn is given up when `signal` says that nobody wants it. */
+  /** The order's text. What has not begun of it is given up when `signal` says that nobody wants it. */
   make(order: ReportOrder, signal: AbortSignal | undefined): Promise<string>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
 
-type Happenings = { behind(): void; ended(code: string): void };
+type Happenings = { behind(): void; missing(error: GatewayError): void; ended(code: string): void };
 
 /** Starts the thread of `file`. Once it has ended, all that waits for it fails, and it is of no further use. */
 export function openReportThread(file: URL, places: ReportPlaces, on: Happenings): ReportThread {
   const worker = new Worker(file);
   const closed = Promise.withResolvers<void>();
-  const tell = (task: ReportTask) => worker.postMessage(task);
+  const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
   const queue = reportQueue<ReportOrder>({
-    start: (id, order) => tell({ kind: "run", id, ...order }),
+    start: (id, order) => tell({ kind: "run", id, order }),
+    forget: (id) => tell({ kind: "forget", id }),
     hung: () => void worker.terminate(),
   });
   let alive = true;
@@ -59,6 +70,8 @@ export function openReportThread(file: URL, places: ReportPlaces, on: Happenings
   worker.on("message", (answer: ReportAnswer) => {
     if (answer.kind === "behind") on.behind();
     else if (answer.kind === "closed") closed.resolve();
+    else if (answer.kind === "missing") on.missing(errorOf(answer));
+    else if (answer.kind === "progress") queue.progress(answer.id);
     else queue.settle(answer.id, answer.kind === "done" ? answer.text : errorOf(answer));
   });
   worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
@@ -66,7 +79,7 @@ export function openReportThread(file: URL, places: ReportPlaces, on: Happenings
   tell({ kind: "open", ...places });
 
   return {
-    make: queue.add,
+    make: (order, signal) => queue.add(order, order.what === "payload" ? resultsOf(order.asked) : 1, signal),
     async close() {
       const patience = setTimeout(closed.resolve, CLOSE_MS);
       await Promise.race([closed.promise, queue.idle()]);

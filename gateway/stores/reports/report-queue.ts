@@ -1,12 +1,12 @@
 import { availableParallelism } from "node:os";
 import { type ErrorType, GatewayError } from "../../errors.ts";
 
-/** Reports made at once: never more than leave calls a core, where the database shares the machine. */
-const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
+/** Orders, and reports, made at once: never more than leave calls a core, where the database shares the machine. */
+export const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Reports made and waiting; more than any page asks for. */
 const WAITING_MAX = 200;
 const WAIT_MAX_MS = 60_000;
-/** Longer than the runner itself waits for anything: a thread that is silent for so long hangs. */
+/** Longer than the runner itself waits for anything: a thread that says nothing of an order for so long hangs. */
 const DEADLINE_MS = 130_000;
 
 const tooMany = () =>
@@ -14,6 +14,7 @@ const tooMany = () =>
 
 type Waiting<Order> = {
   order: Order;
+  reports: number;
   timer: Timer;
   started: boolean;
   resolve(text: string): void;
@@ -21,30 +22,39 @@ type Waiting<Order> = {
 };
 
 export type ReportQueue<Order> = {
-  /** Resolves with the report's text. What waits for its turn is given up when `signal` says that nobody wants it. */
-  add(order: Order, signal: AbortSignal | undefined): Promise<string>;
+  /** Resolves with the text of so many `reports`. What waits is given up when `signal` says that nobody wants it. */
+  add(order: Order, reports: number, signal: AbortSignal | undefined): Promise<string>;
+  /** The order is being made, and takes long. */
+  progress(id: number): void;
   settle(id: number, outcome: string | GatewayError): void;
   failAll(type: ErrorType): void;
   /** Resolves when nothing is made or waits any more. */
   idle(): Promise<void>;
 };
 
-/** Reports that wait for their turn with one maker, which is told to `start` one and is `hung` when it never ends. */
+/**
+ * Orders that wait for their turn with one maker, which is told to `start` one and to `forget` one that it has begun, and
+ * is `hung` when it never ends.
+ */
 export function reportQueue<Order>(maker: {
   start(id: number, order: Order): void;
+  forget(id: number): void;
   hung(): void;
 }): ReportQueue<Order> {
   const waiting = new Map<number, Waiting<Order>>();
   let asked = 0;
+  let reports = 0;
 
   const take = (id: number): Waiting<Order> | undefined => {
     const one = waiting.get(id);
-    waiting.delete(id);
+    if (waiting.delete(id)) reports -= one?.reports ?? 0;
     clearTimeout(one?.timer);
     return one;
   };
   const giveUp = (id: number, error: GatewayError) => {
-    if (waiting.get(id)?.started === false) take(id)?.reject(error);
+    const one = waiting.get(id);
+    if (one?.started) maker.forget(id);
+    else take(id)?.reject(error);
   };
   // Those that are made are always the first.
   const startNext = () => {
@@ -58,17 +68,21 @@ export function reportQueue<Order>(maker: {
   };
 
   return {
-    async add(order, signal) {
-      if (waiting.size >= WAITING_MAX) throw tooMany();
+    async add(order, of, signal) {
+      if (reports + of > WAITING_MAX) throw tooMany();
       const id = asked++;
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const timer = setTimeout(() => giveUp(id, tooMany()), WAIT_MAX_MS);
-      waiting.set(id, { order, timer, started: false, resolve, reject });
+      reports += of;
+      waiting.set(id, { order, reports: of, timer, started: false, resolve, reject });
       signal?.addEventListener("abort", () => giveUp(id, new GatewayError("reports_unavailable")), {
         once: true,
       });
       startNext();
       return await promise;
+    },
+    progress(id) {
+      waiting.get(id)?.timer.refresh();
     },
     settle(id, outcome) {
       const one = take(id);

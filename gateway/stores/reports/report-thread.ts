@@ -3,16 +3,22 @@ import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
+import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
+import { payloadOf } from "../../reports/payload.ts";
 import { giveWayHere, givingWay, NICENESS } from "../give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
+import { AT_ONCE } from "./report-queue.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
+import { turns } from "./turns.ts";
 
 giveWayHere(NICENESS.reports);
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
+/** A report that takes longer says that it has ended: others of its payload follow. */
+const LONG_MS = 1_000;
 
 type Open = {
   runner: ReportRunner;
@@ -21,12 +27,17 @@ type Open = {
   close(): Promise<void>;
 };
 let opened: Open | null = null;
+const inTurn = turns(AT_ONCE);
+/** Orders under way; those that nobody waits for any more are not. */
+const wanted = new Set<number>();
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 
-parentPort?.on("message", (task: ReportTask) => {
+parentPort?.on("message", (text: string) => {
+  const task: ReportTask = JSON.parse(text);
   if (task.kind === "open") opened = open(task);
   else if (task.kind === "run") void run(task);
+  else if (task.kind === "forget") wanted.delete(task.id);
   else void opened?.close().finally(() => say({ kind: "closed" }));
 });
 
@@ -47,16 +58,41 @@ function open(places: ReportPlaces): Open {
   };
 }
 
-async function run({ id, spec, nowMs, format }: Extract<ReportTask, { kind: "run" }>): Promise<void> {
+type Run = Extract<ReportTask, { kind: "run" }>;
+
+async function run({ id, order }: Run): Promise<void> {
+  wanted.add(id);
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     // A replica that cannot be asked fails the report itself, with the right word for it.
     await opened.latest().catch(() => undefined);
-    const result = await opened.runner.run(spec, new Date(nowMs));
-    say({ kind: "done", id, text: format === "csv" ? toCsv(result) : JSON.stringify(result) });
+    const text = await textOf(opened.runner, { id, order });
+    say({ kind: "done", id, text });
   } catch (error) {
     say({ kind: "failed", id, ...failureOf(error) });
+  } finally {
+    wanted.delete(id);
   }
+}
+
+async function textOf(runner: ReportRunner, { id, order }: Pick<Run, "id" | "order">): Promise<string> {
+  const result = (spec: Spec) =>
+    inTurn(async () => {
+      if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
+      const beganMs = systemClock.monotonicMs();
+      try {
+        return await runner.run(spec, new Date(order.nowMs));
+      } finally {
+        if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress", id });
+      }
+    });
+  const json = async (spec: Spec) => JSON.stringify(await result(spec));
+  if (order.what === "report") {
+    return order.format === "csv" ? toCsv(await result(order.spec)) : await json(order.spec);
+  }
+  return await payloadOf(order.asked, json, (error) => {
+    if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
+  });
 }
 
 /** What a failure may tell another thread: never the message of the driver, which quotes values. */

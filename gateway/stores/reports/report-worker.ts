@@ -1,7 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import { errorFields, type Log } from "#shared/log.ts";
 import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
+import type { Asked } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { openReportThread, type ReportPlaces, type ReportThread } from "./open-report-thread.ts";
 
@@ -15,6 +16,11 @@ export type ReportWriter = {
    * that makes reports ended under it or is being ended.
    */
   write(spec: Spec, now: Date, format: Format, signal?: AbortSignal): Promise<string>;
+  /**
+   * A whole payload as text, likewise: it is handed over once, which costs the event loop what one report does. Its items
+   * are checked there; one that fails has no result, and the log says so.
+   */
+  writeAll(asked: Asked, now: Date, signal?: AbortSignal): Promise<string>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
@@ -41,6 +47,7 @@ export function reportWriter(
     saidBehindMs = clock.monotonicMs();
     log.warn({}, "the replica for reports lags behind, so that reports do not show the latest calls");
   };
+  const missing = (error: GatewayError) => log.warn(errorFields(error), "a report of several failed");
   const ended = (code: string) => {
     thread = null;
     diedAtMs = clock.monotonicMs();
@@ -48,13 +55,18 @@ export function reportWriter(
       log.error({ code }, "the thread that makes reports ended, and is started again when needed");
   };
 
+  const alive = (): ReportThread => {
+    const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
+    if (closing || tooSoon) throw new GatewayError("reports_unavailable");
+    thread ??= openReportThread(threadFile, places, { behind, missing, ended });
+    return thread;
+  };
+
   return {
-    async write(spec, now, format, signal) {
-      const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
-      if (closing || tooSoon) throw new GatewayError("reports_unavailable");
-      thread ??= openReportThread(threadFile, places, { behind, ended });
-      return await thread.make({ spec, nowMs: now.getTime(), format }, signal);
-    },
+    write: async (spec, now, format, signal) =>
+      await alive().make({ what: "report", spec, nowMs: now.getTime(), format }, signal),
+    writeAll: async (asked, now, signal) =>
+      await alive().make({ what: "payload", asked, nowMs: now.getTime() }, signal),
     async close() {
       closing = true;
       await thread?.close();

@@ -1,0 +1,35 @@
+import type { Spec } from "#shared/report.ts";
+import { agentEstimateSpec, type Frame, type Item, subscriptionSpec } from "./request.ts";
+import { checkSpec } from "./spec.ts";
+
+/** What one call asks for: reports, each with its own spec, and the frame of the two results that every payload has. */
+export type Asked = { frame: Frame; items: readonly Item[] };
+
+/** Results of a payload: one for each item, and the subscription's and the agents' own. */
+export const resultsOf = ({ items }: Asked): number => items.length + 2;
+
+/**
+ * The payload as text, of results that `write` gives as text: they are not taken apart here. An item that fails has no
+ * result, and `failed` is told why; when one of the two results that every payload has fails, so does the payload.
+ */
+export async function payloadOf(
+  { frame, items }: Asked,
+  write: (spec: Spec) => Promise<string>,
+  failed: (error: unknown) => void,
+): Promise<string> {
+  const member = async ({ id, title, description, spec }: Item): Promise<string> => {
+    const about = JSON.stringify({ id, title, description }).slice(0, -1);
+    try {
+      return `${about},"result":${await write(checkSpec(spec))}}`;
+    } catch (error) {
+      failed(error);
+      return `${about},"result":null}`;
+    }
+  };
+  const [reports, subscription, agentEstimate] = await Promise.all([
+    Promise.all(items.map(member)),
+    write(subscriptionSpec(frame)),
+    write(agentEstimateSpec(frame)),
+  ]);
+  return `{"reports":[${reports.join(",")}],"subscription":${subscription},"agentEstimate":${agentEstimate}}`;
+}
