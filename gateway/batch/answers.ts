@@ -18,7 +18,6 @@ const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
 /** A provider's answer, its status and headers as the client may see them, with these bytes. */
 export function answered(answer: Response, bytes: Uint8Array): Response {
   const headers = clientHeaders(answer.headers);
-  headers.delete("content-length");
   return new Response(bytes.byteLength > 0 ? Buffer.from(bytes) : null, { status: answer.status, headers });
 }
 

@@ -20,13 +20,13 @@ export async function postDigest(
 ): Promise<void> {
   const body = JSON.stringify(payloadOf(posting));
   const seconds = String(Math.floor(posting.at.getTime() / 1000));
-  const headers = new Headers({
+  const headers = {
     "content-type": "application/json",
     "user-agent": "tallygate",
     "webhook-id": posting.id,
     "webhook-timestamp": seconds,
     "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
-  });
+  };
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
   const response = await reach({ url, allowPrivateNetwork }, { method: "POST", headers, body, signal });
   await response.body?.cancel();

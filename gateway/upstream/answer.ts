@@ -48,9 +48,9 @@ const isEventStream = ({ headers }: Response): boolean =>
 
 function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
   const { answer, abort, translation } = story.attempt;
-  const headers = clientHeaders(answer.headers);
-  if (translation) translatedAnswerHeaders(headers, story.surface, "text/event-stream; charset=utf-8");
-  headers.delete("content-length");
+  const headers = translation
+    ? translatedAnswerHeaders(answer.headers, story.surface, "text/event-stream; charset=utf-8")
+    : clientHeaders(answer.headers);
   const opaque = !isEventStream(answer);
   const relayed = relayStream({
     body,
@@ -98,9 +98,9 @@ async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Pr
     return null;
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
-  const headers = clientHeaders(answer.headers);
-  headers.delete("content-length");
-  if (translation) translatedAnswerHeaders(headers, story.surface, "application/json");
+  const headers = translation
+    ? translatedAnswerHeaders(answer.headers, story.surface, "application/json")
+    : clientHeaders(answer.headers);
   return new Response(passed.byteLength > 0 ? passed : null, { status: answer.status, headers });
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { WireName } from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { upstreamHeaders } from "../http/headers.ts";
+import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { credentialHeader, providerUrl } from "../providers/calling.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import type { Reach, Reaching } from "./reach.ts";
@@ -81,10 +81,10 @@ function requestOf(question: Question, deadline: AbortSignal, moved: () => void)
   };
 }
 
-function headersFor(provider: Provider, wire: WireName, from: Headers = new Headers()): Headers {
+function headersFor(provider: Provider, wire: WireName, from: Headers = new Headers()): HeaderTable {
   const headers = upstreamHeaders(from, wire);
-  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value);
+  for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
   const credential = credentialHeader(provider);
-  if (credential) headers.set(credential[0], credential[1]);
+  if (credential) headers[credential[0]] = credential[1];
   return headers;
 }

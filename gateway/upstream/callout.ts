@@ -40,7 +40,7 @@ async function asked(
   const question = JSON.stringify(questionOf(name, judged));
   const response = await reach(callout, {
     method: "POST",
-    headers: new Headers({ "content-type": "application/json", accept: "application/json" }),
+    headers: { "content-type": "application/json", accept: "application/json" },
     body: question,
     signal: AbortSignal.timeout(callout.timeoutMs),
   });

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Call, Choice, Target, WireName } from "../call.ts";
 import { SURFACES, surfaceFacts } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
-import { upstreamHeaders } from "../http/headers.ts";
+import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
 import { credentialHeader, upstreamUrl } from "../providers/calling.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -160,16 +160,16 @@ function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
 
 const isNative = ({ surface }: Call, wire: WireName): boolean => SURFACES[surface].wire === wire;
 
-function headersFor(call: Call, choice: Choice, { provider, wire }: Target): Headers {
+function headersFor(call: Call, choice: Choice, { provider, wire }: Target): HeaderTable {
   const headers = isNative(call, wire)
     ? upstreamHeaders(call.headers, wire)
     : translatedHeaders(call.headers, wire);
-  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value);
+  for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
   if (choice.channel === "subscription" && call.foreignCredential) {
-    headers.set(call.foreignCredential.header, call.foreignCredential.value);
+    headers[call.foreignCredential.header] = call.foreignCredential.value;
     return headers;
   }
   const credential = credentialHeader(provider);
-  if (credential) headers.set(credential[0], credential[1]);
+  if (credential) headers[credential[0]] = credential[1];
   return headers;
 }

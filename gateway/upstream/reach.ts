@@ -1,3 +1,4 @@
+import type { HeaderTable } from "../http/headers.ts";
 import { neverSent } from "./failures.ts";
 import type { AddressGuard, Way } from "./ssrf.ts";
 
@@ -6,7 +7,7 @@ type Destination = { url: string; allowPrivateNetwork: boolean };
 
 export type Reaching = {
   method: string;
-  headers: Headers;
+  headers: HeaderTable;
   /** A stream is not touched before a connection stands, so it can go by the next way where one takes none. */
   body?: BodyInit | Uint8Array | ReadableStream<Uint8Array> | null;
   signal: AbortSignal;
@@ -78,9 +79,9 @@ function callOf(
   way: Way,
   { method, headers, body, signal, decompress = true }: Reaching,
 ): [string, BunFetchRequestInit] {
-  const rules = { redirect: "manual", timeout: false, decompress };
-  const init = { method, headers, body: body ?? null, signal, ...rules } as BunFetchRequestInit;
+  const asked = { method, headers, body: body ?? null, signal, decompress };
+  const init = { ...asked, redirect: "manual", timeout: false } as BunFetchRequestInit;
   if (way.origin === null) return [url, init];
-  headers.set("host", way.host);
+  headers["host"] = way.host;
   return [way.origin + url.slice(origin.length), { ...init, tls: { serverName: way.serverName } }];
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { SurfaceName, Target, Upload } from "../call.ts";
+import type { HeaderTable } from "../http/headers.ts";
 import { echoFetch } from "../providers/echo.ts";
 import type { Reach } from "./reach.ts";
 import { sentBody } from "./sent-body.ts";
@@ -9,7 +10,7 @@ export type Sending = {
   target: Target;
   surface: SurfaceName;
   url: string;
-  headers: Headers;
+  headers: HeaderTable;
   body: Uint8Array;
   /** Sent in the place of `body`. */
   upload?: Upload | undefined;
@@ -49,7 +50,7 @@ export function sender(reach: Reach, clock: Clock): Send {
     const plain = !upload && isReached(url);
     if (plain) onSent();
     const length = upload ? upload.contentLength : body.byteLength;
-    if (length !== null) headers.set("content-length", String(length));
+    if (length !== null) headers["content-length"] = String(length);
     try {
       const answer = await reach(
         { url, allowPrivateNetwork: target.provider.allowPrivateNetwork },

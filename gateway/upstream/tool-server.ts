@@ -2,6 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import { joinSignals } from "#shared/join-signals.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import type { HeaderTable } from "../http/headers.ts";
 import { failureOf } from "./failures.ts";
 import type { Reach } from "./reach.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -85,13 +86,13 @@ export function toolServerAsker({ reach, clock, watchdog }: ToolServerDeps): Ask
   };
 }
 
-function withCredential(from: Headers, server: ToolServer): Headers {
-  const headers = new Headers(from);
-  headers.set("accept-encoding", "identity");
+function withCredential(from: Headers, server: ToolServer): HeaderTable {
+  const headers: HeaderTable = from.toJSON();
+  headers["accept-encoding"] = "identity";
   const secret = server.credential?.reveal();
   if (secret === undefined) return headers;
-  if (server.credentialHeader === null) headers.set("authorization", `Bearer ${secret}`);
-  else headers.set(server.credentialHeader, secret);
+  if (server.credentialHeader === null) headers["authorization"] = `Bearer ${secret}`;
+  else headers[server.credentialHeader.toLowerCase()] = secret;
   return headers;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { type Call, SURFACES, type SurfaceName, type Target, type WireName } from "../call.ts";
 import type { Provider } from "../directory.ts";
-import { upstreamHeaders } from "../http/headers.ts";
+import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -59,7 +59,7 @@ export function translationOf(
 const NEUTRAL_HEADERS = ["accept", "idempotency-key", "user-agent"] as const;
 
 /** The headers of a translated call: what the client said to a vendor of its own format is not for this one. */
-export function translatedHeaders(from: Headers, wire: WireName): Headers {
+export function translatedHeaders(from: Headers, wire: WireName): HeaderTable {
   const neutral = new Headers({ "content-type": "application/json" });
   for (const name of NEUTRAL_HEADERS) {
     const value = from.get(name);
@@ -99,16 +99,15 @@ export function translatingMeter(meter: Meter, translation: Translation): Meter 
 
 /** The headers of an answer that was translated: its own format and framing, and the provider's id of the call. */
 export function translatedAnswerHeaders(
-  headers: Headers,
+  from: Headers,
   surface: SurfaceName,
   contentType: string,
-): Headers {
+): HeaderTable {
   const { requestIdHeader } = WIRES[SURFACES[surface].wire];
-  const id = requestIdOf(headers);
-  headers.delete("content-encoding");
-  headers.delete("content-length");
-  headers.set("content-type", contentType);
-  if (id !== null) headers.set(requestIdHeader, id);
+  const { "content-encoding": _, ...headers } = clientHeaders(from);
+  const id = headers["x-request-id"] ?? headers["request-id"];
+  headers["content-type"] = contentType;
+  if (id !== undefined) headers[requestIdHeader] = id;
   return headers;
 }
 

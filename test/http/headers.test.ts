@@ -35,7 +35,7 @@ describe("upstreamHeaders", () => {
   test("no x- header, credential, cookie, organisation or hop-by-hop header reaches a provider", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, token)), (entries) => {
-        const sent = [...upstreamHeaders(new Headers(entries), "chat").keys()];
+        const sent = Object.keys(upstreamHeaders(new Headers(entries), "chat"));
         expect(
           sent.filter((header) => header.startsWith("x-") || SECRETS.some((it) => it === header)),
         ).toEqual([]);
@@ -58,23 +58,23 @@ describe("upstreamHeaders", () => {
       new Headers({ ...wanted, "X-Stainless-Lang": "js", "accept-language": "*" }),
       "messages",
     );
-    expect(sent.toJSON()).toEqual({ ...wanted, "accept-encoding": "identity" });
+    expect(sent).toEqual({ ...wanted, "accept-encoding": "identity" });
   });
 
   test("an absent anthropic-version is 2023-06-01 on the messages wire, and no other wire gets one", () => {
-    expect(upstreamHeaders(new Headers(), "messages").get("anthropic-version")).toBe("2023-06-01");
-    expect(upstreamHeaders(new Headers(), "chat").has("anthropic-version")).toBe(false);
+    expect(upstreamHeaders(new Headers(), "messages")["anthropic-version"]).toBe("2023-06-01");
+    expect(upstreamHeaders(new Headers(), "chat")["anthropic-version"]).toBeUndefined();
   });
 
   test("the answer is asked for uncompressed, whatever the client accepts", () => {
-    expect(upstreamHeaders(new Headers({ "accept-encoding": "br" }), "chat").get("accept-encoding")).toBe(
+    expect(upstreamHeaders(new Headers({ "accept-encoding": "br" }), "chat")["accept-encoding"]).toBe(
       "identity",
     );
   });
 
   test("a header that connection names belongs to that connection and stays behind", () => {
     const from = new Headers({ connection: "close, Anthropic-Beta", "anthropic-beta": "a", accept: "*/*" });
-    expect(upstreamHeaders(from, "chat").toJSON()).toEqual({ accept: "*/*", "accept-encoding": "identity" });
+    expect(upstreamHeaders(from, "chat")).toEqual({ accept: "*/*", "accept-encoding": "identity" });
   });
 });
 
@@ -97,7 +97,7 @@ describe("clientHeaders", () => {
       "x-request-id": "req_2",
       "x-should-retry": "false",
     };
-    expect(clientHeaders(new Headers(wanted)).toJSON()).toEqual(wanted);
+    expect(clientHeaders(new Headers(wanted))).toEqual(wanted);
   });
 
   test("cookies, organisations, framing, foreign policies and names of the gateway's own stay behind", () => {
@@ -117,6 +117,6 @@ describe("clientHeaders", () => {
       "x-gateway-guardrail": "soft-deny",
       "x-request-id": "hop",
     });
-    expect([...clientHeaders(from).keys()]).toEqual([]);
+    expect(clientHeaders(from)).toEqual({});
   });
 });

@@ -25,7 +25,7 @@ function sendingTo(url: string): { sending: Sending; asked: () => number } {
     target: { provider: PROVIDER, model: "m", wire: "chat" },
     surface: "chat.completions",
     url,
-    headers: new Headers({ "content-type": "application/json" }),
+    headers: { "content-type": "application/json" },
     body: new TextEncoder().encode('{"model":"m"}'),
     signal: new AbortController().signal,
     onSent: () => {

@@ -19,7 +19,7 @@ export function hosted(send: Send, deps: HostedDeps): Send {
   const sendHosted = async (sending: Sending, { auth, hostedBy }: ProviderFacts) => {
     const placed = hostedBy ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
     for (const [name, value] of Object.entries(await proofOf(placed, auth, { google, clock: deps.clock }))) {
-      placed.headers.set(name, value);
+      placed.headers[name] = value;
     }
     const answer = await send(placed);
     return hostedBy === "bedrock" ? bedrockAnswer(answer) : answer;
@@ -41,6 +41,6 @@ async function proofOf(
   const { provider } = sending.target;
   const credential = provider.credential?.reveal();
   // A caller's own credential is there already, where one may be passed on.
-  if (credential === undefined || sending.headers.has("authorization")) return {};
+  if (credential === undefined || sending.headers["authorization"] !== undefined) return {};
   return auth === "google" ? google(credential, provider) : awsHeaders(credential, sending, clock);
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../errors.ts";
+import type { HeaderTable } from "../../http/headers.ts";
 import { memberValue, scanJson } from "../../http/scan.ts";
 import { splice } from "../../http/splice.ts";
 import type { Sending } from "../send.ts";
@@ -15,12 +16,8 @@ export const HOSTS = {
     const body = scanJson(sending.body);
     const model = encodeURIComponent(modelOf(sending));
     if (sending.surface !== "messages") throw new GatewayError("not_found");
-    const headers = withoutVersion(sending);
-    const beta = headers
-      .get("anthropic-beta")
-      ?.split(",")
-      .map((name) => name.trim());
-    headers.delete("anthropic-beta");
+    const { "anthropic-beta": betas, ...headers } = withoutVersion(sending);
+    const beta = betas?.split(",").map((name) => name.trim());
     const streamed = memberValue(body, "stream") === true;
     return {
       url: `${rootOf(sending)}/model/${model}/invoke${streamed ? "-with-response-stream" : ""}`,
@@ -58,13 +55,12 @@ export const HOSTS = {
 const FIRST_VERSION = "2023-06-01";
 
 function versionOf({ headers }: Sending, first: string): string {
-  const version = headers.get("anthropic-version") ?? FIRST_VERSION;
+  const version = headers["anthropic-version"] ?? FIRST_VERSION;
   return version === FIRST_VERSION ? first : version;
 }
 
-function withoutVersion(sending: Sending): Headers {
-  const headers = new Headers(sending.headers);
-  headers.delete("anthropic-version");
+function withoutVersion(sending: Sending): HeaderTable {
+  const { "anthropic-version": _, ...headers } = sending.headers;
   return headers;
 }
 

@@ -70,7 +70,7 @@ export function googleSigner({ clock, reach }: GoogleDeps): GoogleHeaders {
       { url, allowPrivateNetwork },
       {
         method: "POST",
-        headers: new Headers(),
+        headers: {},
         body: form,
         signal: AbortSignal.timeout(DEADLINE_MS),
       },

@@ -55,14 +55,14 @@ async function sendTo({ kind, baseUrl, credential, headers, ...rest }: Asked) {
     target: { provider, model: rest.model ?? "claude-opus-4-6", wire: "messages" },
     surface: rest.surface ?? "messages",
     url: SENT_TO,
-    headers: new Headers(headers),
+    headers: { ...headers },
     body: new TextEncoder().encode(rest.body ?? '{"model":"m","messages":[]}'),
     signal: new AbortController().signal,
     onSent: () => undefined,
   });
   const [it] = sent;
   if (!it) throw new Error("nothing was sent");
-  return { ...it, answer, text: new TextDecoder().decode(it.body) };
+  return { ...it, headers: new Headers(it.headers), answer, text: new TextDecoder().decode(it.body) };
 }
 
 const BEDROCK = {
