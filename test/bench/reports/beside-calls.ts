@@ -1,6 +1,6 @@
 /**
- * What reports cost the calls beside them: the time of paced calls through a gateway with and without reports asked in
- * loops, in rounds of both by turns, over records of 60 days in an embedded Postgres. Prints the 50th, 95th, 99th and
+ * What reports cost the calls beside them: the time of paced calls through a gateway, from a process that does nothing
+ * else (`beside-callers.ts`), with and without reports asked in loops, in rounds of both by turns, over records of 60 days in an embedded Postgres. Prints the 50th, 95th, 99th and
  * 99.9th percentile, the ratio of each, and what the gateway's memory was before, meanwhile and after.
  *
  *   bun test/bench/reports/beside-calls.ts [--records 300000] [--seconds 6] [--rounds 10] [--rate 150] [--loops 4]
@@ -12,11 +12,9 @@ import { parseArgs } from "node:util";
 import { connect } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
-import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
-import { RANGES } from "#shared/report.ts";
 import { ask, start } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 
 const { values } = parseArgs({
   options: {
@@ -25,32 +23,10 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "10" },
     rate: { type: "string", default: "150" },
     loops: { type: "string", default: "4" },
-    hammer: { type: "string" },
   },
 });
 const seconds = Number(values.seconds);
 const loops = Number(values.loops);
-
-/** Asks for the built-in reports of all ranges with their comparison, in loops, until it is killed; says how often it was answered. */
-async function hammer(url: string): Promise<never> {
-  let answered = 0;
-  process.on("SIGTERM", () => {
-    process.stdout.write(`${answered}\n`);
-    process.exit(0);
-  });
-  const loop = async (first: number) => {
-    for (let i = first; ; i++) {
-      const report = `id=${CATALOGUE[i % CATALOGUE.length]?.id}&range=${RANGES[i % RANGES.length]}`;
-      const answer = await fetch(`${url}/v1/reports?${report}&compare=previous_period`, {
-        headers: { authorization: `Bearer ${ADMIN_KEY}` },
-      });
-      await answer.arrayBuffer();
-      if (answer.ok) answered++;
-    }
-  };
-  await Promise.all(Array.from({ length: loops }, (_, i) => loop(i * 3)));
-  process.exit(1);
-}
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tallygate-beside-"));
@@ -72,8 +48,8 @@ async function main(): Promise<void> {
 /** Rounds with and without reports by turns. */
 async function measured(gateway: GatewayProcess): Promise<void> {
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "beside" });
-  const call = () => timed(gateway.url, secret);
-  await paced(call, 3);
+  const called = (forSeconds: number) => paced(gateway.url, secret, forSeconds);
+  await called(3);
   const before = memoryOf(gateway.pid());
   const times: Record<"without" | "with", number[]> = { without: [], with: [] };
   const loopMs = { without: 0, with: 0 };
@@ -86,7 +62,7 @@ async function measured(gateway: GatewayProcess): Promise<void> {
       const hammering = turn === "with" ? startHammer(gateway.url) : null;
       const worked = loopMsOf(gateway.pid());
       await Bun.sleep(1_000);
-      const taken = await paced(call, seconds);
+      const taken = await called(seconds);
       most = Math.max(most, memoryOf(gateway.pid()));
       times[turn].push(...taken);
       reports += hammering ? await hammering.stop() : 0;
@@ -140,38 +116,17 @@ select gen_random_uuid(), now() - interval '60 days' * (1 - i::float8 / $1::int)
   (i % 90000)::numeric / 1000000, (i % 90000)::numeric / 1000000, false, false
 from generate_series(1, $1::int) i`;
 
-async function timed(url: string, secret: string): Promise<number> {
-  const began = performance.now();
-  const answer = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}` },
-    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "why is the sky blue?" }] }),
-  });
-  await answer.arrayBuffer();
-  if (!answer.ok) throw new Error(`a call was answered ${answer.status}`);
-  return performance.now() - began;
+const CALLERS = join(import.meta.dir, "beside-callers.ts");
+const started = (...words: string[]) =>
+  Bun.spawn([process.execPath, CALLERS, ...words], { stdout: "pipe", stderr: "inherit" });
+
+/** How long each of the calls took that were made for so many seconds, in milliseconds. */
+async function paced(url: string, secret: string, forSeconds: number): Promise<number[]> {
+  return await new Response(started("call", url, secret, values.rate, `${forSeconds}`).stdout).json();
 }
 
-/** Calls at even distances, whether the ones before are answered or not, for so many seconds; how long each took. */
-async function paced(call: () => Promise<number>, forSeconds: number): Promise<number[]> {
-  const apartMs = 1000 / Number(values.rate);
-  const calls: Promise<number>[] = [];
-  const began = performance.now();
-  for (let i = 0; i < forSeconds * Number(values.rate); i++) {
-    const wait = began + i * apartMs - performance.now();
-    if (wait > 0) await Bun.sleep(wait);
-    calls.push(call());
-  }
-  return await Promise.all(calls);
-}
-
-/** The asker is elsewhere in life: here it gives way to what is measured. */
 function startHammer(url: string): { stop(): Promise<number> } {
-  const args = ["--hammer", url, "--loops", String(loops)];
-  const child = Bun.spawn(["nice", "-n", "15", process.execPath, import.meta.path, ...args], {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const child = started("hammer", url, `${loops}`);
   return {
     stop: async () => {
       child.kill("SIGTERM");
@@ -218,5 +173,4 @@ function print(times: Record<"without" | "with", number[]>, reports: number): vo
   console.log(`payloads of one built-in report meanwhile: ${reports}`);
 }
 
-if (values.hammer) await hammer(values.hammer);
-else await main();
+await main();

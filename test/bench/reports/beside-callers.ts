@@ -1,0 +1,118 @@
+/**
+ * The two processes of `beside-calls.ts` that ask a gateway: one calls, and does nothing else, so that its times are
+ * the gateway's; the other asks for reports.
+ *
+ *   bun beside-callers.ts call URL SECRET RATE SECONDS     prints the milliseconds of each call as JSON
+ *   bun beside-callers.ts hammer URL LOOPS                 until SIGTERM; prints how many reports were answered
+ */
+import { setPriority } from "node:os";
+import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import { lengthenSlices, THIS_THREAD } from "#gateway/stores/time-slices.ts";
+import { RANGES } from "#shared/report.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+
+const CONNECTIONS = 200;
+const HEAD_END = "\r\n\r\n";
+
+type Connection = {
+  write(request: string): void;
+  began: number;
+  answer: string;
+};
+
+/** Calls at even distances, whether the ones before are answered or not, over connections that stay open. */
+async function call(url: URL, secret: string, rate: number, seconds: number): Promise<number[]> {
+  const body = JSON.stringify({
+    model: "echo",
+    messages: [{ role: "user", content: "why is the sky blue?" }],
+  });
+  const request =
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: Bearer ${secret}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${body.length}${HEAD_END}${body}`;
+  const free: Connection[] = [];
+  const times: number[] = [];
+  for (let i = 0; i < CONNECTIONS; i++) {
+    free.push(
+      await connection(url, (it) => {
+        times.push(performance.now() - it.began);
+        free.push(it);
+      }),
+    );
+  }
+  const apartMs = 1000 / rate;
+  const count = Math.floor(seconds * rate);
+  const began = performance.now();
+  for (let i = 0; i < count; i++) {
+    const wait = began + i * apartMs - performance.now();
+    if (wait > 0) await Bun.sleep(wait);
+    const one = free.pop();
+    if (!one) throw new Error(`${CONNECTIONS} calls are not answered`);
+    one.began = performance.now();
+    one.write(request);
+  }
+  while (times.length < count) await Bun.sleep(5);
+  return times;
+}
+
+/** A connection that is told of each whole answer. */
+async function connection(url: URL, answered: (it: Connection) => void): Promise<Connection> {
+  const it: Connection = { write: () => undefined, began: 0, answer: "" };
+  const socket = await Bun.connect({
+    hostname: url.hostname,
+    port: Number(url.port),
+    socket: {
+      data(_, bytes) {
+        it.answer += bytes.toString("latin1");
+        if (!isWhole(it.answer)) return;
+        if (!it.answer.startsWith("HTTP/1.1 200 ")) throw new Error(it.answer);
+        it.answer = "";
+        answered(it);
+      },
+    },
+  });
+  it.write = (request) => void socket.write(request);
+  return it;
+}
+
+function isWhole(answer: string): boolean {
+  const head = answer.indexOf(HEAD_END);
+  if (head < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(answer.slice(0, head));
+  return length
+    ? answer.length >= head + HEAD_END.length + Number(length[1])
+    : answer.endsWith(`\r\n0${HEAD_END}`);
+}
+
+/**
+ * Asks for the built-in reports of all ranges with their comparison, in loops. The asker is elsewhere in life: here all its
+ * threads give way to what is measured, as reports do.
+ */
+async function hammer(url: string, loops: number): Promise<void> {
+  setPriority(19);
+  lengthenSlices(THIS_THREAD);
+  let answered = 0;
+  process.on("SIGTERM", () => {
+    process.stdout.write(`${answered}\n`);
+    process.exit(0);
+  });
+  const loop = async (first: number) => {
+    for (let i = first; ; i++) {
+      const report = `id=${CATALOGUE[i % CATALOGUE.length]?.id}&range=${RANGES[i % RANGES.length]}`;
+      const answer = await fetch(`${url}/v1/reports?${report}&compare=previous_period`, {
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+      });
+      await answer.arrayBuffer();
+      if (answer.ok) answered++;
+    }
+  };
+  await Promise.all(Array.from({ length: loops }, (_, i) => loop(i * 3)));
+}
+
+const [what, url = "", ...words] = process.argv.slice(2);
+if (what === "hammer") {
+  await hammer(url, Number(words[0]));
+} else {
+  const times = await call(new URL(url), words[0] ?? "", Number(words[1]), Number(words[2]));
+  await Bun.write(Bun.stdout, JSON.stringify(times));
+  process.exit(0);
+}
