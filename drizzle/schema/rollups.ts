@@ -3,8 +3,11 @@ import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } fro
 import { exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
-/** Columns `h0` to `h75`: how many calls' latency fell into each bucket; null is none, which takes no space. */
-export const BUCKETS = 76;
+/**
+ * Columns `h0` to `h75` of rows that versions before 0017 wrote: how many calls' latency fell into each bucket. They are
+ * null where `latencies` says it.
+ */
+const BUCKETS = 76;
 
 const histogram = () =>
   Object.fromEntries(Array.from({ length: BUCKETS }, (_, i) => [`h${i}`, integer(`h${i}`)]));
@@ -12,7 +15,7 @@ const histogram = () =>
 const count = (name: string) => integer(name).notNull();
 const sum = (name: string) => bigint(name, { mode: "bigint" }).notNull();
 
-/** What is summed up of a set of records, beside its histogram. Money is null where none of its costs is known. */
+/** What is summed up of a set of records. Money is null where none of its costs is known. */
 const sums = () => ({
   records: count("records"),
   unpriced: count("unpriced"),
@@ -31,6 +34,11 @@ const sums = () => ({
   ttftCount: count("ttft_count"),
   /** When the first of them began. */
   firstAt: instant("first_at").notNull(),
+  /**
+   * The histogram of their latencies as one number, so that sums of it are those of the histograms: twelve decimals for
+   * each bucket, those of the lowest first. Null where no latency is known, and of rows that `h0` to `h75` still tell.
+   */
+  latencies: exact("latencies"),
 });
 
 /**
@@ -54,6 +62,8 @@ export const rollupState = pgTable("rollup_state", {
   rawFrom: instant("raw_from"),
   /** Weeks before this Monday are summed up. A day of theirs that is summed up again changes them at once. */
   weeksTo: date("weeks_to").notNull().default("0001-01-01"),
+  /** Histograms of this day and later ones are in `latencies`; behind an update of the tables it goes back by days. */
+  packedFrom: date("packed_from").notNull().default("0001-01-01"),
 });
 
 /** What reports tell apart, but for model and route, which change within a session. */
@@ -131,7 +141,6 @@ const byOne = () => ({
   activeHours: count("active_hours"),
   /** The same outside the subscription lane. */
   billedHours: count("billed_hours"),
-  // Last, so that who asks for no percentile need not read past it.
   ...histogram(),
 });
 

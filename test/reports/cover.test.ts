@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { coverOf, mondayOf, type Span } from "#gateway/reports/rollup/cover.ts";
-import { BUCKET_FLOORS_MS } from "#gateway/reports/rollup/sums.ts";
+import { BUCKET_FLOORS_MS } from "#gateway/reports/rollup/latencies.ts";
 
 const ms = (text: string) => Date.parse(text);
 const text = ({ fromMs, toMs }: Span) =>

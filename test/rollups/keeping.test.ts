@@ -233,6 +233,81 @@ describe("an update of the tables", () => {
     await it.close();
   }, 20_000);
 
+  test("histograms that an earlier version wrote are read as they are, and packed a day at a time", async () => {
+    const it = await ledger();
+    const days = Array.from({ length: 20 }, (_, day) =>
+      new Date(Date.UTC(2026, 10, 1 + day, day, 7 * (day % 8))).toISOString(),
+    );
+    await it.write(
+      days.flatMap((day, i) => [
+        call(day, { latencyMs: 3 * i, model: `m${i % 2}` }),
+        call(day, { latencyMs: 40_000 * i, owner: "bob" }),
+        call(day, { latencyMs: null, owner: "bob" }),
+      ]),
+    );
+    await it.rollups.catchUp(NOW);
+    const cuts: Spec["dimensions"][] = [[], ["model"], ["subject", "week"], ["session"], ["model", "key"]];
+    const asked = cuts.flatMap((dimensions) =>
+      [{}, { subject: ["bob"] }].map((filters) =>
+        spec({
+          dimensions,
+          filters,
+          measures: ["latency_p95_ms", "requests"],
+          range: { from: null, to: days[19] ?? "" },
+        }),
+      ),
+    );
+    const told = async () => await Promise.all(asked.map(async (one) => await figures(it.rolled, one)));
+    const before = await told();
+    const tables = ["hours", "cells", "sessions", "quarters", "hourly", "days", "weeks"].map(
+      (name) => `rollup_${name}`,
+    );
+    const stored = async () =>
+      await Promise.all(
+        tables.map(async (table) => [
+          ...(await it.sql`select latencies::text from ${it.sql(table)} order by 1`),
+        ]),
+      );
+    const packed = await stored();
+    const columns = Array.from({ length: 76 }, (_, i) => i);
+    for (const table of tables) {
+      await it.sql.unsafe(`alter table ${table} drop constraint ${table}_packed`);
+      await it.sql.unsafe(
+        `update ${table} set latencies = null, ${columns
+          .map(
+            (i) => `h${i} = nullif(nullif(substr(latencies::text, ${3 + 12 * i}, 12), '')::bigint, 0)::int`,
+          )
+          .join(", ")}`,
+      );
+    }
+    await it.sql`update rollup_state set packed_from = '9999-12-31'`;
+    expect(await told()).toEqual(before);
+    expect(await it.rollups.turn(NOW)).toBe("more");
+    expect(await told()).toEqual(before);
+    // Sums of several days and weeks are made of both.
+    await it.write([call("2026-11-10T09:30:00Z", { latencyMs: 77, owner: "eve" })]);
+    const later = await figures(it.single, asked[0]);
+    await it.rollups.turn(NOW, false);
+    expect((await figures(it.rolled, asked[0]))[0]?.[1]).toBe(later[0]?.[1] as never);
+    await it.sql`delete from requests where owner = 'eve'`;
+    await it.sql`insert into rollup_marks (org_id, hour, id) values ('default', '2026-11-10T09:00:00Z', ${Bun.randomUUIDv7()})`;
+    await it.rollups.catchUp(NOW);
+    expect(await told()).toEqual(before);
+    expect(await stored()).toEqual(packed);
+    const [left] = await it.sql`select packed_from::text from rollup_state`;
+    expect(left).toEqual({ packed_from: "0001-01-01" } as never);
+    await it.close();
+  }, 20_000);
+
+  test("an earlier version beside this one cannot add sums that nobody would pack", async () => {
+    const it = await ledger();
+    await it.write([call("2026-11-10T09:30:00Z", { latencyMs: 77 })]);
+    await it.rollups.catchUp(NOW);
+    const again = it.sql`update rollup_hours set latencies = null, h13 = 1`.catch(codeOf);
+    expect(await again).toBe("23514");
+    await it.close();
+  }, 20_000);
+
   test("weeks are made of the days that there are, one at a time, and what came late in them changes them", async () => {
     const it = await ledger();
     const at = (day: number, hour = 9) => new Date(Date.UTC(2026, 8, day, hour)).toISOString();

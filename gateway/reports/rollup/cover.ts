@@ -15,8 +15,11 @@ export type Reached = {
   markedMs: readonly number[];
 };
 
-/** How far all rollups reach: weeks before the Monday `weeksToMs` are summed up, and the quarters of the hours `quarteredMs`. */
-export type Survey = Reached & { weeksToMs: number; quarteredMs: readonly number[] };
+/**
+ * How far all rollups reach: weeks before the Monday `weeksToMs` are summed up, and the quarters of the hours
+ * `quarteredMs`. `isPacked`: no row is left that an earlier version wrote with a column for each bucket of latency.
+ */
+export type Survey = Reached & { weeksToMs: number; quarteredMs: readonly number[]; isPacked: boolean };
 
 /**
  * Where the records of a period are read, each of them in one place: `sums` by one dimension, from a midnight to the end

@@ -4,10 +4,10 @@ import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, hasManyGroups, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { usedSums } from "./parts.ts";
+import { sumSql, usedSums } from "./parts.ts";
 import { activeInQuarters } from "./quarters.ts";
 import { boundsSql, spansSql } from "./spans.ts";
-import { BUCKET_NAMES, BUCKET_SQL, overRecords } from "./sums.ts";
+import { overRecords } from "./sums.ts";
 
 /** The columns of cells and of records that tell groups apart, and what they are where a statement needs them not. */
 const KEY_TYPES = {
@@ -36,12 +36,6 @@ const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
 };
 
 /**
- * What facts bring: `sums` of cells, and of single records by what is asked for; the `histograms` of cells alone, which
- * are wide; or the `buckets` of single records' latencies (0 to 75), and how many (`n`) are in each.
- */
-export type Brings = "sums" | "histograms" | "buckets";
-
-/**
  * Cells of days and hours, and single records, where no sums by one dimension are read. `among`: a table of the groups
  * that are wanted; of cells no others' sessions are read then, where groups are of sessions.
  */
@@ -49,7 +43,6 @@ export function factsSql(
   context: Context,
   dimensions: readonly DimensionName[],
   kind: Kind | null,
-  brings: Brings,
   among: string | null = null,
 ): string {
   const { ask, params } = context;
@@ -57,26 +50,22 @@ export function factsSql(
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
   const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
-  const keys = keysOf(context, kind ? [...asked, kind] : asked, brings);
+  const keys = keysOf(context, kind ? [...asked, kind] : asked);
   // Groups are made before anything else is done with their cells, which are many and wide; but not of all keys, of which
   // names choose few, and not where persons and days leave hardly fewer than there are cells.
   const timely = asked.some(isTimely);
-  const alike = context.entities.every((entity) => entity === "person" && !timely) || brings === "histograms";
+  const alike = context.entities.every((entity) => entity === "person" && !timely);
   const few = !hasManyGroups(dimensions) && !filters.some(([name]) => name === "key");
   const by = alike && few ? (timely ? "day" : "all") : null;
   return `
-  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind, brings)}
+  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, keys, brings, { among: amongSql(dimensions, among), by })}
+    from (${cellsSql(context, keys, { among: amongSql(dimensions, among), by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
 }
-
-/** The table `…_cells`: histograms of the cells of those groups that another table chooses. */
-export const cellsAmong = (context: Context, chosen: string): string =>
-  `${chosen}_cells as not materialized (${factsSql(context, context.dimensions, context.kind, "histograms", chosen)}\n)`;
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
 function amongSql(dimensions: readonly DimensionName[], among: string | null): string[] {
@@ -88,9 +77,7 @@ function amongSql(dimensions: readonly DimensionName[], among: string | null): s
   ];
 }
 
-function columnsOf({ ask, columns, entities }: Context, kind: Kind | null, brings: Brings): string {
-  if (brings === "histograms") return BUCKET_NAMES.map((name) => `r.${name}`).join(", ");
-  if (brings === "buckets") return "r.bucket, r.n";
+function columnsOf({ ask, columns, entities }: Context, kind: Kind | null): string {
   const people = entities.includes("person") ? "coalesce(r.user_label, r.owner)" : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
   return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
@@ -99,8 +86,8 @@ function columnsOf({ ask, columns, entities }: Context, kind: Kind | null, bring
 }
 
 /** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
-function keysOf({ entities }: Context, asked: readonly string[], brings: Brings): Key[] {
-  const names: readonly string[] = brings === "sums" ? [...asked, "channel", ...whoOf(entities)] : asked;
+function keysOf({ entities }: Context, asked: readonly string[]): Key[] {
+  const names: readonly string[] = [...asked, "channel", ...whoOf(entities)];
   const needed = names.flatMap((name) => KEYS_OF[name as DimensionName] ?? []);
   return KEYS.filter((key) => needed.includes(key));
 }
@@ -112,41 +99,34 @@ const whoOf = (entities: Context["entities"]): DimensionName[] =>
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
  * alike within a branch is a constant. These are summed up at once: most that follows is then done for few rows.
  */
-function cellsSql(context: Context, keys: readonly Key[], brings: Brings, which: Which): string {
+function cellsSql(context: Context, keys: readonly Key[], which: Which): string {
   const { covers } = context;
   const { current, previous } = covers;
-  const branches =
-    brings === "buckets"
-      ? []
-      : [
-          ...cellsOf(context, keys, brings, {
-            table: keys.some(isFine) ? "rollup_cells" : "rollup_sessions",
-            at: "day",
-            hours: "hours",
-            spansOf: ({ days }) => days,
-            ...which,
-          }),
-          ...cellsOf(context, keys, brings, {
-            table: "rollup_hours",
-            at: "hour",
-            hours: hourBit("hour"),
-            spansOf: ({ hours }) => hours,
-            ...which,
-          }),
-        ];
-  if (brings === "sums" && context.entities.length > 0) {
+  const branches = [
+    ...cellsOf(context, keys, {
+      table: keys.some(isFine) ? "rollup_cells" : "rollup_sessions",
+      at: "day",
+      hours: "hours",
+      spansOf: ({ days }) => days,
+      ...which,
+    }),
+    ...cellsOf(context, keys, {
+      table: "rollup_hours",
+      at: "hour",
+      hours: hourBit("hour"),
+      spansOf: ({ hours }) => hours,
+      ...which,
+    }),
+    ...current.raw.map((span) => recordsSql(context, keys, true, span)),
+    ...(previous?.raw ?? []).map((span) => recordsSql(context, keys, false, span)),
+  ];
+  if (context.entities.length > 0) {
     branches.push(
       ...activeInQuarters(context, keys, true, current.quarters),
       ...activeInQuarters(context, keys, false, previous?.quarters ?? null),
     );
   }
-  if (brings !== "histograms") {
-    branches.push(
-      ...current.raw.map((span) => recordsSql(context, keys, brings, true, span)),
-      ...(previous?.raw ?? []).map((span) => recordsSql(context, keys, brings, false, span)),
-    );
-  }
-  return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys, brings);
+  return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys);
 }
 
 /** Which cells are read, each condition by itself, and what they are grouped by beside their keys; null: they are not. */
@@ -159,21 +139,17 @@ type CellTable = Which & {
 };
 
 function cellsOf(
-  { ask, params, covers, columns }: Context,
+  { ask, params, covers, columns, isPacked }: Context,
   keys: readonly Key[],
-  brings: Brings,
   { table, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
   const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
-  const own: [name: string, sql: string][] =
-    brings === "sums"
-      ? [
-          ...usedSums(columns).map((name): [string, string] => [name, name]),
-          ["session_cost_usd", "case when session is not null then cost_usd end"],
-        ]
-      : BUCKET_NAMES.map((name) => [name, name]);
+  const own: [name: string, sql: string][] = [
+    ...usedSums(columns).map((name): [string, string] => [name, sumSql(name, isPacked)]),
+    ["session_cost_usd", "case when session is not null then cost_usd end"],
+  ];
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
   const told = own.map(([name, sql]) => `${by ? `sum(${sql})` : sql} as ${name}`);
   const group = by
@@ -189,7 +165,6 @@ function cellsOf(
 function recordsSql(
   { ask, params, columns }: Context,
   keys: readonly Key[],
-  brings: Brings,
   isCurrent: boolean,
   span: Span,
 ): string {
@@ -197,30 +172,21 @@ function recordsSql(
   const sessionCost = columns.includes("session_cost_usd")
     ? "sum(r.cost_usd) filter (where r.session is not null)"
     : "null::numeric";
-  const own =
-    brings === "sums"
-      ? [...usedSums(columns).map(overRecords), `${sessionCost} as session_cost_usd`]
-      : [`${BUCKET_SQL} as bucket`, "count(*) as n"];
+  const own = [...usedSums(columns).map(overRecords), `${sessionCost} as session_cost_usd`];
   const groups = ["r.org_id", ...keys.map((key) => `r.${key}`), ...(isOne ? [] : [day])];
-  if (brings === "buckets") groups.push("bucket");
   return `
     select ${[`${isCurrent} as current`, `${day} as day`, `${hours} as hours`, "r.org_id", ...keys.map((key) => `r.${key}`), ...own].join(", ")}
     from requests r
-    where r.org_id = ${params.add(ask.orgId, "text")} and ${boundsSql("r.started_at", span, params)}${brings === "buckets" ? " and r.latency_ms is not null" : ""}
+    where r.org_id = ${params.add(ask.orgId, "text")} and ${boundsSql("r.started_at", span, params)}
     group by ${groups.join(", ")}`;
 }
 
 /** Columns without rows: no record is read as a fact. */
-function nothing({ columns }: Context, keys: readonly Key[], brings: Brings): string {
+function nothing({ columns }: Context, keys: readonly Key[]): string {
   const sums = [...usedSums(columns), "session_cost_usd"].map((name) => `0::numeric as ${name}`);
-  const own = {
-    sums,
-    histograms: BUCKET_NAMES.map((name) => `0 as ${name}`),
-    buckets: ["0 as bucket", "0 as n"],
-  };
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
-    select ${["true as current", "null::date as day", "0 as hours", "''::text as org_id", ...told, ...own[brings]].join(", ")} where false`;
+    select ${["true as current", "null::date as day", "0 as hours", "''::text as org_id", ...told, ...sums].join(", ")} where false`;
 }
 
 /** Which day and hours the records of a span are of, and whether all of them are of one. */

@@ -4,9 +4,8 @@ import { asksForLane } from "../spec.ts";
 import { type Context, dayOf, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
 import { unitOf, whoOf } from "./distinct.ts";
 import { LANE } from "./kinds.ts";
-import { OVER_CELLS, partSql, usedSums } from "./parts.ts";
+import { OVER_CELLS, partSql, sumSql, usedSums } from "./parts.ts";
 import { boundsSql } from "./spans.ts";
-import { BUCKET_NAMES } from "./sums.ts";
 
 /** What sums by one dimension add to a section; nothing where none are read. */
 export function sumPartsOf(context: Context, section: Section): string[] {
@@ -17,10 +16,6 @@ export function sumPartsOf(context: Context, section: Section): string[] {
     ...gapParts(context, section),
   ];
 }
-
-/** Their histograms by group. */
-export const sumHistograms = (context: Context, section: Section): string[] =>
-  sumsSql(context, section, BUCKET_NAMES);
 
 /** What sums of hours have, and those of their quarters have not: who was active is told of hours by their cells. */
 const OF_HOURS: readonly string[] = ["active_hours", "billed_hours"];
@@ -51,7 +46,7 @@ const GAPS: Tables = {
 
 /** The rows of a reach's weeks, of the days that these leave, of the hours behind them and of their quarters; a week's `day` is its Monday. */
 function rowsOf(
-  { params }: Context,
+  { params, isPacked }: Context,
   { dimensions }: Section,
   reach: Reach,
   { columns, ...tables }: Tables & { columns: readonly string[] },
@@ -60,8 +55,10 @@ function rowsOf(
   // No week where a row is of less than one.
   const weeks = dimensions.some((name) => name === "day" || name === "month") ? null : reach.weeks;
   const own = ["org_id", "kind", "value", ...columns];
-  const select = own.map((name) => `t.${name}`).join(", ");
-  const ofQuarter = own.map((name) => (OF_HOURS.includes(name) ? `0 as ${name}` : `t.${name}`)).join(", ");
+  const column = (name: string) =>
+    name === "latencies" ? `${sumSql(name, isPacked)} as latencies` : `t.${name}`;
+  const select = own.map(column).join(", ");
+  const ofQuarter = own.map((name) => (OF_HOURS.includes(name) ? `0 as ${name}` : column(name))).join(", ");
   const between = (table: string, column: string, from: string, to: string) =>
     from < to
       ? [

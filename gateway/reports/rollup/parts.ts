@@ -1,10 +1,11 @@
 import type { AggregateName } from "../measures.ts";
 import { filtersOf } from "../spec.ts";
 import { type Context, ENTITIES, reachesOf, type Section } from "./context.ts";
+import { LATENCIES } from "./latencies.ts";
 import { SUM_NAMES, type SumName } from "./sums.ts";
 
 /** Aggregates of `requests` over cells, which are sums of records. What is counted distinctly is counted apart. */
-export const OVER_CELLS: Partial<Record<AggregateName | "uncertain", string>> = {
+export const OVER_CELLS: Partial<Record<AggregateName | "uncertain" | "latencies", string>> = {
   records: "sum(records)",
   billed_records: "sum(records) filter (where billed)",
   unpriced: "sum(unpriced) filter (where billed)",
@@ -23,6 +24,7 @@ export const OVER_CELLS: Partial<Record<AggregateName | "uncertain", string>> = 
   latency_count: "sum(latency_count)",
   ttft_sum_ms: "sum(ttft_sum)",
   ttft_count: "sum(ttft_count)",
+  latencies: "sum(latencies)",
 };
 
 /** The columns of cells that these aggregates are made of. */
@@ -30,6 +32,10 @@ export function usedSums(columns: readonly string[]): SumName[] {
   const words = new Set(columns.flatMap((name) => OVER_CELLS[name as AggregateName]?.match(/\w+/g) ?? []));
   return SUM_NAMES.filter((name) => words.has(name));
 }
+
+/** The column of a row of sums; `packed`: of none that an earlier version wrote. */
+export const sumSql = (name: SumName, packed: boolean): string =>
+  name === "latencies" && !packed ? LATENCIES : name;
 
 /** Every part has the same columns, all of them sums, so that the parts of a group add up. */
 export function partSql(

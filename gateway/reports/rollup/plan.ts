@@ -7,9 +7,9 @@ import type { Period } from "../window.ts";
 import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, reachesOf, sectionsOf } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
-import { type Brings, cellsAmong, factsSql } from "./facts.ts";
-import { percentilesSql } from "./histograms.ts";
+import { factsSql } from "./facts.ts";
 import { isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
+import { p95Sql } from "./latencies.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { isRanked, rankedSql } from "./ranked.ts";
@@ -31,54 +31,37 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const ranked = isRanked(context);
   // A record with several tags is in several groups, and one of groups that are not shown in none.
   const places = { groups: "facts", total: dimensions.includes("tag") || ranked ? "facts_all" : "facts" };
-  const asked = names.includes(P95);
   // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
-  const first = asked && ask.spec.measures[0] === P95;
-  const chosen = first ? (ranked ? "ranked" : null) : "group_shown";
-  const facts = factsOf(context, places);
-  const choice = ranked ? rankedOf(context, first) : [];
-  const sums = sumsOf(context, places, ranked);
-  const percentiles = asked ? percentilesOf(context, places, chosen) : [];
+  const first = ask.spec.measures[0] === P95;
   const ctes = [
-    ...facts,
-    ...choice,
-    ...sums,
-    ...(first ? percentiles : []),
-    cellsOf(names, first),
+    ...factsOf(context, places),
+    ...(ranked ? rankedOf(context, first) : []),
+    ...sumsOf(context, places, ranked),
+    cellsOf(context, first),
     "group_cells as (select * from cells where not total)",
     "total_cells as (select * from cells where total)",
     `shown as (${shownSql(dimensions, ask.spec.measures)}
 )`,
-    "group_shown as (select d1, d2 from shown where not total)",
-    ...(first ? [] : percentiles),
   ];
-  const late = asked && !first;
+  const columns = first ? "x.*" : columnsWithPercentiles(names);
   const text = `with ${ctes.join(",\n")}
-${late ? withPercentiles(names) : "select x.*, x.total::text as is_total from shown x"} order by x.total, x.place`;
+select x.total::text as is_total, ${columns} from shown x order by x.total, x.place`;
   return { text, params: params.values, alone: reachesOf(context).length > 0 };
 }
 
 type Places = { groups: string; total: string };
 
-/** The facts of the groups and of the total, and beside them their latencies. Each reading takes its own columns. */
+/** The facts of the groups and of the total. */
 function factsOf(context: Context, places: Places): string[] {
-  const { dimensions, kind, names } = context;
+  const { dimensions, kind } = context;
   const apart = isApart(context);
-  const of = (name: string, brings: Brings, own = context) =>
-    name === "facts" ? factsSql(own, dimensions, kind, brings) : factsSql(own, [], null, brings);
+  const of = (name: string, own: Context) =>
+    name === "facts" ? factsSql(own, dimensions, kind) : factsSql(own, [], null);
   // Where rows are chosen first, they are by sums of the facts.
   const who = apart && !isRanked(context) ? { ...context, columns: [] } : context;
   return [...new Set(Object.values(places))].flatMap((name) => [
-    `${name} as not materialized (${of(name, "sums", who)}\n)`,
-    ...(apart
-      ? [`${name}_alike as not materialized (${of(name, "sums", { ...context, entities: [] })}\n)`]
-      : []),
-    ...(names.includes(P95)
-      ? [
-          `${name}_cells as not materialized (${of(name, "histograms")}\n)`,
-          `${name}_buckets as not materialized (${of(name, "buckets")}\n)`,
-        ]
-      : []),
+    `${name} as not materialized (${of(name, who)}\n)`,
+    ...(apart ? [`${name}_alike as not materialized (${of(name, { ...context, entities: [] })}\n)`] : []),
   ]);
 }
 
@@ -86,17 +69,10 @@ function factsOf(context: Context, places: Places): string[] {
 const rankedOf = (context: Context, byP95: boolean): string[] => [
   ...(byP95 ? rankedByP95(context) : [`ranked as materialized (${rankedSql(context)}\n)`]),
   `facts_ranked as not materialized (
-  select f.* from (${factsSql(context, context.dimensions, context.kind, "sums", "ranked")}
+  select f.* from (${factsSql(context, context.dimensions, context.kind, "ranked")}
   ) f where (f.d1, f.d2) in (select d1, d2 from ranked)
 )`,
 ];
-
-/** Where rows are chosen from many groups, the cells of those alone. */
-function percentilesOf(context: Context, places: Places, chosen: "group_shown" | "ranked" | null): string[] {
-  if (chosen === null || !isRanked(context)) return percentilesSql(context, places, chosen);
-  const cells = `${chosen}_cells`;
-  return [cellsAmong(context, chosen), ...percentilesSql(context, { ...places, cells }, chosen)];
-}
 
 function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
   const { columns, entities } = context;
@@ -146,11 +122,13 @@ function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
   ];
 }
 
-const cellsOf = (names: readonly AggregateName[], withP95: boolean): string => `cells as (
-  select s.total, s.current, s.d1, s.d2, ${names.map((name) => `${finalSql(name, withP95)} as ${name}`).join(", ")},
-    coalesce(s.uncertain, 0) > 0 as floor
-  from sums s${withP95 ? joinPercentiles("s", "p", "s.current") : ""} where s.records > 0
+function cellsOf({ names }: Context, first: boolean): string {
+  const columns = names.map((name) => `${finalSql(name, first)} as ${name}`);
+  return `cells as (
+  select s.total, s.current, s.d1, s.d2, ${[...columns, "coalesce(s.uncertain, 0) > 0 as floor"].join(", ")}
+  from sums s where s.records > 0
 )`;
+}
 
 function contextOf(ask: Ask, survey: Survey): Context {
   const { dimensions, measures } = ask.spec;
@@ -160,7 +138,12 @@ function contextOf(ask: Ask, survey: Survey): Context {
   const cover = (period: Period) => coverOf(period, survey, kind !== null, quartered);
   const { current, previous } = ask.periods;
   // What tells whether a group is there, and whether its money is known, is always summed.
-  const columns = new Set<string>(["records", "uncertain", ...names]);
+  const columns = new Set<string>([
+    "records",
+    "uncertain",
+    ...names,
+    ...(names.includes(P95) ? ["latencies"] : []),
+  ]);
   return {
     ask,
     dimensions,
@@ -168,29 +151,26 @@ function contextOf(ask: Ask, survey: Survey): Context {
     kind,
     covers: { current: cover(current), previous: previous && cover(previous) },
     weeksToMs: survey.weeksToMs,
+    isPacked: survey.isPacked,
     names,
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities: ENTITY_NAMES.filter((entity) => isAsked(entity, names)),
   };
 }
 
-function finalSql(name: AggregateName, withP95: boolean): string {
-  if (name === P95) return withP95 ? `p.${P95}` : "null";
+/** The percentile, where rows are not shown in its order, is at first the latencies that it is made of. */
+function finalSql(name: AggregateName, first: boolean): string {
+  if (name === P95) return first ? p95Sql("s.latencies::text") : "s.latencies";
   return AGGREGATES[name].money ? `s.${name}` : `coalesce(s.${name}, 0)`;
 }
 
-const joinPercentiles = (rows: string, name: string, current: string): string => `
-  left join percentiles ${name} on ${name}.total = ${rows}.total and ${name}.current = ${current}
-    and ${name}.d1 = ${rows}.d1 and ${name}.d2 = ${rows}.d2`;
-
-/** Fills in the percentiles of the rows that are shown. */
-function withPercentiles(names: readonly AggregateName[]): string {
-  const columns = (["c", "p"] as const).flatMap((side) => [
-    `x.${side}_found, x.${side}_floor`,
-    ...names.map((name) => (name === P95 ? `${side}.${P95}::text as ${side}_${P95}` : `x.${side}_${name}`)),
-  ]);
-  return `select x.total::text as is_total, x.d1, x.d2, ${columns.join(", ")}
-from shown x${joinPercentiles("x", "c", "true")}${joinPercentiles("x", "p", "false")}`;
+function columnsWithPercentiles(names: readonly AggregateName[]): string {
+  const column = (name: string) =>
+    name.endsWith(P95) ? `${p95Sql(`x.${name}`)}::text as ${name}` : `x.${name}`;
+  const sides = ["c", "p"].flatMap((side) =>
+    [`found`, `floor`, ...names].map((name) => column(`${side}_${name}`)),
+  );
+  return ["x.d1", "x.d2", ...sides].join(", ");
 }
 
 /**

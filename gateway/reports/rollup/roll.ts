@@ -1,5 +1,6 @@
 import { BILLED, KIND_NAMES, KINDS, type Kind, QUARTER_KINDS, quarterSql, TAG_ROWS } from "./kinds.ts";
-import { BUCKET_NAMES, BUCKET_SQL, overRecords, SUM_NAMES, SUMS } from "./sums.ts";
+import { LATENCIES } from "./latencies.ts";
+import { overRecords, SUM_NAMES, SUMS, type SumName } from "./sums.ts";
 
 // The statements that make sums. Parameters: $1 is the organisation; the others stand at each.
 
@@ -9,23 +10,18 @@ export const KEYS = [...SESSION_KEYS, "model", "route"] as const;
 
 const keys = KEYS.join(", ");
 const sums = SUM_NAMES.join(", ");
-const buckets = BUCKET_NAMES.join(", ");
 
 const summed = SUM_NAMES.map(overRecords).join(", ");
-
-const counted = BUCKET_NAMES.map(
-  (name, i) => `nullif(count(*) filter (where r.bucket = ${i}), 0)::int as ${name}`,
-).join(", ");
 
 const UTC_DAY = "(hour at time zone 'UTC')::date";
 
 const cellsOf = (where: string, firstCell: string): string => `
-insert into rollup_hours (org_id, hour, cell, day, ${keys}, ${sums}, first_at, ${buckets})
-select $1::text, hour, (${firstCell} + row_number() over ())::int, ${UTC_DAY}, ${keys}, ${sums}, first_at, ${buckets}
+insert into rollup_hours (org_id, hour, cell, day, ${keys}, ${sums}, first_at)
+select $1::text, hour, (${firstCell} + row_number() over ())::int, ${UTC_DAY}, ${keys}, ${sums}, first_at
 from (
   select date_trunc('hour', r.started_at, 'UTC') as hour, ${KEYS.map((key) => `r.${key}`).join(", ")}, ${summed},
-    min(r.started_at) as first_at, ${counted}
-  from (select r.*, ${BUCKET_SQL} as bucket from requests r where r.org_id = $1::text and ${where}) r
+    min(r.started_at) as first_at
+  from requests r where r.org_id = $1::text and ${where}
   group by hour, ${KEYS.map((key) => `r.${key}`).join(", ")}
 ) cells`;
 
@@ -60,11 +56,11 @@ export const FORGET_QUARTERS =
   "delete from rollup_quarters where org_id = $1::text and at >= $2::timestamptz and at < $3::timestamptz";
 
 const quartersOf = (kind: Kind): string => `
-insert into rollup_quarters (org_id, kind, at, value, channel, ${sums}, first_at, session_cost_usd, ${buckets})
+insert into rollup_quarters (org_id, kind, at, value, channel, ${sums}, first_at, session_cost_usd)
 select $1::text, '${kind}', r.at, ${KINDS[kind]}, r.channel, ${summed}, min(r.started_at),
-  sum(r.cost_usd) filter (where r.session is not null), ${counted}
+  sum(r.cost_usd) filter (where r.session is not null)
 from (
-  select r.*, ${quarterSql("r.started_at")} as at, ${BUCKET_SQL} as bucket
+  select r.*, ${quarterSql("r.started_at")} as at
   from requests r where r.org_id = $1::text and r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz
 ) r
 group by r.at, ${KINDS[kind]}, r.channel`;
@@ -72,8 +68,10 @@ group by r.at, ${KINDS[kind]}, r.channel`;
 /** The quarters of the hours from $2 to before $3, of which there are none. */
 export const ROLL_QUARTERS: readonly string[] = QUARTER_KINDS.map(quartersOf);
 
-const resummed = SUM_NAMES.map((name) => `sum(r.${name})::${SUMS[name].type}`).join(", ");
-const recounted = BUCKET_NAMES.map((name) => `sum(r.${name})::int`).join(", ");
+/** A sum over rows `r` of sums, of any version. */
+const overSums = (name: SumName): string =>
+  `sum(${name === "latencies" ? LATENCIES : `r.${name}`})::${SUMS[name].type}`;
+const resummed = SUM_NAMES.map(overSums).join(", ");
 
 /** Hours of the day $2, as `r`. */
 const HOURS = `from (select h.*, true as attributed from rollup_hours h) r`;
@@ -83,9 +81,9 @@ const IN_DAY = `r.org_id = $1::text and r.hour >= $2::date::timestamp at time zo
 const cellsOfDay = (table: string, by: readonly string[]): string => {
   const columns = by.map((key) => `r.${key}`).join(", ");
   return `
-insert into ${table} (org_id, day, cell, hours, ${by.join(", ")}, ${sums}, first_at, ${buckets})
+insert into ${table} (org_id, day, cell, hours, ${by.join(", ")}, ${sums}, first_at)
 select $1::text, $2::date, row_number() over ()::int,
-  bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int), ${columns}, ${resummed}, min(r.first_at), ${recounted}
+  bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int), ${columns}, ${resummed}, min(r.first_at)
 ${HOURS} where ${IN_DAY} group by ${columns}`;
 };
 
@@ -102,16 +100,16 @@ const hourlyOf = (kind: Kind): string => {
   const from = `${HOURS} ${kind === "tag" ? TAG_ROWS : ""} where ${IN_HOURS}`;
   return `
 insert into rollup_hourly (org_id, kind, hour, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
-  first_tag_at, active_hours, billed_hours, ${buckets})
+  first_tag_at, active_hours, billed_hours)
 select $1::text, '${kind}', s.hour, s.value, s.channel, ${SUM_NAMES.map((name) => `s.${name}`).join(", ")}, s.first_at,
   s.session_cost_usd, s.first_session_at, s.first_tag_at, case when s.place = 1 then coalesce(a.n, 0) else 0 end,
-  case when s.place = 1 then coalesce(a.billed, 0) else 0 end, ${BUCKET_NAMES.map((name) => `s.${name}`).join(", ")}
+  case when s.place = 1 then coalesce(a.billed, 0) else 0 end
 from (
   select r.hour, ${KINDS[kind]} as value, r.channel, ${namedSums},
     min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
     min(r.first_at) filter (where r.session is not null) as first_session_at,
     min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at,
-    row_number() over (partition by r.hour, ${KINDS[kind]} order by r.channel) as place, ${namedCounts}
+    row_number() over (partition by r.hour, ${KINDS[kind]} order by r.channel) as place
   ${from}
   group by r.hour, ${KINDS[kind]}, r.channel
 ) s
@@ -125,17 +123,16 @@ left join (
 ) a on a.hour = s.hour and a.value = s.value`;
 };
 
-const namedSums = SUM_NAMES.map((name) => `sum(r.${name})::${SUMS[name].type} as ${name}`).join(", ");
-const namedCounts = BUCKET_NAMES.map((name) => `sum(r.${name})::int as ${name}`).join(", ");
+const namedSums = SUM_NAMES.map((name) => `${overSums(name)} as ${name}`).join(", ");
 
 export const ROLL_HOURLY: readonly string[] = KIND_NAMES.map(hourlyOf);
 
 /** Sums by one dimension of several others of them, `r`. */
 const summedUp = (table: string, unit: string, at: string, from: string): string => `
 insert into ${table} (org_id, kind, ${unit}, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
-  first_tag_at, active_hours, billed_hours, ${buckets})
+  first_tag_at, active_hours, billed_hours)
 select $1::text, r.kind, ${at}, r.value, r.channel, ${resummed}, min(r.first_at), sum(r.session_cost_usd),
-  min(r.first_session_at), min(r.first_tag_at), sum(r.active_hours)::int, sum(r.billed_hours)::int, ${recounted}
+  min(r.first_session_at), min(r.first_tag_at), sum(r.active_hours)::int, sum(r.billed_hours)::int
 from ${from}
 group by r.kind, r.value, r.channel
 order by r.kind, r.value, r.channel`;

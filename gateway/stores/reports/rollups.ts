@@ -2,6 +2,7 @@ import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
+import { packNextDay } from "./pack-day.ts";
 import { rollQuarters, rollQuartersBefore } from "./roll-quarters.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay } from "./sum-up-day.ts";
@@ -46,7 +47,9 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
   let quartersMs: number | null = Number.POSITIVE_INFINITY;
   const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
 
-  async function rollOldQuarters(sql: Sql, state: State): Promise<Turn> {
+  /** What an update of the tables has left to be made, newest first. */
+  async function makeOlder(sql: Sql, state: State): Promise<Turn> {
+    if (await packNextDay(sql, orgId, state)) return "more";
     if (quartersMs === null) return "idle";
     quartersMs = await rollQuartersBefore(sql, orgId, state, quartersMs);
     return "more";
@@ -65,7 +68,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
         return "more";
       }
       const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
-      return remade ? "more" : await rollOldQuarters(sql, state);
+      return remade ? "more" : await makeOlder(sql, state);
     });
 
   async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {

@@ -1,0 +1,72 @@
+/**
+ * A histogram of latencies as one number, which adds up as the histograms do: twelve decimals for each bucket, those of
+ * the lowest first, so that the number of decimals tells the highest. No bucket ever holds 10¹² calls.
+ */
+const DECIMALS = 12;
+
+/** Buckets of latency in an octave, and in all. */
+const PER_OCTAVE = 4;
+const BUCKETS = 76;
+const LEAST_MS = 8;
+
+/** The least whole millisecond of each bucket; the first begins at 0, and the last has no end. */
+export const BUCKET_FLOORS_MS: readonly number[] = Array.from({ length: BUCKETS }, (_, i) =>
+  i === 0 ? 0 : Math.ceil(LEAST_MS * 2 ** (i / PER_OCTAVE)),
+);
+const LAST_MS = LEAST_MS * 2 ** (BUCKETS / PER_OCTAVE);
+const BUCKET_CEILINGS_MS: readonly number[] = BUCKET_FLOORS_MS.map(
+  (_, i) => (BUCKET_FLOORS_MS[i + 1] ?? LAST_MS + 1) - 1,
+);
+
+const one = (bucket: number): string => `1e-${DECIMALS * (bucket + 1)}`;
+
+const ONES = `'{${BUCKET_FLOORS_MS.map((_, i) => one(i)).join(",")}}'::numeric[]`;
+
+/** That of one record `r`; null without a latency. */
+export const LATENCY_OF_ONE = `(${ONES})[1 + width_bucket(r.latency_ms, array[${BUCKET_FLOORS_MS.slice(1).join(",")}])]`;
+
+/** Whether a row of sums still has a column for each bucket, as earlier versions wrote it. */
+export const IS_UNPACKED = "latencies is null and latency_count > 0";
+export const COLUMNS: readonly string[] = BUCKET_FLOORS_MS.map((_, i) => `h${i}`);
+/** What these columns tell. */
+export const PACKED = `(select sum(n * one) from unnest(array[${COLUMNS.join(",")}], ${ONES}) c(n, one) where n > 0)`;
+
+/** That of a row of sums of any version. */
+export const LATENCIES = `case when ${IS_UNPACKED} then ${PACKED} else latencies end`;
+
+/** The highest bucket, from 1 on. */
+export const topOf = (latencies: string): string => `scale(${latencies}) / ${DECIMALS}`;
+
+/** The most milliseconds in a bucket, which begins with 1. */
+export const ceilingOf = (bucket: string): string => `(array[${BUCKET_CEILINGS_MS.join(",")}])[${bucket}]`;
+
+const bound = (list: readonly number[]): string => `(array[${list.join(",")}])[bucket]`;
+
+/**
+ * The 95th percentile of latencies as text: linear between the two nearest ranks, as where it is taken of single records,
+ * and each of these ranks linear within its bucket. A rank's true value lies in the same bucket, so the result is off by
+ * less than 2^¼ − 1 = 18.9 %, and by less than 10 ms below 10 ms. Over 70 minutes it reads as at most that.
+ *
+ * The two ranks are near the top, and buckets are looked at from there until both are found (their order is that of the
+ * series; a window's own order would look at all). All calls are the remainder by 10¹² − 1, as by nine of a sum of digits.
+ */
+export const p95Sql = (text: string): string => `(
+    select sum(
+      case when place >= before and place < before + n then (1 - weight) * (floor + (ceiling - floor) * (place - before + 0.5) / n) else 0 end
+      + case when weight > 0 and place + 1 >= before and place + 1 < before + n
+        then weight * (floor + (ceiling - floor) * (place + 1 - before + 0.5) / n) else 0 end)
+    from (
+      select n, calls - upto as before, 19 * (calls - 1) / 20 as place, (19 * (calls - 1) % 20) / 20.0::float8 as weight,
+        ${bound(BUCKET_FLOORS_MS)} as floor, ${bound(BUCKET_CEILINGS_MS)} as ceiling
+      from (
+        select bucket, n, calls, (sum(n) over (rows unbounded preceding))::bigint as upto
+        from (
+          select bucket, calls, encode(substr(digits, ${DECIMALS} * bucket - ${DECIMALS - 1}, ${DECIMALS}), 'escape')::bigint as n
+          from (
+            select decode(decimals, 'escape') as digits, (decimals::numeric % ${"9".repeat(DECIMALS)})::bigint as calls,
+              length(decimals) / ${DECIMALS} as top
+            from (select substr(${text}, 3) as decimals offset 0) t offset 0
+          ) t cross join lateral generate_series(top, 1, -1) bucket offset 0
+        ) counted where n > 0
+      ) summed where calls - upto <= 19 * (calls - 1) / 20 + 1 limit 2
+    ) placed)`;
