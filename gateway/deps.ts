@@ -82,7 +82,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
     savedReports: (ids) => asking(() => findSavedReports(database.db, ids)),
     agentMetrics,
     reconciling: new Map(),
-    settled: () => recorder.flushed(SETTLED_MAX_MS).catch(() => undefined),
+    settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
     ...rulesOf(config, directory),
   };
   const close = async () => {

@@ -42,8 +42,11 @@ export type Recorder = {
   /** False when nothing can be recorded: readiness. */
   accepting(): boolean;
   stats(): RecorderStats;
-  /** Resolves when everything settled so far is in Postgres or parked, or rejects after `timeoutMs`. */
-  flushed(timeoutMs: number): Promise<void>;
+  /**
+   * Resolves when everything settled so far is in Postgres or parked, or rejects after `timeoutMs`. Without `hurry` it
+   * waits for the batches that are written anyway.
+   */
+  flushed(timeoutMs: number, hurry?: boolean): Promise<void>;
   /** Stops taking calls, writes what it can within `timeoutMs`, leaves the rest in the spool. */
   close(timeoutMs: number): Promise<void>;
 };
@@ -178,7 +181,7 @@ function adoptEvery(orphans: Orphans, writer: Writer, log: Log): () => void {
 type FlushParts = { sources: () => readonly Source[]; journal: Journal; writer: Writer; clock: Clock };
 
 function flushedBy({ sources, journal, writer, clock }: FlushParts): Recorder["flushed"] {
-  return async (timeoutMs) => {
+  return async (timeoutMs, hurry = true) => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const over = async () => {
       const gone = sources().map((source) => source.mark());
@@ -186,7 +189,7 @@ function flushedBy({ sources, journal, writer, clock }: FlushParts): Recorder["f
         const leftMs = deadlineMs - clock.monotonicMs();
         if (leftMs <= 0) throw new Error("records are still on their way to Postgres");
         const pass = writer.pass(leftMs);
-        writer.hurry();
+        if (hurry) writer.hurry();
         await pass;
       }
     };

@@ -30,8 +30,8 @@ export type ReportsDeps = {
   savedReports(ids: readonly string[]): Promise<readonly NamedReport[]>;
   /** Resolves for the admin key, and for a client key that may read reports; else throws a GatewayError. */
   authorizeReports(request: Request): Promise<void>;
-  /** Resolves once the calls that ended until now are in the database. */
-  settled(): Promise<void>;
+  /** Resolves once the calls that ended until now are in the database; without `hurry` by the next batch of them. */
+  settled(hurry?: boolean): Promise<void>;
   clock: Clock;
   log: Log;
 };
@@ -39,9 +39,13 @@ export type ReportsDeps = {
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A report does not wait longer than this for calls that have just ended. */
 const SETTLED_MAX_MS = 1_000;
+/** Hurrying takes the event loop the time of a call: of reports that follow each other closely only one does. */
+const HURRY_EVERY_MS = 200;
 
 /** The reporting API (DECISIONS.md, reports). Its bodies are read by hand, so that no refusal repeats what was sent. */
-export const reports = (deps: ReportsDeps) =>
+export const reports = (deps: ReportsDeps) => surface({ ...deps, settled: seldomHurrying(deps) });
+
+const surface = (deps: ReportsDeps) =>
   new Elysia({ name: "surface.reports", normalize: false })
     .get("/v1/reports/schema.json", () => answer(JSON.stringify(REPORT_JSON_SCHEMA)), {
       detail: REPORTS_DOCS.schema,
@@ -118,6 +122,16 @@ async function answered(deps: Heard, format: Format, asked: Asked): Promise<Resp
     );
   }
   return await csv(deps, { id: item.id, spec: checkSpec(item.spec) });
+}
+
+function seldomHurrying({ settled, clock }: ReportsDeps): () => Promise<void> {
+  let hurriedMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    const hurry = nowMs - hurriedMs >= HURRY_EVERY_MS;
+    if (hurry) hurriedMs = nowMs;
+    return settled(hurry);
+  };
 }
 
 /** Waits, within bounds, for calls that have just ended; if they cannot be stored now, the report is without them. */

@@ -82,6 +82,17 @@ describe("a call's way to Postgres", () => {
     await recorder.close(2000);
   });
 
+  test("what is not hurried is stored with the next batch, by itself", async () => {
+    const recorder = await testRecorder({ databaseUrl: database.url });
+    const rows = [openRow(), openRow()];
+    for (const row of rows) {
+      await recorder.settle(settledRow(row, { state: "ok" }));
+      await recorder.flushed(900, false);
+      expect(await stored(row.id)).toHaveLength(1);
+    }
+    await recorder.close(2000);
+  });
+
   test("a call that was refused before it was opened is recorded all the same", async () => {
     const recorder = await testRecorder({ databaseUrl: database.url });
     const row = settledRow(openRow(), { state: "denied", status: 403, costUsd: "0" });

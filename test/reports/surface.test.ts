@@ -360,6 +360,21 @@ describe("what has just happened", () => {
     expect(order).toEqual(["settled", "run"]);
   });
 
+  test("of reports that follow each other closely the first alone hurries them", async () => {
+    const hurried: (boolean | undefined)[] = [];
+    let nowMs = 0;
+    const app = surface({
+      settled: async (hurry) => void hurried.push(hurry),
+      clock: { now: () => NOW, monotonicMs: () => nowMs },
+    });
+    for (const at of [0, 199, 200, 300]) {
+      nowMs = at;
+      const headers = { authorization: "Bearer manager" };
+      await app.handle(new Request("http://localhost/v1/reports?id=spend-by-day", { headers }));
+    }
+    expect(hurried).toEqual([true, false, true, false]);
+  });
+
   test("but not for ever, and not if they cannot be stored", async () => {
     const never = { settled: () => new Promise<void>(() => undefined) };
     const failing = { settled: () => Promise.reject(new Error("disk")) };
