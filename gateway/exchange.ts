@@ -4,7 +4,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { type Call, type Choice, SURFACES, surfaceFacts } from "./call.ts";
 import type { Directory } from "./directory.ts";
 import { ERRORS, type ErrorType, GatewayError } from "./errors.ts";
-import { type Judged, type JudgeTools, judge } from "./guardrail/judge.ts";
+import { type Judged, type JudgeTools, judge, type Verdict } from "./guardrail/judge.ts";
 import { pace } from "./guardrail/pace.ts";
 import { textsOf } from "./guardrail/text.ts";
 import { withAsked } from "./http/asked.ts";
@@ -64,15 +64,11 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const choice = laneOf(call, chosen);
 
   // Guardrail: the texts are read in memory, and no rule leaves anything but its name
-  const verdict = await judge(deps.directory.current().guardrails, judgedOf(call, { labels, choice }), {
-    pace: pace(deps.clock),
-    consult: deps.consult,
-  });
+  const verdict = await judged(deps, call, { labels, choice });
   for (const rule of verdict.observed) deps.guardrailHeld(rule, "observed");
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
   const entry = openEntry(call, labels, choice, verdict.rule);
-  const closed = (facts: Omit<Facts, "latencyMs">) =>
-    closeEntry(entry, { ...facts, latencyMs: sinceAdmission(deps, call) });
+  const closed = (facts: Facts) => closeEntry(entry, facts, sinceAdmission(deps, call));
   if (verdict.kind !== "pass") {
     const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
     deps.guardrailHeld(verdict.rule, answer ? "soft_deny" : "block");
@@ -82,15 +78,16 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   }
 
   // Limits: what the call may cost at most is reserved, until its record is there.
-  const recorded = recorder !== UNRECORDED;
-  const grant = await deps.limiter.reserve({ ...call, recorded }, () => askOf(call, choice, prices));
+  const { id, key, admittedAt } = call;
+  const limited = { id, key, admittedAt, recorded: recorder !== UNRECORDED };
+  const grant = await deps.limiter.reserve(limited, () => askOf(call, choice, prices));
   if (grant instanceof GatewayError) {
     await recorder.settle(closed(deniedFacts(grant.type)));
     throw grant;
   }
 
   // Record: from here on the call settles exactly once. The intent is on disk before the provider sees the call.
-  const settle = async (facts: Omit<Facts, "latencyMs">) => {
+  const settle = async (facts: Facts) => {
     const row = closed(facts);
     await grant.end(usedOf(row));
     await recorder.settle(row);
@@ -133,10 +130,20 @@ export const routingKnowledge = (
   classify,
 });
 
-/** What the guardrails judge; the body is decoded once, and only where a rule reads it. */
-function judgedOf({ key, body }: Call, it: Pick<Judged, "labels" | "choice">): Judged {
+const PASS: Verdict = { kind: "pass", rule: null, observed: [] };
+
+/** What the guardrails say; the body is decoded once, and only where a rule reads it. */
+function judged(
+  { clock, consult, directory }: ExchangeDeps,
+  { key, body }: Call,
+  it: Pick<Judged, "labels" | "choice">,
+): Verdict | Promise<Verdict> {
+  const rules = directory.current().guardrails;
+  if (rules.length === 0) return PASS;
   let texts: string[] | null = null;
-  return { ...it, key, beside: () => modelsBeside(body), texts: () => (texts ??= textsOf(membersOf(body))) };
+  const beside = () => modelsBeside(body);
+  const call = { ...it, key, beside, texts: () => (texts ??= textsOf(membersOf(body))) };
+  return judge(rules, call, { pace: pace(clock), consult });
 }
 
 /** Null on a surface whose answers are no text of an assistant. */
@@ -183,7 +190,7 @@ async function opened(recorder: ExchangeDeps["recorder"], entry: RequestRow, gra
 }
 
 /** The gateway refused the call before it asked any provider; with an answer where the refusal looks like one. */
-const deniedFacts = (type: ErrorType, answer: Response | null = null): Omit<Facts, "latencyMs"> => ({
+const deniedFacts = (type: ErrorType, answer: Response | null = null): Facts => ({
   state: "denied",
   status: answer?.status ?? ERRORS[type].status,
   errorType: answer ? null : type,
@@ -198,7 +205,7 @@ const deniedFacts = (type: ErrorType, answer: Response | null = null): Omit<Fact
 function failedFacts(
   { surface }: Call,
   { type, target, attempts, sent, left }: Extract<Attempt, { kind: "failed" }>,
-): Omit<Facts, "latencyMs"> {
+): Facts {
   const refused = type === "provider_unconfigured" || ERRORS[type].final;
   return {
     state: left ? "client_gone" : refused ? "denied" : "upstream_error",
@@ -220,7 +227,7 @@ function answeredFacts(
   call: Call,
   { answer, target: called, attempts }: Extract<Attempt, { kind: "answer" }>,
   { ending, reading: told, ttftMs, prices }: Answered,
-): Omit<Facts, "latencyMs"> {
+): Facts {
   const target = { ...called, model: called.model ?? call.upload?.lateModel() ?? null };
   const reading = answer.ok ? withAsked(told, call) : told;
   const charged = answer.ok && !surfaceFacts(call.surface).free;

@@ -18,7 +18,6 @@ export type Facts = {
   providerRequestId: string | null;
   reading: Reading | null;
   priced: Priced;
-  latencyMs: number;
   ttftMs: number | null;
 };
 
@@ -70,7 +69,7 @@ const told = (text: string | null | undefined): string | undefined => known(pars
 type Counted = { [count in keyof Usage]: number | undefined };
 
 /** The final record of a call: the entry and how it ended. One literal: an object that grows is slow to make and to write out. */
-export function closeEntry(entry: RequestRow, facts: Facts): RequestRow & Counted {
+export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): RequestRow & Counted {
   const { target, reading, priced, ttftMs } = facts;
   const usage = reading?.usage ?? NO_USAGE;
   return {
@@ -84,7 +83,7 @@ export function closeEntry(entry: RequestRow, facts: Facts): RequestRow & Counte
     responseModel: told(reading?.responseModel),
     serviceTier: told(reading?.serviceTier),
     providerRequestId: told(facts.providerRequestId),
-    latencyMs: Math.round(facts.latencyMs),
+    latencyMs: Math.round(latencyMs),
     ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
     usageSource: reading?.usageSource ?? "none",
     uncachedInputTokens: known(usage.uncachedInputTokens),

@@ -74,7 +74,7 @@ async function admit(
       `\`${laterMember}\` is served with \`stream: true\` only: the answer cannot be fetched here later.`,
     );
   }
-  return { ...arrived({ id, surface, caller, request }, body, clock), streamed };
+  return arrived({ id, surface, caller, request }, { body, streamed }, clock);
 }
 
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
@@ -99,18 +99,23 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
     ...(streamed && { stream: true }),
     ...(n !== undefined && { n: Number(n) }),
   });
-  return { ...arrived(arrival, scanJson(Buffer.from(text)), clock), upload, streamed };
+  return { ...arrived(arrival, { body: scanJson(Buffer.from(text)), streamed }, clock), upload };
 }
 
-const arrived = ({ id, surface, caller, request }: Arrival, body: JsonBody, clock: Clock): Call => ({
+const arrived = (
+  { id, surface, caller, request }: Arrival,
+  { body, streamed }: { body: JsonBody; streamed: boolean },
+  clock: Clock,
+): Call => ({
   id,
   surface,
-  ...caller,
+  key: caller.key,
+  foreignCredential: caller.foreignCredential,
   headers: request.headers,
   body,
   model: memberName(body, "model"),
   routeMember: memberName(body, "route"),
-  streamed: false,
+  streamed,
   signal: request.signal,
   admittedAt: clock.now(),
   admittedMonotonicMs: clock.monotonicMs(),

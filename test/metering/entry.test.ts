@@ -21,13 +21,12 @@ const facts = (told: {
     serviceTier: told.serviceTier ?? null,
   },
   priced: { costUsd: null, tokenCostUsd: null, price: null },
-  latencyMs: 1,
   ttftMs: null,
 });
 
 test("what a provider says of itself is recorded", () => {
   const told = { responseModel: "gpt-5.1-2026-01-01", serviceTier: "flex", providerRequestId: "req_1" };
-  expect(closeEntry(openRow(), facts(told))).toMatchObject(told);
+  expect(closeEntry(openRow(), facts(told), 1)).toMatchObject(told);
 });
 
 test.each(["gpt-\0", "gpt-\ud800", "x".repeat(257)])(
@@ -36,6 +35,7 @@ test.each(["gpt-\0", "gpt-\ud800", "x".repeat(257)])(
     const row = closeEntry(
       openRow(),
       facts({ responseModel: text, serviceTier: text, providerRequestId: text }),
+      1,
     );
     const { responseModel, serviceTier, providerRequestId, status } = row;
     expect([responseModel, serviceTier, providerRequestId, status]).toEqual([
@@ -48,5 +48,5 @@ test.each(["gpt-\0", "gpt-\ud800", "x".repeat(257)])(
 );
 
 test("the JSON of a record leaves out what is not known", () => {
-  expect(JSON.stringify(closeEntry(openRow(), facts({})))).not.toContain("null");
+  expect(JSON.stringify(closeEntry(openRow(), facts({}), 1))).not.toContain("null");
 });
