@@ -46,12 +46,6 @@ export type Context = {
 /** Rows of the answer that are made alike: its groups, or all in one (`total`). */
 export type Section = { total: boolean; dimensions: readonly DimensionName[]; kind: Kind | null };
 
-/** The groups first, where there are any; the total has no groups, so that it is never a sum of rows. */
-export const sectionsOf = ({ dimensions, kind }: Context): Section[] => [
-  ...(dimensions.length > 0 ? [{ total: false, dimensions, kind }] : []),
-  { total: true, dimensions: [], kind: kind && "total" },
-];
-
 export const isAsked = (entity: Entity, names: readonly AggregateName[]): boolean =>
   names.includes(ENTITIES[entity].all) || names.includes(ENTITIES[entity].billed);
 

@@ -1,10 +1,18 @@
 import type { DimensionName } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, aggregatesOf } from "../measures.ts";
-import { parameters, type Query } from "../parameters.ts";
+import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { type Ask, shownSql } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
-import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely, reachesOf, sectionsOf } from "./context.ts";
+import {
+  type Context,
+  ENTITIES,
+  ENTITY_NAMES,
+  isAsked,
+  isTimely,
+  reachesOf,
+  type Section,
+} from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
@@ -26,17 +34,22 @@ const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
  * `is_total` is true. `coverage` is apart.
  */
 export function planRolled(ask: Ask, survey: Survey): Query {
-  const context = contextOf(ask, survey);
-  const { dimensions, names, params } = context;
+  const params = parameters();
+  const context = contextOf(ask, survey, ask.spec.dimensions, params);
+  const { dimensions, kind, names } = context;
   const ranked = isRanked(context);
-  // A record with several tags is in several groups, and one of groups that are not shown in none.
-  const places = { groups: "facts", total: dimensions.includes("tag") || ranked ? "facts_all" : "facts" };
+  const groups: Place = { name: "facts", context, section: { total: false, dimensions, kind }, ranked };
+  const total = totalOf(groups, kind === null ? contextOf(ask, survey, [], params) : context);
   // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
   const first = ask.spec.measures[0] === P95;
+  const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
   const ctes = [
-    ...factsOf(context, places),
+    ...places.flatMap(factsOf),
     ...(ranked ? rankedOf(context, first) : []),
-    ...sumsOf(context, places, ranked),
+    ...places.flatMap(sumsOf),
+    `parts as (${[...places.flatMap(partsOf), ...(total ? [] : partsOfAll(groups))].join("\n  union all\n")}
+)`,
+    addedUp(context),
     cellsOf(context, first),
     "group_cells as (select * from cells where not total)",
     "total_cells as (select * from cells where total)",
@@ -49,20 +62,35 @@ select x.total::text as is_total, ${columns} from shown x order by x.total, x.pl
   return { text, params: params.values, alone: reachesOf(context).length > 0 };
 }
 
-type Places = { groups: string; total: string };
+/** The groups or the total, and the facts that they are made of; `ranked`: of the groups that are chosen before. */
+type Place = { name: "facts" | "facts_all"; context: Context; section: Section; ranked: boolean };
 
-/** The facts of the groups and of the total. */
-function factsOf(context: Context, places: Places): string[] {
-  const { dimensions, kind } = context;
+/**
+ * Where the total is made of facts, or sums, of its own; null: of those of the groups. A record with several tags is in
+ * several groups, and one of groups that are not shown in none.
+ */
+function totalOf(groups: Place, all: Context): Place | null {
+  const { dimensions, kind } = groups.context;
+  const section = { total: true, dimensions: [], kind: all.kind && "total" } as const;
+  const place = { context: all, section, ranked: false };
+  if (dimensions.length === 0) return { ...place, name: "facts" };
+  const apart = dimensions.includes("tag") || groups.ranked || (kind === null && all.kind !== null);
+  return apart ? { ...place, name: "facts_all" } : null;
+}
+
+/** The facts of a place. */
+function factsOf({ name, context, section, ranked }: Place): string[] {
+  const { dimensions } = section;
+  // Groups of facts that sums tell of, too, are told apart by them; those of all together are not.
+  const kind = section.total && name === "facts_all" ? null : section.kind;
   const apart = isApart(context);
-  const of = (name: string, own: Context) =>
-    name === "facts" ? factsSql(own, dimensions, kind) : factsSql(own, [], null);
   // Where rows are chosen first, they are by sums of the facts.
-  const who = apart && !isRanked(context) ? { ...context, columns: [] } : context;
-  return [...new Set(Object.values(places))].flatMap((name) => [
-    `${name} as not materialized (${of(name, who)}\n)`,
-    ...(apart ? [`${name}_alike as not materialized (${of(name, { ...context, entities: [] })}\n)`] : []),
-  ]);
+  const who = apart && !ranked ? { ...context, columns: [] } : context;
+  const of = (own: Context) => factsSql(own, dimensions, kind);
+  return [
+    `${name} as not materialized (${of(who)}\n)`,
+    ...(apart ? [`${name}_alike as not materialized (${of({ ...context, entities: [] })}\n)`] : []),
+  ];
 }
 
 /** Which groups are shown, and their facts. */
@@ -74,52 +102,50 @@ const rankedOf = (context: Context, byP95: boolean): string[] => [
 )`,
 ];
 
-function sumsOf(context: Context, places: Places, ranked: boolean): string[] {
-  const { columns, entities } = context;
+/** The facts of a place summed up, and who is in them. */
+function sumsOf({ name, context, section, ranked }: Place): string[] {
   const apart = isApart(context);
-  const base = (name: string) => {
-    const chosen = ranked && name === "facts";
-    const from = chosen ? "facts_ranked" : name;
-    return [
-      `base_of_${name} as materialized (${baseSql(context, apart ? [] : columns, from)}\n)`,
-      ...(apart
-        ? [`sums_of_${name} as materialized (${sumsByGroup(context, chosen ? from : `${name}_alike`)}\n)`]
-        : []),
-    ];
-  };
-  const sections = sectionsOf(context);
-  // Who is in a group is in all, where both are made of the same facts.
-  const shared = sections.length > 1 && places.groups === places.total;
-  const active = sections
-    .filter(({ total }) => !(total && shared))
-    .flatMap((section) =>
-      whoOf(context).map((entity) => {
-        const place = section.total ? places.total : places.groups;
-        return `${entity}s_of_${place} as materialized (${activeSql(context, section, entity, `base_of_${place}`)}\n)`;
-      }),
-    );
-  const parts = sections.flatMap((section) => {
-    const place = section.total ? places.total : places.groups;
-    const count = section.total && shared ? activeInAll : activePart;
-    return [
-      sumsOfBase(context, section, `${apart ? "sums" : "base"}_of_${place}`),
-      ...whoOf(context).map((entity) => count(context, section, entity, `${entity}s_of_${place}`)),
-      ...(entities.includes("hour") ? [hoursPart(context, section, `base_of_${place}`)] : []),
-      ...sumPartsOf(context, section),
-    ];
-  });
-  const counted = entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]);
-  const summed = [...columns, ...counted].map((name) => `sum(${name}) as ${name}`);
+  const from = ranked ? "facts_ranked" : name;
+  const sums = sumsByGroup(context, ranked ? from : `${name}_alike`);
   return [
-    ...[...new Set(Object.values(places))].flatMap(base),
-    ...active,
-    `parts as (${parts.join("\n  union all\n")}
-)`,
-    `sums as (
-  select total, current, d1, d2, ${summed.join(", ")}
-  from parts group by total, current, d1, d2
-)`,
+    `base_of_${name} as materialized (${baseSql(context, apart ? [] : context.columns, from)}\n)`,
+    ...(apart ? [`sums_of_${name} as materialized (${sums}\n)`] : []),
+    ...whoOf(context).map(
+      (entity) =>
+        `${entity}s_of_${name} as materialized (${activeSql(context, section, entity, `base_of_${name}`)}\n)`,
+    ),
   ];
+}
+
+/** What the facts and the sums of a place tell. */
+const partsOf = ({ name, context, section }: Place): string[] => [
+  ...partsOfFacts(context, section, name, activePart),
+  ...sumPartsOf(context, section),
+];
+
+/** What those of groups tell of all: who is in a group is in all. */
+function partsOfAll({ name, context }: Place): string[] {
+  const section = { total: true, dimensions: [], kind: context.kind && "total" } as const;
+  return [...partsOfFacts(context, section, name, activeInAll), ...sumPartsOf(context, section)];
+}
+
+const partsOfFacts = (
+  context: Context,
+  section: Section,
+  name: string,
+  count: typeof activePart,
+): string[] => [
+  sumsOfBase(context, section, `${isApart(context) ? "sums" : "base"}_of_${name}`),
+  ...whoOf(context).map((entity) => count(context, section, entity, `${entity}s_of_${name}`)),
+  ...(context.entities.includes("hour") ? [hoursPart(context, section, `base_of_${name}`)] : []),
+];
+
+function addedUp({ columns, entities }: Context): string {
+  const counted = entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]);
+  return `sums as (
+  select total, current, d1, d2, ${[...columns, ...counted].map((name) => `sum(${name}) as ${name}`).join(", ")}
+  from parts group by total, current, d1, d2
+)`;
 }
 
 function cellsOf({ names }: Context, first: boolean): string {
@@ -130,9 +156,13 @@ function cellsOf({ names }: Context, first: boolean): string {
 )`;
 }
 
-function contextOf(ask: Ask, survey: Survey): Context {
-  const { dimensions, measures } = ask.spec;
-  const names = aggregatesOf(measures);
+function contextOf(
+  ask: Ask,
+  survey: Survey,
+  dimensions: readonly DimensionName[],
+  params: Parameters,
+): Context {
+  const names = aggregatesOf(ask.spec.measures);
   const kind = kindOf(ask, dimensions, names);
   const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
   const cover = (period: Period) => coverOf(period, survey, kind !== null, quartered);
@@ -147,7 +177,7 @@ function contextOf(ask: Ask, survey: Survey): Context {
   return {
     ask,
     dimensions,
-    params: parameters(),
+    params,
     kind,
     covers: { current: cover(current), previous: previous && cover(previous) },
     weeksToMs: survey.weeksToMs,
