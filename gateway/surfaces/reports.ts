@@ -20,6 +20,7 @@ import {
 } from "../reports/request.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
 import { periodsOf, windowOf } from "../reports/window.ts";
+import type { Made } from "../stores/reports/open-report-thread.ts";
 import type { ReportWriter } from "../stores/reports/report-worker.ts";
 import { readBody } from "./body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
@@ -94,15 +95,16 @@ const surface = (deps: ReportsDeps) =>
 /** One request's way to reports: what it has not begun when its client leaves is given up. */
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
   write(spec: Spec, now: Date, format: Format): Promise<string>;
-  writeAll(asked: Asked, now: Date): Promise<string>;
+  writeAll(asked: Asked, now: Date): Promise<Made>;
 };
 
-const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal }: Request): Heard => ({
+const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal, headers }: Request): Heard => ({
   settled,
   clock,
   log,
   write: (spec, now, format) => reportWriter.write(spec, now, format, signal),
-  writeAll: (asked, now) => reportWriter.writeAll(asked, now, signal),
+  writeAll: (asked, now) =>
+    reportWriter.writeAll(asked, now, { gzip: takesGzip(headers.get("accept-encoding")), signal }),
 });
 
 async function answered(deps: Heard, format: Format, asked: Asked): Promise<Response> {
@@ -155,8 +157,19 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-const answer = (text: string): Response =>
-  new Response(text, { headers: { "content-type": "application/json", "cache-control": "no-store" } });
+const GZIP = /^gzip\s*(?:;\s*q=(?:1|0\.0{0,2}[1-9]).*)?$/i;
+const takesGzip = (codings: string | null): boolean =>
+  codings?.split(",").some((coding) => GZIP.test(coding.trim())) === true;
+
+const answer = (made: Made): Response =>
+  new Response(made, {
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...(typeof made === "string" ? {} : { "content-encoding": "gzip" }),
+      vary: "accept-encoding",
+    },
+  });
 
 const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
   settledAt(deps, async (now) => {

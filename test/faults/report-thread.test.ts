@@ -95,7 +95,7 @@ describe("the thread that makes reports", () => {
     log.lines.length = 0;
     const items = ["a", "b"].map((id) => ({ id, title: "", description: "", spec: spec("ok") }));
     const asked = { frame: { range: "7d", compare: "none" }, items } as const;
-    expect(await writer.writeAll(asked, new Date(0))).toBe("payload");
+    expect(await writer.writeAll(asked, new Date(0), { gzip: false })).toBe("payload");
     expect(log.lines.map(({ level, message }) => [level, message])).toEqual(
       Array(2).fill(["warn", "a report of several failed"]),
     );
@@ -110,7 +110,7 @@ describe("the thread that makes reports", () => {
       spec: spec("ok"),
     }));
     const asked = { frame: { range: "7d", compare: "none" }, items } as const;
-    const all = Array.from({ length: 5 }, () => writer.writeAll(asked, new Date(0)));
+    const all = Array.from({ length: 5 }, () => writer.writeAll(asked, new Date(0), { gzip: false }));
     const outcomes = await Promise.allSettled(all);
     expect(outcomes.map(({ status }) => status)).toEqual([...Array(4).fill("fulfilled"), "rejected"]);
   });

@@ -108,6 +108,27 @@ describe("GET /v1/reports", () => {
     expect(payload.agentEstimate.previousWindow).toEqual(payload.subscription.previousWindow);
   });
 
+  test.each([
+    ["gzip", true],
+    ["br, GZIP;q=0.5", true],
+    ["gzip;q=0", false],
+    ["gzip;q=0.000, deflate", false],
+    ["br", false],
+    [null, false],
+  ])("leaves compressed only for who takes that (%p)", async (codings, isPacked) => {
+    const headers = { authorization: "Bearer manager", ...(codings && { "accept-encoding": codings }) };
+    const answer = await surface().handle(
+      new Request("http://localhost/v1/reports?id=spend-overview,spend-by-model,spend-by-route", { headers }),
+    );
+    expect([answer.headers.get("content-encoding"), answer.headers.get("vary")]).toEqual([
+      isPacked ? "gzip" : null,
+      "accept-encoding",
+    ]);
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const text = new TextDecoder().decode(isPacked ? Bun.gunzipSync(bytes) : bytes);
+    expect(faultsOf(ReportPayload, JSON.parse(text))).toEqual([]);
+  });
+
   test("a filter that a report cannot take leaves that report without a result, and the others whole", async () => {
     const { json } = await call("/v1/reports?range=7d&filter[model]=opus");
     const { reports: items, subscription } = json() as ReportPayload;

@@ -10,7 +10,7 @@ export type ReportPlaces = { url: string; mainUrl: string };
 
 /** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
 type ReportOrder = { nowMs: number } & (
-  | { what: "payload"; asked: Asked }
+  | { what: "payload"; asked: Asked; gzip: boolean }
   | { what: "report"; spec: Spec; format: Format }
 );
 
@@ -25,9 +25,12 @@ export type ReportTask =
 /** `message` is for the client, `inside` for the log. */
 export type Failure = { type: ErrorType; message?: string; inside?: string };
 
+/** What was asked for, as text or compressed. */
+export type Made = string | Uint8Array<ArrayBuffer>;
+
 /** What the thread tells. Texts cross threads a hundred times faster than the objects that they stand for. */
 export type ReportAnswer =
-  | { kind: "done"; id: number; text: string }
+  | { kind: "done"; id: number; made: Made }
   | ({ kind: "failed"; id: number } & Failure)
   /** One report of a payload has failed, and the payload is made without its result. */
   | ({ kind: "missing" } & Failure)
@@ -40,8 +43,8 @@ export type ReportAnswer =
 const CLOSE_MS = 5_000;
 
 export type ReportThread = {
-  /** The order's text. What has not begun of it is given up when `signal` says that nobody wants it. */
-  make(order: ReportOrder, signal: AbortSignal | undefined): Promise<string>;
+  /** What the order asks for. What has not begun of it is given up when `signal` says that nobody wants it. */
+  make(order: ReportOrder, signal: AbortSignal | undefined): Promise<Made>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
@@ -53,7 +56,7 @@ export function openReportThread(file: URL, places: ReportPlaces, on: Happenings
   const worker = new Worker(file);
   const closed = Promise.withResolvers<void>();
   const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
-  const queue = reportQueue<ReportOrder>({
+  const queue = reportQueue<ReportOrder, Made>({
     start: (id, order) => tell({ kind: "run", id, order }),
     forget: (id) => tell({ kind: "forget", id }),
     hung: () => void worker.terminate(),
@@ -72,7 +75,7 @@ export function openReportThread(file: URL, places: ReportPlaces, on: Happenings
     else if (answer.kind === "closed") closed.resolve();
     else if (answer.kind === "missing") on.missing(errorOf(answer));
     else if (answer.kind === "progress") queue.progress(answer.id);
-    else queue.settle(answer.id, answer.kind === "done" ? answer.text : errorOf(answer));
+    else queue.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
   });
   worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
   worker.on("exit", () => end("it ended by itself"));

@@ -12,21 +12,21 @@ const DEADLINE_MS = 130_000;
 const tooMany = () =>
   new GatewayError("overloaded", "Too many reports wait for their turn, or the database is slow to answer.");
 
-type Waiting<Order> = {
+type Waiting<Order, Made> = {
   order: Order;
   reports: number;
   timer: Timer;
   started: boolean;
-  resolve(text: string): void;
+  resolve(made: Made): void;
   reject(error: GatewayError): void;
 };
 
-export type ReportQueue<Order> = {
-  /** Resolves with the text of so many `reports`. What waits is given up when `signal` says that nobody wants it. */
-  add(order: Order, reports: number, signal: AbortSignal | undefined): Promise<string>;
+export type ReportQueue<Order, Made> = {
+  /** Resolves with what was made of so many `reports`. What waits is given up when `signal` says that nobody wants it. */
+  add(order: Order, reports: number, signal: AbortSignal | undefined): Promise<Made>;
   /** The order is being made, and takes long. */
   progress(id: number): void;
-  settle(id: number, outcome: string | GatewayError): void;
+  settle(id: number, outcome: Made | GatewayError): void;
   failAll(type: ErrorType): void;
   /** Resolves when nothing is made or waits any more. */
   idle(): Promise<void>;
@@ -36,16 +36,16 @@ export type ReportQueue<Order> = {
  * Orders that wait for their turn with one maker, which is told to `start` one and to `forget` one that it has begun, and
  * is `hung` when it never ends.
  */
-export function reportQueue<Order>(maker: {
+export function reportQueue<Order, Made>(maker: {
   start(id: number, order: Order): void;
   forget(id: number): void;
   hung(): void;
-}): ReportQueue<Order> {
-  const waiting = new Map<number, Waiting<Order>>();
+}): ReportQueue<Order, Made> {
+  const waiting = new Map<number, Waiting<Order, Made>>();
   let asked = 0;
   let reports = 0;
 
-  const take = (id: number): Waiting<Order> | undefined => {
+  const take = (id: number): Waiting<Order, Made> | undefined => {
     const one = waiting.get(id);
     if (waiting.delete(id)) reports -= one?.reports ?? 0;
     clearTimeout(one?.timer);
@@ -71,7 +71,7 @@ export function reportQueue<Order>(maker: {
     async add(order, of, signal) {
       if (reports + of > WAITING_MAX) throw tooMany();
       const id = asked++;
-      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const { promise, resolve, reject } = Promise.withResolvers<Made>();
       const timer = setTimeout(() => giveUp(id, tooMany()), WAIT_MAX_MS);
       reports += of;
       waiting.set(id, { order, reports: of, timer, started: false, resolve, reject });
@@ -87,8 +87,8 @@ export function reportQueue<Order>(maker: {
     settle(id, outcome) {
       const one = take(id);
       startNext();
-      if (typeof outcome === "string") one?.resolve(outcome);
-      else one?.reject(outcome);
+      if (outcome instanceof GatewayError) one?.reject(outcome);
+      else one?.resolve(outcome);
     },
     failAll(type) {
       for (const id of [...waiting.keys()]) take(id)?.reject(new GatewayError(type));

@@ -7,7 +7,7 @@ import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
 import { payloadOf } from "../../reports/payload.ts";
-import { giveWayHere, givingWay, NICENESS } from "../give-way.ts";
+import { giveWayHere, givingWay, helpersGiveWay, NICENESS } from "../give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { AT_ONCE } from "./report-queue.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
@@ -19,6 +19,9 @@ giveWayHere(NICENESS.reports);
 const LAG_MAX_MS = 1_000;
 /** A report that takes longer says that it has ended: others of its payload follow. */
 const LONG_MS = 1_000;
+/** Shorter texts cross and leave as fast as they are. */
+const PACKED_FROM = 4096;
+const PACKING = { level: 1, library: "libdeflate" } as const;
 
 type Open = {
   runner: ReportRunner;
@@ -62,12 +65,14 @@ type Run = Extract<ReportTask, { kind: "run" }>;
 
 async function run({ id, order }: Run): Promise<void> {
   wanted.add(id);
+  helpersGiveWay();
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     // A replica that cannot be asked fails the report itself, with the right word for it.
     await opened.latest().catch(() => undefined);
     const text = await textOf(opened.runner, { id, order });
-    say({ kind: "done", id, text });
+    const isPacked = order.what === "payload" && order.gzip && text.length >= PACKED_FROM;
+    say({ kind: "done", id, made: isPacked ? Bun.gzipSync(text, PACKING) : text });
   } catch (error) {
     say({ kind: "failed", id, ...failureOf(error) });
   } finally {

@@ -4,7 +4,7 @@ import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Asked } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
-import { openReportThread, type ReportPlaces, type ReportThread } from "./open-report-thread.ts";
+import { type Made, openReportThread, type ReportPlaces, type ReportThread } from "./open-report-thread.ts";
 
 /** Answers checked specs, away from the event loop that answers calls. */
 export type ReportWriter = {
@@ -18,9 +18,10 @@ export type ReportWriter = {
   write(spec: Spec, now: Date, format: Format, signal?: AbortSignal): Promise<string>;
   /**
    * A whole payload as text, likewise: it is handed over once, which costs the event loop what one report does. Its items
-   * are checked there; one that fails has no result, and the log says so.
+   * are checked there; one that fails has no result, and the log says so. With `gzip` a long one comes compressed: its
+   * sending takes the event loop a third less time.
    */
-  writeAll(asked: Asked, now: Date, signal?: AbortSignal): Promise<string>;
+  writeAll(asked: Asked, now: Date, how: { gzip: boolean; signal?: AbortSignal }): Promise<Made>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
@@ -63,10 +64,13 @@ export function reportWriter(
   };
 
   return {
-    write: async (spec, now, format, signal) =>
-      await alive().make({ what: "report", spec, nowMs: now.getTime(), format }, signal),
-    writeAll: async (asked, now, signal) =>
-      await alive().make({ what: "payload", asked, nowMs: now.getTime() }, signal),
+    async write(spec, now, format, signal) {
+      const made = await alive().make({ what: "report", spec, nowMs: now.getTime(), format }, signal);
+      if (typeof made !== "string") throw new GatewayError("internal");
+      return made;
+    },
+    writeAll: async (asked, now, { gzip, signal }) =>
+      await alive().make({ what: "payload", asked, gzip, nowMs: now.getTime() }, signal),
     async close() {
       closing = true;
       await thread?.close();
