@@ -222,7 +222,16 @@ const gap = () => ({
  */
 export const rollupGaps = pgTable(
   "rollup_gaps",
-  { ...gap(), day: date("day").notNull(), n: integer("n").notNull() },
+  {
+    ...gap(),
+    day: date("day").notNull(),
+    n: integer("n").notNull(),
+    /**
+     * When each of them was active first, in milliseconds of the day, ascending: a window may end at any instant. Not known
+     * where these are not `n`.
+     */
+    firsts: integer("firsts").array(),
+  },
   (table) => [
     primaryKey({
       columns: [table.orgId, table.entity, table.kind, table.lane, table.day, table.value, table.previous],
@@ -237,26 +246,6 @@ export const rollupGapWeeks = pgTable(
   (table) => [
     primaryKey({
       columns: [table.orgId, table.entity, table.kind, table.lane, table.week, table.value, table.previous],
-    }),
-  ],
-);
-
-/** The same by the first hour of the day (0 to 23) in which they were active: a window may end with any hour. */
-export const rollupGapHours = pgTable(
-  "rollup_gap_hours",
-  { ...gap(), day: date("day").notNull(), hour: smallint("hour").notNull(), n: integer("n").notNull() },
-  (table) => [
-    primaryKey({
-      columns: [
-        table.orgId,
-        table.entity,
-        table.kind,
-        table.lane,
-        table.day,
-        table.value,
-        table.previous,
-        table.hour,
-      ],
     }),
   ],
 );

@@ -56,15 +56,70 @@ test("an hour whose single records are gone belongs to the period in which it be
 test("of an hour that a period cuts the quarters are read that are known, and of one that changed none", () => {
   const cut = { fromMs: period.fromMs, toMs: ms("2026-03-04T09:47:00Z") };
   const hour = ms("2026-03-04T09:00:00Z");
-  const cover = coverOf(cut, survey, true, [hour]);
+  const edge = { quarteredMs: [hour], firstsMs: [], who: false };
+  const cover = coverOf(cut, survey, true, edge);
   expect(cover.quarters && text(cover.quarters)).toBe("03-04T09:00 03-04T09:45");
   expect(cover.raw.map(text)).toContain("03-04T09:45 03-04T09:47");
-  const first = coverOf({ ...cut, toMs: ms("2026-03-04T09:07:00Z") }, survey, true, [hour]);
+  const first = coverOf({ ...cut, toMs: ms("2026-03-04T09:07:00Z") }, survey, true, edge);
   expect([first.quarters, first.raw.map(text)]).toEqual([
     null,
     ["03-01T22:30 03-01T23:00", "03-04T09:00 03-04T09:07"],
   ]);
-  expect(coverOf(cut, { ...survey, markedMs: [hour] }, true, [hour]).quarters).toBeNull();
+  expect(coverOf(cut, { ...survey, markedMs: [hour] }, true, edge).quarters).toBeNull();
+});
+
+test("who was active is told to the end of a period of sums alone, and else to where single records begin", () => {
+  const cut = { fromMs: ms("2026-03-02T00:00:00Z"), toMs: ms("2026-03-04T09:47:00Z") };
+  const [hour, day] = [ms("2026-03-04T09:00:00Z"), ms("2026-03-04T00:00:00Z")];
+  const edge = { quarteredMs: [hour], firstsMs: [day], who: true };
+  const placesOf = (period = cut, known = edge, reached: { markedMs?: number[] } = {}) => {
+    const { sums, quarters, hours, raw, told } = coverOf(period, { ...survey, ...reached }, true, known);
+    return {
+      sums: sums && text(sums),
+      quarters: quarters && text(quarters),
+      told: told && text(told),
+      hours: hours.map(text),
+      raw: raw.map(text),
+    };
+  };
+  const told = {
+    sums: "03-02T00:00 03-04T09:00",
+    quarters: "03-04T09:00 03-04T09:45",
+    told: "03-04T09:45 03-04T09:47",
+    hours: [],
+    raw: [],
+  };
+  expect(placesOf()).toEqual(told);
+  expect(placesOf(cut, { ...edge, quarteredMs: [] })).toEqual({
+    ...told,
+    quarters: null,
+    told: "03-04T09:00 03-04T09:47",
+  });
+  // Of a day of which it is not known the hours are read.
+  expect(placesOf(cut, { ...edge, firstsMs: [] })).toMatchObject({
+    sums: "03-02T00:00 03-04T00:00",
+    quarters: null,
+    told: null,
+    hours: ["03-04T00:00 03-04T09:00"],
+  });
+  expect(placesOf({ ...cut, fromMs: cut.fromMs + 1 })).toMatchObject({ quarters: null, told: null });
+  expect(placesOf(cut, edge, { markedMs: [hour] })).toMatchObject({
+    told: null,
+    raw: ["03-04T09:00 03-04T09:47"],
+  });
+  expect(placesOf({ ...cut, toMs: rolledToMs + 1 })).toMatchObject({
+    sums: "03-02T00:00 03-05T00:00",
+    told: null,
+  });
+  const now = { ...edge, firstsMs: [ms("2026-03-05T00:00:00Z")] };
+  expect(placesOf({ ...cut, toMs: rolledToMs + 1 }, now)).toMatchObject({
+    sums: "03-02T00:00 03-05T08:00",
+    told: null,
+  });
+  expect(placesOf({ ...cut, toMs: ms("2026-03-04T00:00:01Z") })).toMatchObject({
+    sums: "03-02T00:00 03-04T00:00",
+    told: "03-04T00:00 03-04T00:00",
+  });
 });
 
 test("without a bound, and with nothing rolled up, all is read once", () => {
@@ -89,7 +144,8 @@ test("every instant of a period is read in exactly one place, and no other insta
       fc.integer({ min: 0, max: 200 }),
       fc.boolean(),
       fc.boolean(),
-      (bounds, rolledTo, marked, at, behind, withSums, quartered) => {
+      fc.record({ who: fc.boolean(), known: fc.boolean() }),
+      (bounds, rolledTo, marked, at, behind, withSums, quartered, { who, known }) => {
         const [fromMs = 0, toMs = 0] = [...bounds].sort((a, b) => a - b);
         const rolledToMs = Math.floor(rolledTo / 900_000) * 900_000;
         const summedToMs =
@@ -99,11 +155,16 @@ test("every instant of a period is read in exactly one place, and no other insta
           .filter((hour) => hour < rolledToMs)
           .sort((a, b) => a - b);
         const cutMs = Math.floor(toMs / 3_600_000) * 3_600_000;
-        const { sums, quarters, days, hours, raw } = coverOf(
+        const dayMs = 24 * 3_600_000;
+        const { sums, quarters, days, hours, raw, told } = coverOf(
           { fromMs, toMs },
           { rolledToMs, summedToMs, rawFromMs: null, markedMs },
           withSums,
-          quartered && cutMs < rolledToMs ? [cutMs] : [],
+          {
+            quarteredMs: quartered && cutMs < rolledToMs ? [cutMs] : [],
+            firstsMs: known ? Array.from({ length: 10 }, (_, day) => day * dayMs) : [],
+            who,
+          },
         );
         const places = [
           ...(sums ? [sums] : []),
@@ -111,6 +172,7 @@ test("every instant of a period is read in exactly one place, and no other insta
           ...days,
           ...hours,
           ...raw,
+          ...(told ? [told] : []),
         ].filter((span) => at >= span.fromMs && at < span.toMs);
         expect(places).toHaveLength(at >= fromMs && at < toMs ? 1 : 0);
       },

@@ -177,7 +177,7 @@ describe("an update of the tables", () => {
     await it.rollups.catchUp(NOW);
     const asked = spec({ dimensions: ["model", "week"] });
     const before = await figures(it.single, asked);
-    const parts = ["cells", "sessions", "hourly", "days", "seen", "gaps", "gap_hours", "weeks", "gap_weeks"];
+    const parts = ["cells", "sessions", "hourly", "days", "seen", "gaps", "weeks", "gap_weeks"];
     const made = parts.map((name) => `rollup_${name}`);
     const counts = async () =>
       await Promise.all(made.map(async (table) => (await it.sql`select count(*) from ${it.sql(table)}`)[0]));

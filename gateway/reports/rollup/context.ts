@@ -51,7 +51,7 @@ export const isAsked = (entity: Entity, names: readonly AggregateName[]): boolea
 
 /**
  * A window's span of sums: whole days, and the hours from 0 to before `toHour` of the day `toDay`. Of the days those in
- * `weeks` make up whole weeks.
+ * `weeks` make up whole weeks. Who was active is known of what comes before `endMs`, where single records are `told` too.
  */
 export type Reach = {
   current: boolean;
@@ -61,27 +61,31 @@ export type Reach = {
   weeks: { fromDay: string; toDay: string } | null;
   quarters: Span | null;
   span: Span;
+  told: Span | null;
+  endMs: number;
 };
 
 export const reachesOf = ({ covers: { current, previous }, weeksToMs }: Context): Reach[] => {
   const sides = [
-    { current: true, span: current.sums, quarters: current.quarters },
-    { current: false, span: previous?.sums ?? null, quarters: previous?.quarters ?? null },
+    { current: true, cover: current },
+    { current: false, cover: previous },
   ];
-  return sides.flatMap(({ span, ...side }) => {
-    if (!span) return [];
+  return sides.flatMap(({ current, cover }) => {
+    if (!cover?.sums) return [];
+    const { sums: span, quarters, told } = cover;
+    const endMs = told?.toMs ?? span.toMs;
     const [fromDay, toDay] = [dayOf(span.fromMs), dayOf(span.toMs)];
     // An hour of which the sums tell in part is one of theirs.
     const toHour = Math.ceil((span.toMs - down(DAY_MS, span.toMs)) / HOUR_MS);
     // Before the first day there is nothing.
-    if (fromDay === toDay && toHour === 0) return [];
+    if (fromDay === toDay && endMs === down(DAY_MS, endMs)) return [];
     const weeks = {
       // Sums begin at a midnight.
       fromMs: mondayOf(span.fromMs + 6 * DAY_MS),
       toMs: mondayOf(Math.min(span.toMs, weeksToMs)),
     };
     const whole = weeks.fromMs < weeks.toMs && { fromDay: dayOf(weeks.fromMs), toDay: dayOf(weeks.toMs) };
-    return [{ ...side, span, fromDay, toDay, toHour, weeks: whole || null }];
+    return [{ current, span, fromDay, toDay, toHour, weeks: whole || null, quarters, told, endMs }];
   });
 };
 

@@ -17,14 +17,21 @@ export type Reached = {
 
 /**
  * How far all rollups reach: weeks before the Monday `weeksToMs` are summed up, and the quarters of the hours
- * `quarteredMs`. `isPacked`: no row is left that an earlier version wrote with a column for each bucket of latency.
+ * `quarteredMs`; of the days that begin at `firstsMs` it is known when each person and session was active first.
+ * `isPacked`: no row is left that an earlier version wrote with a column for each bucket of latency.
  */
-export type Survey = Reached & { weeksToMs: number; quarteredMs: readonly number[]; isPacked: boolean };
+export type Survey = Reached & {
+  weeksToMs: number;
+  quarteredMs: readonly number[];
+  firstsMs: readonly number[];
+  isPacked: boolean;
+};
 
 /**
  * Where the records of a period are read, each of them in one place: `sums` by one dimension, from a midnight to the end
  * of an hour; sums of `quarters` of an hour that the period cuts, from its beginning on; cells of whole `days` (the last
- * of them as far as it is summed up) and of `hours`; else single records.
+ * of them as far as it is summed up) and of `hours`; else single records. Of those that are `told` the sums know, to the
+ * end of the period, who made them (a span without any is empty).
  */
 export type Cover = {
   sums: Span | null;
@@ -32,7 +39,12 @@ export type Cover = {
   days: readonly Span[];
   hours: readonly Span[];
   raw: readonly Span[];
+  told: Span | null;
 };
+
+/** What is known of where a period ends, and whether it is asked who was active (`who`). */
+export type Edge = Pick<Survey, "quarteredMs" | "firstsMs"> & { who: boolean };
+const NOBODY: Edge = { quarteredMs: [], firstsMs: [], who: false };
 
 export const HOUR_MS = 3_600_000;
 export const QUARTER_MS = HOUR_MS / 4;
@@ -48,12 +60,7 @@ export const mondayOf = (ms: number): number => down(7 * DAY_MS, ms - 4 * DAY_MS
  * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single
  * records are gone is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
  */
-export function coverOf(
-  period: Period,
-  survey: Reached,
-  withSums: boolean,
-  quarteredMs: readonly number[] = [],
-): Cover {
+export function coverOf(period: Period, survey: Reached, withSums: boolean, edge: Edge = NOBODY): Cover {
   const fromMs = period.fromMs ?? Number.NEGATIVE_INFINITY;
   const { toMs } = period;
   const rawFromMs = survey.rawFromMs ?? Number.NEGATIVE_INFINITY;
@@ -69,19 +76,15 @@ export function coverOf(
       days: [],
       hours: [],
       raw: [single({ fromMs, toMs })].filter(isSpan),
+      told: null,
     };
   }
   const marked = survey.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
   const summed = { fromMs: whole.fromMs, toMs: Math.min(whole.toMs, survey.summedToMs) };
-  const sums = withSums && isSpan(summed) ? longestSums(summed, marked) : null;
+  const longest = withSums && isSpan(summed) ? longestSums(summed, marked) : null;
+  const sums = longest && edge.who ? toKnown(longest, edge.firstsMs) : longest;
   const known = sums ? [sums] : [];
-  const quarters =
-    sums &&
-    quartersOf(
-      toMs,
-      whole.toMs,
-      quarteredMs.filter((ms) => !survey.markedMs.includes(ms)),
-    );
+  const end = endOf(sums, { fromMs, toMs }, whole.toMs, survey, edge);
   const anew = marked
     .filter((ms) => ms >= rawFromMs)
     .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
@@ -91,16 +94,48 @@ export function coverOf(
   );
   return {
     sums,
-    quarters,
+    quarters: end.quarters,
     days,
     hours: without(whole, [...known, ...days, ...anew]),
     raw: merged([
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
       ...anew,
-      single({ fromMs: quarters?.toMs ?? whole.toMs, toMs }),
+      ...(end.raw ? [single(end.raw)] : []),
     ]).filter(isSpan),
+    told: end.told,
   };
+}
+
+/** How a period ends behind its whole hours, which end at `hourMs`. */
+function endOf(
+  sums: Span | null,
+  { fromMs, toMs }: Span,
+  hourMs: number,
+  survey: Reached,
+  { quarteredMs, firstsMs, who }: Edge,
+): { quarters: Span | null; told: Span | null; raw: Span | null } {
+  const changed = survey.markedMs.includes(hourMs);
+  // Who is in other records of the period, too, would have to be looked for to the end of the hour alone.
+  const alone = sums?.fromMs === fromMs && sums.toMs === hourMs;
+  const isTold = who && alone && !changed && isCut(toMs, hourMs, survey) && isKnown(firstsMs, toMs);
+  const quarters = sums && !changed && isTold === who ? quartersOf(toMs, hourMs, quarteredMs) : null;
+  const rest = { fromMs: quarters?.toMs ?? hourMs, toMs };
+  return { quarters, told: isTold ? rest : null, raw: isTold ? null : rest };
+}
+
+/** Whether it is known of a day to an instant of it who was active. */
+const isKnown = (firstsMs: readonly number[], ms: number): boolean =>
+  ms === down(DAY_MS, ms) || firstsMs.includes(down(DAY_MS, ms));
+
+/** Whether a period ends in an hour of which more is summed up. */
+const isCut = (toMs: number, hourMs: number, { rolledToMs, summedToMs }: Reached): boolean =>
+  toMs > hourMs && toMs < rolledToMs && toMs <= summedToMs;
+
+function toKnown(span: Span, firstsMs: readonly number[]): Span | null {
+  if (isKnown(firstsMs, span.toMs)) return span;
+  const days = { ...span, toMs: down(DAY_MS, span.toMs) };
+  return isSpan(days) ? days : null;
 }
 
 /** Of the hour that begins where whole hours end, the quarters that lie in the period; null: they are not known. */

@@ -5,7 +5,6 @@ import { type Context, hasManyGroups, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { sumSql, usedSums } from "./parts.ts";
-import { activeInQuarters } from "./quarters.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { overRecords } from "./sums.ts";
 
@@ -50,7 +49,9 @@ export function factsSql(
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
   const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
-  const keys = keysOf(context, kind ? [...asked, kind] : asked);
+  const apart = kind ? [...asked, kind] : asked;
+  const keys = keysOf(context, apart);
+  const groups = keysOf({ entities: [] }, apart);
   // Groups are made before anything else is done with their cells, which are many and wide; but not of all keys, of which
   // names choose few, and not where persons and days leave hardly fewer than there are cells.
   const timely = asked.some(isTimely);
@@ -61,7 +62,7 @@ export function factsSql(
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, keys, { among: amongSql(dimensions, among), by })}
+    from (${cellsSql(context, { keys, groups }, { among: amongSql(dimensions, among), by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
@@ -78,7 +79,9 @@ function amongSql(dimensions: readonly DimensionName[], among: string | null): s
 }
 
 function columnsOf({ ask, columns, entities }: Context, kind: Kind | null): string {
-  const people = entities.includes("person") ? "coalesce(r.user_label, r.owner)" : "null::text";
+  const people = entities.includes("person")
+    ? "case when not r.told then coalesce(r.user_label, r.owner) end"
+    : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
   return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
     ${asksForLane(ask.spec) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
@@ -86,7 +89,7 @@ function columnsOf({ ask, columns, entities }: Context, kind: Kind | null): stri
 }
 
 /** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
-function keysOf({ entities }: Context, asked: readonly string[]): Key[] {
+function keysOf({ entities }: Pick<Context, "entities">, asked: readonly string[]): Key[] {
   const names: readonly string[] = [...asked, "channel", ...whoOf(entities)];
   const needed = names.flatMap((name) => KEYS_OF[name as DimensionName] ?? []);
   return KEYS.filter((key) => needed.includes(key));
@@ -99,7 +102,7 @@ const whoOf = (entities: Context["entities"]): DimensionName[] =>
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
  * alike within a branch is a constant. These are summed up at once: most that follows is then done for few rows.
  */
-function cellsSql(context: Context, keys: readonly Key[], which: Which): string {
+function cellsSql(context: Context, { keys, groups }: Keys, which: Which): string {
   const { covers } = context;
   const { current, previous } = covers;
   const branches = [
@@ -117,15 +120,9 @@ function cellsSql(context: Context, keys: readonly Key[], which: Which): string 
       spansOf: ({ hours }) => hours,
       ...which,
     }),
-    ...current.raw.map((span) => recordsSql(context, keys, true, span)),
-    ...(previous?.raw ?? []).map((span) => recordsSql(context, keys, false, span)),
+    ...recordsOf(context, { keys, groups }, true, current),
+    ...(previous ? recordsOf(context, { keys, groups }, false, previous) : []),
   ];
-  if (context.entities.length > 0) {
-    branches.push(
-      ...activeInQuarters(context, keys, true, current.quarters),
-      ...activeInQuarters(context, keys, false, previous?.quarters ?? null),
-    );
-  }
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys);
 }
 
@@ -157,15 +154,31 @@ function cellsOf(
     : "";
   return among.map(
     (which) => `
-    select ${[`${side} as current`, ...times, "org_id", ...keys, ...told].join(", ")} from ${table}
+    select ${[`${side} as current`, ...times, "false as told", "org_id", ...keys, ...told].join(", ")} from ${table}
     where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)}) and ${which}${group}`,
   );
+}
+
+/** Of records that are told only what tells their `groups` apart is read, and nobody who made them. */
+type Keys = { keys: readonly Key[]; groups: readonly Key[] };
+
+function recordsOf(
+  context: Context,
+  { keys, groups }: Keys,
+  isCurrent: boolean,
+  { raw, told }: Cover,
+): string[] {
+  const side = { isCurrent, all: keys };
+  return [
+    ...raw.map((span) => recordsSql(context, keys, { ...side, told: false }, span)),
+    ...(told && told.fromMs < told.toMs ? [recordsSql(context, groups, { ...side, told: true }, told)] : []),
+  ];
 }
 
 function recordsSql(
   { ask, params, columns }: Context,
   keys: readonly Key[],
-  isCurrent: boolean,
+  { isCurrent, told, all }: { isCurrent: boolean; told: boolean; all: readonly Key[] },
   span: Span,
 ): string {
   const { day, hours, isOne } = timesOf(span);
@@ -174,8 +187,9 @@ function recordsSql(
     : "null::numeric";
   const own = [...usedSums(columns).map(overRecords), `${sessionCost} as session_cost_usd`];
   const groups = ["r.org_id", ...keys.map((key) => `r.${key}`), ...(isOne ? [] : [day])];
+  const known = all.map((key) => (keys.includes(key) ? `r.${key}` : `null::${KEY_TYPES[key]} as ${key}`));
   return `
-    select ${[`${isCurrent} as current`, `${day} as day`, `${hours} as hours`, "r.org_id", ...keys.map((key) => `r.${key}`), ...own].join(", ")}
+    select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, "r.org_id", ...known, ...own].join(", ")}
     from requests r
     where r.org_id = ${params.add(ask.orgId, "text")} and ${boundsSql("r.started_at", span, params)}
     group by ${groups.join(", ")}`;
@@ -186,7 +200,7 @@ function nothing({ columns }: Context, keys: readonly Key[]): string {
   const sums = [...usedSums(columns), "session_cost_usd"].map((name) => `0::numeric as ${name}`);
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
-    select ${["true as current", "null::date as day", "0 as hours", "''::text as org_id", ...told, ...sums].join(", ")} where false`;
+    select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...sums].join(", ")} where false`;
 }
 
 /** Which day and hours the records of a span are of, and whether all of them are of one. */

@@ -43,12 +43,6 @@ export const isFine = (name: string): boolean => name === "model" || name === "r
 export const hourBit = (column: string): string =>
   `1 << extract(hour from ${column} at time zone 'UTC')::int`;
 
-/** The first hour of a set of hours (bit 0 is the first); null of none. */
-export const firstHourSql = (hours: string): string => {
-  const set = `(${hours})`;
-  return `bit_count(((${set} & -${set}) - 1)::bit(24))::smallint`;
-};
-
 /** The quarter of an hour that an instant lies in, as its beginning (UTC). */
 export const quarterSql = (instant: string): string =>
   `date_bin('15 minutes', ${instant}, timestamptz '2000-01-01T00:00:00Z')`;

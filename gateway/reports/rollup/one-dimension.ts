@@ -1,10 +1,12 @@
 import type { DimensionName } from "#shared/report.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
-import { type Context, dayOf, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
+import { type Context, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
+import { DAY_MS, down, HOUR_MS } from "./cover.ts";
 import { unitOf, whoOf } from "./distinct.ts";
-import { LANE } from "./kinds.ts";
-import { OVER_CELLS, partSql, sumSql, usedSums } from "./parts.ts";
+import { BILLED, KINDS, LANE, TAG_ROWS } from "./kinds.ts";
+import { LATENCIES } from "./latencies.ts";
+import { OVER_CELLS, partSql, usedSums } from "./parts.ts";
 import { boundsSql } from "./spans.ts";
 
 /** What sums by one dimension add to a section; nothing where none are read. */
@@ -14,6 +16,7 @@ export function sumPartsOf(context: Context, section: Section): string[] {
   return [
     ...sumsSql(context, section, columns).map((side) => partSql(context, section, known, side)),
     ...gapParts(context, section),
+    ...(context.entities.includes("hour") ? hourParts(context, section) : []),
   ];
 }
 
@@ -23,46 +26,63 @@ const OF_HOURS: readonly string[] = ["active_hours", "billed_hours"];
 type Tables = {
   weeks: string;
   days: string;
-  hours: string;
-  quarters?: string;
-  within: (reach: Reach, params: Parameters) => string;
+  /** The rows of what is left behind the days. */
+  rest: (params: Parameters, reach: Reach, own: Own) => string[];
 };
 
-const SUMS: Tables = {
-  weeks: "rollup_weeks",
-  days: "rollup_days",
-  hours: "rollup_hourly",
-  quarters: "rollup_quarters",
-  within: ({ toDay, span }, params) =>
-    `t.hour >= ${params.add(`${toDay}T00:00:00Z`, "timestamptz")} and t.hour < ${params.instant(span.toMs)}`,
-};
-const GAPS: Tables = {
-  weeks: "rollup_gap_weeks",
-  days: "rollup_gaps",
-  hours: "rollup_gap_hours",
-  within: ({ toDay, toHour }, params) =>
-    `t.day = ${params.add(toDay, "date")} and t.hour < ${params.add(String(toHour), "int")}`,
-};
+const SUMS: Tables = { weeks: "rollup_weeks", days: "rollup_days", rest: sumsOfLastDay };
+const GAPS: Tables = { weeks: "rollup_gap_weeks", days: "rollup_gaps", rest: gapsOfLastDay };
 
-/** The rows of a reach's weeks, of the days that these leave, of the hours behind them and of their quarters; a week's `day` is its Monday. */
+/** What is read of a row `t`, but for what is `known` of it otherwise. */
+type Own = (known?: Readonly<Record<string, string>>) => string;
+
+/** Of hours, and of quarters of the hour that the window cuts. */
+function sumsOfLastDay(params: Parameters, { toDay, span, quarters }: Reach, own: Own): string[] {
+  const day = () => `${params.add(toDay, "date")} as day`;
+  const midnight = down(DAY_MS, span.toMs);
+  const hours = { fromMs: midnight, toMs: span.toMs };
+  const nothing = Object.fromEntries(OF_HOURS.map((name) => [name, "0"]));
+  return [
+    ...(midnight < span.toMs
+      ? [`select ${day()}, ${own()} from rollup_hourly t where ${boundsSql("t.hour", hours, params)}`]
+      : []),
+    ...(quarters
+      ? [
+          `select ${day()}, ${own(nothing)} from rollup_quarters t where ${boundsSql("t.at", quarters, params)}`,
+        ]
+      : []),
+  ];
+}
+
+/** Who was active on the last day before the window ends: those who were first before. */
+function gapsOfLastDay(params: Parameters, { toDay, endMs }: Reach, own: Own): string[] {
+  const ms = endMs - down(DAY_MS, endMs);
+  if (ms === 0) return [];
+  const day = params.add(toDay, "date");
+  const n = `width_bucket(${params.add(String(ms - 1), "int")}, t.firsts)`;
+  return [`select ${day} as day, ${own({ n })} from rollup_gaps t where t.day = ${day}`];
+}
+
+/** The rows of a reach's weeks, of the days that these leave, and of what is left behind them; a week's `day` is its Monday. */
 function rowsOf(
   { params, isPacked }: Context,
   { dimensions }: Section,
   reach: Reach,
   { columns, ...tables }: Tables & { columns: readonly string[] },
 ): string {
-  const { fromDay, toDay, toHour, quarters } = reach;
+  const { fromDay, toDay } = reach;
   // No week where a row is of less than one.
   const weeks = dimensions.some((name) => name === "day" || name === "month") ? null : reach.weeks;
-  const own = ["org_id", "kind", "value", ...columns];
-  const column = (name: string) =>
-    name === "latencies" ? `${sumSql(name, isPacked)} as latencies` : `t.${name}`;
-  const select = own.map(column).join(", ");
-  const ofQuarter = own.map((name) => (OF_HOURS.includes(name) ? `0 as ${name}` : column(name))).join(", ");
+  const names = ["org_id", "kind", "value", ...columns];
+  const packed = isPacked ? {} : { latencies: LATENCIES };
+  const own: Own = (known = {}) => {
+    const all: Readonly<Record<string, string>> = { ...packed, ...known };
+    return names.map((name) => (name in all ? `${all[name]} as ${name}` : `t.${name}`)).join(", ");
+  };
   const between = (table: string, column: string, from: string, to: string) =>
     from < to
       ? [
-          `select t.${column} as day, ${select} from ${table} t where t.${column} >= ${params.add(from, "date")} and t.${column} < ${params.add(to, "date")}`,
+          `select t.${column} as day, ${own()} from ${table} t where t.${column} >= ${params.add(from, "date")} and t.${column} < ${params.add(to, "date")}`,
         ]
       : [];
   // Each span by itself: the server would read all that lies between two.
@@ -70,16 +90,7 @@ function rowsOf(
     ...(weeks ? between(tables.weeks, "week", weeks.fromDay, weeks.toDay) : []),
     ...between(tables.days, "day", fromDay, weeks?.fromDay ?? toDay),
     ...(weeks ? between(tables.days, "day", weeks.toDay, toDay) : []),
-    ...(toHour > 0
-      ? [
-          `select ${params.add(toDay, "date")} as day, ${select} from ${tables.hours} t where ${tables.within(reach, params)}`,
-        ]
-      : []),
-    ...(tables.quarters && quarters
-      ? [
-          `select ${params.add(dayOf(quarters.fromMs), "date")} as day, ${ofQuarter} from ${tables.quarters} t where ${boundsSql("t.at", quarters, params)}`,
-        ]
-      : []),
+    ...tables.rest(params, reach, own),
   ];
   return `(${parts.join("\n      union all ")}\n    )`;
 }
@@ -123,7 +134,7 @@ function gapParts(context: Context, section: Section): string[] {
     entities.some((entity) => names.includes(ENTITIES[entity][lane])),
   );
   const { start } = unitOf(section, "r.day");
-  const which = `r.entity in (${entities.map((entity) => `'${entity}'`).join(", ")}) and r.lane in (${lanes.map((lane) => LANE[lane]).join(", ")}) and r.n <> 0`;
+  const which = `r.entity in (${entities.map((entity) => `'${entity}'`).join(", ")}) and r.lane in (${lanes.map((lane) => LANE[lane]).join(", ")})`;
   const counts = entities.flatMap((entity) =>
     lanes.map((lane) => [
       ENTITIES[entity][lane],
@@ -140,5 +151,33 @@ function gapParts(context: Context, section: Section): string[] {
       Object.fromEntries(counts),
       grouped(context, section, rows, select, where),
     );
+  });
+}
+
+/** Sessions that were active in the hour that a window cuts, before it ends. */
+function hourParts(context: Context, section: Section): string[] {
+  const { ask, params } = context;
+  const kind = section.kind ?? "total";
+  const known = { active_hours: "count(*)", billed_hours: "count(*) filter (where billed)" };
+  return reachesOf(context).flatMap(({ current, toDay, told }) => {
+    if (!told) return [];
+    const org = params.add(ask.orgId, "text");
+    const hour = params.instant(down(HOUR_MS, told.fromMs));
+    const rows = `(
+      select ${params.add(toDay, "date")} as day, ${org} as org_id, '${kind}' as kind, h.value, h.billed from (
+        select (${KINDS[kind]})::text as value, bool_or(${BILLED}) as billed
+        from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
+        where r.org_id = ${org} and r.hour = ${hour} and r.first_at < ${params.instant(told.toMs)} and r.session is not null
+        group by 1, r.session
+      ) h
+    )`;
+    return [
+      partSql(
+        context,
+        section,
+        known,
+        grouped(context, section, rows, `${current} as current, r.billed`, "true"),
+      ),
+    ];
   });
 }

@@ -165,7 +165,9 @@ function contextOf(
   const names = aggregatesOf(ask.spec.measures);
   const kind = kindOf(ask, dimensions, names);
   const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
-  const cover = (period: Period) => coverOf(period, survey, kind !== null, quartered);
+  const entities = ENTITY_NAMES.filter((entity) => isAsked(entity, names));
+  const edge = { quarteredMs: quartered, firstsMs: survey.firstsMs, who: entities.length > 0 };
+  const cover = (period: Period) => coverOf(period, survey, kind !== null, edge);
   const { current, previous } = ask.periods;
   // What tells whether a group is there, and whether its money is known, is always summed.
   const columns = new Set<string>([
@@ -184,7 +186,7 @@ function contextOf(
     isPacked: survey.isPacked,
     names,
     columns: [...columns].filter((name) => name in OVER_CELLS),
-    entities: ENTITY_NAMES.filter((entity) => isAsked(entity, names)),
+    entities,
   };
 }
 

@@ -1,6 +1,8 @@
 import { parameters, type Query } from "../parameters.ts";
 import type { Periods } from "../window.ts";
 import { coverOf, DAY_MS, down, HOUR_MS, type Span, type Survey } from "./cover.ts";
+import { IS_UNKNOWN } from "./gaps.ts";
+import { LANE } from "./kinds.ts";
 import { spansSql, withinSql } from "./spans.ts";
 
 /** When the first record, the first with a session, and the first with a tag began, in milliseconds; null is never. */
@@ -71,7 +73,17 @@ select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
     cross join lateral (select ${checked} from rollup_hourly q
       where q.org_id = ${org} and q.kind = 'total' and q.hour = c.hour) h(${CHECKED.join(", ")})
     where c.hour < s.rolled_to and ${CHECKED.map((name) => `q.${name} is not distinct from h.${name}`).join(" and ")}
-  )::text as quartered
+  )::text as quartered,
+  (select array_agg((extract(epoch from d.day) * 1000)::bigint) from (
+      select (c.hour at time zone 'UTC')::date from (values ${cuts}) c(hour)
+      union select (s.rolled_to at time zone 'UTC')::date
+      union select (s.summed_to at time zone 'UTC')::date
+      union select (m.hour at time zone 'UTC')::date from rollup_marks m where m.org_id = ${org} and m.hour < s.rolled_to
+    ) d(day)
+    where (select count(*) from rollup_gaps g
+      where g.org_id = ${org} and g.entity in ('person', 'session') and g.kind = 'total' and g.lane in (${LANE.all}, ${LANE.billed})
+        and g.day = d.day and ${IS_UNKNOWN}) = 0
+  )::text as firsts
 from state s
 cross join lateral (
   select coalesce(sum(d.records), 0) as records from rollup_days d

@@ -149,6 +149,7 @@ async function surveyed(
     rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
     markedMs: numbers(row["marked"]).sort((a, b) => a - b),
     quarteredMs: numbers(row["quartered"]),
+    firstsMs: numbers(row["firsts"]),
     isPacked: row["packed"] === "true",
   };
 }

@@ -2,8 +2,8 @@ import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
-import { packNextDay } from "./pack-day.ts";
-import { rollQuarters, rollQuartersBefore } from "./roll-quarters.ts";
+import { olderSums } from "./older-sums.ts";
+import { rollQuarters } from "./roll-quarters.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay } from "./sum-up-day.ts";
 import { sumUpNextWeek } from "./sum-up-week.ts";
@@ -43,17 +43,8 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     idleTransactionTimeoutMs: 60_000,
   });
   let records = 0;
-  /** Hours before may have no quarters yet: none where all are known to have them. */
-  let quartersMs: number | null = Number.POSITIVE_INFINITY;
+  const older = olderSums(orgId);
   const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
-
-  /** What an update of the tables has left to be made, newest first. */
-  async function makeOlder(sql: Sql, state: State): Promise<Turn> {
-    if (await packNextDay(sql, orgId, state)) return "more";
-    if (quartersMs === null) return "idle";
-    quartersMs = await rollQuartersBefore(sql, orgId, state, quartersMs);
-    return "more";
-  }
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
@@ -68,7 +59,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
         return "more";
       }
       const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
-      return remade ? "more" : await makeOlder(sql, state);
+      return remade ? "more" : await older.turn(sql, state);
     });
 
   async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {
@@ -194,14 +185,7 @@ async function remakeHour(
   await sql.unsafe(FORGET_LATE, [orgId, ...span]);
 }
 
-const OF_DAYS = [
-  "rollup_cells",
-  "rollup_sessions",
-  "rollup_days",
-  "rollup_gaps",
-  "rollup_gap_hours",
-  "rollup_seen",
-];
+const OF_DAYS = ["rollup_cells", "rollup_sessions", "rollup_days", "rollup_gaps", "rollup_seen"];
 const OF_WEEKS = ["rollup_weeks", "rollup_gap_weeks"];
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */

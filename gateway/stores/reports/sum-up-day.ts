@@ -1,11 +1,13 @@
 import { DAY_MS } from "../../reports/rollup/cover.ts";
 import {
+  DAYS_OF_UNKNOWN,
   FORGET_NOTES,
   FORGET_SEEN,
   LOOK_AT_NOTES,
   NOTE_AFTER,
   NOTE_BEFORE,
   NOTE_ELSEWHERE,
+  NOTE_FIRSTS,
   NOTE_NOBODY,
   NOTE_SEEN,
   NOTE_STEPS,
@@ -59,6 +61,23 @@ export async function sumUpDay(
   for (const statement of TAKE_STEPS) await sql.unsafe(statement, [orgId]);
   if (known) await sql.unsafe(FORGET_SEEN, day);
   await sql.unsafe(NOTE_SEEN, day);
+  await sql.unsafe(FORGET_NOTES);
+}
+
+/** The days, ascending, of which it is not known when everyone was active first: where an earlier version summed them up. */
+export const daysOfUnknownFirsts = async (sql: Sql, orgId: string): Promise<string[]> =>
+  (await sql.unsafe<{ day: string }[]>(DAYS_OF_UNKNOWN, [orgId])).map(({ day }) => day);
+
+/** Notes of a day that is summed up when everyone was active first. */
+export async function noteFirsts(sql: Sql, orgId: string, date: string): Promise<void> {
+  const day = [orgId, date];
+  await sql.unsafe(BEFORE_SUMMING);
+  await sql.unsafe(NOTE_NOBODY);
+  await sql.unsafe(NOTE_AFTER, day);
+  await sql.unsafe(LOOK_AT_NOTES);
+  await sql.unsafe(NOTE_ELSEWHERE, day);
+  await sql.unsafe(NOTE_STEPS, [...day, false]);
+  await sql.unsafe(NOTE_FIRSTS, day);
   await sql.unsafe(FORGET_NOTES);
 }
 

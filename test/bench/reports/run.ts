@@ -94,7 +94,7 @@ async function printSizes(): Promise<void> {
     select (select count(*) from requests) as records, (select count(*) from rollup_hours) as hours,
       (select count(*) from rollup_cells) as cells, (select count(*) from rollup_sessions) as sessions,
       (select count(*) from rollup_hourly) as hourly, (select count(*) from rollup_days) as days,
-      (select count(*) from rollup_gaps) as gaps, (select count(*) from rollup_gap_hours) as gap_hours,
+      (select count(*) from rollup_gaps) as gaps,
       (select count(*) from rollup_seen) as seen`;
   const tables = await sql<{ name: string; bytes: string }[]>`
     select coalesce(i.inhparent::regclass::text, c.relname) as name, sum(pg_total_relation_size(c.oid))::text as bytes

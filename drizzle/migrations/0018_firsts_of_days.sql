@@ -1,0 +1,2 @@
+DROP TABLE "rollup_gap_hours" CASCADE;--> statement-breakpoint
+ALTER TABLE "rollup_gaps" ADD COLUMN "firsts" integer[];

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { connect } from "#drizzle/database.ts";
+import type { RequestRow } from "#drizzle/schema/records.ts";
+import { openRecordStore } from "#gateway/stores/records.ts";
+import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { openRollups, type Rollups } from "#gateway/stores/reports/rollups.ts";
+import type { Spec } from "#shared/report.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+
+const NOW = new Date("2026-11-21T12:34:56Z");
+
+let database: TestDatabase;
+let sql: postgres.Sql;
+let store: ReturnType<typeof openRecordStore>;
+let rollups: Rollups;
+let rolled: ReportRunner;
+let single: ReportRunner;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 20_000 });
+  store = openRecordStore(database.url);
+  rollups = openRollups({ url: database.url });
+  rolled = reportRunner({ url: database.url, rollupsFrom: 0 });
+  single = reportRunner({ url: database.url, rollupsFrom: Number.POSITIVE_INFINITY });
+});
+afterAll(async () => {
+  await Promise.all([rollups.close(), rolled.close(), single.close(), store.close(), sql.end()]);
+  await database.close();
+});
+
+const call = (startedAt: string, over: Partial<RequestRow>): RequestRow =>
+  settledRow(openRow({ startedAt }), over);
+const write = async (rows: readonly RequestRow[]) =>
+  await store.insert(rows.map((row) => JSON.stringify(row)));
+
+const spec = (over: Partial<Spec>): Spec => ({
+  source: "requests",
+  dimensions: [],
+  measures: ["requests"],
+  filters: {},
+  range: "7d",
+  compare: "previous_period",
+  view: "table",
+  ...over,
+});
+
+test("who was active before any instant of a day that is summed up is told by its sums, whatever came late", async () => {
+  const at = (day: number, time: string) => `2026-11-${day}T${time}Z`;
+  const by = (owner: string, session: string, model = "m1") => ({ owner, session, model });
+  await write([
+    call(at(16, "08:00:00"), by("ann", "s1")),
+    call(at(17, "09:10:00"), by("ann", "s2")),
+    call(at(18, "09:20:00.500"), by("bob", "s3", "m2")),
+    call(at(18, "09:20:00.501"), { ...by("eve", "s3"), channel: "subscription" }),
+    call(at(18, "09:41:00"), by("ann", "s4")),
+    call(at(18, "10:00:00"), by("dan", "s3")),
+    call(at(19, "09:20:00"), by("dan", "s5")),
+  ]);
+  await rollups.catchUp(NOW);
+  const ends = ["09:20:00.500", "09:20:00.501", "09:20:00.502", "09:31:00", "09:45:00", "10:00:00.001"];
+  const measures: Spec["measures"] = [
+    "requests",
+    "users",
+    "sessions",
+    "active_hours",
+    "cost_per_user",
+    "latency_p95_ms",
+  ];
+  const asked = [at(18, "00:00:01"), ...ends.map((time) => at(18, time)), at(19, "09:20:01")].flatMap((to) =>
+    [["model"], ["subject"], ["tag"], []].map((dimensions) =>
+      spec({
+        measures,
+        dimensions: dimensions as Spec["dimensions"],
+        range: { from: "2026-11-17", to },
+        compare: "previous_period",
+      }),
+    ),
+  );
+  const agree = async () => {
+    for (const one of asked) {
+      const [result, expected] = [await rolled.run(one, NOW), await single.run(one, NOW)];
+      const counted = ({ total, rows }: typeof result) =>
+        JSON.stringify([total, rows], (name, value) => (name === "latency_p95_ms" ? undefined : value));
+      expect(counted(result)).toEqual(counted(expected));
+    }
+  };
+  const firsts = async () =>
+    JSON.stringify(
+      await sql`select * from rollup_gaps where n <> 0 order by entity, kind, lane, day, value, previous`,
+    );
+  await agree();
+  // Of a day before, of the same hour, and of one that was the first of another.
+  await write([
+    call(at(17, "11:00:00"), by("dan", "s6")),
+    call(at(18, "09:05:00"), by("eve", "s3")),
+    call(at(17, "12:00:00"), by("bob", "s7", "m2")),
+  ]);
+  await rollups.catchUp(NOW);
+  await agree();
+  await sql`delete from requests where owner = 'dan' and started_at < ${at(18, "00:00:00")}`;
+  await sql`insert into rollup_marks (org_id, hour, id) values ('default', ${at(17, "11:00:00")}, ${Bun.randomUUIDv7()})`;
+  await rollups.catchUp(NOW);
+  await agree();
+  const made = await firsts();
+  // Where an earlier version summed up it is not known, and hours are read until it is.
+  await sql`update rollup_gaps set firsts = null where day >= '2026-11-18'`;
+  await agree();
+  const again = openRollups({ url: database.url });
+  expect(await again.turn(NOW)).toBe("more");
+  await agree();
+  await again.catchUp(NOW);
+  await again.close();
+  expect(await firsts()).toEqual(made);
+  await agree();
+  await rollups.rebuild(NOW);
+  expect(await firsts()).toEqual(made);
+}, 60_000);
