@@ -7,7 +7,7 @@ import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
 import { payloadOf } from "../../reports/payload.ts";
-import { giveWayHere, givingWay, helpersGiveWay, NICENESS } from "../give-way.ts";
+import { giveWayHere, givingWay, NICENESS } from "../give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { AT_ONCE } from "./report-queue.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
@@ -65,7 +65,6 @@ type Run = Extract<ReportTask, { kind: "run" }>;
 
 async function run({ id, order }: Run): Promise<void> {
   wanted.add(id);
-  helpersGiveWay();
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     // A replica that cannot be asked fails the report itself, with the right word for it.
