@@ -130,8 +130,6 @@ export const routingKnowledge = (
   classify,
 });
 
-const PASS: Verdict = { kind: "pass", rule: null, observed: [] };
-
 /** What the guardrails say; the body is decoded once, and only where a rule reads it. */
 function judged(
   { clock, consult, directory }: ExchangeDeps,
@@ -139,7 +137,7 @@ function judged(
   it: Pick<Judged, "labels" | "choice">,
 ): Verdict | Promise<Verdict> {
   const rules = directory.current().guardrails;
-  if (rules.length === 0) return PASS;
+  if (rules.length === 0) return { kind: "pass", rule: null, observed: [] };
   let texts: string[] | null = null;
   const beside = () => modelsBeside(body);
   const call = { ...it, key, beside, texts: () => (texts ??= textsOf(membersOf(body))) };

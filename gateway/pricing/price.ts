@@ -38,9 +38,10 @@ export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
   const input = inputTokens(usage) ?? 0;
   const tokens = billed(TOKEN_UNITS, { rates, counts, input });
   const pieces = billed(PIECE_UNITS, { rates, counts, input });
+  const tokenCostUsd = formatDecimal(tokens.cost);
   return {
-    costUsd: formatDecimal(plus(tokens.cost, pieces.cost)),
-    tokenCostUsd: formatDecimal(tokens.cost),
+    costUsd: pieces.rows.length === 0 ? tokenCostUsd : formatDecimal(plus(tokens.cost, pieces.cost)),
+    tokenCostUsd,
     price: { entry: entry.entry, rows: [...tokens.rows, ...pieces.rows] },
   };
 }
