@@ -31,15 +31,21 @@ export function activeSql(context: Context, section: Section, entity: Who, base:
   const { column } = ENTITIES[entity];
   const group = section.total ? "" : ", d1, d2, value";
   const reaches = reachesOf(context);
-  const seen = lanesOf(context, entity).map((lane) => {
-    const known =
+  const known = (lane: Lane) => {
+    const seen =
       reaches.length > 0 ? `exists (${seenSql(context, section, entity, lane, reaches)})` : "false";
-    return `, ${known} as seen_${lane}`;
-  });
-  return `
-  select e.*${seen.join("")} from (
+    return `${seen} as seen_${lane}`;
+  };
+  const active = `
     select current${section.total ? ", ''::text as value" : group}, ${column} as text, min(day) as day, bool_or(billed) as billed
-    from ${base} where ${column} is not null group by current${group}, ${column}
+    from ${base} where ${column} is not null group by current${group}, ${column}`;
+  const [lane = "all", ...others] = lanesOf(context, entity);
+  if (others.length === 0) return `\n  select e.*, ${known(lane)} from (${active}\n  ) e`;
+  // Whom the billed lane tells of, all lanes do: who is in both is looked for once.
+  return `
+  select e.*, seen_billed or ${known("all")} from (
+    select e.*, ${known("billed")} from (${active}
+    ) e offset 0
   ) e`;
 }
 
@@ -106,7 +112,7 @@ function beside(context: Context, section: Section, base: string, inPart: readon
     const hour = params.instant(down(HOUR_MS, span.toMs));
     const told = `select r.session, (${KINDS[kind]})::text as value, bool_or(${BILLED}) as billed
       from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
-      where r.org_id = ${org} and r.hour = ${hour} and r.session is not null group by 1, 2`;
+      where r.org_id = ${org} and r.hour = ${hour} and r.session = any(array(select run from ${base})) group by 1, 2`;
     return {
       join: `left join (${told}) p${i} on p${i}.session = e.run and p${i}.value = e.value and e.current = ${current} and e.day = ${params.add(dayOf(span.toMs), "date")}`,
       all: ` & ~(case when p${i}.session is not null then ${hourBit(hour)} else 0 end)`,
