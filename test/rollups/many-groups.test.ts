@@ -121,3 +121,18 @@ test("a session that goes on after it was rolled up has one percentile, and is c
   await rollups.close();
   expect(going).toEqual(await shown());
 });
+
+test("in order of percentiles, a group of the period before alone is shown after those of this one", async () => {
+  const shown = async (runner: ReportRunner) => {
+    const range = { from: "2026-11-19T08:00:00Z", to: "2026-11-19T10:00:00Z" };
+    const asked = { ...spec(["latency_p95_ms"], ["client", "subject"]), range };
+    return (await runner.run(asked, NOW)).rows.map(({ groups, current }) => [groups[1], current !== null]);
+  };
+  const rows = await shown(rolled);
+  expect(rows.map(([person]) => person).sort()).toEqual(
+    (await shown(single)).map(([person]) => person).sort(),
+  );
+  const isNow = rows.map(([, now]) => now);
+  expect([isNow[0], isNow.at(-1)]).toEqual([true, false]);
+  expect([...isNow].sort().reverse()).toEqual(isNow);
+});
