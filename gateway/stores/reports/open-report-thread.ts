@@ -34,8 +34,8 @@ export type ReportAnswer =
   | ({ kind: "failed"; id: number } & Failure)
   /** One report of a payload has failed, and the payload is made without its result. */
   | ({ kind: "missing" } & Failure)
-  /** The thread is alive, and the text takes long. */
-  | { kind: "progress"; id: number }
+  /** The thread is alive, and what it makes takes long. */
+  | { kind: "progress" }
   /** The replica does not show the latest calls. */
   | { kind: "behind" }
   | { kind: "closed" };
@@ -74,7 +74,7 @@ export function openReportThread(file: URL, places: ReportPlaces, on: Happenings
     if (answer.kind === "behind") on.behind();
     else if (answer.kind === "closed") closed.resolve();
     else if (answer.kind === "missing") on.missing(errorOf(answer));
-    else if (answer.kind === "progress") queue.progress(answer.id);
+    else if (answer.kind === "progress") queue.progress();
     else queue.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
   });
   worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));

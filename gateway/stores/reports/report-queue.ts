@@ -6,7 +6,7 @@ export const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Reports made and waiting; more than any page asks for. */
 const WAITING_MAX = 200;
 const WAIT_MAX_MS = 60_000;
-/** Longer than the runner itself waits for anything: a thread that says nothing of an order for so long hangs. */
+/** Longer than the runner itself waits for anything: a maker that says nothing for so long hangs. */
 const DEADLINE_MS = 130_000;
 
 const tooMany = () =>
@@ -24,8 +24,8 @@ type Waiting<Order, Made> = {
 export type ReportQueue<Order, Made> = {
   /** Resolves with what was made of so many `reports`. What waits is given up when `signal` says that nobody wants it. */
   add(order: Order, reports: number, signal: AbortSignal | undefined): Promise<Made>;
-  /** The order is being made, and takes long. */
-  progress(id: number): void;
+  /** The maker is alive, and what it makes takes long. */
+  progress(): void;
   settle(id: number, outcome: Made | GatewayError): void;
   failAll(type: ErrorType): void;
   /** Resolves when nothing is made or waits any more. */
@@ -36,11 +36,10 @@ export type ReportQueue<Order, Made> = {
  * Orders that wait for their turn with one maker, which is told to `start` one and to `forget` one that it has begun, and
  * is `hung` when it never ends.
  */
-export function reportQueue<Order, Made>(maker: {
-  start(id: number, order: Order): void;
-  forget(id: number): void;
-  hung(): void;
-}): ReportQueue<Order, Made> {
+export function reportQueue<Order, Made>(
+  maker: { start(id: number, order: Order): void; forget(id: number): void; hung(): void },
+  atOnce = AT_ONCE,
+): ReportQueue<Order, Made> {
   const waiting = new Map<number, Waiting<Order, Made>>();
   let asked = 0;
   let reports = 0;
@@ -58,7 +57,7 @@ export function reportQueue<Order, Made>(maker: {
   };
   // Those that are made are always the first.
   const startNext = () => {
-    for (const [id, one] of [...waiting].slice(0, AT_ONCE)) {
+    for (const [id, one] of [...waiting].slice(0, atOnce)) {
       if (one.started) continue;
       one.started = true;
       clearTimeout(one.timer);
@@ -69,6 +68,7 @@ export function reportQueue<Order, Made>(maker: {
 
   return {
     async add(order, of, signal) {
+      if (signal?.aborted) throw new GatewayError("reports_unavailable");
       if (reports + of > WAITING_MAX) throw tooMany();
       const id = asked++;
       const { promise, resolve, reject } = Promise.withResolvers<Made>();
@@ -81,8 +81,9 @@ export function reportQueue<Order, Made>(maker: {
       startNext();
       return await promise;
     },
-    progress(id) {
-      waiting.get(id)?.timer.refresh();
+    // Of another order too: they take turns, so that one may wait for all that was begun before it.
+    progress() {
+      for (const { started, timer } of waiting.values()) if (started) timer.refresh();
     },
     settle(id, outcome) {
       const one = take(id);

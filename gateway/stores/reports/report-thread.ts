@@ -17,7 +17,7 @@ giveWayHere(NICENESS.reports);
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
-/** A report that takes longer says that it has ended: others of its payload follow. */
+/** A report that takes longer says that it has ended: others follow. */
 const LONG_MS = 1_000;
 /** Shorter texts cross and leave as fast as they are. */
 const PACKED_FROM = 4096;
@@ -87,7 +87,7 @@ async function textOf(runner: ReportRunner, { id, order }: Pick<Run, "id" | "ord
       try {
         return await runner.run(spec, new Date(order.nowMs));
       } finally {
-        if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress", id });
+        if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress" });
       }
     });
   const json = async (spec: Spec) => JSON.stringify(await result(spec));
