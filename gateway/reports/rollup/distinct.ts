@@ -10,7 +10,8 @@ import {
   type Section,
 } from "./context.ts";
 import { down, HOUR_MS } from "./cover.ts";
-import { BILLED, hourBit, isFine, KINDS, type LANE, TAG_ROWS, whoSql } from "./kinds.ts";
+import { BILLED, hourBit, isFine, KINDS, type LANE, whoSql } from "./kinds.ts";
+import { lastHourOf } from "./last-hours.ts";
 import { partSql } from "./parts.ts";
 
 /** Who is counted distinctly by days of sums, too: hours never last over more than one. */
@@ -106,15 +107,10 @@ export function hoursPart(context: Context, section: Section, base: string): str
 /** The same where sums tell of an hour in part, without the pairs of it that they tell of. */
 function beside(context: Context, section: Section, base: string, inPart: readonly Reach[]): string {
   const { params } = context;
-  const kind = section.kind ?? "total";
-  const org = params.add(context.ask.orgId, "text");
   const parts = inPart.map(({ current, span }, i) => {
     const hour = params.instant(down(HOUR_MS, span.toMs));
-    const told = `select r.session, (${KINDS[kind]})::text as value, bool_or(${BILLED}) as billed
-      from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
-      where r.org_id = ${org} and r.hour = ${hour} and r.session = any(array(select run from ${base})) group by 1, 2`;
     return {
-      join: `left join (${told}) p${i} on p${i}.session = e.run and p${i}.value = e.value and e.current = ${current} and e.day = ${params.add(dayOf(span.toMs), "date")}`,
+      join: `left join ${lastHourOf(context, section, current)} p${i} on p${i}.session = e.run and p${i}.value = e.value and e.current = ${current} and e.day = ${params.add(dayOf(span.toMs), "date")}`,
       all: ` & ~(case when p${i}.session is not null then ${hourBit(hour)} else 0 end)`,
       billed: ` & ~(case when p${i}.billed then ${hourBit(hour)} else 0 end)`,
     };

@@ -2,9 +2,10 @@ import type { DimensionName } from "#shared/report.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import { type Context, ENTITIES, OF_DAY, type Reach, reachesOf, type Section } from "./context.ts";
-import { DAY_MS, down, HOUR_MS } from "./cover.ts";
+import { DAY_MS, down } from "./cover.ts";
 import { unitOf, whoOf } from "./distinct.ts";
-import { BILLED, KINDS, LANE, TAG_ROWS } from "./kinds.ts";
+import { LANE } from "./kinds.ts";
+import { lastHourOf } from "./last-hours.ts";
 import { LATENCIES } from "./latencies.ts";
 import { OVER_CELLS, partSql, usedSums } from "./parts.ts";
 import { boundsSql } from "./spans.ts";
@@ -157,27 +158,15 @@ function gapParts(context: Context, section: Section): string[] {
 /** Sessions that were active in the hour that a window cuts, before it ends. */
 function hourParts(context: Context, section: Section): string[] {
   const { ask, params } = context;
-  const kind = section.kind ?? "total";
   const known = { active_hours: "count(*)", billed_hours: "count(*) filter (where billed)" };
   return reachesOf(context).flatMap(({ current, toDay, told }) => {
     if (!told) return [];
-    const org = params.add(ask.orgId, "text");
-    const hour = params.instant(down(HOUR_MS, told.fromMs));
     const rows = `(
-      select ${params.add(toDay, "date")} as day, ${org} as org_id, '${kind}' as kind, h.value, h.billed from (
-        select (${KINDS[kind]})::text as value, bool_or(${BILLED}) as billed
-        from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
-        where r.org_id = ${org} and r.hour = ${hour} and r.first_at < ${params.instant(told.toMs)} and r.session is not null
-        group by 1, r.session
-      ) h
+      select ${params.add(toDay, "date")} as day, ${params.add(ask.orgId, "text")} as org_id, '${section.kind ?? "total"}' as kind,
+        h.value, h.billed
+      from ${lastHourOf(context, section, current)} h
     )`;
-    return [
-      partSql(
-        context,
-        section,
-        known,
-        grouped(context, section, rows, `${current} as current, r.billed`, "true"),
-      ),
-    ];
+    const select = `${current} as current, r.billed`;
+    return [partSql(context, section, known, grouped(context, section, rows, select, "true"))];
   });
 }

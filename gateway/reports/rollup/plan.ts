@@ -17,6 +17,7 @@ import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
 import { isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
+import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
@@ -43,7 +44,9 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
   const first = ask.spec.measures[0] === P95;
   const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
+  const summed = places.find((place) => place.context.kind !== null);
   const ctes = [
+    ...(summed ? lastHoursSql(summed.context) : []),
     ...places.flatMap(factsOf),
     ...(ranked ? rankedOf(context, first) : []),
     ...places.flatMap(sumsOf),
