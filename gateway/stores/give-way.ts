@@ -12,22 +12,25 @@ export const OWN_PROCESS = `select pg_backend_pid() as pid,
   case when pg_has_role('pg_read_all_settings', 'usage') then current_setting('data_directory') end as directory`;
 
 export type OwnProcess = { pid: number; directory: string | null };
-export type GiveWay = (process: OwnProcess | undefined) => void;
+/** False where the process's priority certainly stays as it is. */
+export type GiveWay = (process: OwnProcess | undefined) => boolean;
 
 /**
- * What lets a process of the database at `url` give way to calls by as much as `niceness`. Only on Linux, for a server that is asked through a
- * Unix socket, so that it shares this machine's cores, and only where this process may read the server's files and say
- * so; otherwise it does nothing. Only ever lowers a priority, and never throws.
+ * What lets a process of the database at `url` give way to calls by as much as `niceness`. Only on Linux, for a server
+ * that is asked through a Unix socket, so that it shares this machine's cores, and only where this process may read the
+ * server's files and say so; otherwise it does nothing. Only ever lowers a priority, and never throws.
  */
 export function givingWay(url: string, niceness: number): GiveWay {
-  if (process.platform !== "linux" || readAddress(url).socketPath === null) return () => undefined;
+  if (process.platform !== "linux" || readAddress(url).socketPath === null) return () => false;
   return (told) => {
-    if (!told?.directory) return;
+    let found = false;
     try {
-      if (isBackendOf(serverIn(told.directory), told.pid)) lower(told.pid, niceness);
+      found = told?.directory ? isBackendOf(serverIn(told.directory), told.pid) : false;
+      if (told && found) lower(told.pid, niceness);
     } catch {
       // Then it has the priority that it has.
     }
+    return found;
   };
 }
 

@@ -14,7 +14,8 @@ export type Statement = { text: string; values: readonly (string | null)[] };
 export type RecordStore = {
   /**
    * Inserts rows, each the JSON of a `RequestRow`, in one transaction; those that are there already stay as they
-   * are. Texts that tell of tool calls (tool-calls.ts) are merged in statements of their own. Rejects within 5 s when Postgres does not answer; what then became of the rows is unknown, so repeat.
+   * are. Texts that tell of tool calls (tool-calls.ts) are merged in statements of their own. Rejects within 5 s when
+   * Postgres does not answer; what then became of the rows is unknown, so repeat.
    */
   insert(rows: readonly string[]): Promise<void>;
   /**
@@ -97,6 +98,7 @@ export function openRecordStore(databaseUrl: string): RecordStore {
   const giveWay = givingWay(databaseUrl, NICENESS.records);
   let client: postgres.Sql | null = null;
   let behind = false;
+  let givesWay = false;
   let batches = 0;
 
   /**
@@ -124,7 +126,7 @@ export function openRecordStore(databaseUrl: string): RecordStore {
   async function giveWayNow(): Promise<void> {
     if (behind || !client || batches++ % LOOK_EVERY > 0) return;
     const asked = within(DEADLINE_MS, client.unsafe<OwnProcess[]>(OWN_PROCESS));
-    await asked.then(([own]) => giveWay(own)).catch(() => undefined);
+    givesWay = await asked.then(([own]) => giveWay(own)).catch(() => givesWay);
   }
 
   return {
@@ -139,7 +141,8 @@ export function openRecordStore(databaseUrl: string): RecordStore {
       if (behind === isBehind) return;
       behind = isBehind;
       batches = 0;
-      if (!behind) return;
+      if (!behind || !givesWay) return;
+      givesWay = false;
       client?.end({ timeout: 1 }).catch(() => undefined);
       client = null;
     },

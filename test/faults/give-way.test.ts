@@ -13,6 +13,7 @@ import { sliceNs } from "#gateway/stores/time-slices.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { databaseProxy } from "../stores/database-proxy.ts";
 
 const place = scratch();
 let database: Embedded;
@@ -107,6 +108,22 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
       expect(await niceness()).toEqual(new Set([NICENESS.records]));
     } finally {
       await store.close();
+    }
+  });
+
+  test("keeps its connection for records where it does not give way, however fast they come", async () => {
+    const proxy = await databaseProxy(database.url);
+    const store = openRecordStore(proxy.url);
+    const write = async () => await store.insert([JSON.stringify(settledRow(openRow()))]);
+    try {
+      await write();
+      const first = await backendOf("recorder");
+      store.hasten(true);
+      await write();
+      expect(await backendOf("recorder")).toBe(first);
+    } finally {
+      await store.close();
+      proxy.close();
     }
   });
 
