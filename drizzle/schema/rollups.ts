@@ -62,7 +62,7 @@ export const rollupState = pgTable("rollup_state", {
   rawFrom: instant("raw_from"),
   /** Weeks before this Monday are summed up. A day of theirs that is summed up again changes them at once. */
   weeksTo: date("weeks_to").notNull().default("0001-01-01"),
-  /** Histograms of this day and later ones are in `latencies`; behind an update of the tables it goes back by days. */
+  /** Rows of this day and later ones have `latencies`, `of_model` and `of_route`; after an update it goes back by days. */
   packedFrom: date("packed_from").notNull().default("0001-01-01"),
 });
 
@@ -111,7 +111,20 @@ const ofDay = () => ({
 /** The same of a day's hours. */
 export const rollupCells = pgTable(
   "rollup_cells",
-  { ...ofDay(), model: label("model"), route: label("route").notNull(), ...sums(), ...histogram() },
+  {
+    ...ofDay(),
+    model: label("model"),
+    route: label("route").notNull(),
+    /**
+     * At one of the cells that are told apart by nothing but the route, the hours of all of them, and 0 at the others;
+     * null before `packed_from`. So each session of the day counts once with each model.
+     */
+    ofModel: integer("of_model"),
+    /** The same at one of those that are told apart by nothing but the model. */
+    ofRoute: integer("of_route"),
+    ...sums(),
+    ...histogram(),
+  },
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
     index("rollup_cells_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),

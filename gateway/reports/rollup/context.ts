@@ -41,6 +41,8 @@ export type Context = {
   /** The aggregates that are sums, `uncertain` among them, and those that count distinctly. */
   columns: readonly string[];
   entities: readonly Entity[];
+  /** The column by which cells count sessions (several.ts); null: sessions are told apart. */
+  counting: string | null;
 };
 
 /** Rows of the answer that are made alike: its groups, or all in one (`total`). */

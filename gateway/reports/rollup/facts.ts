@@ -5,6 +5,7 @@ import { type Context, hasManyGroups, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { sumSql, usedSums } from "./parts.ts";
+import { countedOf } from "./several.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { overRecords } from "./sums.ts";
 
@@ -70,6 +71,7 @@ export function factsSql(
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
 function amongSql(dimensions: readonly DimensionName[], among: string | null): string[] {
+  if (among === "several") return ["session = any(array(select session from several))"];
   const place = dimensions.indexOf("session") + 1;
   if (among === null || place === 0) return ["true"];
   return [
@@ -78,15 +80,18 @@ function amongSql(dimensions: readonly DimensionName[], among: string | null): s
   ];
 }
 
-function columnsOf({ ask, columns, entities }: Context, kind: Kind | null): string {
+function columnsOf({ ask, columns, entities, counting }: Context, kind: Kind | null): string {
   const people = entities.includes("person")
     ? "case when not r.told then coalesce(r.user_label, r.owner) end"
     : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
   return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
     ${asksForLane(ask.spec) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
-    ${[...usedSums(columns), "session_cost_usd"].map((name) => `r.${name}`).join(", ")}`;
+    ${[...usedSums(columns), "session_cost_usd", ...namesOf(counting)].map((name) => `r.${name}`).join(", ")}`;
 }
+
+const namesOf = (counting: string | null): string[] =>
+  counting === null ? [] : countedOf(counting).map(([name]) => name);
 
 /** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
 function keysOf({ entities }: Pick<Context, "entities">, asked: readonly string[]): Key[] {
@@ -136,7 +141,7 @@ type CellTable = Which & {
 };
 
 function cellsOf(
-  { ask, params, covers, columns, isPacked }: Context,
+  { ask, params, covers, columns, isPacked, counting }: Context,
   keys: readonly Key[],
   { table, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
@@ -146,6 +151,7 @@ function cellsOf(
   const own: [name: string, sql: string][] = [
     ...usedSums(columns).map((name): [string, string] => [name, sumSql(name, isPacked)]),
     ["session_cost_usd", "case when session is not null then cost_usd end"],
+    ...(counting === null ? [] : countedOf(at === "day" ? counting : null)),
   ];
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
   const told = own.map(([name, sql]) => `${by ? `sum(${sql})` : sql} as ${name}`);
@@ -176,7 +182,7 @@ function recordsOf(
 }
 
 function recordsSql(
-  { ask, params, columns }: Context,
+  { ask, params, columns, counting }: Context,
   keys: readonly Key[],
   { isCurrent, told, all }: { isCurrent: boolean; told: boolean; all: readonly Key[] },
   span: Span,
@@ -185,7 +191,11 @@ function recordsSql(
   const sessionCost = columns.includes("session_cost_usd")
     ? "sum(r.cost_usd) filter (where r.session is not null)"
     : "null::numeric";
-  const own = [...usedSums(columns).map(overRecords), `${sessionCost} as session_cost_usd`];
+  const own = [
+    ...usedSums(columns).map(overRecords),
+    `${sessionCost} as session_cost_usd`,
+    ...namesOf(counting).map((name) => `0 as ${name}`),
+  ];
   const groups = ["r.org_id", ...keys.map((key) => `r.${key}`), ...(isOne ? [] : [day])];
   const known = all.map((key) => (keys.includes(key) ? `r.${key}` : `null::${KEY_TYPES[key]} as ${key}`));
   return `
@@ -196,8 +206,10 @@ function recordsSql(
 }
 
 /** Columns without rows: no record is read as a fact. */
-function nothing({ columns }: Context, keys: readonly Key[]): string {
-  const sums = [...usedSums(columns), "session_cost_usd"].map((name) => `0::numeric as ${name}`);
+function nothing({ columns, counting }: Context, keys: readonly Key[]): string {
+  const sums = [...usedSums(columns), "session_cost_usd", ...namesOf(counting)].map(
+    (name) => `0::numeric as ${name}`,
+  );
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
     select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...sums].join(", ")} where false`;

@@ -1,8 +1,8 @@
 import { KIND_NAMES } from "./kinds.ts";
 import { COLUMNS, IS_UNPACKED, PACKED } from "./latencies.ts";
-import { weekOf } from "./roll.ts";
+import { FORGET_CELLS, ROLL_CELLS, weekOf } from "./roll.ts";
 
-// The statements that make `latencies` of the columns that earlier versions wrote. Parameters: $1 is the organisation,
+// The statements that make of rows of earlier versions what rows are now. Parameters: $1 is the organisation,
 // $2 the day.
 
 const IN_DAY = (column: string): string =>
@@ -15,11 +15,11 @@ const pack = (table: string, where: string): string => `
 update ${table} set latencies = ${PACKED}, ${COLUMNS.map((name) => `${name} = null`).join(", ")}
 where org_id = $1::text and ${where} and ${IS_UNPACKED}`;
 
-/** Those of the day, and of its week. */
+/** Those of the day, and of its week. Cells of days are made anew of their hours, and so tell of sessions what they told not. */
 export const PACK_DAY: readonly string[] = [
   pack("rollup_hours", IN_DAY("hour")),
-  pack("rollup_cells", "day = $2::date"),
-  pack("rollup_sessions", "day = $2::date"),
+  ...FORGET_CELLS,
+  ...ROLL_CELLS,
   pack("rollup_hourly", `${OF_KINDS} and ${IN_DAY("hour")}`),
   pack("rollup_quarters", `${OF_KINDS} and ${IN_DAY("at")}`),
   pack("rollup_days", `${OF_KINDS} and day = $2::date`),

@@ -85,13 +85,25 @@ export const isApart = (context: Context): boolean =>
     ? context.entities.length > 0
     : context.entities.some((entity) => entity !== "person"));
 
-/** The facts' sums by group alone. */
-export const sumsByGroup = ({ columns }: Context, facts: string): string => `
-  select ${["current", "d1", "d2", ...sumsOver(columns)].join(", ")}
+/** The facts' sums by group alone; `further` are others than those of `OVER_CELLS`. */
+export const sumsByGroup = (
+  { columns }: Context,
+  facts: string,
+  further: Readonly<Record<string, string>> = {},
+): string => {
+  const others = Object.entries(further).map(([name, sql]) => `${sql} as ${name}`);
+  return `
+  select ${["current", "d1", "d2", ...sumsOver(columns), ...others].join(", ")}
   from ${facts} group by current, d1, d2`;
+};
 
 /** What the facts' sums add to a section. */
-export function sumsOfBase(context: Context, section: Section, base: string): string {
-  const again = Object.fromEntries(context.columns.map((name) => [name, `sum(${name})`]));
+export function sumsOfBase(
+  context: Context,
+  section: Section,
+  base: string,
+  further: readonly string[] = [],
+): string {
+  const again = Object.fromEntries([...context.columns, ...further].map((name) => [name, `sum(${name})`]));
   return partSql(context, section, again, base);
 }

@@ -13,6 +13,7 @@ import {
   reachesOf,
   type Section,
 } from "./context.ts";
+import { countedFacts, countedParts, countedSums, hasRuns, isCounted } from "./counted.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
@@ -23,6 +24,7 @@ import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { isRanked, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
+import { countingHours, severalSql } from "./several.ts";
 
 const P95 = "latency_p95_ms";
 const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
@@ -46,7 +48,11 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
   const summed = places.find((place) => place.context.kind !== null);
   const ctes = [
+<<<<<<< ours
     ...(summed ? lastHoursSql(summed.context) : []),
+=======
+    ...severalOf(places),
+>>>>>>> theirs
     ...places.flatMap(factsOf),
     ...(ranked ? rankedOf(context, first) : []),
     ...places.flatMap(sumsOf),
@@ -65,6 +71,13 @@ select x.total::text as is_total, ${columns} from shown x order by x.total, x.pl
   return { text, params: params.values, alone: reachesOf(context).length > 0 };
 }
 
+/** Their windows are the same. */
+const severalOf = (places: readonly Place[]): string[] =>
+  places
+    .filter(({ context }) => isCounted(context) && hasRuns(context))
+    .slice(0, 1)
+    .map(({ context }) => severalSql(context));
+
 /** The groups or the total, and the facts that they are made of; `ranked`: of the groups that are chosen before. */
 type Place = { name: "facts" | "facts_all"; context: Context; section: Section; ranked: boolean };
 
@@ -77,7 +90,12 @@ function totalOf(groups: Place, all: Context): Place | null {
   const section = { total: true, dimensions: [], kind: all.kind && "total" } as const;
   const place = { context: all, section, ranked: false };
   if (dimensions.length === 0) return { ...place, name: "facts" };
-  const apart = dimensions.includes("tag") || groups.ranked || (kind === null && all.kind !== null);
+  const apart =
+    dimensions.includes("tag") ||
+    groups.ranked ||
+    (kind === null && all.kind !== null) ||
+    isCounted(groups.context) ||
+    isCounted(all);
   return apart ? { ...place, name: "facts_all" } : null;
 }
 
@@ -86,6 +104,7 @@ function factsOf({ name, context, section, ranked }: Place): string[] {
   const { dimensions } = section;
   // Groups of facts that sums tell of, too, are told apart by them; those of all together are not.
   const kind = section.total && name === "facts_all" ? null : section.kind;
+  if (isCounted(context)) return countedFacts(context, { ...section, kind }, name);
   const apart = isApart(context);
   // Where rows are chosen first, they are by sums of the facts.
   const who = apart && !ranked ? { ...context, columns: [] } : context;
@@ -108,6 +127,7 @@ const rankedOf = (context: Context, byP95: boolean): string[] => [
 /** The facts of a place summed up, and who is in them. */
 function sumsOf({ name, context, section, ranked }: Place): string[] {
   const apart = isApart(context);
+  if (isCounted(context)) return countedSums(context, section, name);
   const from = ranked ? "facts_ranked" : name;
   const sums = sumsByGroup(context, ranked ? from : `${name}_alike`);
   return [
@@ -121,10 +141,10 @@ function sumsOf({ name, context, section, ranked }: Place): string[] {
 }
 
 /** What the facts and the sums of a place tell. */
-const partsOf = ({ name, context, section }: Place): string[] => [
-  ...partsOfFacts(context, section, name, activePart),
-  ...sumPartsOf(context, section),
-];
+const partsOf = ({ name, context, section }: Place): string[] =>
+  isCounted(context)
+    ? countedParts(context, section, name)
+    : [...partsOfFacts(context, section, name, activePart), ...sumPartsOf(context, section)];
 
 /** What those of groups tell of all: who is in a group is in all. */
 function partsOfAll({ name, context }: Place): string[] {
@@ -179,7 +199,7 @@ function contextOf(
     ...names,
     ...(names.includes(P95) ? ["latencies"] : []),
   ]);
-  return {
+  const context: Context = {
     ask,
     dimensions,
     params,
@@ -190,7 +210,10 @@ function contextOf(
     names,
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities,
+    counting: null,
   };
+  const bySums = kind === null && survey.isPacked && !dimensions.includes("session") && !isRanked(context);
+  return { ...context, counting: bySums ? countingHours(ask, dimensions) : null };
 }
 
 /** The percentile, where rows are not shown in its order, is at first the latencies that it is made of. */

@@ -72,25 +72,39 @@ export const ROLL_QUARTERS: readonly string[] = QUARTER_KINDS.map(quartersOf);
 const overSums = (name: SumName): string =>
   `sum(${name === "latencies" ? LATENCIES : `r.${name}`})::${SUMS[name].type}`;
 const resummed = SUM_NAMES.map(overSums).join(", ");
+const namedSums = SUM_NAMES.map((name) => `${overSums(name)} as ${name}`).join(", ");
 
 /** Hours of the day $2, as `r`. */
 const HOURS = `from (select h.*, true as attributed from rollup_hours h) r`;
 const IN_DAY = `r.org_id = $1::text and r.hour >= $2::date::timestamp at time zone 'UTC'
   and r.hour < ($2::date + 1)::timestamp at time zone 'UTC'`;
 
-const cellsOfDay = (table: string, by: readonly string[]): string => {
+const cellsOfDay = (by: readonly string[]): string => {
   const columns = by.map((key) => `r.${key}`).join(", ");
   return `
-insert into ${table} (org_id, day, cell, hours, ${by.join(", ")}, ${sums}, first_at)
-select $1::text, $2::date, row_number() over ()::int,
-  bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int), ${columns}, ${resummed}, min(r.first_at)
+select bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int) as hours, ${columns}, ${namedSums},
+  min(r.first_at) as first_at
 ${HOURS} where ${IN_DAY} group by ${columns}`;
+};
+
+/** At one of the cells of a session's keys that share a model, or a route, the hours of all of them; 0 at the others. */
+const hoursOf = (fine: string): string => {
+  const alike = `partition by ${[...SESSION_KEYS, fine].join(", ")}`;
+  return `case when row_number() over (${alike}) = 1 then bit_or(hours) over (${alike}) else 0 end`;
 };
 
 /** The cells of the day $2, of which there are none. */
 export const ROLL_CELLS: readonly string[] = [
-  cellsOfDay("rollup_cells", KEYS),
-  cellsOfDay("rollup_sessions", SESSION_KEYS),
+  `
+insert into rollup_cells (org_id, day, cell, hours, of_model, of_route, ${keys}, ${sums}, first_at)
+select $1::text, $2::date, row_number() over ()::int, hours, ${hoursOf("model")}, ${hoursOf("route")}, ${keys}, ${sums}, first_at
+from (${cellsOfDay(KEYS)}
+) r`,
+  `
+insert into rollup_sessions (org_id, day, cell, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at)
+select $1::text, $2::date, row_number() over ()::int, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at
+from (${cellsOfDay(SESSION_KEYS)}
+) r`,
 ];
 
 const IN_HOURS = "r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz";
@@ -122,8 +136,6 @@ left join (
   ) sessions group by hour, value
 ) a on a.hour = s.hour and a.value = s.value`;
 };
-
-const namedSums = SUM_NAMES.map((name) => `${overSums(name)} as ${name}`).join(", ");
 
 export const ROLL_HOURLY: readonly string[] = KIND_NAMES.map(hourlyOf);
 
@@ -167,9 +179,11 @@ const ofDay = (table: string): string => `delete from ${table} where org_id = $1
 /** Sums of the hours from $2 to before $3 that were made before, by the dimensions $4. */
 export const FORGET_HOURLY = `delete from rollup_hourly r where ${IN_HOURS} and r.kind = any($4::text[])`;
 
+/** Cells of the day $2 that were made before. */
+export const FORGET_CELLS: readonly string[] = [ofDay("rollup_cells"), ofDay("rollup_sessions")];
+
 /** Sums of the day $2 that were made before; $3 are the dimensions. */
 export const FORGET_SUMS: readonly string[] = [
-  ofDay("rollup_cells"),
-  ofDay("rollup_sessions"),
+  ...FORGET_CELLS,
   `${ofDay("rollup_days")} and kind = any($3::text[])`,
 ];
