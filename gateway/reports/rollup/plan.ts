@@ -48,11 +48,8 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
   const summed = places.find((place) => place.context.kind !== null);
   const ctes = [
-<<<<<<< ours
     ...(summed ? lastHoursSql(summed.context) : []),
-=======
     ...severalOf(places),
->>>>>>> theirs
     ...places.flatMap(factsOf),
     ...(ranked ? rankedOf(context, first) : []),
     ...places.flatMap(sumsOf),
