@@ -61,8 +61,9 @@ export const clientHeaders = (from: Headers): HeaderTable => filtered(from, TO_C
 
 type AllowList = (name: string) => boolean;
 
-/** Headers have few names, but anybody may send new ones: so many verdicts are kept. */
+/** Headers have few names, and short ones, but anybody may send others: so many verdicts are kept, of names so long. */
 const VERDICTS_MAX = 1000;
+const NAME_MAX = 64;
 
 function allowList(rules: readonly string[]): AllowList {
   const exact = new Set(rules.filter((rule) => !rule.endsWith("-")));
@@ -72,6 +73,7 @@ function allowList(rules: readonly string[]): AllowList {
     const known = verdicts.get(name);
     if (known !== undefined) return known;
     const verdict = exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
+    if (name.length > NAME_MAX) return verdict;
     if (verdicts.size >= VERDICTS_MAX) verdicts.clear();
     verdicts.set(name, verdict);
     return verdict;
