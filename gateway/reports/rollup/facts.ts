@@ -177,7 +177,9 @@ function recordsOf(
   const side = { isCurrent, all: keys };
   return [
     ...raw.map((span) => recordsSql(context, keys, { ...side, told: false }, span)),
-    ...(told && told.fromMs < told.toMs ? [recordsSql(context, groups, { ...side, told: true }, told)] : []),
+    ...(told && told.fromMs < told.toMs && context.columns.length > 0
+      ? [recordsSql(context, groups, { ...side, told: true }, told)]
+      : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { AggregateName } from "../measures.ts";
 import { filtersOf } from "../spec.ts";
-import { type Context, ENTITIES, reachesOf, type Section } from "./context.ts";
+import { type Context, ENTITIES, type Section } from "./context.ts";
 import { LATENCIES } from "./latencies.ts";
 import { SUM_NAMES, type SumName } from "./sums.ts";
 
@@ -77,13 +77,12 @@ const sumsOver = (columns: readonly string[]): string[] =>
 /**
  * Whether sums and those who are counted distinctly are made apart of the facts. Persons and sessions of groups may be
  * nearly as many as cells, so that summing up each of them takes longer than reading the cells once more; of the few cells
- * that filters leave persons do not.
+ * that filters leave persons do not. Nearly every single record beside sums has a person or session of its own.
  */
 export const isApart = (context: Context): boolean =>
-  reachesOf(context).length === 0 &&
-  (filtersOf(context.ask.spec.filters).length === 0
+  filtersOf(context.ask.spec.filters).length === 0
     ? context.entities.length > 0
-    : context.entities.some((entity) => entity !== "person"));
+    : context.entities.some((entity) => entity !== "person");
 
 /** The facts' sums by group alone; `further` are others than those of `OVER_CELLS`. */
 export const sumsByGroup = (
