@@ -1,3 +1,5 @@
+-- Reports and the writer of rollups read this table before the others: in another order they and this would wait for each other.
+LOCK TABLE "rollup_state" IN ACCESS EXCLUSIVE MODE;--> statement-breakpoint
 ALTER TABLE "rollup_cells" ADD COLUMN "latencies" numeric;--> statement-breakpoint
 ALTER TABLE "rollup_days" ADD COLUMN "latencies" numeric;--> statement-breakpoint
 ALTER TABLE "rollup_hourly" ADD COLUMN "latencies" numeric;--> statement-breakpoint
