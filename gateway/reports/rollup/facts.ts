@@ -53,20 +53,31 @@ export function factsSql(
   const apart = kind ? [...asked, kind] : asked;
   const keys = keysOf(context, apart);
   const groups = keysOf({ entities: [] }, apart);
-  // Groups are made before anything else is done with their cells, which are many and wide; but not of all keys, of which
-  // names choose few, and not where persons and days leave hardly fewer than there are cells.
+  // Groups are made before anything else is done with their cells, which are many and wide; but not where persons and
+  // days leave hardly fewer than there are cells.
   const timely = asked.some(isTimely);
   const alike = context.entities.every((entity) => entity === "person" && !timely);
-  const few = !hasManyGroups(dimensions) && !filters.some(([name]) => name === "key");
+  const few = !hasManyGroups(dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
+  const which = amongSql(dimensions, among).map((condition) => `${condition}${keysNamed(context)}`);
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, { keys, groups }, { among: amongSql(dimensions, among), by })}
+    from (${cellsSql(context, { keys, groups }, { among: which, by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
+}
+
+/** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
+function keysNamed({ ask, params }: Context): string {
+  const names = ask.spec.filters.key ?? [];
+  if (names.length === 0) return "";
+  const list = params.add(names, "text[]");
+  return ` and key_id = any(array(
+      select id from keys where org_id = ${params.add(ask.orgId, "text")} and name = any(${list})
+      union all select name::uuid from unnest(${list}) name where name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))`;
 }
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
