@@ -118,3 +118,24 @@ test("who was active before any instant of a day that is summed up is told by it
   await rollups.rebuild(NOW);
   expect(await firsts()).toEqual(made);
 }, 60_000);
+
+test("a day of an earlier version that changes is known of in whole", async () => {
+  const of = (startedAt: string, model: string) => call(startedAt, { owner: "zoe", model });
+  await write([
+    of("2026-10-05T08:00:00Z", "m1"),
+    of("2026-10-07T08:00:00Z", "m1"),
+    of("2026-10-07T08:10:00Z", "m2"),
+  ]);
+  await rollups.catchUp(NOW);
+  await sql`update rollup_gaps set firsts = null where day < '2026-11-01'`;
+  // Of zoe's next day it tells that she was here the day before, with one of her models.
+  await write([of("2026-10-06T08:00:00Z", "m1")]);
+  await rollups.turn(NOW, false);
+  const asked = spec({
+    dimensions: ["model"],
+    measures: ["requests", "users"],
+    range: { from: "2026-10-05T00:00:00Z", to: "2026-10-07T09:30:00Z" },
+    compare: "none",
+  });
+  expect((await rolled.run(asked, NOW)).rows).toEqual((await single.run(asked, NOW)).rows);
+}, 30_000);

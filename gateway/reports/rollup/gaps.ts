@@ -138,12 +138,22 @@ order by ${GAP_OF_WEEK}
 on conflict (org_id, ${GAP_OF_WEEK}) do update set n = g.n + excluded.n`,
 ];
 
+/** Rows `g` of everybody: they tell for all of a day whether it is known. */
+export const IN_TOTAL = `g.entity in ('person', 'session') and g.kind = 'total' and g.lane in (${LANE.all}, ${LANE.billed})`;
+
 /** Whether it is not known of a row `g` when those of whom it tells were active first. */
 export const IS_UNKNOWN = "g.n <> coalesce(cardinality(g.firsts), 0)";
 
 /** After an update of the tables: the days with such rows. */
 export const DAYS_OF_UNKNOWN = `
 select g.day::text as day from rollup_gaps g where g.org_id = $1::text and ${IS_UNKNOWN} group by g.day order by g.day`;
+
+/** Those of the steps, as reports tell them, before these are taken: they may leave a part of such a day known. */
+export const DAYS_OF_UNKNOWN_STEPS = `
+select d.day::text as day from (select distinct day from gap_steps) d
+where (select count(*) from rollup_gaps g
+  where g.org_id = $1::text and g.day = d.day and ${IN_TOTAL} and ${IS_UNKNOWN}) > 0
+order by d.day`;
 
 /** Notes it of the day $2, of which all are steps. */
 export const NOTE_FIRSTS = `

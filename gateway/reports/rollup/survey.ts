@@ -1,8 +1,7 @@
 import { parameters, type Query } from "../parameters.ts";
 import type { Periods } from "../window.ts";
 import { coverOf, DAY_MS, down, HOUR_MS, type Span, type Survey } from "./cover.ts";
-import { IS_UNKNOWN } from "./gaps.ts";
-import { LANE } from "./kinds.ts";
+import { IN_TOTAL, IS_UNKNOWN } from "./gaps.ts";
 import { spansSql, withinSql } from "./spans.ts";
 
 /** When the first record, the first with a session, and the first with a tag began, in milliseconds; null is never. */
@@ -81,8 +80,7 @@ select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
       union select (m.hour at time zone 'UTC')::date from rollup_marks m where m.org_id = ${org} and m.hour < s.rolled_to
     ) d(day)
     where (select count(*) from rollup_gaps g
-      where g.org_id = ${org} and g.entity in ('person', 'session') and g.kind = 'total' and g.lane in (${LANE.all}, ${LANE.billed})
-        and g.day = d.day and ${IS_UNKNOWN}) = 0
+      where g.org_id = ${org} and ${IN_TOTAL} and g.day = d.day and ${IS_UNKNOWN}) = 0
   )::text as firsts
 from state s
 cross join lateral (

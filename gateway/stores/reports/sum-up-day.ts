@@ -1,6 +1,7 @@
 import { DAY_MS } from "../../reports/rollup/cover.ts";
 import {
   DAYS_OF_UNKNOWN,
+  DAYS_OF_UNKNOWN_STEPS,
   FORGET_NOTES,
   FORGET_SEEN,
   LOOK_AT_NOTES,
@@ -58,15 +59,20 @@ export async function sumUpDay(
   await sql.unsafe(LOOK_AT_NOTES);
   await sql.unsafe(NOTE_ELSEWHERE, day);
   await sql.unsafe(NOTE_STEPS, [...day, !isLast]);
+  const unknown = await daysOf(sql, orgId, DAYS_OF_UNKNOWN_STEPS);
   for (const statement of TAKE_STEPS) await sql.unsafe(statement, [orgId]);
   if (known) await sql.unsafe(FORGET_SEEN, day);
   await sql.unsafe(NOTE_SEEN, day);
   await sql.unsafe(FORGET_NOTES);
+  for (const date of unknown) await noteFirsts(sql, orgId, date);
 }
 
 /** The days, ascending, of which it is not known when everyone was active first: where an earlier version summed them up. */
-export const daysOfUnknownFirsts = async (sql: Sql, orgId: string): Promise<string[]> =>
-  (await sql.unsafe<{ day: string }[]>(DAYS_OF_UNKNOWN, [orgId])).map(({ day }) => day);
+export const daysOfUnknownFirsts = (sql: Sql, orgId: string): Promise<string[]> =>
+  daysOf(sql, orgId, DAYS_OF_UNKNOWN);
+
+const daysOf = async (sql: Sql, orgId: string, statement: string): Promise<string[]> =>
+  (await sql.unsafe<{ day: string }[]>(statement, [orgId])).map(({ day }) => day);
 
 /** Notes of a day that is summed up when everyone was active first. */
 export async function noteFirsts(sql: Sql, orgId: string, date: string): Promise<void> {
