@@ -49,7 +49,8 @@ export function sender(reach: Reach, clock: Clock): Send {
     // used only until the provider has answered.
     const plain = !upload && isReached(url);
     if (plain) onSent();
-    const length = upload ? upload.contentLength : body.byteLength;
+    // Of a plain body Bun tells the length itself.
+    const length = plain ? null : upload ? upload.contentLength : body.byteLength;
     if (length !== null) headers["content-length"] = String(length);
     try {
       const answer = await reach(
