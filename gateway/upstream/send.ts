@@ -45,20 +45,14 @@ export function sender(reach: Reach, clock: Clock): Send {
       await upload?.bytes(onSent).pipeTo(new WritableStream());
       return echoFetch({ surface, bytes: body });
     }
-    // A body that is asked for tells when the connection stands, and costs more than the rest of a call. So it is
-    // used only until the provider has answered.
-    const plain = !upload && isReached(url);
-    if (plain) onSent();
-    // Of a plain body Bun tells the length itself.
-    const length = plain ? null : upload ? upload.contentLength : body.byteLength;
-    if (length !== null) headers["content-length"] = String(length);
+    const sent = bodyOf(sending, !upload && isReached(url));
     try {
       const answer = await reach(
         { url, allowPrivateNetwork: target.provider.allowPrivateNetwork },
         {
           method: "POST",
           headers,
-          body: plain ? body : (upload?.bytes(onSent) ?? sentBody(body, onSent)),
+          body: sent,
           signal,
           decompress: decode,
         },
@@ -70,4 +64,18 @@ export function sender(reach: Reach, clock: Clock): Send {
       throw cause;
     }
   };
+}
+
+/**
+ * A body that is asked for tells when the connection stands, and costs more than the rest of a call. So it is used only
+ * until the provider has answered. Of a plain one Bun tells the length itself.
+ */
+function bodyOf({ headers, body, upload, onSent }: Sending, plain: boolean) {
+  if (plain) {
+    onSent();
+    return body;
+  }
+  const length = upload ? upload.contentLength : body.byteLength;
+  if (length !== null) headers["content-length"] = String(length);
+  return upload?.bytes(onSent) ?? sentBody(body, onSent);
 }
