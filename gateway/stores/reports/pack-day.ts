@@ -4,8 +4,8 @@ import { NEVER_ROLLED, type Sql, type State } from "./rollup-writer.ts";
 const NEVER = NEVER_ROLLED.slice(0, 10);
 
 /**
- * After an update of the tables: packs the histograms of the newest day that is not known to have none in columns.
- * Returns whether there was one.
+ * After an update of the tables: packs the histograms of the newest day that is not known to have none in columns, and
+ * makes its cells anew. Returns whether there was one.
  */
 export async function packNextDay(sql: Sql, orgId: string, { packedFrom }: State): Promise<boolean> {
   if (packedFrom <= NEVER) return false;
