@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-const MODULE = join(import.meta.dir, "../../gateway/stores/reports/time-slices.ts");
+const MODULE = join(import.meta.dir, "../../gateway/stores/time-slices.ts");
 
 /** In a process of its own: what a thread was given stays. */
 const inProcess = (script: string, niceness: number): unknown => {
