@@ -61,23 +61,10 @@ export const clientHeaders = (from: Headers): HeaderTable => filtered(from, TO_C
 
 type AllowList = (name: string) => boolean;
 
-/** Headers have few names, and short ones, but anybody may send others: so many verdicts are kept, of names so long. */
-const VERDICTS_MAX = 1000;
-const NAME_MAX = 64;
-
 function allowList(rules: readonly string[]): AllowList {
   const exact = new Set(rules.filter((rule) => !rule.endsWith("-")));
   const beginnings = rules.filter((rule) => rule.endsWith("-"));
-  const verdicts = new Map<string, boolean>();
-  return (name) => {
-    const known = verdicts.get(name);
-    if (known !== undefined) return known;
-    const verdict = exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
-    if (name.length > NAME_MAX) return verdict;
-    if (verdicts.size >= VERDICTS_MAX) verdicts.clear();
-    verdicts.set(name, verdict);
-    return verdict;
-  };
+  return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 }
 
 function filtered(from: Headers, isAllowed: AllowList): HeaderTable {

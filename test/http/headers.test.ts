@@ -1,4 +1,3 @@
-import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientHeaders, upstreamHeaders } from "#gateway/http/headers.ts";
@@ -119,17 +118,5 @@ describe("clientHeaders", () => {
       "x-request-id": "hop",
     });
     expect(clientHeaders(from)).toEqual({});
-  });
-
-  test("long names that somebody makes up stay in memory no longer than what they came with", () => {
-    const held = () => {
-      Bun.gc(true);
-      return heapStats().extraMemorySize;
-    };
-    const before = held();
-    for (let answer = 0; answer < 900; answer++) {
-      clientHeaders(new Headers({ [`${"x".repeat(15_000)}${answer}`]: "1" }));
-    }
-    expect(held() - before).toBeLessThan(2_000_000);
   });
 });
