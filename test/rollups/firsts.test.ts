@@ -1,41 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type postgres from "postgres";
-import { connect } from "#drizzle/database.ts";
+import { afterAll, expect, test } from "bun:test";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { openRecordStore } from "#gateway/stores/records.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
-import { openRollups, type Rollups } from "#gateway/stores/reports/rollups.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import type { Spec } from "#shared/report.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { ledger } from "./ledger.ts";
 
 const NOW = new Date("2026-11-21T12:34:56Z");
 
-let database: TestDatabase;
-let sql: postgres.Sql;
-let store: ReturnType<typeof openRecordStore>;
-let rollups: Rollups;
-let rolled: ReportRunner;
-let single: ReportRunner;
-
-beforeAll(async () => {
-  database = await testDatabase();
-  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 20_000 });
-  store = openRecordStore(database.url);
-  rollups = openRollups({ url: database.url });
-  rolled = reportRunner({ url: database.url, rollupsFrom: 0 });
-  single = reportRunner({ url: database.url, rollupsFrom: Number.POSITIVE_INFINITY });
-});
-afterAll(async () => {
-  await Promise.all([rollups.close(), rolled.close(), single.close(), store.close(), sql.end()]);
-  await database.close();
-});
+const { database, sql, rollups, rolled, single, write, close } = await ledger();
+afterAll(close);
 
 const call = (startedAt: string, over: Partial<RequestRow>): RequestRow =>
   settledRow(openRow({ startedAt }), over);
-const write = async (rows: readonly RequestRow[]) =>
-  await store.insert(rows.map((row) => JSON.stringify(row)));
-
 const spec = (over: Partial<Spec>): Spec => ({
   source: "requests",
   dimensions: [],

@@ -1,44 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type postgres from "postgres";
-import { connect, openDatabase } from "#drizzle/database.ts";
+import { openDatabase } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
 import { dropOldMonths } from "#drizzle/retention.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { openRecordStore } from "#gateway/stores/records.ts";
-import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
-import { openRollups, type Rollups } from "#gateway/stores/reports/rollups.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { applyPrices } from "#gateway/stores/reprice.ts";
 import type { Spec } from "#shared/report.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { type Ledger, ledger } from "./ledger.ts";
 
 const NOW = new Date("2026-11-21T12:34:56Z");
-
-/** A database of its own, with what writes to it and reads from it. */
-async function ledger() {
-  const database: TestDatabase = await testDatabase();
-  const sql: postgres.Sql = connect(database.url, { name: "test", max: 4, statementTimeoutMs: 20_000 });
-  const store = openRecordStore(database.url);
-  const rollups: Rollups = openRollups({ url: database.url });
-  const rolled = reportRunner({ url: database.url, rollupsFrom: 0 });
-  const single = reportRunner({ url: database.url, rollupsFrom: Number.POSITIVE_INFINITY });
-  return {
-    database,
-    sql,
-    rollups,
-    rolled,
-    single,
-    write: async (rows: readonly RequestRow[]) => await store.insert(rows.map((row) => JSON.stringify(row))),
-    marks: async () =>
-      (await sql`select hour from rollup_marks order by hour, id`).map(({ hour }) => hour.toISOString()),
-    close: async () => {
-      await Promise.all([rollups.close(), rolled.close(), single.close(), store.close(), sql.end()]);
-      await database.close();
-    },
-  };
-}
-type Ledger = Awaited<ReturnType<typeof ledger>>;
 
 const call = (startedAt: string, over: Partial<RequestRow> = {}): RequestRow =>
   settledRow(openRow({ startedAt, owner: "ann", session: `s-${startedAt.slice(0, 10)}` }), over);
