@@ -30,7 +30,8 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
   const [totalRow] = answers.total;
   const names = aggregatesOf(spec.measures);
   const nothing = sumsOverNothing(names);
-  const { current, previous } = sidesOf(totalRow ?? {}, names);
+  const columns = { current: columnsOf("c", names), previous: columnsOf("p", names) };
+  const { current, previous } = sidesOf(totalRow ?? {}, columns);
   const totals = { current: current ?? nothing, previous: previous ?? nothing };
   const compared = periods.previous !== null;
   const row = (groups: string[], sides: Sides<Sums | null>) =>
@@ -39,7 +40,7 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
     spec,
     window: windowOf(periods.current),
     previousWindow: periods.previous && windowOf(periods.previous),
-    rows: answers.rows.map((answer) => row(groupsOf(answer, spec), sidesOf(answer, names))),
+    rows: answers.rows.map((answer) => row(groupsOf(answer, spec), sidesOf(answer, columns))),
     total: row([], { current: totals.current, previous: compared ? totals.previous : null }),
     decomposition:
       compared && spec.measures.includes("cost_decomposition")
@@ -52,19 +53,32 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
 const groupsOf = (answer: AnswerRow, spec: Spec): string[] =>
   spec.dimensions.map((_, i) => answer[i === 0 ? "d1" : "d2"] ?? "");
 
-const sidesOf = (answer: AnswerRow, names: readonly AggregateName[]): Sides<Sums | null> => ({
-  current: sumsOf(answer, "c", names),
-  previous: sumsOf(answer, "p", names),
+/** What a side's columns are called: thousands of rows have the same. */
+type Columns = {
+  found: string;
+  floor: string;
+  of: readonly (readonly [name: AggregateName, column: string])[];
+};
+
+const columnsOf = (side: "c" | "p", names: readonly AggregateName[]): Columns => ({
+  found: `${side}_found`,
+  floor: `${side}_floor`,
+  of: names.map((name) => [name, `${side}_${name}`]),
 });
 
-function sumsOf(answer: AnswerRow, side: "c" | "p", names: readonly AggregateName[]): Sums | null {
-  if (answer[`${side}_found`] !== "true") return null;
+const sidesOf = (answer: AnswerRow, { current, previous }: Sides<Columns>): Sides<Sums | null> => ({
+  current: sumsOf(answer, current),
+  previous: sumsOf(answer, previous),
+});
+
+function sumsOf(answer: AnswerRow, columns: Columns): Sums | null {
+  if (answer[columns.found] !== "true") return null;
   const of: Sums["of"] = {};
-  for (const name of names) {
-    const text = answer[`${side}_${name}`] ?? null;
+  for (const [name, column] of columns.of) {
+    const text = answer[column] ?? null;
     of[name] = text === null ? null : fractionOf(text);
   }
-  return { floor: answer[`${side}_floor`] === "true", of };
+  return { floor: answer[columns.floor] === "true", of };
 }
 
 const sumsOverNothing = (names: readonly AggregateName[]): Sums => ({
@@ -100,9 +114,9 @@ function rowOf(spec: Spec, { groups, sides, totals, nothing, compared }: RowFact
   }
   return {
     groups,
-    current: numbersOf(current),
-    previous: numbersOf(previous),
-    delta: numbersOf(delta),
+    current: numbersOf(spec, current),
+    previous: numbersOf(spec, previous),
+    delta: numbersOf(spec, delta),
     floor: floors && sides.current?.floor === true,
     previousFloor: floors && sides.previous?.floor === true,
   };
@@ -128,10 +142,10 @@ function figureOf(measure: Measure, sums: Sums, total: Sums): Fraction | null {
   }
 }
 
-function numbersOf(figures: ExactFigures | null): Figures | null {
+function numbersOf({ measures }: Spec, figures: ExactFigures | null): Figures | null {
   if (!figures) return null;
   const numbers: Figures = {};
-  for (const [name, value] of Object.entries(figures)) numbers[name as MeasureName] = toNumber(value);
+  for (const name of measures) numbers[name] = toNumber(figures[name] ?? null);
   return numbers;
 }
 

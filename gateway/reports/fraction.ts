@@ -20,10 +20,12 @@ export function fractionOf(decimal: string): Fraction {
   if (whole === undefined) throw new RangeError("not a decimal number");
   const digits = BigInt(`${sign}${whole}${decimals}`);
   const scale = Number(exponent) - decimals.length;
-  return scale < 0
-    ? { num: digits, den: 10n ** BigInt(-scale) }
-    : { num: digits * 10n ** BigInt(scale), den: 1n };
+  return scale < 0 ? { num: digits, den: powerOf10(-scale) } : { num: digits * powerOf10(scale), den: 1n };
 }
+
+/** Those of money and its ratios. */
+const POWERS_OF_10: readonly bigint[] = Array.from({ length: 32 }, (_, i) => 10n ** BigInt(i));
+const powerOf10 = (exponent: number): bigint => POWERS_OF_10[exponent] ?? 10n ** BigInt(exponent);
 
 export function minus(a: Fraction | null, b: Fraction | null): Fraction | null {
   if (!a || !b) return null;
@@ -34,8 +36,10 @@ export function minus(a: Fraction | null, b: Fraction | null): Fraction | null {
 /** `a` × `times` ÷ `b`; null where `b` is 0. */
 export function ratio(a: Fraction | null, b: Fraction | null, times = 1n): Fraction | null {
   if (!a || !b || b.num === 0n) return null;
-  const sign = b.num < 0n ? -1n : 1n;
-  return { num: sign * a.num * b.den * times, den: sign * a.den * b.num };
+  const sign = b.num < 0n ? -times : times;
+  const den = b.num < 0n ? -b.num : b.num;
+  // Sums of money have the same decimals, and without them most are short enough to be divided as doubles.
+  return a.den === b.den ? { num: sign * a.num, den } : { num: sign * a.num * b.den, den: a.den * den };
 }
 
 /** Bits of the quotient that are kept: over the 53 of a double, so that what is cut off only breaks ties. */
