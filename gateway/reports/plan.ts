@@ -101,18 +101,19 @@ function comparedSql(
   measures: readonly MeasureName[],
   cells = "cells",
 ): string {
-  const names = aggregatesOf(measures);
   const sides = (["c", "p"] as const).flatMap((side) => [
-    `(${side}.d1 is not null)::text as ${side}_found`,
-    `${side}.floor::text as ${side}_floor`,
-    ...names.map((name) => `${side}.${name}::text as ${side}_${name}`),
+    [`${side}_found`, `${side}.d1 is not null`],
+    ...["floor", ...aggregatesOf(measures)].map((name) => [`${side}_${name}`, `${side}.${name}`]),
   ]);
-  return `select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2,
-  ${sides.join(",\n  ")}
-from (select * from ${cells} where current) c
-full join (select * from ${cells} where not current) p on c.d1 = p.d1 and c.d2 = p.d2
-order by ${orderSql(dimensions, measures)}
-limit ${ROWS_MAX}`;
+  // Texts are made of the rows that are shown alone.
+  return `select g.d1, g.d2, ${sides.map(([name]) => `g.${name}::text as ${name}`).join(", ")}
+from (
+  select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2, ${sides.map(([name, sql]) => `${sql} as ${name}`).join(", ")}
+  from (select * from ${cells} where current) c
+  full join (select * from ${cells} where not current) p on c.d1 = p.d1 and c.d2 = p.d2
+  order by ${orderSql(dimensions, measures)}
+  limit ${ROWS_MAX}
+) g`;
 }
 
 /** Time ascending, else the first measure descending, then the label. */
