@@ -51,6 +51,12 @@ export type Section = { total: boolean; dimensions: readonly DimensionName[]; ki
 export const isAsked = (entity: Entity, names: readonly AggregateName[]): boolean =>
   names.includes(ENTITIES[entity].all) || names.includes(ENTITIES[entity].billed);
 
+/** The distinct counts asked for. */
+export const countsOf = ({ entities, names }: Pick<Context, "entities" | "names">): AggregateName[] =>
+  entities
+    .flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed])
+    .filter((name) => names.includes(name));
+
 /**
  * A window's span of sums: whole days, and the hours from 0 to before `toHour` of the day `toDay`. Of the days those in
  * `weeks` make up whole weeks. Who was active is known of what comes before `endMs`, where single records are `told` too.

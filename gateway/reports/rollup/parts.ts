@@ -1,6 +1,6 @@
 import type { AggregateName } from "../measures.ts";
 import { filtersOf } from "../spec.ts";
-import { type Context, ENTITIES, type Section } from "./context.ts";
+import { type Context, countsOf, type Section } from "./context.ts";
 import { LATENCIES } from "./latencies.ts";
 import { SUM_NAMES, type SumName } from "./sums.ts";
 
@@ -37,18 +37,26 @@ export function usedSums(columns: readonly string[]): SumName[] {
 export const sumSql = (name: SumName, packed: boolean): string =>
   name === "latencies" && !packed ? LATENCIES : name;
 
-/** Every part has the same columns, all of them sums, so that the parts of a group add up. */
+/** All others are whole numbers, which the server adds up several times faster. */
+const FRACTIONS: readonly string[] = ["cost_usd", "token_cost_usd", "session_cost_usd", "latencies"];
+
+/**
+ * Every part has the same columns, all of them sums, so that the parts of a group add up. `isOne`: there is one row of
+ * each group.
+ */
 export function partSql(
-  { columns, entities }: Context,
+  context: Context,
   { total }: Section,
   known: Readonly<Record<string, string>>,
   from: string,
+  isOne = false,
 ): string {
-  const all = [...columns, ...entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed])];
   const groups = total ? `''::text as d1, ''::text as d2` : "d1, d2";
+  const column = (name: string) =>
+    `(${known[name] ?? "null"})::${FRACTIONS.includes(name) ? "numeric" : "bigint"} as ${name}`;
   return `
-  select ${total} as total, current, ${groups}, ${all.map((name) => `(${known[name] ?? "null"})::numeric as ${name}`).join(", ")}
-  from ${from} group by current${total ? "" : ", d1, d2"}`;
+  select ${total} as total, current, ${groups}, ${[...context.columns, ...countsOf(context)].map(column).join(", ")}
+  from ${from}${isOne ? "" : ` group by current${total ? "" : ", d1, d2"}`}`;
 }
 
 /**
@@ -103,6 +111,8 @@ export function sumsOfBase(
   base: string,
   further: readonly string[] = [],
 ): string {
-  const again = Object.fromEntries([...context.columns, ...further].map((name) => [name, `sum(${name})`]));
-  return partSql(context, section, again, base);
+  // Apart they are by group already.
+  const isOne = isApart(context) && !section.total;
+  const known = [...context.columns, ...further].map((name) => [name, isOne ? name : `sum(${name})`]);
+  return partSql(context, section, Object.fromEntries(known), base, isOne);
 }

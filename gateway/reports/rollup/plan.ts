@@ -6,6 +6,7 @@ import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
 import {
   type Context,
+  countsOf,
   ENTITIES,
   ENTITY_NAMES,
   isAsked,
@@ -160,10 +161,9 @@ const partsOfFacts = (
   ...(context.entities.includes("hour") ? [hoursPart(context, section, `base_of_${name}`)] : []),
 ];
 
-function addedUp({ columns, entities }: Context): string {
-  const counted = entities.flatMap((entity) => [ENTITIES[entity].all, ENTITIES[entity].billed]);
+function addedUp(context: Context): string {
   return `sums as (
-  select total, current, d1, d2, ${[...columns, ...counted].map((name) => `sum(${name}) as ${name}`).join(", ")}
+  select total, current, d1, d2, ${[...context.columns, ...countsOf(context)].map((name) => `sum(${name}) as ${name}`).join(", ")}
   from parts group by total, current, d1, d2
 )`;
 }
