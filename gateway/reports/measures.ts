@@ -6,19 +6,32 @@ import type { Fraction } from "./fraction.ts";
  * subscription lane (DECISIONS.md, reports). `money` sums are lower bounds where a record is `uncertain`.
  * `empty` is the value over no records at all.
  */
-type Aggregate = { sql: string; empty: "0" | null; money: boolean };
+type Aggregate = { sql: string; empty: "0" | null; money: boolean; distinct?: Distinct };
+
+/** What is counted once for all records that agree in `by`, of which the first is not null, if one is `where` (null: any). */
+type Distinct = { by: readonly string[]; where: string | null };
 
 const count = (sql: string): Aggregate => ({ sql, empty: "0", money: false });
 const tokens = (sql: string, where = "true"): Aggregate =>
   count(`coalesce(sum((${sql})::bigint) filter (where ${where}), 0)`);
+const distinct = (of: string, where: string | null = null): Aggregate => ({
+  ...count(`count(distinct ${of})${where ? ` filter (where ${where})` : ""}`),
+  distinct: { by: [of], where },
+});
 const usd = (column: string, where: string): Aggregate => ({
   sql: `sum(${column}) filter (where ${where})`,
   empty: "0",
   money: true,
 });
 
-/** A session and a UTC hour, as one text: Postgres tells those apart several times faster than pairs. */
-const HOURS = "count(distinct run || ' ' || floor(date_part('epoch', started_at) / 3600)::bigint)";
+const HOUR = "floor(date_part('epoch', started_at) / 3600)::bigint";
+/** Pairs of a session and a UTC hour; in one count as one text, which is sorted several times faster. */
+const hours = (where: string | null = null): Aggregate => ({
+  ...count(
+    `count(distinct run || ' ' || ${HOUR}) filter (where ${where ? `${where} and ` : ""}run is not null)`,
+  ),
+  distinct: { by: ["run", HOUR], where },
+});
 const TOTAL = "coalesce(input_tokens, 0)::bigint + coalesce(output_tokens, 0)";
 
 /** The only place where figures meet SQL. */
@@ -36,12 +49,12 @@ export const AGGREGATES = {
   cost_usd: usd("cost_usd", "billed"),
   token_cost_usd: usd("token_cost_usd", "billed"),
   session_cost_usd: usd("cost_usd", "billed and run is not null"),
-  users: count("count(distinct person)"),
-  billed_users: count("count(distinct person) filter (where billed)"),
-  sessions: count("count(distinct run)"),
-  billed_sessions: count("count(distinct run) filter (where billed)"),
-  active_hours: count(`${HOURS} filter (where run is not null)`),
-  billed_hours: count(`${HOURS} filter (where billed and run is not null)`),
+  users: distinct("person"),
+  billed_users: distinct("person", "billed"),
+  sessions: distinct("run"),
+  billed_sessions: distinct("run", "billed"),
+  active_hours: hours(),
+  billed_hours: hours("billed"),
   latency_sum_ms: count("coalesce(sum(latency_ms), 0)"),
   latency_count: count("coalesce(sum(timed), 0)"),
   /**
@@ -62,13 +75,38 @@ export const AGGREGATES = {
   pending: count("count(*) filter (where status = 'pending')"),
   billed_ok: count("count(*) filter (where billed and status = 'ok')"),
   operations: count("coalesce(sum(operations), 0)"),
-  merged_prs: count("count(distinct pull_request)"),
-  reverted_prs: count("count(distinct pull_request) filter (where reverted)"),
-  joined_prs: count("count(distinct pull_request) filter (where run is not null)"),
-  reviews: count("count(distinct review)"),
+  merged_prs: distinct("pull_request"),
+  reverted_prs: distinct("pull_request", "reverted"),
+  joined_prs: distinct("pull_request", "run is not null"),
+  reviews: distinct("review"),
 } as const satisfies Record<string, Aggregate>;
 
 export type AggregateName = keyof typeof AGGREGATES;
+
+/** The columns of relations that aggregates name. */
+const COLUMNS = [
+  "person",
+  "run",
+  "started_at",
+  "input_tokens",
+  "output_tokens",
+  "cached_tokens",
+  "cost_usd",
+  "token_cost_usd",
+  "unpriced",
+  "latency_ms",
+  "timed",
+  "ttft_ms",
+  "status",
+  "operations",
+  "pull_request",
+  "reverted",
+  "review",
+] as const;
+
+/** Those that these aggregates name. */
+export const columnsOf = (names: readonly AggregateName[]): string[] =>
+  COLUMNS.filter((column) => names.some((name) => AGGREGATES[name].sql.match(/\w+/g)?.includes(column)));
 
 /** The aggregates of one group in one window; `floor` where its money is a lower bound. */
 export type Sums = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };

@@ -38,39 +38,6 @@ export function planReport(ask: Ask): Plan {
   };
 }
 
-/** Rows and total of outcomes in one statement, for it is the sessions' records that take their time; see `shownSql`. */
-export function planOutcomes(ask: Ask): Query {
-  const { dimensions, filters, measures } = ask.spec;
-  const params = parameters();
-  const shared = sharedSql(ask, params, { dimensions, filters: filtersOf(filters) });
-  const text = `with shared as materialized ${shared},
-facts as not materialized (select *, pull_request = any(${params.add(ask.reverted, "text[]")}) as reverted from shared),
-group_cells as (${outcomeCells(measures, ["d1", "d2"])}),
-total_cells as (${outcomeCells(measures, [])})
-select shown.*, total::text as is_total from (${shownSql(dimensions, measures)}) shown order by total, place`;
-  return { text, params: params.values };
-}
-
-/** Cells of outcomes with the cost that outcomesSql says, without sorting them all by their sessions. */
-function outcomeCells(measures: readonly MeasureName[], groups: readonly string[]): string {
-  const by = ["current", ...groups].join(", ");
-  const names = aggregatesOf(measures).filter((name) => name !== "cost_usd");
-  const sums = names.map((name) => `${AGGREGATES[name].sql} as ${name}`);
-  const same = ["current", ...groups].map((name) => `k.${name} = g.${name}`).join(" and ");
-  return `
-  select g.*, ${groups.length > 0 ? "" : "''::text as d1, ''::text as d2, "}case when g.told > 0 then k.cost_usd else 0 end as cost_usd
-  from (
-    select ${[by, "count(pull_request) as told", ...sums, `${FLOOR_SQL} as floor`].join(",\n      ")}
-    from facts group by ${by}
-  ) g
-  left join (
-    select ${by}, sum(cost_usd) as cost_usd
-    from (select ${by}, max(session_cost_usd) as cost_usd from shared where run is not null group by ${by}, run) s
-    group by ${by}
-  ) k on ${same}
-`;
-}
-
 /** The rows of `group_cells` in the order in which they are shown, and the one of `total_cells`, told apart by `total`. */
 export function shownSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
   const part = (total: boolean, groups: readonly DimensionName[], cells: string) => `
@@ -147,7 +114,8 @@ function factsSql(ask: Ask, params: Parameters, cut: Cut): string {
 facts as ${facts}`;
 }
 
-function sharedSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): string {
+/** The records of both windows that pass the filters; of outcomes without what they cost. */
+export function sharedSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): string {
   const { spec, periods } = ask;
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => DIMENSION[name].sql);
   const current = withinSql(periods.current, params);

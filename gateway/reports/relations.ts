@@ -91,20 +91,15 @@ export type SessionParts = { org: string; cells: (session: string) => string; re
 export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: string): string =>
   outcomesOf(
     `(
-    with asked as materialized (select distinct session from told where session is not null),
-    makers as materialized (
-      select ${MAKER}, ${COST} as cost_usd, ${UNCERTAIN} as uncertain
-      from (
-        ${cells("any(array(select session from asked))")}
-        union all
-        ${records} and session in (select session from asked)
-      ) q
-      group by ${MAKER}
-    )
-    select ${MAKER}, s.cost_usd, s.uncertain
-    from makers q
-    join (select session, sum(cost_usd) as cost_usd, bool_or(uncertain) as uncertain from makers group by session) s
-      on s.session = q.session
+    with asked as materialized (select distinct session from told where session is not null)
+    select ${MAKER}, sum(${COST}) over (partition by q.session) as cost_usd,
+      bool_or(${UNCERTAIN}) over (partition by q.session) as uncertain
+    from (
+      ${cells("any(array(select session from asked))")}
+      union all
+      ${records} and session in (select session from asked)
+    ) q
+    group by ${MAKER}
   ) m on m.session = o.session`,
     "told",
     `with told as materialized (select o.* from ${TOLD} o where o.org_id = ${org} and ${among})

@@ -4,7 +4,8 @@ import type { Result, Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AnswerRow, type Answers, assemble } from "../../reports/assemble.ts";
 import type { Query } from "../../reports/parameters.ts";
-import { type Ask, lateLabels, planOutcomes, planReport } from "../../reports/plan.ts";
+import { type Ask, lateLabels, planReport } from "../../reports/plan.ts";
+import { planTogether } from "../../reports/plan-together.ts";
 import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
 import type { Survey } from "../../reports/rollup/cover.ts";
 import { askBefore, coverageRow, sinceOf } from "../../reports/rollup/coverage.ts";
@@ -161,8 +162,9 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
   const { survey } = asked;
   const requests = asked.spec.source === "requests";
   const single = planReport(asked);
-  const answer = survey
-    ? await inOne(requests ? planRolled(asked, survey) : planOutcomes(asked), ask)
+  const together = requests ? survey && planRolled(asked, survey) : isTogether(asked) && planTogether(asked);
+  const answer = together
+    ? await inOne(together, ask)
     : { rows: await askIf(single.rows, ask), total: await ask(single.total) };
   return {
     ...answer,
@@ -170,6 +172,10 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
       requests && labels ? await rolledCoverage(asked, labels, ask) : await askIf(single.coverage, ask),
   };
 }
+
+/** A record of several tags is in several groups, but once in all; the sessions of few outcomes are looked up one by one. */
+const isTogether = ({ spec, survey }: Ask): boolean =>
+  !spec.dimensions.includes("tag") && (spec.source !== "outcomes" || survey !== null);
 
 /** Rows and total that one statement tells. */
 async function inOne(query: Query, ask: Asking) {
