@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { readAddress } from "#drizzle/database.ts";
-import { lengthenSlices, THIS_THREAD } from "./time-slices.ts";
+import { leaveCoresFree, lengthenSlices, THIS_THREAD } from "./time-slices.ts";
 
 /** How much work that can wait gives way to what answers calls: 0 not at all, 19 wholly. */
 export const NICENESS = { reports: 19, records: 10 } as const;
@@ -62,10 +62,11 @@ function lower(pid: number, niceness: number): void {
     writeFileSync(group, `${niceness}`, { flag: "r+" });
 }
 
-/** Of a thread or process alone: its share of the cores, and that what wakes need not wait for it. */
+/** Of a thread or process alone: its share of the cores, that what wakes need not wait for it, and where that is put. */
 function lowerOwn(pid: number, niceness: number): void {
   if (getPriority(pid) < niceness) setPriority(pid, niceness);
   lengthenSlices(pid);
+  if (niceness === NICENESS.reports) leaveCoresFree(pid);
 }
 
 /** The calling thread gives way to all others. Only Linux can have that; elsewhere it would be the whole process. */
@@ -75,5 +76,20 @@ export function giveWayHere(niceness: number): void {
     lowerOwn(THIS_THREAD, niceness);
   } catch {
     // Then it has the priority that it has.
+  }
+}
+
+/** Threads that the runtime has for itself, by how their names begin: they compile, collect garbage and give memory back. */
+const HELPERS = /^(JITWorker|JSCWarmUp|HeapHelper|mi-scavenger)/;
+
+/** Calls need not wait for what the runtime does beside them. Its share stays the usual one: calls may wait for its result. */
+export function helpersGiveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    for (const thread of readdirSync("/proc/self/task"))
+      if (HELPERS.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8")))
+        lengthenSlices(Number(thread));
+  } catch {
+    // One that has ended meanwhile.
   }
 }

@@ -10,6 +10,7 @@ const ATTRIBUTES_BYTES = 48;
 const POLICY = 4;
 const RUNTIME = 24;
 const SCHED_OTHER = 0;
+const SCHED_IDLE = 5;
 /** The kernel's most. */
 const LONGEST_NS = 100_000_000n;
 
@@ -27,6 +28,23 @@ export function lengthenSlices(thread: number): void {
   attributes.setBigUint64(RUNTIME, LONGEST_NS, true);
   schedule()?.set(thread, attributes);
 }
+
+/**
+ * Lets a thread run only where nothing else wants to. A core that has such threads alone counts as free, so that what wakes
+ * is put there instead of behind what runs on another. Slices stay as they are; it can seldom be taken back.
+ */
+export function leaveCoresFree(thread: number): void {
+  const attributes = attributesOf(thread);
+  if (!attributes || attributes.getUint32(POLICY, true) !== SCHED_OTHER) return;
+  attributes.setUint32(POLICY, SCHED_IDLE, true);
+  schedule()?.set(thread, attributes);
+}
+
+/** Whether a thread runs only where nothing else wants to; null where the kernel does not say. */
+export const leavesCoresFree = (thread: number): boolean | null => {
+  const attributes = attributesOf(thread);
+  return attributes ? attributes.getUint32(POLICY, true) === SCHED_IDLE : null;
+};
 
 /** How long a thread runs before another may, in nanoseconds; null where the kernel does not say. */
 export const sliceNs = (thread: number): bigint | null =>

@@ -9,7 +9,7 @@ import { checkSpec } from "#gateway/reports/spec.ts";
 import { givingWay, NICENESS } from "#gateway/stores/give-way.ts";
 import { openRecordStore } from "#gateway/stores/records.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
-import { sliceNs } from "#gateway/stores/time-slices.ts";
+import { leavesCoresFree, sliceNs } from "#gateway/stores/time-slices.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
@@ -85,6 +85,8 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
       // Null for both where the kernel does not tell.
       const [slice, usual] = [sliceNs(await backendOf("reports")), sliceNs(other)];
       expect(slice ?? 1n).toBeGreaterThan(usual ?? 0n);
+      expect(leavesCoresFree(await backendOf("reports"))).not.toBe(false);
+      expect(leavesCoresFree(other)).not.toBe(true);
     } finally {
       await writer.close();
       await control.end();

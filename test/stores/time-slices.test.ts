@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const MODULE = join(import.meta.dir, "../../gateway/stores/time-slices.ts");
+const GIVE_WAY = join(import.meta.dir, "../../gateway/stores/give-way.ts");
 
 /** In a process of its own: what a thread was given stays. */
 const inProcess = (script: string, niceness: number): unknown => {
@@ -20,4 +21,42 @@ test("a thread whose slices were lengthened has the kernel's longest and its old
   ) as [number | null, number | null, number];
   expect(niceness).toBe(7);
   if (before !== null) expect(after).toBe(100_000_000);
+});
+
+test("a thread that leaves cores free keeps its longest slices, and being told again changes nothing", () => {
+  const [before, after, slice] = inProcess(
+    `const { leaveCoresFree, leavesCoresFree, lengthenSlices, sliceNs, THIS_THREAD } = await import(${JSON.stringify(MODULE)});
+     const before = leavesCoresFree(THIS_THREAD);
+     lengthenSlices(THIS_THREAD);
+     leaveCoresFree(THIS_THREAD);
+     leaveCoresFree(THIS_THREAD);
+     lengthenSlices(THIS_THREAD);
+     const slice = sliceNs(THIS_THREAD);
+     console.log(JSON.stringify([before, leavesCoresFree(THIS_THREAD), slice === null ? null : Number(slice)]));`,
+    0,
+  ) as [boolean | null, boolean | null, number | null];
+  expect(after).toBe(before === null ? null : true);
+  if (slice !== null) expect(slice).toBe(100_000_000);
+});
+
+test("the runtime's own threads have the longest slices once they give way, and the one that answers calls has not", () => {
+  const [own, helpers] = inProcess(
+    `const { sliceNs, THIS_THREAD } = await import(${JSON.stringify(MODULE)});
+     const { helpersGiveWay } = await import(${JSON.stringify(GIVE_WAY)});
+     const { existsSync, readdirSync, readFileSync } = require("node:fs");
+     // What is run often is compiled by another thread, and what is collected, by several.
+     const often = (n) => { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; };
+     for (let i = 0; i < 2000; i++) often(1000);
+     Bun.gc(true);
+     await Bun.sleep(20);
+     helpersGiveWay();
+     const slice = (thread) => sliceNs(thread) === null ? null : Number(sliceNs(thread));
+     const threads = existsSync("/proc/self/task") ? readdirSync("/proc/self/task") : [];
+     const isHelper = (thread) => /^(JITWorker|HeapHelper|mi-scavenger)/.test(readFileSync("/proc/self/task/" + thread + "/comm", "utf8"));
+     console.log(JSON.stringify([slice(THIS_THREAD), threads.filter(isHelper).map((thread) => slice(Number(thread)))]));`,
+    0,
+  ) as [number | null, number[]];
+  if (own === null) return;
+  expect(own).toBeLessThan(100_000_000);
+  expect([...new Set(helpers)]).toEqual([100_000_000]);
 });
