@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { readAddress } from "#drizzle/database.ts";
-import { leaveCoresFree, lengthenSlices, THIS_THREAD } from "./time-slices.ts";
+import { leaveCoresFree, lengthenSlices, neverInterrupt, THIS_THREAD } from "./time-slices.ts";
 
 /** How much work that can wait gives way to what answers calls: 0 not at all, 19 wholly. */
 export const NICENESS = { reports: 19, records: 10 } as const;
@@ -67,6 +67,7 @@ function lowerOwn(pid: number, niceness: number): void {
   if (getPriority(pid) < niceness) setPriority(pid, niceness);
   lengthenSlices(pid);
   if (niceness === NICENESS.reports) leaveCoresFree(pid);
+  else neverInterrupt(pid);
 }
 
 /** The calling thread gives way to all others. Only Linux can have that; elsewhere it would be the whole process. */
@@ -86,9 +87,11 @@ const HELPERS = /^(JITWorker|JSCWarmUp|HeapHelper|mi-scavenger)/;
 export function helpersGiveWay(): void {
   if (process.platform !== "linux") return;
   try {
-    for (const thread of readdirSync("/proc/self/task"))
-      if (HELPERS.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8")))
-        lengthenSlices(Number(thread));
+    for (const thread of readdirSync("/proc/self/task")) {
+      if (!HELPERS.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8"))) continue;
+      lengthenSlices(Number(thread));
+      neverInterrupt(Number(thread));
+    }
   } catch {
     // One that has ended meanwhile.
   }

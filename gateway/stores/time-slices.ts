@@ -10,6 +10,7 @@ const ATTRIBUTES_BYTES = 48;
 const POLICY = 4;
 const RUNTIME = 24;
 const SCHED_OTHER = 0;
+const SCHED_BATCH = 3;
 const SCHED_IDLE = 5;
 /** The kernel's most. */
 const LONGEST_NS = 100_000_000n;
@@ -33,17 +34,30 @@ export function lengthenSlices(thread: number): void {
  * Lets a thread run only where nothing else wants to. A core that has such threads alone counts as free, so that what wakes
  * is put there instead of behind what runs on another. Slices stay as they are; it can seldom be taken back.
  */
-export function leaveCoresFree(thread: number): void {
+export const leaveCoresFree = (thread: number): void => keepTo(thread, SCHED_IDLE);
+
+/** Lets a thread that wakes wait until what runs on its core sleeps or has had its slice. Slices and share stay as they are. */
+export const neverInterrupt = (thread: number): void => keepTo(thread, SCHED_BATCH);
+
+function keepTo(thread: number, policy: number): void {
   const attributes = attributesOf(thread);
   if (!attributes || attributes.getUint32(POLICY, true) !== SCHED_OTHER) return;
-  attributes.setUint32(POLICY, SCHED_IDLE, true);
+  attributes.setUint32(POLICY, policy, true);
   schedule()?.set(thread, attributes);
 }
 
+const policyOf = (thread: number): number | null => attributesOf(thread)?.getUint32(POLICY, true) ?? null;
+
 /** Whether a thread runs only where nothing else wants to; null where the kernel does not say. */
 export const leavesCoresFree = (thread: number): boolean | null => {
-  const attributes = attributesOf(thread);
-  return attributes ? attributes.getUint32(POLICY, true) === SCHED_IDLE : null;
+  const policy = policyOf(thread);
+  return policy === null ? null : policy === SCHED_IDLE;
+};
+
+/** Whether a thread that wakes takes no core from another; null where the kernel does not say. */
+export const neverInterrupts = (thread: number): boolean | null => {
+  const policy = policyOf(thread);
+  return policy === null ? null : policy !== SCHED_OTHER;
 };
 
 /** How long a thread runs before another may, in nanoseconds; null where the kernel does not say. */
