@@ -138,8 +138,15 @@ function seenSql(
   const { params } = context;
   const org = params.add(context.ask.orgId, "text");
   const kind = section.kind ?? "total";
+  const { current, previous } = context.covers;
+  // Nobody is looked for of a window whose records are all told; what is asked of one window alone is a constant.
+  const asked = reaches.filter(({ told }) => told === null);
+  const isOne =
+    asked.length === 1 && [current, previous].filter((cover) => cover?.told === null).length === 1;
   const side = (of: (reach: Reach) => string) =>
-    `case ${reaches.map((reach) => `when ${reach.current ? "" : "not "}e.current then ${of(reach)}`).join(" ")} end`;
+    isOne
+      ? asked.map(of).join("")
+      : `case ${reaches.map((reach) => `when ${reach.current ? "" : "not "}e.current then ${of(reach)}`).join(" ")} end`;
   const { start, end } = unitOf(section, "e.day");
   const from = side(({ fromDay }) => start(params.add(fromDay, "date")));
   const to = side(({ toDay }) => params.add(toDay, "date"));

@@ -85,12 +85,16 @@ const sumsOver = (columns: readonly string[]): string[] =>
 /**
  * Whether sums and those who are counted distinctly are made apart of the facts. Persons and sessions of groups may be
  * nearly as many as cells, so that summing up each of them takes longer than reading the cells once more; of the few cells
- * that filters leave persons do not. Nearly every single record beside sums has a person or session of its own.
+ * that filters leave persons do not. Nearly every single record beside sums has a person or session of its own, and a
+ * histogram for each of these costs more than reading the records twice; other sums do not.
  */
-export const isApart = (context: Context): boolean =>
-  filtersOf(context.ask.spec.filters).length === 0
-    ? context.entities.length > 0
-    : context.entities.some((entity) => entity !== "person");
+export const isApart = ({ ask, entities, columns, covers: { current, previous } }: Context): boolean => {
+  const readsCells = [current, previous].some((cover) => cover && cover.days.length + cover.hours.length > 0);
+  if (!readsCells && !columns.includes("latencies")) return false;
+  return filtersOf(ask.spec.filters).length === 0
+    ? entities.length > 0
+    : entities.some((entity) => entity !== "person");
+};
 
 /** The facts' sums by group alone; `further` are others than those of `OVER_CELLS`. */
 export const sumsByGroup = (
