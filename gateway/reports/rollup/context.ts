@@ -26,6 +26,10 @@ export const isTimely = (name: DimensionName): name is "day" | "week" | "month" 
 export const hasManyGroups = (dimensions: readonly DimensionName[]): boolean =>
   dimensions.includes("session") || (dimensions.includes("subject") && new Set(dimensions).size > 1);
 
+/** Whether sessions or hours are asked for. */
+export const hasRuns = (entities: readonly Entity[]): boolean =>
+  entities.some((entity) => entity !== "person");
+
 /** What a query's parts share. `kind` is null where sums by one dimension cannot answer. */
 export type Context = {
   ask: Ask;

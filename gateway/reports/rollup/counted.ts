@@ -1,43 +1,65 @@
-import type { Context, Section } from "./context.ts";
+import { type Context, hasRuns, isTimely, type Section } from "./context.ts";
 import { activePart, activeSql } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
-import { isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
+import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { baseOfSeveral, COUNTED, severalParts } from "./several.ts";
 
 // Groups, or all, of cells that tell by themselves how many sessions and hours they count for.
 
 /** Whether sessions and hours are sums of cells, and persons told apart from these. */
 export const isCounted = (context: Context): boolean => context.counting !== null && isApart(context);
-/** Whether sessions or hours are asked for. */
-export const hasRuns = ({ entities }: Context): boolean => entities.some((entity) => entity !== "person");
 const hasPersons = ({ entities }: Context): boolean => entities.includes("person");
+/** Whether the sums of a section tell of its persons, too: groups of persons are hardly fewer without them. */
+const withPersons = (context: Context, { dimensions }: Pick<Section, "dimensions">): boolean =>
+  hasPersons(context) && dimensions.includes("subject") && !dimensions.some(isTimely);
 
-/** The facts `name`: those that are summed up, those of persons, and those of sessions of several rows. */
-export function countedFacts(context: Context, { dimensions, kind }: Section, name: string): string[] {
+/**
+ * The facts `name`: those that are summed up, those of persons, and those of sessions of several rows; `ranked`: of the
+ * groups that are chosen before.
+ */
+export function countedFacts(
+  context: Context,
+  { dimensions, kind }: Section,
+  name: string,
+  ranked: boolean,
+): string[] {
   const who = { ...context, columns: [] };
   const people = { ...who, entities: ["person"] as const, counting: null };
   const runs = { ...who, entities: context.entities.filter((entity) => entity !== "person") };
+  const inSums = withPersons(context, { dimensions });
+  const alike = { ...context, entities: inSums ? people.entities : [] };
+  const facts = (which: string, own: Context, among: string | null = ranked ? "ranked" : null) => {
+    const sql = factsSql(own, dimensions, kind, among);
+    const chosen = ranked
+      ? `\n  select f.* from (${sql}\n  ) f where (f.d1, f.d2) in (select d1, d2 from ranked)`
+      : sql;
+    return `${name}_${which} as not materialized (${chosen}\n)`;
+  };
   return [
-    `${name}_alike as not materialized (${factsSql({ ...context, entities: [] }, dimensions, kind)}\n)`,
-    ...(hasPersons(context)
-      ? [`${name}_people as not materialized (${factsSql(people, dimensions, kind)}\n)`]
-      : []),
-    ...(hasRuns(context)
-      ? [`${name}_several as not materialized (${factsSql(runs, dimensions, kind, "several")}\n)`]
-      : []),
+    facts("alike", alike),
+    ...(hasPersons(context) && !inSums ? [facts("people", people)] : []),
+    ...(hasRuns(context.entities) ? [facts("several", runs, "several")] : []),
   ];
 }
 
 export const countedSums = (context: Context, section: Section, name: string): string[] => [
-  `sums_of_${name} as materialized (${sumsByGroup(context, `${name}_alike`, COUNTED)}\n)`,
+  `sums_of_${name} as materialized (${
+    withPersons(context, section)
+      ? baseSql({ entities: ["person"] }, context.columns, `${name}_alike`, COUNTED)
+      : sumsByGroup(context, `${name}_alike`, COUNTED)
+  }\n)`,
   ...(hasPersons(context)
-    ? [`persons_of_${name} as materialized (${activeSql(context, section, "person", `${name}_people`)}\n)`]
+    ? [
+        `persons_of_${name} as materialized (${activeSql(context, section, "person", withPersons(context, section) ? `sums_of_${name}` : `${name}_people`)}\n)`,
+      ]
     : []),
-  ...(hasRuns(context) ? [`base_of_${name} as materialized (${baseOfSeveral(`${name}_several`)}\n)`] : []),
+  ...(hasRuns(context.entities)
+    ? [`base_of_${name} as materialized (${baseOfSeveral(`${name}_several`)}\n)`]
+    : []),
 ];
 
 export const countedParts = (context: Context, section: Section, name: string): string[] => [
-  sumsOfBase(context, section, `sums_of_${name}`, Object.keys(COUNTED)),
+  sumsOfBase(context, section, `sums_of_${name}`, Object.keys(COUNTED), withPersons(context, section)),
   ...(hasPersons(context) ? [activePart(context, section, "person", `persons_of_${name}`)] : []),
-  ...(hasRuns(context) ? severalParts(context, section, `base_of_${name}`) : []),
+  ...(hasRuns(context.entities) ? severalParts(context, section, `base_of_${name}`) : []),
 ];

@@ -30,15 +30,17 @@ const lanesOf = ({ names }: Context, entity: Who): Lane[] =>
  */
 export function activeSql(context: Context, section: Section, entity: Who, base: string): string {
   const { column } = ENTITIES[entity];
-  const group = section.total ? "" : ", d1, d2, value";
   const reaches = reachesOf(context);
+  // Value and day are asked of sums alone.
+  const bySums = reaches.length > 0;
+  const group = section.total ? "" : `, d1, d2${bySums ? ", value" : ""}`;
   const known = (lane: Lane) => {
     const seen =
       reaches.length > 0 ? `exists (${seenSql(context, section, entity, lane, reaches)})` : "false";
     return `${seen} as seen_${lane}`;
   };
   const active = `
-    select current${section.total ? ", ''::text as value" : group}, ${column} as text, min(day) as day, bool_or(billed) as billed
+    select current${section.total ? ", ''::text as value" : group}, ${column} as text,${bySums ? " min(day) as day," : ""} bool_or(billed) as billed
     from ${base} where ${column} is not null group by current${group}, ${column}`;
   const [lane = "all", ...others] = lanesOf(context, entity);
   if (others.length === 0) return `\n  select e.*, ${known(lane)} from (${active}\n  ) e`;
@@ -63,7 +65,7 @@ export function activeInAll(context: Context, section: Section, entity: Who, act
   const reaches = reachesOf(context);
   const seen = lanesOf(context, entity).map((lane) => `bool_or(seen_${lane}) as seen_${lane}`);
   const once = `(
-    select current, ''::text as value, text, min(day) as day, ${["bool_or(billed) as billed", ...seen].join(", ")}
+    select current, ''::text as value, text,${reaches.length > 0 ? " min(day) as day," : ""} ${["bool_or(billed) as billed", ...seen].join(", ")}
     from ${active} group by current, text
   ) e`;
   return countsPart(context, section, entity, once, (lane) =>

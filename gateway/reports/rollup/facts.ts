@@ -1,7 +1,8 @@
 import type { DimensionName } from "#shared/report.ts";
 import { DIMENSION, filterSql, NONE } from "../dimensions.ts";
+import type { Parameters } from "../parameters.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
-import { type Context, hasManyGroups, isTimely, OF_DAY } from "./context.ts";
+import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { sumSql, usedSums } from "./parts.ts";
@@ -20,9 +21,14 @@ const KEY_TYPES = {
   tags: "text[]",
   model: "text",
   route: "text",
+  person: "text",
 } as const;
 type Key = keyof typeof KEY_TYPES;
 const KEYS = Object.keys(KEY_TYPES) as Key[];
+
+/** A key of a row, whose columns have `prefix`; of who made it the person alone, where nothing else of them is asked for. */
+const keySql = (key: Key, prefix: string): string =>
+  key === "person" ? `coalesce(${prefix}user_label, ${prefix}owner)` : `${prefix}${key}`;
 
 const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
   client: ["client"],
@@ -49,7 +55,7 @@ export function factsSql(
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  const conditions = filters.map(([name, values]) => `and ${filterOf(name, params.add(values, "text[]"))}`);
+  const conditions = filters.map(([name, values]) => `and ${filterOf(name, values, params)}`);
   const apart = kind ? [...asked, kind] : asked;
   const keys = keysOf(context, apart);
   const groups = keysOf({ entities: [] }, apart);
@@ -57,11 +63,11 @@ export function factsSql(
   // days leave hardly fewer than there are cells.
   const timely = asked.some(isTimely);
   const alike = context.entities.every((entity) => entity === "person" && !timely);
-  const few = !hasManyGroups(dimensions);
+  const few = among === null && !dimensions.includes("session") && !isOfPairs(context, dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
   const which = amongSql(dimensions, among).map((condition) => `${condition}${keysNamed(context)}`);
   return `
-  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, kind)}
+  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, keys, kind)}
   from (
     select u.*, true as attributed
     from (${cellsSql(context, { keys, groups }, { among: which, by })}
@@ -69,6 +75,17 @@ export function factsSql(
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
 }
+
+/**
+ * Whether nothing but who is in two dimensions is asked for: these are hardly fewer than cells, and told apart at once.
+ * Of keys, persons and tags something has to be done for each row first.
+ */
+function isOfPairs({ columns, entities }: Context, dimensions: readonly DimensionName[]): boolean {
+  const plain = new Set(dimensions.filter((name) => PLAIN.includes(name)));
+  return columns.length === 0 && entities.length > 0 && plain.size > 1;
+}
+
+const PLAIN: readonly DimensionName[] = ["client", "model", "route"];
 
 /** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
 function keysNamed({ ask, params }: Context): string {
@@ -91,10 +108,13 @@ function amongSql(dimensions: readonly DimensionName[], among: string | null): s
   ];
 }
 
-function columnsOf({ ask, columns, entities, counting }: Context, kind: Kind | null): string {
-  const people = entities.includes("person")
-    ? "case when not r.told then coalesce(r.user_label, r.owner) end"
-    : "null::text";
+function columnsOf(
+  { ask, columns, entities, counting }: Context,
+  keys: readonly Key[],
+  kind: Kind | null,
+): string {
+  const person = keys.includes("person") ? "r.person" : keySql("person", "r.");
+  const people = entities.includes("person") ? `case when not r.told then ${person} end` : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
   return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
     ${asksForLane(ask.spec) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
@@ -106,13 +126,14 @@ const namesOf = (counting: string | null): string[] =>
 
 /** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
 function keysOf({ entities }: Pick<Context, "entities">, asked: readonly string[]): Key[] {
-  const names: readonly string[] = [...asked, "channel", ...whoOf(entities)];
-  const needed = names.flatMap((name) => KEYS_OF[name as DimensionName] ?? []);
-  return KEYS.filter((key) => needed.includes(key));
+  const needed: readonly Key[] = [...asked, "channel"].flatMap(
+    (name) => KEYS_OF[name as DimensionName] ?? [],
+  );
+  const who = entities.map((entity): Key => (entity === "person" ? "person" : "session"));
+  return KEYS.filter(
+    (key) => needed.includes(key) || (who.includes(key) && !(key === "person" && needed.includes("owner"))),
+  );
 }
-
-const whoOf = (entities: Context["entities"]): DimensionName[] =>
-  entities.map((entity) => (entity === "person" ? "subject" : "session"));
 
 /**
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
@@ -152,7 +173,7 @@ type CellTable = Which & {
 };
 
 function cellsOf(
-  { ask, params, covers, columns, isPacked, counting }: Context,
+  { ask, params, covers, columns: sums, isPacked, counting }: Context,
   keys: readonly Key[],
   { table, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
@@ -160,19 +181,22 @@ function cellsOf(
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
   const own: [name: string, sql: string][] = [
-    ...usedSums(columns).map((name): [string, string] => [name, sumSql(name, isPacked)]),
+    ...usedSums(sums).map((name): [string, string] => [name, sumSql(name, isPacked)]),
     ["session_cost_usd", "case when session is not null then cost_usd end"],
     ...(counting === null ? [] : countedOf(at === "day" ? counting : null)),
   ];
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
   const told = own.map(([name, sql]) => `${by ? `sum(${sql})` : sql} as ${name}`);
-  const group = by
-    ? ` group by ${["1", "org_id", ...(by === "day" ? ["day"] : []), ...keys].join(", ")}`
-    : "";
+  const apart = keys.map((key) => keySql(key, ""));
+  // What all rows agree in need not be told apart.
+  const groups = [...(before.length === 0 ? [] : ["1"]), ...(by === "day" ? ["day"] : []), ...apart];
+  const group = by ? ` group by ${groups.join(", ")}` : "";
+  const org = params.add(ask.orgId, "text");
+  const columns = keys.map((key, i) => `${apart[i]} as ${key}`);
   return among.map(
     (which) => `
-    select ${[`${side} as current`, ...times, "false as told", "org_id", ...keys, ...told].join(", ")} from ${table}
-    where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, [...now, ...before], params)}) and ${which}${group}`,
+    select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")} from ${table}
+    where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${group}`,
   );
 }
 
@@ -209,12 +233,15 @@ function recordsSql(
     `${sessionCost} as session_cost_usd`,
     ...namesOf(counting).map((name) => `0 as ${name}`),
   ];
-  const groups = ["r.org_id", ...keys.map((key) => `r.${key}`), ...(isOne ? [] : [day])];
-  const known = all.map((key) => (keys.includes(key) ? `r.${key}` : `null::${KEY_TYPES[key]} as ${key}`));
+  const groups = [...keys.map((key) => keySql(key, "r.")), ...(isOne ? [] : [day])];
+  const known = all.map(
+    (key) => `${keys.includes(key) ? keySql(key, "r.") : `null::${KEY_TYPES[key]}`} as ${key}`,
+  );
+  const org = params.add(ask.orgId, "text");
   return `
-    select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, "r.org_id", ...known, ...own].join(", ")}
+    select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, `${org} as org_id`, ...known, ...own].join(", ")}
     from requests r
-    where r.org_id = ${params.add(ask.orgId, "text")} and ${boundsSql("r.started_at", span, params)}
+    where r.org_id = ${org} and ${boundsSql("r.started_at", span, params)}
     group by ${groups.join(", ")}`;
 }
 
@@ -243,6 +270,14 @@ function timesOf({ fromMs, toMs }: Span): { day: string; hours: string; isOne: b
   };
 }
 
-function filterOf(name: DimensionName, any: string): string {
-  return isTimely(name) ? `${OF_DAY[name]} = any(${any})` : filterSql(name, any);
+function filterOf(name: DimensionName, values: readonly string[], params: Parameters): string {
+  if (!isTimely(name)) return filterSql(name, params.add(values, "text[]"));
+  // As days, which cost less to look at than their texts. Postgres knows no year 0.
+  const spans = values
+    .filter((value) => !value.startsWith("0000"))
+    .map((value) => {
+      const day = params.add(name === "month" ? `${value}-01` : value, "date");
+      return `r.day >= ${day} and r.day < (${day} + interval '1 ${name}')::date`;
+    });
+  return `(${spans.join(" or ") || "false"})`;
 }

@@ -63,7 +63,12 @@ export function partSql(
  * The facts by group and by who made them, from which groups, the total and those who are counted distinctly come: of a
  * person or a session there are few rows, so most of the work is done here, once.
  */
-export function baseSql({ entities }: Context, columns: readonly string[], facts: string): string {
+export function baseSql(
+  { entities }: Pick<Context, "entities">,
+  columns: readonly string[],
+  facts: string,
+  further: Readonly<Record<string, string>> = {},
+): string {
   const people = entities.includes("person") ? ["person"] : [];
   const runs = entities.some((entity) => entity !== "person") ? ["run", "day"] : [];
   const groups = ["current", "d1", "d2", ...(entities.length > 0 ? ["value"] : []), ...people, ...runs];
@@ -75,9 +80,12 @@ export function baseSql({ entities }: Context, columns: readonly string[], facts
       : []),
   ];
   return `
-  select ${[...groups, ...who, ...sumsOver(columns)].join(", ")}
+  select ${[...groups, ...who, ...sumsOver(columns), ...named(further)].join(", ")}
   from ${facts} group by ${groups.join(", ")}`;
 }
+
+const named = (sums: Readonly<Record<string, string>>): string[] =>
+  Object.entries(sums).map(([name, sql]) => `${sql} as ${name}`);
 
 const sumsOver = (columns: readonly string[]): string[] =>
   columns.map((name) => `${OVER_CELLS[name as AggregateName] ?? "null"} as ${name}`);
@@ -101,12 +109,9 @@ export const sumsByGroup = (
   { columns }: Context,
   facts: string,
   further: Readonly<Record<string, string>> = {},
-): string => {
-  const others = Object.entries(further).map(([name, sql]) => `${sql} as ${name}`);
-  return `
-  select ${["current", "d1", "d2", ...sumsOver(columns), ...others].join(", ")}
+): string => `
+  select ${["current", "d1", "d2", ...sumsOver(columns), ...named(further)].join(", ")}
   from ${facts} group by current, d1, d2`;
-};
 
 /** What the facts' sums add to a section. */
 export function sumsOfBase(
@@ -114,9 +119,10 @@ export function sumsOfBase(
   section: Section,
   base: string,
   further: readonly string[] = [],
+  byPerson = false,
 ): string {
   // Apart they are by group already.
-  const isOne = isApart(context) && !section.total;
+  const isOne = isApart(context) && !section.total && !byPerson;
   const known = [...context.columns, ...further].map((name) => [name, isOne ? name : `sum(${name})`]);
   return partSql(context, section, Object.fromEntries(known), base, isOne);
 }

@@ -9,12 +9,13 @@ import {
   countsOf,
   ENTITIES,
   ENTITY_NAMES,
+  hasRuns,
   isAsked,
   isTimely,
   reachesOf,
   type Section,
 } from "./context.ts";
-import { countedFacts, countedParts, countedSums, hasRuns, isCounted } from "./counted.ts";
+import { countedFacts, countedParts, countedSums, isCounted } from "./counted.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
@@ -23,7 +24,7 @@ import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
-import { isRanked, rankedSql } from "./ranked.ts";
+import { isRanked, rankedOfParts, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
 import { countingHours, severalSql } from "./several.ts";
 
@@ -51,8 +52,11 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const ctes = [
     ...(summed ? lastHoursSql(summed.context) : []),
     ...severalOf(places),
+    ...(ranked && isCounted(context)
+      ? rankingOf(groups, contextOf(ask, survey, dimensions, params, true))
+      : []),
     ...places.flatMap(factsOf),
-    ...(ranked ? rankedOf(context, first) : []),
+    ...(ranked && !isCounted(context) ? rankedOf(context, first) : []),
     ...places.flatMap(sumsOf),
     `parts as (${[...places.flatMap(partsOf), ...(total ? [] : partsOfAll(groups))].join("\n  union all\n")}
 )`,
@@ -72,12 +76,17 @@ select x.total::text as is_total, ${columns} from shown x order by x.total, x.pl
 /** Their windows are the same. */
 const severalOf = (places: readonly Place[]): string[] =>
   places
-    .filter(({ context }) => isCounted(context) && hasRuns(context))
+    .filter(({ context }) => isCounted(context) && hasRuns(context.entities))
     .slice(0, 1)
     .map(({ context }) => severalSql(context));
 
 /** The groups or the total, and the facts that they are made of; `ranked`: of the groups that are chosen before. */
-type Place = { name: "facts" | "facts_all"; context: Context; section: Section; ranked: boolean };
+type Place = {
+  name: "facts" | "facts_all" | "ranking";
+  context: Context;
+  section: Section;
+  ranked: boolean;
+};
 
 /**
  * Where the total is made of facts, or sums, of its own; null: of those of the groups. A record with several tags is in
@@ -102,7 +111,7 @@ function factsOf({ name, context, section, ranked }: Place): string[] {
   const { dimensions } = section;
   // Groups of facts that sums tell of, too, are told apart by them; those of all together are not.
   const kind = section.total && name === "facts_all" ? null : section.kind;
-  if (isCounted(context)) return countedFacts(context, { ...section, kind }, name);
+  if (isCounted(context)) return countedFacts(context, { ...section, kind }, name, ranked);
   const apart = isApart(context);
   // Where rows are chosen first, they are by sums of the facts.
   const who = apart && !ranked ? { ...context, columns: [] } : context;
@@ -110,6 +119,16 @@ function factsOf({ name, context, section, ranked }: Place): string[] {
   return [
     `${name} as not materialized (${of(who)}\n)`,
     ...(apart ? [`${name}_alike as not materialized (${of({ ...context, entities: [] })}\n)`] : []),
+  ];
+}
+
+/** Which groups are shown, where cells tell how many sessions they count for; `context` asks for what the order needs. */
+function rankingOf(groups: Place, context: Context): string[] {
+  const place: Place = { ...groups, name: "ranking", context, ranked: false };
+  return [
+    ...factsOf(place),
+    ...sumsOf(place),
+    `ranked as materialized (${rankedOfParts(context, partsOf(place))}\n)`,
   ];
 }
 
@@ -181,8 +200,10 @@ function contextOf(
   survey: Survey,
   dimensions: readonly DimensionName[],
   params: Parameters,
+  ranking = false,
 ): Context {
-  const names = aggregatesOf(ask.spec.measures);
+  // The order is that of the first measure.
+  const names = aggregatesOf(ask.spec.measures.slice(0, ranking ? 1 : undefined));
   const kind = kindOf(ask, dimensions, names);
   const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
   const entities = ENTITY_NAMES.filter((entity) => isAsked(entity, names));
@@ -209,7 +230,8 @@ function contextOf(
     entities,
     counting: null,
   };
-  const bySums = kind === null && survey.isPacked && !dimensions.includes("session") && !isRanked(context);
+  const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
+  const bySums = kind === null && survey.isPacked && !dimensions.includes("session") && !byP95;
   return { ...context, counting: bySums ? countingHours(ask, dimensions) : null };
 }
 

@@ -6,30 +6,65 @@ import {
   ENTITY_NAMES,
   type Entity,
   hasManyGroups,
+  hasRuns,
   isTimely,
   reachesOf,
 } from "./context.ts";
+import { isFine } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
+import { countingHours } from "./several.ts";
 
 /**
  * Whether there may be so many groups that it pays to choose first which are shown, and to sum up no others: those of
- * sessions, and those of persons by something else.
+ * sessions, and those of persons by model, route or time, or where their sessions are told apart, or percentiles choose.
+ * All others are summed up in no more time than it takes to choose.
  */
 export function isRanked(context: Context): boolean {
-  const { ask, dimensions } = context;
+  const { ask, dimensions, entities } = context;
+  const apart = hasRuns(entities) && !(context.isPacked && countingHours(ask, dimensions));
+  const fine = dimensions.some((name) => isFine(name) || isTimely(name));
+  const dear = apart || fine || ask.spec.measures[0] === "latency_p95_ms";
   // Records of several groups are multiplied at each reading.
   const once = !dimensions.includes("tag");
   // Times come first: with them a percentile says little about who is shown.
   const plain = ask.spec.measures[0] !== "latency_p95_ms" || !dimensions.some(isTimely);
-  return hasManyGroups(dimensions) && once && plain && reachesOf(context).length === 0;
+  const many = dimensions.includes("session") || (hasManyGroups(dimensions) && dear);
+  return many && once && plain && reachesOf(context).length === 0;
 }
 
-/** The groups that are shown, by the order that plan.ts says, made of nothing but what the order needs. */
-export function rankedSql({ ask, dimensions }: Context): string {
+/** What the order of rows needs to know of them. */
+export function rankingNames({ ask }: Context): { measure: Measure; names: AggregateName[] } {
   const [first = "requests"] = ask.spec.measures;
   const measure: Measure = MEASURE[first];
-  const names = [...new Set([measure.of, ...(measure.kind === "per" ? [measure.per] : [])])];
+  return { measure, names: [...new Set([measure.of, ...(measure.kind === "per" ? [measure.per] : [])])] };
+}
+
+/** The first rows of groups `g` that have these names, `now` and `before`. */
+const firstOf = ({ dimensions }: Context, measure: Measure, groups: string): string => {
   const times = dimensions.flatMap((name: DimensionName, i) => (isTimely(name) ? [`d${i + 1} asc`] : []));
+  return `
+  select d1, d2 from (${groups}
+  ) g order by ${[...times, `${rankSql(measure)} desc nulls last`, "d1 asc", "d2 asc"].join(", ")} limit ${ROWS_MAX}`;
+};
+
+/** The groups that are shown, by the order that plan.ts says, of `parts` that add up to what it needs (`partSql`). */
+export function rankedOfParts(context: Context, parts: readonly string[]): string {
+  const { measure, names } = rankingNames(context);
+  const sums = names.map((name) => `sum(${name}) filter (where current) as ${name}`);
+  const before = measure.kind === "change" ? [`sum(${measure.of}) filter (where not current) as before`] : [];
+  return firstOf(
+    context,
+    measure,
+    `
+    select ${["d1", "d2", "bool_or(current) as now", ...sums, ...before].join(", ")}
+    from (${parts.join("\n    union all")}
+    ) p group by d1, d2`,
+  );
+}
+
+/** The same, made of facts and nothing but what the order needs. */
+export function rankedSql(context: Context): string {
+  const { measure, names } = rankingNames(context);
   const entity = ENTITY_NAMES.find((one) => names.some((name) => isOf(one, name)));
   const before = measure.kind === "change" ? [`${over(measure.of, "not current")} as before`] : [];
   const summed = names.filter((name) => !ENTITY_NAMES.some((one) => isOf(one, name)));
@@ -43,11 +78,13 @@ export function rankedSql({ ask, dimensions }: Context): string {
   const counted = entity
     ? names.filter((name) => isOf(entity, name)).map((name) => `${counts(entity, name)} as ${name}`)
     : [];
-  return `
-  select d1, d2 from (
+  return firstOf(
+    context,
+    measure,
+    `
     select d1, d2, bool_or(${entity ? "now" : "current"}) as now, ${[...outer, ...counted].join(", ")}
-    from ${inner} group by d1, d2
-  ) g order by ${[...times, `${rankSql(measure)} desc nulls last`, "d1 asc", "d2 asc"].join(", ")} limit ${ROWS_MAX}`;
+    from ${inner} group by d1, d2`,
+  );
 }
 
 const isOf = (entity: Entity, name: AggregateName): boolean =>
