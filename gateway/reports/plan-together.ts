@@ -23,9 +23,12 @@ export function planTogether(ask: Ask): Query {
     name === "reverted" ? `pull_request = any(${params.add(ask.reverted, "text[]")}) as reverted` : name,
   );
   const cells = (groups: readonly string[]) => cellsSql(measures, groups, outcomes);
-  const text = `with facts as materialized (select ${told.join(", ")} from ${shared} shared),
+  const sets = setsOf(measures);
+  // Two readings cost less than a copy; three do not.
+  const copied = sets.length > 0 || outcomes ? "materialized" : "not materialized";
+  const text = `with facts as ${copied} (select ${told.join(", ")} from ${shared} shared),
 ${[
-  ...setsOf(measures).map((set) => `${set.name} as materialized (${setSql(set)})`),
+  ...sets.map((set) => `${set.name} as materialized (${setSql(set)})`),
   `group_cells as (${cells(["d1", "d2"])})`,
   `total_cells as (${cells([])})`,
 ].join(",\n")}
