@@ -1,4 +1,4 @@
-import { type Context, hasRuns, isTimely, type Section } from "./context.ts";
+import { type Context, ENTITIES, hasRuns, isTimely, type Section } from "./context.ts";
 import { activePart, activeSql } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
 import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
@@ -12,6 +12,16 @@ const hasPersons = ({ entities }: Context): boolean => entities.includes("person
 /** Whether the sums of a section tell of its persons, too: groups of persons are hardly fewer without them. */
 const withPersons = (context: Context, { dimensions }: Pick<Section, "dimensions">): boolean =>
   hasPersons(context) && dimensions.includes("subject") && !dimensions.some(isTimely);
+
+/** What of sessions and hours is asked for. */
+const countedOf = ({ entities }: Context): Record<string, string> =>
+  Object.fromEntries(
+    entities.flatMap((entity) =>
+      entity === "person"
+        ? []
+        : [ENTITIES[entity].all, ENTITIES[entity].billed].map((name) => [name, COUNTED[name]]),
+    ),
+  );
 
 /**
  * The facts `name`: those that are summed up, those of persons, and those of sessions of several rows; `ranked`: of the
@@ -45,8 +55,8 @@ export function countedFacts(
 export const countedSums = (context: Context, section: Section, name: string): string[] => [
   `sums_of_${name} as materialized (${
     withPersons(context, section)
-      ? baseSql({ entities: ["person"] }, context.columns, `${name}_alike`, COUNTED)
-      : sumsByGroup(context, `${name}_alike`, COUNTED)
+      ? baseSql({ entities: ["person"] }, context.columns, `${name}_alike`, countedOf(context))
+      : sumsByGroup(context, `${name}_alike`, countedOf(context))
   }\n)`,
   ...(hasPersons(context)
     ? [
@@ -59,7 +69,13 @@ export const countedSums = (context: Context, section: Section, name: string): s
 ];
 
 export const countedParts = (context: Context, section: Section, name: string): string[] => [
-  sumsOfBase(context, section, `sums_of_${name}`, Object.keys(COUNTED), withPersons(context, section)),
+  sumsOfBase(
+    context,
+    section,
+    `sums_of_${name}`,
+    Object.keys(countedOf(context)),
+    withPersons(context, section),
+  ),
   ...(hasPersons(context) ? [activePart(context, section, "person", `persons_of_${name}`)] : []),
   ...(hasRuns(context.entities) ? severalParts(context, section, `base_of_${name}`) : []),
 ];

@@ -4,42 +4,12 @@ import type { Parameters } from "../parameters.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
+import { KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { sumSql, usedSums } from "./parts.ts";
 import { countedOf } from "./several.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { overRecords } from "./sums.ts";
-
-/** The columns of cells and of records that tell groups apart, and what they are where a statement needs them not. */
-const KEY_TYPES = {
-  channel: "text",
-  client: "text",
-  owner: "text",
-  user_label: "text",
-  key_id: "uuid",
-  session: "text",
-  tags: "text[]",
-  model: "text",
-  route: "text",
-  person: "text",
-} as const;
-type Key = keyof typeof KEY_TYPES;
-const KEYS = Object.keys(KEY_TYPES) as Key[];
-
-/** A key of a row, whose columns have `prefix`; of who made it the person alone, where nothing else of them is asked for. */
-const keySql = (key: Key, prefix: string): string =>
-  key === "person" ? `coalesce(${prefix}user_label, ${prefix}owner)` : `${prefix}${key}`;
-
-const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
-  client: ["client"],
-  model: ["model"],
-  route: ["route"],
-  subject: ["owner", "user_label"],
-  key: ["key_id"],
-  channel: ["channel"],
-  tag: ["tags"],
-  session: ["session"],
-};
 
 /**
  * Cells of days and hours, and single records, where no sums by one dimension are read. `among`: a table of the groups
@@ -123,17 +93,6 @@ function columnsOf(
 
 const namesOf = (counting: string | null): string[] =>
   counting === null ? [] : countedOf(counting).map(([name]) => name);
-
-/** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
-function keysOf({ entities }: Pick<Context, "entities">, asked: readonly string[]): Key[] {
-  const needed: readonly Key[] = [...asked, "channel"].flatMap(
-    (name) => KEYS_OF[name as DimensionName] ?? [],
-  );
-  const who = entities.map((entity): Key => (entity === "person" ? "person" : "session"));
-  return KEYS.filter(
-    (key) => needed.includes(key) || (who.includes(key) && !(key === "person" && needed.includes("owner"))),
-  );
-}
 
 /**
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is

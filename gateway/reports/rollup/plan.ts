@@ -1,38 +1,21 @@
-import type { DimensionName } from "#shared/report.ts";
-import { AGGREGATES, type AggregateName, aggregatesOf } from "../measures.ts";
-import { type Parameters, parameters, type Query } from "../parameters.ts";
+import { AGGREGATES, type AggregateName } from "../measures.ts";
+import { parameters, type Query } from "../parameters.ts";
 import { type Ask, shownSql } from "../plan.ts";
-import { filtersOf } from "../spec.ts";
-import type { Period } from "../window.ts";
-import {
-  type Context,
-  countsOf,
-  ENTITIES,
-  ENTITY_NAMES,
-  hasRuns,
-  isAsked,
-  isTimely,
-  reachesOf,
-  type Section,
-} from "./context.ts";
+import { type Context, countsOf, hasRuns, reachesOf, type Section } from "./context.ts";
+import { contextOf } from "./context-of.ts";
 import { countedFacts, countedParts, countedSums, isCounted } from "./counted.ts";
-import { coverOf, type Survey } from "./cover.ts";
+import type { Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { factsSql } from "./facts.ts";
-import { isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
 import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
 import { sumPartsOf } from "./one-dimension.ts";
-import { baseSql, isApart, OVER_CELLS, sumsByGroup, sumsOfBase } from "./parts.ts";
+import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { isRanked, rankedOfParts, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
-import { countingHours, severalSql } from "./several.ts";
+import { severalSql } from "./several.ts";
 
 const P95 = "latency_p95_ms";
-const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
-  ENTITIES[entity].all,
-  ENTITIES[entity].billed,
-]);
 
 /**
  * A report of source `requests` over rollups: the rows of a plan over single records, and its total as the one row whose
@@ -195,46 +178,6 @@ function cellsOf({ names }: Context, first: boolean): string {
 )`;
 }
 
-function contextOf(
-  ask: Ask,
-  survey: Survey,
-  dimensions: readonly DimensionName[],
-  params: Parameters,
-  ranking = false,
-): Context {
-  // The order is that of the first measure.
-  const names = aggregatesOf(ask.spec.measures.slice(0, ranking ? 1 : undefined));
-  const kind = kindOf(ask, dimensions, names);
-  const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
-  const entities = ENTITY_NAMES.filter((entity) => isAsked(entity, names));
-  const edge = { quarteredMs: quartered, firstsMs: survey.firstsMs, who: entities.length > 0 };
-  const cover = (period: Period) => coverOf(period, survey, kind !== null, edge);
-  const { current, previous } = ask.periods;
-  // What tells whether a group is there, and whether its money is known, is always summed.
-  const columns = new Set<string>([
-    "records",
-    "uncertain",
-    ...names,
-    ...(names.includes(P95) ? ["latencies"] : []),
-  ]);
-  const context: Context = {
-    ask,
-    dimensions,
-    params,
-    kind,
-    covers: { current: cover(current), previous: previous && cover(previous) },
-    weeksToMs: survey.weeksToMs,
-    isPacked: survey.isPacked,
-    names,
-    columns: [...columns].filter((name) => name in OVER_CELLS),
-    entities,
-    counting: null,
-  };
-  const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
-  const bySums = kind === null && survey.isPacked && !dimensions.includes("session") && !byP95;
-  return { ...context, counting: bySums ? countingHours(ask, dimensions) : null };
-}
-
 /** The percentile, where rows are not shown in its order, is at first the latencies that it is made of. */
 function finalSql(name: AggregateName, first: boolean): string {
   if (name === P95) return first ? p95Sql("s.latencies::text") : "s.latencies";
@@ -248,21 +191,4 @@ function columnsWithPercentiles(names: readonly AggregateName[]): string {
     [`found`, `floor`, ...names].map((name) => column(`${side}_${name}`)),
   );
   return ["x.d1", "x.d2", ...sides].join(", ");
-}
-
-/**
- * The kind of sums that answers: the one dimension asked for beside times, or all in all. Filters choose cells; but one
- * by channel may choose sums, where nothing is counted distinctly.
- */
-function kindOf(
-  { spec }: Ask,
-  dimensions: readonly DimensionName[],
-  names: readonly AggregateName[],
-): Kind | null {
-  const [kind = "total", ...others] = new Set(dimensions.filter((name) => !isTimely(name)));
-  if (others.length > 0 || !isKind(kind)) return null;
-  const filters = filtersOf(spec.filters).map(([name]) => name);
-  if (filters.length === 0) return kind;
-  const distinct = names.some((name) => COUNTED.includes(name));
-  return filters.every((name) => name === "channel") && !distinct ? kind : null;
 }

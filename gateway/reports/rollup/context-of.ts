@@ -1,0 +1,76 @@
+import type { DimensionName } from "#shared/report.ts";
+import { type AggregateName, aggregatesOf } from "../measures.ts";
+import type { Parameters } from "../parameters.ts";
+import type { Ask } from "../plan.ts";
+import { filtersOf } from "../spec.ts";
+import type { Period } from "../window.ts";
+import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely } from "./context.ts";
+import { coverOf, type Survey } from "./cover.ts";
+import { isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
+import { OVER_CELLS } from "./parts.ts";
+import { isRanked } from "./ranked.ts";
+import { countingHours } from "./several.ts";
+
+const P95 = "latency_p95_ms";
+const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
+  ENTITIES[entity].all,
+  ENTITIES[entity].billed,
+]);
+
+/** What a query needs to know to answer, in groups or in all; `ranking`: of nothing but the order of its rows. */
+export function contextOf(
+  ask: Ask,
+  survey: Survey,
+  dimensions: readonly DimensionName[],
+  params: Parameters,
+  ranking = false,
+): Context {
+  // The order is that of the first measure.
+  const names = aggregatesOf(ask.spec.measures.slice(0, ranking ? 1 : undefined));
+  const kind = kindOf(ask, dimensions, names);
+  const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
+  const entities = ENTITY_NAMES.filter((entity) => isAsked(entity, names));
+  const edge = { quarteredMs: quartered, firstsMs: survey.firstsMs, who: entities.length > 0 };
+  const cover = (period: Period) => coverOf(period, survey, kind !== null, edge);
+  const { current, previous } = ask.periods;
+  // What tells whether a group is there, and whether its money is known, is always summed.
+  const columns = new Set<string>([
+    "records",
+    "uncertain",
+    ...names,
+    ...(names.includes(P95) ? ["latencies"] : []),
+  ]);
+  const context: Context = {
+    ask,
+    dimensions,
+    params,
+    kind,
+    covers: { current: cover(current), previous: previous && cover(previous) },
+    weeksToMs: survey.weeksToMs,
+    isPacked: survey.isPacked,
+    names,
+    columns: [...columns].filter((name) => name in OVER_CELLS),
+    entities,
+    counting: null,
+  };
+  const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
+  const bySums = kind === null && survey.isPacked && !dimensions.includes("session") && !byP95;
+  return { ...context, counting: bySums ? countingHours(ask, dimensions) : null };
+}
+
+/**
+ * The kind of sums that answers: the one dimension asked for beside times, or all in all. Filters choose cells; but one
+ * by channel may choose sums, where nothing is counted distinctly.
+ */
+function kindOf(
+  { spec }: Ask,
+  dimensions: readonly DimensionName[],
+  names: readonly AggregateName[],
+): Kind | null {
+  const [kind = "total", ...others] = new Set(dimensions.filter((name) => !isTimely(name)));
+  if (others.length > 0 || !isKind(kind)) return null;
+  const filters = filtersOf(spec.filters).map(([name]) => name);
+  if (filters.length === 0) return kind;
+  const distinct = names.some((name) => COUNTED.includes(name));
+  return filters.every((name) => name === "channel") && !distinct ? kind : null;
+}
