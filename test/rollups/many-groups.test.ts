@@ -136,3 +136,15 @@ test("in order of percentiles, a group of the period before alone is shown after
   expect([isNow[0], isNow.at(-1)]).toEqual([true, false]);
   expect([...isNow].sort().reverse()).toEqual(isNow);
 });
+
+test("persons by time and channel, whose sessions are counted, are all shown, though one of these may be read of sums", async () => {
+  for (const dimensions of [
+    ["day", "subject"],
+    ["subject", "week"],
+  ] satisfies Spec["dimensions"][]) {
+    const asked = { ...spec(["requests", "sessions"], dimensions), filters: { channel: ["api"] } };
+    const { coverage: _, ...expected } = await single.run(asked, NOW);
+    expect(expected.rows.length).toBeGreaterThan(37);
+    expect(await rolled.run(asked, NOW)).toMatchObject(expected as never);
+  }
+});

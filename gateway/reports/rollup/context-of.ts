@@ -27,7 +27,8 @@ export function contextOf(
 ): Context {
   // The order is that of the first measure.
   const names = aggregatesOf(ask.spec.measures.slice(0, ranking ? 1 : undefined));
-  const kind = kindOf(ask, dimensions, names);
+  // Rows that are not made of sums are not chosen by sums either, though an order that counts nobody might be.
+  const kind = ranking ? null : kindOf(ask, dimensions, names);
   const quartered = kind !== null && QUARTER_KINDS.includes(kind) ? survey.quarteredMs : [];
   const entities = ENTITY_NAMES.filter((entity) => isAsked(entity, names));
   const edge = { quarteredMs: quartered, firstsMs: survey.firstsMs, who: entities.length > 0 };
