@@ -148,3 +148,12 @@ test("persons by time and channel, whose sessions are counted, are all shown, th
     expect(await rolled.run(asked, NOW)).toMatchObject(expected as never);
   }
 });
+
+test("of a window that is read of single records alone, a filter by key chooses as ever", async () => {
+  const range = { from: "2026-11-21T12:30:00Z", to: null };
+  for (const key of ["00000000-0000-7000-8000-000000000001", "no such"]) {
+    const asked: Spec = { ...spec(["requests", "users"], ["client"]), range, filters: { key: [key] } };
+    const { coverage: _, ...expected } = await single.run(asked, NOW);
+    expect(await rolled.run(asked, NOW)).toMatchObject(expected as never);
+  }
+});

@@ -35,12 +35,11 @@ export function factsSql(
   const alike = context.entities.every((entity) => entity === "person" && !timely);
   const few = among === null && !dimensions.includes("session") && !isOfPairs(context, dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
-  const which = amongSql(dimensions, among).map((condition) => `${condition}${keysNamed(context)}`);
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, keys, kind)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, { keys, groups }, { among: which, by })}
+    from (${cellsSql(context, { keys, groups }, { among: amongSql(dimensions, among), by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
@@ -58,7 +57,7 @@ function isOfPairs({ columns, entities }: Context, dimensions: readonly Dimensio
 const PLAIN: readonly DimensionName[] = ["client", "model", "route"];
 
 /** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
-function keysNamed({ ask, params }: Context): string {
+function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): string {
   const names = ask.spec.filters.key ?? [];
   if (names.length === 0) return "";
   const list = params.add(names, "text[]");
@@ -152,10 +151,12 @@ function cellsOf(
   const group = by ? ` group by ${groups.join(", ")}` : "";
   const org = params.add(ask.orgId, "text");
   const columns = keys.map((key, i) => `${apart[i]} as ${key}`);
+  // Here, for the server refuses a parameter that no condition uses.
+  const named = keysNamed({ ask, params });
   return among.map(
     (which) => `
     select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")} from ${table}
-    where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${group}`,
+    where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${named}${group}`,
   );
 }
 
