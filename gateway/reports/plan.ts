@@ -99,7 +99,8 @@ function rankSql(measure: Measure): string {
     case "per":
       return `c.${measure.of}::numeric / nullif(c.${measure.per}, 0)`;
     case "change":
-      return `c.${measure.of} - coalesce(p.${measure.of}, 0)`;
+      // Nothing was 0 before; what is unknown stays so.
+      return `c.${measure.of} - case when p.d1 is null then 0 else p.${measure.of} end`;
   }
 }
 

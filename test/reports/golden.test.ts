@@ -3,6 +3,7 @@ import { connect } from "#drizzle/database.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { type Figures, Result, SOURCES, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
@@ -487,6 +488,49 @@ describe("every source", () => {
     );
     await others.close();
     expect(total.current).toEqual({ latency_p95_ms: 4.2 });
+  });
+
+  test("a change of cost is unknown, and comes last, where what was before is unknown", async () => {
+    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    await seed(sql, "changes", {
+      requests: [
+        { at: "2026-11-14T00:00:00Z", client: "ide", session: "s1", cost: null },
+        { at: "2026-11-20T00:00:00Z", client: "ide", session: "s1", cost: "5" },
+        { at: "2026-11-14T00:00:00Z", client: "cli", session: "s2", cost: "0.5" },
+        { at: "2026-11-20T00:00:00Z", client: "cli", session: "s2", cost: "1" },
+        { at: "2026-11-20T00:00:00Z", client: "sdk", session: "s3", cost: "2" },
+      ],
+    });
+    await sql.end();
+    const rollups = openRollups({ url: database.url, orgId: "changes" });
+    await rollups.catchUp(NOW);
+    await rollups.close();
+    const found = [];
+    for (const rollupsFrom of [0, Number.POSITIVE_INFINITY]) {
+      const others = reportRunner({ url: database.url, orgId: "changes", rollupsFrom });
+      for (const dimensions of [["client"], ["client", "session"]] as const) {
+        const { rows } = await others.run(
+          checkSpec({
+            source: "requests",
+            dimensions,
+            measures: ["cost_decomposition"],
+            filters: {},
+            range: "7d",
+            compare: "previous_period",
+            view: "table",
+          }),
+          NOW,
+        );
+        found.push(rows.map(({ groups, current }) => [groups[0], current?.cost_decomposition]));
+      }
+      await others.close();
+    }
+    const order = [
+      ["sdk", 2],
+      ["cli", 0.5],
+      ["ide", null],
+    ];
+    expect(found).toEqual([order, order, order, order]);
   });
 
   test("without a beginning everything is read, and there is nothing to compare with", async () => {

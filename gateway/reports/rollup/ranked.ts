@@ -39,7 +39,7 @@ export function rankingNames({ ask }: Context): { measure: Measure; names: Aggre
   return { measure, names: [...new Set([measure.of, ...(measure.kind === "per" ? [measure.per] : [])])] };
 }
 
-/** The first rows of groups `g` that have these names, `now` and `before`. */
+/** The first rows of groups `g` that have these names and `now`, and of a change `was` and `before`. */
 const firstOf = ({ dimensions }: Context, measure: Measure, groups: string): string => {
   const times = dimensions.flatMap((name: DimensionName, i) => (isTimely(name) ? [`d${i + 1} asc`] : []));
   return `
@@ -51,7 +51,7 @@ const firstOf = ({ dimensions }: Context, measure: Measure, groups: string): str
 export function rankedOfParts(context: Context, parts: readonly string[]): string {
   const { measure, names } = rankingNames(context);
   const sums = names.map((name) => `sum(${name}) filter (where current) as ${name}`);
-  const before = measure.kind === "change" ? [`sum(${measure.of}) filter (where not current) as before`] : [];
+  const before = beforeOf(measure, `sum(${measure.of}) filter (where not current)`);
   return firstOf(
     context,
     measure,
@@ -66,15 +66,11 @@ export function rankedOfParts(context: Context, parts: readonly string[]): strin
 export function rankedSql(context: Context): string {
   const { measure, names } = rankingNames(context);
   const entity = ENTITY_NAMES.find((one) => names.some((name) => isOf(one, name)));
-  const before = measure.kind === "change" ? [`${over(measure.of, "not current")} as before`] : [];
   const summed = names.filter((name) => !ENTITY_NAMES.some((one) => isOf(one, name)));
-  const sums = [...summed.map((name) => `${over(name, "current")} as ${name}`), ...before];
+  const sums = summed.map((name) => `${over(name, "current")} as ${name}`);
   const [inner, outer] = entity
-    ? [
-        byEntity(entity, sums),
-        [...summed, ...before.map(() => "before")].map((name) => `sum(${name}) as ${name}`),
-      ]
-    : ["facts", sums];
+    ? [byEntity(entity, sums), summed.map((name) => `sum(${name}) as ${name}`)]
+    : ["facts", [...sums, ...beforeOf(measure, over(measure.of, "not current"))]];
   const counted = entity
     ? names.filter((name) => isOf(entity, name)).map((name) => `${counts(entity, name)} as ${name}`)
     : [];
@@ -86,6 +82,10 @@ export function rankedSql(context: Context): string {
     from ${inner} group by d1, d2`,
   );
 }
+
+/** Of a change, which counts nobody: what was there before, and whether anything was. */
+const beforeOf = ({ kind }: Measure, sum: string): string[] =>
+  kind === "change" ? [`bool_or(not current) as was, ${sum} as before`] : [];
 
 const isOf = (entity: Entity, name: AggregateName): boolean =>
   name === ENTITIES[entity].all || name === ENTITIES[entity].billed;
@@ -127,6 +127,6 @@ function rankSql(measure: Measure): string {
     case "per":
       return `(${known(measure.of)})::numeric / nullif(${known(measure.per)}, 0)`;
     case "change":
-      return `${known(measure.of)} - coalesce(before, 0)`;
+      return `${known(measure.of)} - case when was then before else 0 end`;
   }
 }
