@@ -33,7 +33,7 @@ export function isRanked(context: Context): boolean {
 }
 
 /** What the order of rows needs to know of them. */
-export function rankingNames({ ask }: Context): { measure: Measure; names: AggregateName[] } {
+function rankingNames({ ask }: Context): { measure: Measure; names: AggregateName[] } {
   const [first = "requests"] = ask.spec.measures;
   const measure: Measure = MEASURE[first];
   return { measure, names: [...new Set([measure.of, ...(measure.kind === "per" ? [measure.per] : [])])] };
