@@ -86,7 +86,7 @@ const VALUES: Partial<Record<string, string[]>> = {
   route: ["code", "none such"],
   subject: ["ann", "eve (bob)", "(none)"],
   key: ["ci"],
-  channel: ["subscription"],
+  channel: ["subscription", "api"],
   tag: ["x", "(none)"],
   session: ["s1", "s2"],
   repository: ["acme/app"],
@@ -118,6 +118,9 @@ export const spec: fc.Arbitrary<Spec> = fc
         "last_month" as const,
         { from: "2026-03-18T10:00:00.000Z", to: null },
         { from: null, to: "2026-03-25" },
+        // Of single records alone; and one that ends within an hour of a past day.
+        { from: "2026-03-31T10:10:00.000Z", to: "2026-03-31T10:42:00.000Z" },
+        { from: "2026-03-05", to: "2026-03-18T10:40:00.001Z" },
       ),
       compare: fc.constantFrom("none" as const, "previous_period" as const),
       view: fc.constant("table" as const),
