@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, "..");
 const ALONE = /^test\/(faults|clients)\//;
 /** Suites of a whole gateway or of much waiting, which take longer than a change should wait for. */
 const WHOLE =
-  /^test\/((wire|privacy|surfaces|rollups|classifier)\/|(contract\/errors|stores\/directory|recorder\/full-spool|github-app\/main)\.)/;
+  /^test\/((wire|privacy|surfaces|rollups|classifier)\/|(contract\/errors|stores\/directory|reports\/surface|recorder\/full-spool|github-app\/main)\.)/;
 const HOOK_MS = "60000";
 /** What the machine's environment would change: every suite talks to servers of this machine. */
 const PROXIES = {
