@@ -83,9 +83,20 @@ export function giveWayHere(niceness: number): void {
 /** Threads that the runtime has for itself, by how their names begin: they compile, collect garbage and give memory back. */
 const HELPERS = /^(JITWorker|JSCWarmUp|HeapHelper|mi-scavenger)/;
 
-/** Calls need not wait for what the runtime does beside them. Its share stays the usual one: calls may wait for its result. */
-export function helpersGiveWay(): void {
+/** The runtime ends such threads when they have nothing to do, and starts others. */
+const LOOK_FOR_HELPERS_MS = 30_000;
+
+/**
+ * Calls need not wait for what the runtime does beside them. Its share stays the usual one: calls may wait for its result.
+ * From now on, for as long as the process lives.
+ */
+export function helpersGiveWay(everyMs = LOOK_FOR_HELPERS_MS): void {
   if (process.platform !== "linux") return;
+  lowerHelpers();
+  setInterval(lowerHelpers, everyMs).unref();
+}
+
+function lowerHelpers(): void {
   try {
     for (const thread of readdirSync("/proc/self/task")) {
       if (!HELPERS.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8"))) continue;
@@ -93,6 +104,6 @@ export function helpersGiveWay(): void {
       neverInterrupt(Number(thread));
     }
   } catch {
-    // One that has ended meanwhile.
+    // One has ended meanwhile; the others are seen to next time.
   }
 }

@@ -39,23 +39,31 @@ test("a thread that leaves cores free keeps its longest slices, and being told a
   if (slice !== null) expect(slice).toBe(100_000_000);
 });
 
-test("the runtime's own threads have the longest slices and interrupt nothing once they give way, unlike the one that answers calls", () => {
+test("the runtime's own threads have the longest slices and interrupt nothing once they give way, also those that start later, unlike the one that answers calls", () => {
   const [own, ...helpers] = inProcess(
     `const { neverInterrupts, sliceNs, THIS_THREAD } = await import(${JSON.stringify(MODULE)});
      const { helpersGiveWay } = await import(${JSON.stringify(GIVE_WAY)});
-     const { existsSync, readdirSync, readFileSync } = require("node:fs");
+     const { existsSync, readdirSync, readFileSync, writeFileSync } = require("node:fs");
+     const { Worker } = require("node:worker_threads");
      // What is run often is compiled by another thread, and what is collected, by several.
      const often = (n) => { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; };
      for (let i = 0; i < 2000; i++) often(1000);
      Bun.gc(true);
      await Bun.sleep(20);
-     helpersGiveWay();
+     helpersGiveWay(10);
+     // One that starts later.
      const tasks = "/proc/self/task";
+     const threads = () => (existsSync(tasks) ? readdirSync(tasks) : []);
+     const before = new Set(threads());
+     const later = new Worker("setInterval(() => {}, 1000)", { eval: true });
+     await new Promise((started) => later.once("online", started));
+     for (const thread of threads()) if (!before.has(thread)) writeFileSync(tasks + "/" + thread + "/comm", "JITWorker");
+     await Bun.sleep(50);
      const named = (thread) => readFileSync(tasks + "/" + thread + "/comm", "utf8");
-     const helpers = (existsSync(tasks) ? readdirSync(tasks) : [])
-       .filter((thread) => /^(JITWorker|HeapHelper|mi-scavenger)/.test(named(thread)));
+     const helpers = threads().filter((thread) => /^(JITWorker|HeapHelper|mi-scavenger)/.test(named(thread)));
      console.log(JSON.stringify([THIS_THREAD, ...helpers.map(Number)].map((thread) => (
-       { tells: sliceNs(thread) !== null, isLongest: sliceNs(thread) === 100_000_000n, interrupts: neverInterrupts(thread) === false }))));`,
+       { tells: sliceNs(thread) !== null, isLongest: sliceNs(thread) === 100_000_000n, interrupts: neverInterrupts(thread) === false }))));
+     process.exit(0);`,
     0,
   ) as { tells: boolean; isLongest: boolean; interrupts: boolean }[];
   // Where the kernel does not tell, there is nothing to compare.
