@@ -104,9 +104,19 @@ const COLUMNS = [
   "review",
 ] as const;
 
-/** Those that these aggregates name. */
+/** Those of the columns `among` that SQL names, in its order. */
+export function namedIn<Name extends string>(sqls: readonly string[], among: readonly Name[]): Name[] {
+  const words = new Set<string>(sqls.flatMap((sql) => sql.match(/\w+/g) ?? []));
+  const isAmong = (word: string): word is Name => among.some((name) => name === word);
+  return [...words].filter(isAmong);
+}
+
+/** The columns of relations that these aggregates are made of. */
 export const columnsOf = (names: readonly AggregateName[]): string[] =>
-  COLUMNS.filter((column) => names.some((name) => AGGREGATES[name].sql.match(/\w+/g)?.includes(column)));
+  namedIn(
+    names.map((name) => AGGREGATES[name].sql),
+    COLUMNS,
+  );
 
 /** The aggregates of one group in one window; `floor` where its money is a lower bound. */
 export type Sums = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };

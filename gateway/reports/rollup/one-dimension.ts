@@ -1,4 +1,5 @@
 import type { DimensionName } from "#shared/report.ts";
+import { namedIn } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import {
@@ -140,12 +141,6 @@ function groupsSql(
 const groupOf = (name: DimensionName): string =>
   OF_DAY[name] ?? (name === "key" ? "coalesce(k.name, r.value)" : "r.value");
 
-/** What sums are made of, in the order in which they name it. */
-function inputsOf(sums: readonly string[], among: readonly string[]): string[] {
-  const words = new Set(sums.flatMap((sql) => sql.match(/\w+/g) ?? []));
-  return [...words].filter((word) => among.includes(word));
-}
-
 /** The sums of each window's reach. */
 function sumParts(context: Context, section: Section): string[] {
   const { ask, params, columns, isPacked } = context;
@@ -163,7 +158,7 @@ function sumParts(context: Context, section: Section): string[] {
     where: () => (channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : ""),
   };
   return reachesOf(context).map((reach) =>
-    partSql(context, section, known, groupedSql(context, section, reach, tables, inputsOf(sums, OF_SUMS))),
+    partSql(context, section, known, groupedSql(context, section, reach, tables, namedIn(sums, OF_SUMS))),
   );
 }
 

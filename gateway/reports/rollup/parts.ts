@@ -1,4 +1,4 @@
-import type { AggregateName } from "../measures.ts";
+import { type AggregateName, namedIn } from "../measures.ts";
 import { filtersOf } from "../spec.ts";
 import { type Context, countsOf, type Section } from "./context.ts";
 import { LATENCIES } from "./latencies.ts";
@@ -28,10 +28,11 @@ export const OVER_CELLS: Partial<Record<AggregateName | "uncertain" | "latencies
 };
 
 /** The columns of cells that these aggregates are made of. */
-export function usedSums(columns: readonly string[]): SumName[] {
-  const words = new Set(columns.flatMap((name) => OVER_CELLS[name as AggregateName]?.match(/\w+/g) ?? []));
-  return SUM_NAMES.filter((name) => words.has(name));
-}
+export const usedSums = (columns: readonly string[]): SumName[] =>
+  namedIn(
+    columns.flatMap((name) => OVER_CELLS[name as AggregateName] ?? []),
+    SUM_NAMES,
+  );
 
 /** The column of a row of sums; `packed`: of none that an earlier version wrote. */
 export const sumSql = (name: SumName, packed: boolean): string =>
