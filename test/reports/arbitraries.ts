@@ -94,35 +94,50 @@ const VALUES: Partial<Record<string, string[]>> = {
   month: ["2026-02", "2026-03"],
 };
 
+type Legal = {
+  measures: readonly MeasureName[];
+  /** What filters may name. */
+  values: Partial<Record<string, readonly string[]>>;
+  range: fc.Arbitrary<Spec["range"]>;
+};
+
+/** Any legal spec of a source. */
+export const specOf = (source: Spec["source"], { measures, values, range }: Legal): fc.Arbitrary<Spec> => {
+  const { dimensions } = sourceOf(source);
+  return fc.record({
+    source: fc.constant(source),
+    dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 2 }),
+    measures: fc.shuffledSubarray([...measures], { minLength: 1 }),
+    filters: fc
+      .subarray(
+        dimensions.filter((name) => values[name]),
+        { maxLength: 2 },
+      )
+      .chain((names) =>
+        fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray([...(values[name] ?? [])])]))),
+      ),
+    range,
+    compare: fc.constantFrom("none" as const, "previous_period" as const),
+    view: fc.constant("table" as const),
+  });
+};
+
 export const spec: fc.Arbitrary<Spec> = fc
   .constantFrom("requests" as const, "requests" as const, "outcomes" as const)
-  .chain((source) => {
-    const { measures, dimensions } = sourceOf(source);
-    const compared: MeasureName[] = measures.filter((name) => name !== "cost_decomposition");
-    return fc.record({
-      source: fc.constant(source),
-      dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 2 }),
-      measures: fc.shuffledSubarray(compared, { minLength: 1 }),
-      filters: fc
-        .subarray(
-          dimensions.filter((name) => VALUES[name]),
-          { maxLength: 2 },
-        )
-        .chain((names) =>
-          fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray(VALUES[name] ?? [])]))),
-        ),
-      range: fc.constantFrom(
-        "7d" as const,
-        "30d" as const,
-        "mtd" as const,
-        "last_month" as const,
+  .chain((source) =>
+    specOf(source, {
+      measures: sourceOf(source).measures.filter((name) => name !== "cost_decomposition"),
+      values: VALUES,
+      range: fc.constantFrom<Spec["range"]>(
+        "7d",
+        "30d",
+        "mtd",
+        "last_month",
         { from: "2026-03-18T10:00:00.000Z", to: null },
         { from: null, to: "2026-03-25" },
         // Of single records alone; and one that ends within an hour of a past day.
         { from: "2026-03-31T10:10:00.000Z", to: "2026-03-31T10:42:00.000Z" },
         { from: "2026-03-05", to: "2026-03-18T10:40:00.001Z" },
       ),
-      compare: fc.constantFrom("none" as const, "previous_period" as const),
-      view: fc.constant("table" as const),
-    });
-  });
+    }),
+  );

@@ -12,7 +12,7 @@ import { checkSpec } from "#gateway/reports/spec.ts";
 import { periodsOf } from "#gateway/reports/window.ts";
 import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import type { Result, Spec } from "#shared/report.ts";
-import { edges } from "#test/reports/arbitraries.ts";
+import { edges, specOf } from "#test/reports/arbitraries.ts";
 import { keyId } from "#test/reports/world.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 
@@ -81,28 +81,13 @@ const VALUES: Partial<Record<string, string[]>> = {
   month: ["2026-02"],
 };
 
-const spec = fc.constantFrom("tool_calls" as const, "agent_metrics" as const).chain((source) => {
-  const { measures, dimensions } = sourceOf(source);
-  return fc.record({
-    source: fc.constant(source),
-    dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 2 }),
-    measures: fc.shuffledSubarray([...measures], { minLength: 1 }),
-    filters: fc
-      .subarray(
-        dimensions.filter((name) => VALUES[name]),
-        { maxLength: 2 },
-      )
-      .chain((names) =>
-        fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray(VALUES[name] ?? [])]))),
-      ),
-    range: fc.constantFrom("7d" as const, "30d" as const, "mtd" as const, "last_month" as const, {
-      from: null,
-      to: "2026-03-25",
-    }),
-    compare: fc.constantFrom("none" as const, "previous_period" as const),
-    view: fc.constant("table" as const),
-  });
-});
+const spec = fc.constantFrom("tool_calls" as const, "agent_metrics" as const).chain((source) =>
+  specOf(source, {
+    measures: sourceOf(source).measures,
+    values: VALUES,
+    range: fc.constantFrom<Spec["range"]>("7d", "30d", "mtd", "last_month", { from: null, to: "2026-03-25" }),
+  }),
+);
 
 const story = fc.record({
   calls: fc.array(toolCall, { maxLength: 40 }),

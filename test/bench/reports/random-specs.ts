@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { sourceOf } from "#gateway/reports/sources.ts";
 import type { DimensionName, Spec } from "#shared/report.ts";
+import { specOf } from "#test/reports/arbitraries.ts";
 
 /** Texts that the generated records have. */
 const VALUES: Partial<Record<DimensionName, readonly string[]>> = {
@@ -27,25 +28,13 @@ const RANGES: Spec["range"][] = [
 
 const spec: fc.Arbitrary<Spec> = fc
   .constantFrom("requests" as const, "requests" as const, "requests" as const, "outcomes" as const)
-  .chain((source) => {
-    const { measures, dimensions } = sourceOf(source);
-    return fc.record({
-      source: fc.constant(source),
-      dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 2 }),
-      measures: fc.shuffledSubarray([...measures], { minLength: 1 }),
-      filters: fc
-        .subarray(
-          dimensions.filter((name) => VALUES[name]),
-          { maxLength: 2 },
-        )
-        .chain((names) =>
-          fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray([...(VALUES[name] ?? [])])]))),
-        ),
+  .chain((source) =>
+    specOf(source, {
+      measures: sourceOf(source).measures,
+      values: VALUES,
       range: fc.constantFrom(...RANGES),
-      compare: fc.constantFrom("none" as const, "previous_period" as const),
-      view: fc.constant("table" as const),
-    });
-  });
+    }),
+  );
 
 /** The same ones each time. */
 export const randomSpecs = (count: number): Spec[] => fc.sample(spec, { numRuns: count, seed: 42 });
