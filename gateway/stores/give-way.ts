@@ -84,7 +84,7 @@ export function giveWayHere(niceness: number): void {
 const HELPERS = /^(JITWorker|JSCWarmUp|HeapHelper|mi-scavenger)/;
 
 /** The runtime ends such threads when they have nothing to do, and starts others. */
-const LOOK_FOR_HELPERS_MS = 30_000;
+const LOOK_FOR_HELPERS_MS = 5_000;
 
 /**
  * Calls need not wait for what the runtime does beside them. Its share stays the usual one: calls may wait for its result.
