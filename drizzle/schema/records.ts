@@ -96,7 +96,8 @@ export const requests = pgTable(
     unpriced: boolean("unpriced").notNull(),
     /** The cost is a lower bound: the usage was partial. */
     partial: boolean("partial").notNull(),
-    price: json<PriceSnapshot>("price"),
+    /** What it was priced with, as one text (pricing/price-text.ts); records of earlier versions have the object. */
+    price: json<string | PriceSnapshot>("price"),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.id, table.startedAt] }),

@@ -1,24 +1,29 @@
+import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { RequestPage } from "#shared/admin/records.ts";
 import { formatDecimal, parseDecimal, times } from "../pricing/decimal.ts";
+import { readPrice } from "../pricing/price-text.ts";
 import type { RecordRow } from "../stores/requests.ts";
 
 /** Why a record costs what it costs: the rule, the price's origin, and the lines whose sum it is. */
-export const explainCost = (row: RecordRow): RequestPage["cost"] => ({
-  reason: reasonOf(row),
-  entry: row.price?.entry ?? null,
-  repriced_at: row.price?.repricedAt ?? null,
-  usage_source: row.usageSource,
-  rows: (row.price?.rows ?? []).map(({ unit, count, usdPerUnit }) => ({
-    unit,
-    count,
-    usd_per_unit: usdPerUnit,
-    usd: formatDecimal(times(parseDecimal(usdPerUnit), count)),
-  })),
-});
+export function explainCost(row: RecordRow): RequestPage["cost"] {
+  const price = readPrice(row.price);
+  return {
+    reason: reasonOf(row, price),
+    entry: price?.entry ?? null,
+    repriced_at: price?.repricedAt ?? null,
+    usage_source: row.usageSource,
+    rows: (price?.rows ?? []).map(({ unit, count, usdPerUnit }) => ({
+      unit,
+      count,
+      usd_per_unit: usdPerUnit,
+      usd: formatDecimal(times(parseDecimal(usdPerUnit), count)),
+    })),
+  };
+}
 
-function reasonOf(row: RecordRow): string {
+function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
   if (row.costUsd === null) return unpricedReason(row);
-  if (row.price === null) {
+  if (price === null) {
     return "Nothing was charged: the call reached no model, the provider refused it, or the surface is free.";
   }
   const counted =
@@ -26,7 +31,7 @@ function reasonOf(row: RecordRow): string {
       ? "the counts that are known, which are not all, so it is a lower bound"
       : "the provider's own counts";
   const lane = row.channel === "subscription" ? " It is a list price: a subscription paid for the call." : "";
-  const { entry, repricedAt } = row.price;
+  const { entry, repricedAt } = price;
   const later =
     repricedAt === undefined ? "" : ` It was priced at ${repricedAt}; until then its cost was unknown.`;
   return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${lane}${later}`;

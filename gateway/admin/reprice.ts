@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { type PriceBook, priceBook } from "../pricing/price-book.ts";
+import { priceText } from "../pricing/price-text.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { audit } from "../stores/audit.ts";
 import { asking } from "../stores/failure.ts";
@@ -83,7 +84,6 @@ function newPriceOf(record: UnpricedRecord, directory: Directory, book: PriceBoo
   const { costUsd, tokenCostUsd, price } = priceAnswer(book, answered);
   if (costUsd === null) return [];
   const { id, startedAt } = record;
-  return [
-    { id, startedAt, costUsd, tokenCostUsd, price: price && { ...price, repricedAt: at.toISOString() } },
-  ];
+  const later = price && priceText({ ...price, repricedAt: at.toISOString() });
+  return [{ id, startedAt, costUsd, tokenCostUsd, price: later }];
 }

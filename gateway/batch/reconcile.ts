@@ -4,6 +4,7 @@ import { SURFACES, type SurfaceName, type WireName } from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
+import { priceText } from "../pricing/price-text.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { objectOf, type Told, toldIn } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";
@@ -91,7 +92,7 @@ function recordOf(
     inputTokens: inputTokens(reading.usage),
     costUsd: priced.costUsd,
     tokenCostUsd: priced.tokenCostUsd,
-    price: priced.price,
+    price: priced.price && priceText(priced.price),
     unpriced: priced.costUsd === null,
     partial: partial || reading.usageSource === "partial",
   };

@@ -4,6 +4,7 @@ import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Call, Choice, Labels, Target } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
+import { priceText } from "../pricing/price-text.ts";
 import type { Priced, Reading } from "../reading.ts";
 
 /** What is known of a call once its story has ended. */
@@ -102,7 +103,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     inputTokens: known(inputTokens(usage)),
     costUsd: known(priced.costUsd),
     tokenCostUsd: known(priced.tokenCostUsd),
-    price: known(priced.price),
+    price: priced.price ? priceText(priced.price) : undefined,
     unpriced: priced.costUsd === null,
     partial: reading?.usageSource === "partial",
   };

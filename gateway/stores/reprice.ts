@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { type PriceSnapshot, requests } from "#drizzle/schema/records.ts";
+import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Usage } from "#shared/usage.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
@@ -96,7 +96,8 @@ export type NewPrice = {
   startedAt: string;
   costUsd: string;
   tokenCostUsd: string | null;
-  price: PriceSnapshot | null;
+  /** As it is stored. */
+  price: string | null;
 };
 
 /**

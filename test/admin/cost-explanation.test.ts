@@ -4,6 +4,7 @@ import { explainCost } from "#gateway/admin/cost-explanation.ts";
 import { formatDecimal, parseDecimal, plus, ZERO } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
+import { priceText } from "#gateway/pricing/price-text.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import type { RecordRow } from "#gateway/stores/requests.ts";
 import { NO_USAGE } from "#shared/usage.ts";
@@ -42,7 +43,9 @@ test("the lines of an explanation add up to the cost, to the last digit", () => 
       );
       const priced = priceCall(book.priceOf("openai", "p", "m", 1), { ...NO_USAGE, ...used });
       if (priced.costUsd === null) return true;
-      const { rows } = explainCost({ ...priced, usageSource: "provider", channel: "api" } as RecordRow);
+      const stored = priced.price && priceText(priced.price);
+      const row = { ...priced, price: stored, usageSource: "provider", channel: "api" } as RecordRow;
+      const { rows } = explainCost(row);
       const sum = rows.reduce((all, { usd }) => plus(all, parseDecimal(usd)), ZERO);
       expect(formatDecimal(sum)).toBe(formatDecimal(parseDecimal(priced.costUsd)));
       return true;

@@ -1,0 +1,33 @@
+import type { PriceRow, PriceSnapshot } from "#drizzle/schema/records.ts";
+
+const ROW = /^([a-z0-9_]+) (-?\d+) ([\d.]+)$/;
+const LATER = "repriced ";
+
+/**
+ * A price snapshot as it is stored with a record: its lines, then where the prices come from, such as
+ * `input 17 0.00000015|output 55 0.0000006|list:openai/gpt-4o-mini`. As an object of JSON it would be nearly three
+ * times as long, and cost Postgres as much as a third of all else that a record costs it.
+ */
+export function priceText({ entry, rows, repricedAt }: PriceSnapshot): string {
+  let text = "";
+  for (const { unit, count, usdPerUnit } of rows) text += `${unit} ${count} ${usdPerUnit}|`;
+  if (repricedAt !== undefined) text += `${LATER}${repricedAt}|`;
+  return text + entry;
+}
+
+/** Reads what is stored: such a text, or the object that earlier versions stored. */
+export function readPrice(stored: string | PriceSnapshot | null): PriceSnapshot | null {
+  if (typeof stored !== "string") return stored;
+  const rows: PriceRow[] = [];
+  let rest = stored;
+  let repricedAt: string | undefined;
+  for (let end = rest.indexOf("|"); end >= 0; end = rest.indexOf("|")) {
+    const line = rest.slice(0, end);
+    const [, unit, count, usdPerUnit] = ROW.exec(line) ?? [];
+    if (unit && usdPerUnit) rows.push({ unit, count: Number(count), usdPerUnit });
+    else if (line.startsWith(LATER)) repricedAt = line.slice(LATER.length);
+    else break;
+    rest = rest.slice(end + 1);
+  }
+  return { entry: rest, rows, ...(repricedAt !== undefined && { repricedAt }) };
+}
