@@ -42,6 +42,8 @@ export type Recorder = {
   /** False when nothing can be recorded: readiness. */
   accepting(): boolean;
   stats(): RecorderStats;
+  /** Calls opened and not yet settled, and how much has been settled since the start: only memory is asked. */
+  calls(): { open: number; settled: number };
   /**
    * Resolves when everything settled so far is in Postgres or parked, or rejects after `timeoutMs`. Without `hurry` it
    * waits for the batches that are written anyway.
@@ -134,6 +136,7 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
     endSession: (end) => settle(newId(), sessionEndText(end)),
     accepting: journal.accepting,
     stats: () => statsOf({ sources: sources(), spool, journal, orphans, clock }),
+    calls: () => ({ open: spool.file.running(), settled: spool.file.lastSeq() }),
     flushed,
     close: (timeoutMs) => {
       closing ??= close(timeoutMs);

@@ -15,13 +15,16 @@ export type OwnProcess = { pid: number; directory: string | null };
 /** False where the process's priority certainly stays as it is. */
 export type GiveWay = (process: OwnProcess | undefined) => boolean;
 
+/** Whether the database at `url` certainly works on this machine's cores: it is asked through a Unix socket. */
+export const isOnThisMachine = (url: string): boolean => readAddress(url).socketPath !== null;
+
 /**
  * What lets a process of the database at `url` give way to calls by as much as `niceness`. Only on Linux, for a server
  * that is asked through a Unix socket, so that it shares this machine's cores, and only where this process may read the
  * server's files and say so; otherwise it does nothing. Only ever lowers a priority, and never throws.
  */
 export function givingWay(url: string, niceness: number): GiveWay {
-  if (process.platform !== "linux" || readAddress(url).socketPath === null) return () => false;
+  if (process.platform !== "linux" || !isOnThisMachine(url)) return () => false;
   return (told) => {
     let found = false;
     try {

@@ -32,6 +32,7 @@ function silentRecorder(): Recorder {
     endSession: async () => {},
     accepting: () => true,
     stats: () => ({ backlog: 3, parked: 1, bytes: 4096, oldestMs: 1500, open: 2 }),
+    calls: () => ({ open: 2, settled: 7 }),
     flushed: async () => {},
     close: async () => {},
   };

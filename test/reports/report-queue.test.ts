@@ -13,7 +13,7 @@ function watched() {
       forget: (id) => told.push(`${id} forgotten`),
       hung: () => told.push("hung"),
     },
-    2,
+    { atOnce: 2 },
   );
   return { told, queue };
 }

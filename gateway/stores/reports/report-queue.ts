@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type ErrorType, GatewayError } from "../../errors.ts";
+import { type Place, type Share, WHOLE_SHARE } from "./share.ts";
 
 /** Orders, and reports, made at once: never more than leave calls a core, where the database shares the machine. */
 export const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
@@ -16,6 +17,7 @@ type Waiting<Order, Made> = {
   order: Order;
   reports: number;
   timer: Timer;
+  place: Place;
   started: boolean;
   resolve(made: Made): void;
   reject(error: GatewayError): void;
@@ -34,15 +36,16 @@ export type ReportQueue<Order, Made> = {
 
 /**
  * Orders that wait for their turn with one maker, which is told to `start` one and to `forget` one that it has begun, and
- * is `hung` when it never ends.
+ * is `hung` when it never ends. Each begins when reports have a `share` of the machine left for it.
  */
 export function reportQueue<Order, Made>(
   maker: { start(id: number, order: Order): void; forget(id: number): void; hung(): void },
-  atOnce = AT_ONCE,
+  { atOnce = AT_ONCE, share = WHOLE_SHARE }: { atOnce?: number; share?: Share | undefined } = {},
 ): ReportQueue<Order, Made> {
   const waiting = new Map<number, Waiting<Order, Made>>();
   let asked = 0;
   let reports = 0;
+  let later: Timer | undefined;
 
   const take = (id: number): Waiting<Order, Made> | undefined => {
     const one = waiting.get(id);
@@ -51,14 +54,20 @@ export function reportQueue<Order, Made>(
     return one;
   };
   const giveUp = (id: number, error: GatewayError) => {
-    const one = waiting.get(id);
-    if (one?.started) maker.forget(id);
-    else take(id)?.reject(error);
+    if (waiting.get(id)?.started) return maker.forget(id);
+    take(id)?.reject(error);
+    startNext();
   };
   // Those that are made are always the first.
   const startNext = () => {
+    clearTimeout(later);
     for (const [id, one] of [...waiting].slice(0, atOnce)) {
       if (one.started) continue;
+      const inMs = one.place.ask();
+      if (inMs > 0) {
+        later = setTimeout(startNext, inMs);
+        return;
+      }
       one.started = true;
       clearTimeout(one.timer);
       one.timer = setTimeout(maker.hung, DEADLINE_MS);
@@ -74,7 +83,7 @@ export function reportQueue<Order, Made>(
       const { promise, resolve, reject } = Promise.withResolvers<Made>();
       const timer = setTimeout(() => giveUp(id, tooMany()), WAIT_MAX_MS);
       reports += of;
-      waiting.set(id, { order, reports: of, timer, started: false, resolve, reject });
+      waiting.set(id, { order, reports: of, timer, place: share.place(), started: false, resolve, reject });
       signal?.addEventListener("abort", () => giveUp(id, new GatewayError("reports_unavailable")), {
         once: true,
       });
@@ -92,6 +101,7 @@ export function reportQueue<Order, Made>(
       else one?.resolve(outcome);
     },
     failAll(type) {
+      clearTimeout(later);
       for (const id of [...waiting.keys()]) take(id)?.reject(new GatewayError(type));
     },
     async idle() {

@@ -3,15 +3,16 @@ import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
-import type { Spec } from "#shared/report.ts";
+import type { Result, Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
 import { payloadOf } from "../../reports/payload.ts";
-import { giveWayHere, givingWay, NICENESS } from "../give-way.ts";
+import { giveWayHere, givingWay, isOnThisMachine, NICENESS } from "../give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { AT_ONCE } from "./report-queue.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
 import { turns } from "./turns.ts";
+import { type WorkMeter, workMeter } from "./work-meter.ts";
 
 giveWayHere(NICENESS.reports);
 
@@ -25,6 +26,7 @@ const PACKING = { level: 1, library: "libdeflate" } as const;
 
 type Open = {
   runner: ReportRunner;
+  meter: WorkMeter;
   /** Resolves once the place that is read from shows what is committed. */
   latest(): Promise<void>;
   close(): Promise<void>;
@@ -46,12 +48,15 @@ parentPort?.on("message", (text: string) => {
 
 function open(places: ReportPlaces): Open {
   const runner = reportRunner({ url: places.url, giveWay: givingWay(places.url, NICENESS.reports) });
-  if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
+  const meter = workMeter(isOnThisMachine(places.url), systemClock);
+  if (places.url === places.mainUrl)
+    return { runner, meter, latest: async () => undefined, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });
   const replica = connect(places.url, { name: "reports lag", ...options });
   return {
     runner,
+    meter,
     latest: async () => {
       if (!(await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS))) say({ kind: "behind" });
     },
@@ -69,30 +74,34 @@ async function run({ id, order }: Run): Promise<void> {
     if (!opened) throw new GatewayError("reports_unavailable");
     // A replica that cannot be asked fails the report itself, with the right word for it.
     await opened.latest().catch(() => undefined);
-    const text = await textOf(opened.runner, { id, order });
+    const text = await textOf(opened, { id, order });
     const isPacked = order.what === "payload" && order.gzip && text.length >= PACKED_FROM;
-    say({ kind: "done", id, made: isPacked ? Bun.gzipSync(text, PACKING) : text });
+    const made = isPacked ? Bun.gzipSync(text, PACKING) : text;
+    say({ kind: "done", id, made, workedMs: opened.meter.taken() });
   } catch (error) {
-    say({ kind: "failed", id, ...failureOf(error) });
+    say({ kind: "failed", id, ...failureOf(error), workedMs: opened?.meter.taken() ?? 0 });
   } finally {
     wanted.delete(id);
   }
 }
 
-async function textOf(runner: ReportRunner, { id, order }: Pick<Run, "id" | "order">): Promise<string> {
-  const result = (spec: Spec) =>
+async function textOf(
+  { runner, meter }: Pick<Open, "runner" | "meter">,
+  { id, order }: Pick<Run, "id" | "order">,
+): Promise<string> {
+  const written = (spec: Spec, text: (result: Result) => string) =>
     inTurn(async () => {
       if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
       const beganMs = systemClock.monotonicMs();
       try {
-        return await runner.run(spec, new Date(order.nowMs));
+        return await meter.during(async () => text(await runner.run(spec, new Date(order.nowMs))));
       } finally {
         if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress" });
       }
     });
-  const json = async (spec: Spec) => JSON.stringify(await result(spec));
+  const json = (spec: Spec) => written(spec, JSON.stringify);
   if (order.what === "report") {
-    return order.format === "csv" ? toCsv(await result(order.spec)) : await json(order.spec);
+    return order.format === "csv" ? await written(order.spec, toCsv) : await json(order.spec);
   }
   return await payloadOf(order.asked, json, (error) => {
     if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
