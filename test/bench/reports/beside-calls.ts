@@ -7,7 +7,8 @@
  * Who calls and who asks for reports is elsewhere in life, and here on the same cores. So the one that calls runs before
  * all others if it may, and the one that asks only where nothing else wants to run; what it makes the gateway and
  * Postgres do has the priority that they give it. Before the first round the gateway has answered both for a while: its code
- * is compiled then, as in one that has run for long.
+ * is compiled then, as in one that has run for long. Calls are counted once reports have used up what they may take at
+ * once, and have only their share. A signal to end ends what it has started, and removes its files.
  *
  *   bun test/bench/reports/beside-calls.ts [--records 300000] [--seconds 6] [--rounds 10] [--rate 150] [--loops 4] [--warm 20]
  */
@@ -19,6 +20,7 @@ import { connect } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import { whenAskedToStop } from "#shared/stopping.ts";
 import { ask, start } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 
@@ -34,6 +36,8 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 const loops = Number(values.loops);
+const stopping = new AbortController();
+whenAskedToStop(false, () => stopping.abort());
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tallygate-beside-"));
@@ -56,7 +60,11 @@ async function main(): Promise<void> {
 type Times = Record<"without" | "with", number[][]>;
 
 const WARM_SECONDS = 4;
+/** Of each round, by the one that calls. */
+const UNCOUNTED_SECONDS = 1;
 const DRAWS = 500;
+/** How long reports are asked for, or not, before calls are counted. */
+const LEAD_MS = 4_000;
 
 /** Rounds with and without reports by turns. */
 async function measured(gateway: GatewayProcess): Promise<void> {
@@ -78,7 +86,7 @@ async function measured(gateway: GatewayProcess): Promise<void> {
     for (const turn of turns) {
       const hammering = turn === "with" ? startHammer(gateway.url) : null;
       const worked = loopMsOf(gateway.pid());
-      await Bun.sleep(1_000);
+      await Bun.sleep(LEAD_MS);
       const taken = await called(seconds);
       most = Math.max(most, memoryOf(gateway.pid()));
       times[turn].push(taken);
@@ -134,12 +142,15 @@ select gen_random_uuid(), now() - interval '60 days' * (1 - i::float8 / $1::int)
 from generate_series(1, $1::int) i`;
 
 const CALLERS = join(import.meta.dir, "beside-callers.ts");
-const started = (before: readonly string[], ...words: string[]) =>
-  Bun.spawn([...before, process.execPath, CALLERS, ...words], {
+function started(before: readonly string[], ...words: string[]) {
+  stopping.signal.throwIfAborted();
+  return Bun.spawn([...before, process.execPath, CALLERS, ...words], {
     stdout: "pipe",
     stderr: "inherit",
     env: CALM,
+    signal: stopping.signal,
   });
+}
 /** Bun collects garbage every second by itself, for milliseconds, which would count as the gateway's. */
 const CALM = { ...process.env, BUN_GC_TIMER_DISABLE: "1" };
 /** For all threads of a process. */
@@ -199,7 +210,8 @@ function print({ without, with: beside }: Times, reports: number): void {
   console.log(
     `calls: ${without.flat().length} without, ${beside.flat().length} with, in ${without.length} rounds of each`,
   );
-  console.log(`payloads of one built-in report meanwhile: ${reports}`);
+  const each = reports / (beside.length * (seconds + LEAD_MS / 1000 + UNCOUNTED_SECONDS));
+  console.log(`payloads of one built-in report meanwhile: ${reports}, ${each.toFixed(1)} a second`);
 }
 
 /** Ratios of the 99th percentile, each of as many pairs of rounds as there are, drawn with repetition. */
@@ -215,4 +227,9 @@ function ratiosOf(without: Times["without"], beside: Times["with"]): number[] {
   });
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  if (!stopping.signal.aborted) throw error;
+  process.exitCode = 130;
+}
