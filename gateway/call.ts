@@ -195,6 +195,9 @@ export type Upload = {
   completedMs(): number | null;
 };
 
+/** What is asked of the headers of a message, with names in lower case. `Headers` have it all. */
+export type HeaderView = Pick<Headers, "get" | "has"> & { toJSON(): Record<string, string> };
+
 /** One model call as it arrived: all that the steps of `exchange.ts` decide from. */
 export type Call = {
   /** uuidv7, made at admission: the record's id. */
@@ -203,7 +206,7 @@ export type Call = {
   key: ClientKey;
   /** The other credential that came beside a valid `x-gateway-key` (subscription lane); dropped unless the lane is open. */
   foreignCredential: { header: "authorization" | "x-api-key"; value: string } | null;
-  headers: Headers;
+  headers: HeaderView;
   /** Of an upload: the text fields before its first file. */
   body: JsonBody;
   upload?: Upload;

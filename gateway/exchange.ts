@@ -223,7 +223,7 @@ type Answered = { ending: Ending; reading: Reading; ttftMs: number | null; price
 
 function answeredFacts(
   call: Call,
-  { answer, target: called, attempts }: Extract<Attempt, { kind: "answer" }>,
+  { answer, headers, target: called, attempts }: Extract<Attempt, { kind: "answer" }>,
   { ending, reading: told, ttftMs, prices }: Answered,
 ): Facts {
   const target = { ...called, model: called.model ?? call.upload?.lateModel() ?? null };
@@ -235,7 +235,7 @@ function answeredFacts(
     errorType: answer.ok ? null : `upstream_${answer.status}`,
     target,
     attempts,
-    providerRequestId: requestIdOf(answer.headers),
+    providerRequestId: requestIdOf(headers),
     reading,
     priced: charged ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
     ttftMs,

@@ -1,3 +1,5 @@
+import type { HeaderView } from "../call.ts";
+
 /** A known tool: how its user agent begins (any case), and the headers that it sends where that alone does not tell. */
 type ClientFacts = { userAgent: string; name: string; headers?: readonly string[] };
 
@@ -37,7 +39,7 @@ const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
  * The tool that a request comes from, 1 to 32 characters: a known one by its user agent, else the user agent's product
  * token, else `unknown`. The user agent itself is not kept.
  */
-export function clientName(userAgent: string | null, headers: Headers): string {
+export function clientName(userAgent: string | null, headers: HeaderView): string {
   const agent = userAgent?.trim() ?? "";
   const lower = agent.toLowerCase();
   for (const { beginning, name, headers: needed } of ROWS) {
@@ -47,5 +49,5 @@ export function clientName(userAgent: string | null, headers: Headers): string {
   return PRODUCT.test(product) ? product : "unknown";
 }
 
-const sends = (headers: Headers, names: readonly string[] = []): boolean =>
+const sends = (headers: HeaderView, names: readonly string[] = []): boolean =>
   names.every((name) => headers.has(name));

@@ -1,3 +1,5 @@
+import type { HeaderView } from "../call.ts";
+
 /** What a request presents as credentials. None of them is known to be valid. */
 export type Credentials = {
   /** Decides alone where it is present, also when it is no key. */
@@ -14,7 +16,7 @@ const BEARER = /^bearer[ \t]+(.+)$/i;
  * and no reader may guess which was meant: as `x-gateway-key` it stays as it is, since that header decides alone and no
  * key has a comma; the other two count as absent, so that nothing of them is looked up or forwarded.
  */
-export function readCredentials(headers: Headers): Credentials {
+export function readCredentials(headers: HeaderView): Credentials {
   return {
     gatewayKey: present(headers.get("x-gateway-key")),
     bearer: single(BEARER.exec(present(headers.get("authorization")) ?? "")?.[1]),

@@ -1,10 +1,33 @@
-import type { WireName } from "../call.ts";
+import type { HeaderView, WireName } from "../call.ts";
 
 /**
  * Headers by their names in lower case. Where the gateway writes headers they are this: a `Headers` costs several times
  * as much to make, and to hand over.
  */
 export type HeaderTable = Record<string, string>;
+
+/** The same headers, read once: each question to a `Headers` makes a text anew. */
+export const readOnce = (headers: HeaderView): HeaderView => new ReadHeaders(headers.toJSON());
+
+class ReadHeaders implements HeaderView {
+  readonly #table: HeaderTable;
+
+  constructor(table: HeaderTable) {
+    this.#table = table;
+  }
+
+  get(name: string): string | null {
+    return this.#table[name] ?? null;
+  }
+
+  has(name: string): boolean {
+    return this.#table[name] !== undefined;
+  }
+
+  toJSON(): HeaderTable {
+    return this.#table;
+  }
+}
 
 /** Request headers that a provider gets as the client wrote them; a name that ends in `-` stands for all that begin so. */
 const TO_PROVIDER = allowList([
@@ -48,7 +71,7 @@ const ANTHROPIC_VERSION = "2023-06-01";
  * allow-list, so that no `x-` header (spec, rule 1), cookie, organisation or hop-by-hop header gets through, today's or
  * tomorrow's.
  */
-export function upstreamHeaders(from: Headers, wire: WireName): HeaderTable {
+export function upstreamHeaders(from: HeaderView, wire: WireName): HeaderTable {
   const headers = filtered(from, TO_PROVIDER);
   // The meter reads the answer, so it is asked for as it is.
   headers["accept-encoding"] = "identity";
@@ -57,7 +80,7 @@ export function upstreamHeaders(from: Headers, wire: WireName): HeaderTable {
 }
 
 /** The provider's headers as the client may see them: never a cookie, an organisation or a name of the gateway's own. */
-export const clientHeaders = (from: Headers): HeaderTable => filtered(from, TO_CLIENT);
+export const clientHeaders = (from: HeaderView): HeaderTable => filtered(from, TO_CLIENT);
 
 type AllowList = (name: string) => boolean;
 
@@ -67,9 +90,8 @@ function allowList(rules: readonly string[]): AllowList {
   return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 }
 
-function filtered(from: Headers, isAllowed: AllowList): HeaderTable {
-  // One call for all of them: each call into Headers makes a text anew.
-  const all: HeaderTable = from.toJSON();
+function filtered(from: HeaderView, isAllowed: AllowList): HeaderTable {
+  const all = from.toJSON();
   const hopByHop = connectionTokens(all["connection"]);
   const kept: HeaderTable = {};
   for (const name in all) {

@@ -1,5 +1,5 @@
 import { LABEL_MAX, parseLabel, parseSessionId, type SessionId, TAGS_MAX } from "#shared/labels.ts";
-import type { JsonBody, Labels } from "../call.ts";
+import type { HeaderView, JsonBody, Labels } from "../call.ts";
 import { clientName } from "./clients.ts";
 import { utf8Header } from "./header-text.ts";
 import { memberValue } from "./scan.ts";
@@ -15,7 +15,7 @@ const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id"]
  * The labels of a call (DECISIONS.md, labels). One that exceeds its limit is dropped whole, never shortened. Pass
  * null for a body that is not read here; then only the headers speak.
  */
-export function readLabels(headers: Headers, body: JsonBody | null): Labels {
+export function readLabels(headers: HeaderView, body: JsonBody | null): Labels {
   const userId = readUserId(body && memberValue(body, "metadata"));
   return {
     client:
@@ -28,11 +28,11 @@ export function readLabels(headers: Headers, body: JsonBody | null): Labels {
   };
 }
 
-const headerLabel = (headers: Headers, name: string, max: number): string | null =>
+const headerLabel = (headers: HeaderView, name: string, max: number): string | null =>
   parseLabel(utf8Header(headers.get(name)), max);
 
 /** `x-session-id` decides alone where it is present: a client that sent an invalid one did not mean another. */
-function sessionOf(headers: Headers): SessionId | null {
+function sessionOf(headers: HeaderView): SessionId | null {
   if (headers.has("x-session-id")) return parseSessionId(headers.get("x-session-id"));
   for (const name of SESSION_HEADERS) {
     const session = parseSessionId(headers.get(name));

@@ -1,11 +1,15 @@
 import { Elysia } from "elysia";
-import type { Call } from "../call.ts";
+import type { Call, HeaderView } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
+import { readOnce } from "../http/headers.ts";
 
 /** Who calls: the key, and the other credential that came beside it, if any. */
-export type Caller = { key: ClientKey; foreignCredential: Call["foreignCredential"] };
+type Known = Pick<Call, "key" | "foreignCredential">;
+
+/** Who calls, and with which headers: they are read once. */
+export type Caller = Known & Pick<Call, "headers">;
 
 export type KeyLookup = {
   /** By lower-case hex SHA-256 of the secret; at once when the key is in memory. */
@@ -27,7 +31,7 @@ function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]>
  * `Authorization: Bearer` and `x-api-key` that is a known key (DECISIONS.md, credentials).
  * @throws GatewayError unauthenticated; key_unverifiable when the key store cannot be read.
  */
-export async function authenticate(keys: KeyLookup, headers: Headers): Promise<Caller> {
+export async function authenticate(keys: KeyLookup, headers: HeaderView): Promise<Known> {
   const { gatewayKey, bearer, apiKey } = readCredentials(headers);
   if (gatewayKey !== null) {
     const key = await lookUp(keys, gatewayKey);
@@ -58,7 +62,9 @@ export const clientKey = (keys: KeyLookup) =>
   new Elysia({ name: "plugin.client-key" }).macro({
     clientKey: {
       async resolve({ request }) {
-        return { caller: await authenticate(keys, request.headers) };
+        const headers = readOnce(request.headers);
+        const { key, foreignCredential } = await authenticate(keys, headers);
+        return { caller: { key, foreignCredential, headers } satisfies Caller };
       },
     },
   });

@@ -1,15 +1,20 @@
+import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 
 /**
  * The whole body of a request, at most `bytesMax` bytes, which must not be compressed.
  * @throws GatewayError unsupported_media_type for a compressed one; what `readBytes` throws.
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const coding = request.headers.get("content-encoding");
+export async function readBody(
+  request: Request,
+  bytesMax: number,
+  headers: HeaderView = request.headers,
+): Promise<Uint8Array> {
+  const coding = headers.get("content-encoding");
   if (coding !== null && !/^(?:identity)?$/i.test(coding)) {
     throw new GatewayError("unsupported_media_type", "The body must come without a content-encoding.");
   }
-  return await readBytes(request, bytesMax);
+  return await readBytes(request, bytesMax, headers);
 }
 
 /**
@@ -17,8 +22,12 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
  * undeclared one is counted on the way.
  * @throws GatewayError too_large; invalid_request when the client broke off.
  */
-export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const declared = request.headers.get("content-length");
+export async function readBytes(
+  request: Request,
+  bytesMax: number,
+  headers: HeaderView = request.headers,
+): Promise<Uint8Array> {
+  const declared = headers.get("content-length");
   if (declared !== null && Number(declared) > bytesMax) throw new GatewayError("too_large");
   try {
     if (declared !== null) return await request.bytes();

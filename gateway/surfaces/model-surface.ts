@@ -1,7 +1,7 @@
 import { type DocumentDecoration, Elysia } from "elysia";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import { type Call, type JsonBody, type SurfaceName, surfaceFacts } from "../call.ts";
+import { type Call, type HeaderView, type JsonBody, type SurfaceName, surfaceFacts } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import { boundaryOf } from "../http/boundary.ts";
@@ -45,7 +45,7 @@ async function serve(
   const id = newId();
   try {
     const arrival = { id, surface, caller, request };
-    const admitted = surfaceFacts(surface).form && isMultipart(request.headers) ? admitForm : admit;
+    const admitted = surfaceFacts(surface).form && isMultipart(caller.headers) ? admitForm : admit;
     return await exchange(deps, await admitted(deps, arrival));
   } catch (error) {
     if (error instanceof GatewayError) error.requestId = id;
@@ -63,8 +63,8 @@ async function admit(
 ): Promise<Call> {
   const { form, streamMember, laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
-  if (isMultipart(request.headers)) throw new GatewayError("unsupported_media_type");
-  const body = scanJson(await readBody(request, bytesMax.json));
+  if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
+  const body = scanJson(await readBody(request, bytesMax.json, caller.headers));
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
     : memberFlag(body, "stream");
@@ -82,12 +82,12 @@ const EXPECTS_FORM = "This surface accepts multipart/form-data.";
 /** The call as a value, once its form has come up to the first file; the rest goes on as it comes. */
 async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
   const { caller, request } = arrival;
-  const boundary = boundaryOf(request.headers.get("content-type"));
+  const boundary = boundaryOf(caller.headers.get("content-type"));
   if (boundary === null) throw new GatewayError("invalid_request", "The form names no boundary.");
   const { routes, models } = caller.key.scopes;
   const { fields, upload } = await openUpload(arriving(request, bytesMax.multipart, { clock, watchdog }), {
     boundary,
-    contentLength: declaredLength(request.headers),
+    contentLength: declaredLength(caller.headers),
     scoped: routes !== undefined || models !== undefined,
     clock,
     signal: request.signal,
@@ -111,7 +111,7 @@ const arrived = (
   surface,
   key: caller.key,
   foreignCredential: caller.foreignCredential,
-  headers: request.headers,
+  headers: caller.headers,
   body,
   model: memberName(body, "model"),
   routeMember: memberName(body, "route"),
@@ -122,5 +122,5 @@ const arrived = (
 });
 
 /** Said apart from a body that is no JSON, because some surfaces have both forms at their vendors. */
-const isMultipart = (headers: Headers): boolean =>
+const isMultipart = (headers: HeaderView): boolean =>
   headers.get("content-type")?.toLowerCase().startsWith("multipart/") ?? false;

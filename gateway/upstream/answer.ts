@@ -16,11 +16,13 @@ import { wholeBody } from "./whole-body.ts";
 
 export type AnswerDeps = { clock: Clock; watchdog: Watchdog; drains: DrainPool };
 
+type Answered = Extract<Attempt, { kind: "answer" }>;
+
 export type AnswerStory = {
   /** What the provider answers in. */
   wire: Wire;
   surface: SurfaceName;
-  attempt: Extract<Attempt, { kind: "answer" }>;
+  attempt: Answered;
   /** The client's own signal: aborted when it left. */
   signal: AbortSignal;
   withholdUsage: boolean;
@@ -37,28 +39,26 @@ export type AnswerStory = {
  */
 export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
   const { answer } = story.attempt;
-  const streaming = isEventStream(answer) || story.wire.opaque === true;
+  const streaming = isEventStream(story.attempt) || story.wire.opaque === true;
   return streaming && answer.body && answer.ok
     ? streamed(deps, story, answer.body)
     : whole(deps, story, answer);
 }
 
-const isEventStream = ({ headers }: Response): boolean =>
+const isEventStream = ({ headers }: Answered): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 
 function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
-  const { answer, abort, translation } = story.attempt;
+  const { answer, headers: told, abort, translation } = story.attempt;
   const headers = translation
-    ? translatedAnswerHeaders(answer.headers, story.surface, "text/event-stream; charset=utf-8")
-    : clientHeaders(answer.headers);
-  const opaque = !isEventStream(answer);
+    ? translatedAnswerHeaders(told, story.surface, "text/event-stream; charset=utf-8")
+    : clientHeaders(told);
+  const opaque = !isEventStream(story.attempt);
   const relayed = relayStream({
     body,
-    framed: isFramed(answer),
+    framed: isFramed(story.attempt),
     endsWithBody: opaque || story.wire.endsWithBody === true,
-    meter: opaque
-      ? opaqueMeter(readingOf(story, NOTHING))
-      : meterOf(story, answer.headers.get("content-encoding")),
+    meter: opaque ? opaqueMeter(readingOf(story, NOTHING)) : meterOf(story, told.get("content-encoding")),
     clock: deps.clock,
     watchdog: deps.watchdog,
     // There is nothing to learn from the rest of bytes that nobody reads.
@@ -87,20 +87,21 @@ function meterOf(story: AnswerStory, encoding: string | null): Meter {
 }
 
 async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Promise<Response | null> {
-  const { translation, abort } = story.attempt;
-  const bytes = await wholeBody(deps, answer, abort).catch(() => null);
-  const encoding = translation ? null : answer.headers.get("content-encoding");
+  const { headers: told, translation } = story.attempt;
+  const bytes = await wholeBody(deps, story.attempt).catch(() => null);
+  const encoding = translation ? null : told.get("content-encoding");
   const plain = bytes && decodedCopy(bytes, encoding);
   const reading = readingOf(story, plain ?? NOTHING);
-  const passed = bytes && (translation ? translatedBody(translation, answer, { bytes, reading }) : bytes);
-  if (!passed || isCutShort(answer, plain)) {
+  const passed =
+    bytes && (translation ? translatedBody(translation, story.attempt, { bytes, reading }) : bytes);
+  if (!passed || isCutShort(story.attempt, plain)) {
     await story.settle("upstream_broken", reading);
     return null;
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
   const headers = translation
-    ? translatedAnswerHeaders(answer.headers, story.surface, "application/json")
-    : clientHeaders(answer.headers);
+    ? translatedAnswerHeaders(told, story.surface, "application/json")
+    : clientHeaders(told);
   return new Response(passed.byteLength > 0 ? passed : null, { status: answer.status, headers });
 }
 
@@ -109,21 +110,21 @@ type Told = { bytes: Uint8Array; reading: Reading };
 /** Null when a success is no answer of the provider's format. */
 function translatedBody(
   translation: Translation,
-  answer: Response,
+  { answer, headers }: Answered,
   { bytes, reading }: Told,
 ): Uint8Array<ArrayBuffer> | null {
   return answer.ok
     ? translation.answer(bytes, reading.usage)
-    : translation.refusal(bytes, { status: answer.status, requestId: requestIdOf(answer.headers) });
+    : translation.refusal(bytes, { status: answer.status, requestId: requestIdOf(headers) });
 }
 
 /** Whether the answer says by itself where it ends. Without that it ends where its connection does, cut short or not. */
-const isFramed = ({ headers }: Response): boolean =>
+const isFramed = ({ headers }: Answered): boolean =>
   headers.has("content-length") || headers.has("transfer-encoding");
 
 /** JSON without framing, which only its own grammar can tell to be whole. */
-function isCutShort(answer: Response, plain: Uint8Array | null): boolean {
-  if (plain === null || isFramed(answer) || !isJson(answer)) return false;
+function isCutShort(answered: Answered, plain: Uint8Array | null): boolean {
+  if (plain === null || isFramed(answered) || !isJson(answered)) return false;
   try {
     JSON.parse(new TextDecoder().decode(plain));
     return false;
@@ -132,5 +133,5 @@ function isCutShort(answer: Response, plain: Uint8Array | null): boolean {
   }
 }
 
-const isJson = ({ headers }: Response): boolean =>
+const isJson = ({ headers }: Answered): boolean =>
   /^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get("content-type") ?? "");

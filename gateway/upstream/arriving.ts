@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -69,7 +70,7 @@ export function arriving(request: Request, bytesMax: number, { clock, watchdog }
 }
 
 /** The length that a request declares, where it is one number. */
-export function declaredLength(headers: Headers): number | null {
+export function declaredLength(headers: HeaderView): number | null {
   const declared = headers.get("content-length");
   return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Call, Choice, Target, WireName } from "../call.ts";
+import type { Call, Choice, HeaderView, Target, WireName } from "../call.ts";
 import { SURFACES, surfaceFacts } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
-import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
+import { type HeaderTable, readOnce, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
 import { credentialHeader, upstreamUrl } from "../providers/calling.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -32,6 +32,8 @@ export type Attempt =
   | {
       kind: "answer";
       answer: Response;
+      /** Its headers, read once. */
+      headers: HeaderView;
       target: Target;
       attempts: number;
       /** The gateway itself asked for the usage chunk: the client did not. */
@@ -117,7 +119,15 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
       await answer.body?.cancel();
       return { ...it, ...UNSENT, sent, type: "upstream_unreachable", cause: null };
     }
-    return { kind: "answer", answer, ...it, usageAsked, translation, abort };
+    return {
+      kind: "answer",
+      answer,
+      headers: readOnce(answer.headers),
+      ...it,
+      usageAsked,
+      translation,
+      abort,
+    };
   } catch (cause) {
     return failedAttempt(call, choice, it, { cause, sent, late: deadline.signal.aborted });
   } finally {

@@ -1,5 +1,12 @@
 import type { Clock } from "#shared/clock.ts";
-import { type Call, SURFACES, type SurfaceName, type Target, type WireName } from "../call.ts";
+import {
+  type Call,
+  type HeaderView,
+  SURFACES,
+  type SurfaceName,
+  type Target,
+  type WireName,
+} from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import type { Meter } from "../metering/meter.ts";
@@ -59,7 +66,7 @@ export function translationOf(
 const NEUTRAL_HEADERS = ["accept", "idempotency-key", "user-agent"] as const;
 
 /** The headers of a translated call: what the client said to a vendor of its own format is not for this one. */
-export function translatedHeaders(from: Headers, wire: WireName): HeaderTable {
+export function translatedHeaders(from: HeaderView, wire: WireName): HeaderTable {
   const neutral = new Headers({ "content-type": "application/json" });
   for (const name of NEUTRAL_HEADERS) {
     const value = from.get(name);
@@ -99,7 +106,7 @@ export function translatingMeter(meter: Meter, translation: Translation): Meter 
 
 /** The headers of an answer that was translated: its own format and framing, and the provider's id of the call. */
 export function translatedAnswerHeaders(
-  from: Headers,
+  from: HeaderView,
   surface: SurfaceName,
   contentType: string,
 ): HeaderTable {
@@ -112,5 +119,5 @@ export function translatedAnswerHeaders(
 }
 
 /** The provider's own id of a call, under either vendor's name for it. */
-export const requestIdOf = (headers: Headers): string | null =>
+export const requestIdOf = (headers: HeaderView): string | null =>
   headers.get("x-request-id") ?? headers.get("request-id");

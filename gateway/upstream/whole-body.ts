@@ -1,10 +1,13 @@
 import type { Clock } from "#shared/clock.ts";
+import type { HeaderView } from "../call.ts";
 import { GAP_MS, type Watchdog } from "./watchdog.ts";
 
 /** Bytes of an answer that come in a few pieces, so that no silence within them is worth a watch of its own. */
 const SHORT_BYTES_MAX = 64 * 1024;
 
-const isShort = ({ headers }: Response): boolean => {
+type Answer = { answer: Response; headers: HeaderView; abort(): void };
+
+const isShort = ({ headers }: Answer): boolean => {
   const length = headers.get("content-length");
   return length !== null && Number(length) <= SHORT_BYTES_MAX;
 };
@@ -16,15 +19,15 @@ const isShort = ({ headers }: Response): boolean => {
  */
 export async function wholeBody(
   { clock, watchdog }: { clock: Clock; watchdog: Watchdog },
-  answer: Response,
-  abort: () => void,
+  answered: Answer,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const { answer, abort } = answered;
   const later = () => clock.monotonicMs() + GAP_MS;
   const watched = { deadlineMs: later(), expire: abort };
   const parts: Uint8Array[] = [];
   watchdog.watch(watched);
   try {
-    if (isShort(answer)) return await answer.bytes();
+    if (isShort(answered)) return await answer.bytes();
     for await (const part of answer.body ?? []) {
       parts.push(part);
       watched.deadlineMs = later();

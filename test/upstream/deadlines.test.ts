@@ -101,7 +101,9 @@ describe("a provider that", () => {
         abort.signal.addEventListener("abort", () => controller.error(abort.signal.reason));
       },
     });
-    const bytes = wholeBody({ clock, watchdog }, new Response(body), () => abort.abort()).catch(() => null);
+    const answer = new Response(body);
+    const answered = { answer, headers: answer.headers, abort: () => abort.abort() };
+    const bytes = wholeBody({ clock, watchdog }, answered).catch(() => null);
     await Bun.sleep(10);
     clock.advance(299_000);
     await Bun.sleep(10);
