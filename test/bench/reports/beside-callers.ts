@@ -2,8 +2,9 @@
  * The two processes of `beside-calls.ts` that ask a gateway: one calls, and does nothing else, so that its times are
  * the gateway's; the other asks for reports.
  *
- *   bun beside-callers.ts call URL SECRET RATE SECONDS     prints the milliseconds of each call as JSON
- *   bun beside-callers.ts hammer URL LOOPS                 until SIGTERM; prints how many reports were answered
+ *   bun beside-callers.ts call URL SECRET RATE SECONDS BEFORE   prints the milliseconds of each call as JSON, but for those
+ *                                                               of so many seconds before
+ *   bun beside-callers.ts hammer URL LOOPS                      until SIGTERM; prints how many reports were answered
  */
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import { RANGES } from "#shared/report.ts";
@@ -11,9 +12,8 @@ import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 
 const CONNECTIONS = 200;
 const HEAD_END = "\r\n\r\n";
-/** Calls that are not counted, at first: the caller's own code is compiled meanwhile. */
-const UNCOUNTED_SECONDS = 1;
 
+type Time = { seconds: number; before: number };
 type Connection = {
   write(request: string): void;
   began: number;
@@ -24,7 +24,7 @@ type Connection = {
  * Calls at even distances, whether the ones before are answered or not, over connections that stay open. Callers are
  * elsewhere in life, where nothing of this machine delays them: the thread runs before all others if it may.
  */
-async function call(url: URL, secret: string, rate: number, seconds: number): Promise<number[]> {
+async function call(url: URL, secret: string, rate: number, { seconds, before }: Time): Promise<number[]> {
   const body = JSON.stringify({
     model: "echo",
     messages: [{ role: "user", content: "why is the sky blue?" }],
@@ -44,7 +44,7 @@ async function call(url: URL, secret: string, rate: number, seconds: number): Pr
   }
   if (Bun.which("chrt")) Bun.spawnSync(["chrt", "--fifo", "--pid", "1", `${process.pid}`]);
   const apartMs = 1000 / rate;
-  const uncounted = Math.floor(UNCOUNTED_SECONDS * rate);
+  const uncounted = Math.floor(before * rate);
   const count = uncounted + Math.floor(seconds * rate);
   const began = performance.now();
   for (let i = 0; i < count; i++) {
@@ -112,7 +112,8 @@ const [what, url = "", ...words] = process.argv.slice(2);
 if (what === "hammer") {
   await hammer(url, Number(words[0]));
 } else {
-  const times = await call(new URL(url), words[0] ?? "", Number(words[1]), Number(words[2]));
+  const time = { seconds: Number(words[2]), before: Number(words[3]) };
+  const times = await call(new URL(url), words[0] ?? "", Number(words[1]), time);
   await Bun.write(Bun.stdout, JSON.stringify(times));
   process.exit(0);
 }

@@ -59,22 +59,22 @@ async function main(): Promise<void> {
 /** The milliseconds of each call, by round. */
 type Times = Record<"without" | "with", number[][]>;
 
-const WARM_SECONDS = 4;
-/** Of each round, by the one that calls. */
-const UNCOUNTED_SECONDS = 1;
 const DRAWS = 500;
-/** How long reports are asked for, or not, before calls are counted. */
-const LEAD_MS = 4_000;
+/**
+ * How long calls are made before they are counted: the caller's own code is compiled meanwhile, and reports use up what they
+ * may take at once beside calls.
+ */
+const BEFORE_SECONDS = 5;
 
 /** Rounds with and without reports by turns. */
 async function measured(gateway: GatewayProcess): Promise<void> {
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "beside" });
   const called = (forSeconds: number) => paced(gateway.url, secret, forSeconds);
-  await called(WARM_SECONDS);
+  await called(0);
   const before = memoryOf(gateway.pid());
   const warming = startHammer(gateway.url);
   // In pieces, since a connection that nobody uses is closed after some seconds.
-  for (let warmed = 0; warmed < Number(values.warm); warmed += WARM_SECONDS) await called(WARM_SECONDS);
+  for (let warmed = 0; warmed < Number(values.warm); warmed += BEFORE_SECONDS) await called(0);
   await warming.stop();
   const times: Times = { without: [], with: [] };
   const loopMs = { without: 0, with: 0 };
@@ -86,7 +86,6 @@ async function measured(gateway: GatewayProcess): Promise<void> {
     for (const turn of turns) {
       const hammering = turn === "with" ? startHammer(gateway.url) : null;
       const worked = loopMsOf(gateway.pid());
-      await Bun.sleep(LEAD_MS);
       const taken = await called(seconds);
       most = Math.max(most, memoryOf(gateway.pid()));
       times[turn].push(taken);
@@ -158,7 +157,8 @@ const WHERE_FREE = ["nice", "-n", "19", ...(Bun.which("chrt") ? ["chrt", "--idle
 
 /** How long each of the calls took that were made for so many seconds, in milliseconds. */
 async function paced(url: string, secret: string, forSeconds: number): Promise<number[]> {
-  return await new Response(started([], "call", url, secret, values.rate, `${forSeconds}`).stdout).json();
+  const words = [values.rate, `${forSeconds}`, `${BEFORE_SECONDS}`];
+  return await new Response(started([], "call", url, secret, ...words).stdout).json();
 }
 
 function startHammer(url: string): { stop(): Promise<number> } {
@@ -210,7 +210,7 @@ function print({ without, with: beside }: Times, reports: number): void {
   console.log(
     `calls: ${without.flat().length} without, ${beside.flat().length} with, in ${without.length} rounds of each`,
   );
-  const each = reports / (beside.length * (seconds + LEAD_MS / 1000 + UNCOUNTED_SECONDS));
+  const each = reports / (beside.length * (seconds + BEFORE_SECONDS));
   console.log(`payloads of one built-in report meanwhile: ${reports}, ${each.toFixed(1)} a second`);
 }
 
