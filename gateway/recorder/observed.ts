@@ -10,21 +10,19 @@ const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
  * or this program closes. No label comes from a client.
  */
 export function observed(recorder: Recorder, registry: Registry): Recorder {
-  const calls = tally(registry, {
-    name: "tallygate_calls_total",
-    help: "Recorded calls.",
-    labelNames: ["surface", "state", "channel", "provider"],
-  });
-  const tokens = tally(registry, {
-    name: "tallygate_tokens_total",
-    help: "Tokens of recorded calls.",
-    labelNames: ["surface", "kind"],
-  });
-  const unpriced = tally(registry, {
-    name: "tallygate_unpriced_calls_total",
-    help: "Recorded calls whose cost is unknown.",
-    labelNames: [],
-  });
+  const all: Series[] = [];
+  const seriesOf = kept((surface) =>
+    kept((state) =>
+      kept((channel) =>
+        kept((provider) => {
+          const made = { surface, state, channel, provider, calls: 0, input: 0, output: 0, unpriced: 0 };
+          all.push(made);
+          return made;
+        }),
+      ),
+    ),
+  );
+  counters(all, registry);
   const latency = new Histogram({
     name: "tallygate_call_seconds",
     help: "Whole calls, from the complete request to the last byte of the answer.",
@@ -32,16 +30,16 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
     buckets: LATENCY_BUCKETS,
     registers: [registry],
   });
-  const latencyOf = kept((surface: string) => latency.labels(surface));
+  const latencyOf = kept((surface) => latency.labels(surface));
   backlogGauges(recorder, registry);
 
   const count = (row: RequestRow) => {
-    const { surface, state, channel } = row;
-    calls(1, `${surface}\t${state}\t${channel}\t${row.provider ?? "none"}`);
-    if (row.inputTokens) tokens(row.inputTokens, `${surface}\tinput`);
-    if (row.outputTokens) tokens(row.outputTokens, `${surface}\toutput`);
-    if (row.unpriced) unpriced(1, "");
-    if (row.latencyMs != null) latencyOf(surface).observe(row.latencyMs / 1000);
+    const series = seriesOf(row.surface)(row.state)(row.channel)(row.provider ?? "none");
+    series.calls += 1;
+    series.input += row.inputTokens ?? 0;
+    series.output += row.outputTokens ?? 0;
+    if (row.unpriced) series.unpriced += 1;
+    if (row.latencyMs != null) latencyOf(row.surface).observe(row.latencyMs / 1000);
   };
   return {
     ...recorder,
@@ -52,36 +50,69 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
   };
 }
 
-/** Remembers what `make` gives for a name: prom-client looks for a label's series by a text that it builds anew. */
+/** Calls alike, as plain numbers: what is added on the way of a call becomes a metric only when it is asked for. */
+type Series = {
+  surface: string;
+  state: string;
+  channel: string;
+  provider: string;
+  calls: number;
+  input: number;
+  output: number;
+  unpriced: number;
+};
+
+/** Remembers what `make` gives for a name. A name made of several would cost more than a look-up for each. */
 function kept<T>(make: (name: string) => T): (name: string) => T {
   const made = new Map<string, T>();
   return (name) => {
-    const it = made.get(name) ?? make(name);
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const it = make(name);
     made.set(name, it);
     return it;
   };
 }
 
-/** `labels`: the values in the order of the metric's names, with tabs between them. */
-type Tally = (by: number, labels: string) => void;
-
-/** A counter that adds up plain numbers on the way of a call, and turns them into metrics only when it is asked. */
-function tally(registry: Registry, facts: { name: string; help: string; labelNames: string[] }): Tally {
-  const sums = new Map<string, { sum: number }>();
-  new Counter({
-    ...facts,
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [labels, { sum }] of sums)
-        this.labels(...labels.split("\t").slice(0, facts.labelNames.length)).inc(sum);
+function counters(all: readonly Series[], registry: Registry): void {
+  const counter = (
+    facts: { name: string; help: string; labelNames: string[] },
+    tell: (series: Series, add: (by: number, ...labels: string[]) => void) => void,
+  ) =>
+    new Counter({
+      ...facts,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const series of all)
+          tell(series, (by, ...labels) => {
+            if (by > 0) this.labels(...labels).inc(by);
+          });
+      },
+    });
+  counter(
+    {
+      name: "tallygate_calls_total",
+      help: "Recorded calls.",
+      labelNames: ["surface", "state", "channel", "provider"],
     },
-  });
-  return (by, labels) => {
-    const known = sums.get(labels);
-    if (known) known.sum += by;
-    else sums.set(labels, { sum: by });
-  };
+    ({ calls, surface, state, channel, provider }, add) => add(calls, surface, state, channel, provider),
+  );
+  counter(
+    { name: "tallygate_tokens_total", help: "Tokens of recorded calls.", labelNames: ["surface", "kind"] },
+    ({ input, output, surface }, add) => {
+      add(input, surface, "input");
+      add(output, surface, "output");
+    },
+  );
+  counter(
+    {
+      name: "tallygate_unpriced_calls_total",
+      help: "Recorded calls whose cost is unknown.",
+      labelNames: [],
+    },
+    ({ unpriced }, add) => add(unpriced),
+  );
 }
 
 function backlogGauges(recorder: Recorder, registry: Registry): void {
