@@ -1,12 +1,12 @@
 import type { DimensionName } from "#shared/report.ts";
-import { DIMENSION, filterSql, NONE } from "../dimensions.ts";
-import type { Parameters } from "../parameters.ts";
+import { DIMENSION, NONE } from "../dimensions.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { sumSql, usedSums } from "./parts.ts";
+import { conditionOf, type DayTable, keysNamed, pickedOf } from "./picked.ts";
 import { countedOf } from "./several.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { overRecords } from "./sums.ts";
@@ -25,7 +25,7 @@ export function factsSql(
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  const conditions = filters.map(([name, values]) => `and ${filterOf(name, values, params)}`);
+  const conditions = filters.map(([name, values]) => `and ${conditionOf(name, values, params)}`);
   const apart = kind ? [...asked, kind] : asked;
   const keys = keysOf(context, apart);
   const groups = keysOf({ entities: [] }, apart);
@@ -55,16 +55,6 @@ function isOfPairs({ columns, entities }: Context, dimensions: readonly Dimensio
 }
 
 const PLAIN: readonly DimensionName[] = ["client", "model", "route"];
-
-/** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
-function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): string {
-  const names = ask.spec.filters.key ?? [];
-  if (names.length === 0) return "";
-  const list = params.add(names, "text[]");
-  return ` and key_id = any(array(
-      select id from keys where org_id = ${params.add(ask.orgId, "text")} and name = any(${list})
-      union all select name::uuid from unnest(${list}) name where name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))`;
-}
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
 function amongSql(dimensions: readonly DimensionName[], among: string | null): string[] {
@@ -102,7 +92,7 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
   const { current, previous } = covers;
   const branches = [
     ...cellsOf(context, keys, {
-      table: keys.some(isFine) ? "rollup_cells" : "rollup_sessions",
+      ...dayTable(context, keys.some(isFine) ? "rollup_cells" : "rollup_sessions"),
       at: "day",
       hours: "hours",
       spansOf: ({ days }) => days,
@@ -110,6 +100,7 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
     }),
     ...cellsOf(context, keys, {
       table: "rollup_hours",
+      picked: null,
       at: "hour",
       hours: hourBit("hour"),
       spansOf: ({ hours }) => hours,
@@ -121,10 +112,14 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys);
 }
 
+const dayTable = (context: Context, table: DayTable) => ({ table, picked: pickedOf(context, table) });
+
 /** Which cells are read, each condition by itself, and what they are grouped by beside their keys; null: they are not. */
 type Which = { among: readonly string[]; by: "day" | "all" | null };
 type CellTable = Which & {
   table: string;
+  /** Where all of its cells that are read stand already. */
+  picked: string | null;
   at: string;
   hours: string;
   spansOf(cover: Cover): readonly Span[];
@@ -133,7 +128,7 @@ type CellTable = Which & {
 function cellsOf(
   { ask, params, covers, columns: sums, isPacked, counting }: Context,
   keys: readonly Key[],
-  { table, at, hours, spansOf, among, by }: CellTable,
+  { table, picked, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
   const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
   if (now.length + before.length === 0) return [];
@@ -151,12 +146,14 @@ function cellsOf(
   const group = by ? ` group by ${groups.join(", ")}` : "";
   const org = params.add(ask.orgId, "text");
   const columns = keys.map((key, i) => `${apart[i]} as ${key}`);
-  // Here, for the server refuses a parameter that no condition uses.
-  const named = keysNamed({ ask, params });
+  const fromOf = (which: string) =>
+    which === "true" && picked !== null
+      ? picked
+      : `${table} where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}`;
   return among.map(
     (which) => `
-    select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")} from ${table}
-    where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${named}${group}`,
+    select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")}
+    from ${fromOf(which)}${group}`,
   );
 }
 
@@ -228,16 +225,4 @@ function timesOf({ fromMs, toMs }: Span): { day: string; hours: string; isOne: b
     hours: `${1 << hour.getUTCHours()}`,
     isOne: true,
   };
-}
-
-function filterOf(name: DimensionName, values: readonly string[], params: Parameters): string {
-  if (!isTimely(name)) return filterSql(name, params.add(values, "text[]"));
-  // As days, which cost less to look at than their texts. Postgres knows no year 0.
-  const spans = values
-    .filter((value) => !value.startsWith("0000"))
-    .map((value) => {
-      const day = params.add(name === "month" ? `${value}-01` : value, "date");
-      return `r.day >= ${day} and r.day < (${day} + interval '1 ${name}')::date`;
-    });
-  return `(${spans.join(" or ") || "false"})`;
 }

@@ -11,6 +11,7 @@ import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
+import { pickedSql } from "./picked.ts";
 import { isRanked, rankedOfParts, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
 import { severalSql } from "./several.ts";
@@ -34,6 +35,7 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const summed = places.find((place) => place.context.kind !== null);
   const ctes = [
     ...(summed ? lastHoursSql(summed.context) : []),
+    ...pickedSql(places.map(({ context: own }) => own)),
     ...severalOf(places),
     ...(ranked && isCounted(context)
       ? rankingOf(groups, contextOf(ask, survey, dimensions, params, true))

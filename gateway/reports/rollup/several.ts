@@ -4,6 +4,7 @@ import { filtersOf } from "../spec.ts";
 import { type Context, ENTITIES, type Section } from "./context.ts";
 import { isFine } from "./kinds.ts";
 import { partSql } from "./parts.ts";
+import { pickingSql } from "./picked.ts";
 import { spansSql } from "./spans.ts";
 
 // Most sessions have one row of keys on one day: then the cells of that day tell, each by itself, whether they count, and
@@ -47,8 +48,11 @@ export function severalSql({ ask, params, covers: { current, previous } }: Conte
     const spans = [...current[which], ...(previous?.[which] ?? [])];
     const { table, at, having } = READ[which];
     if (spans.length === 0) return [];
+    // A session of one row that filters leave counts with it, whatever others it has.
+    const picking = which === "days" ? pickingSql({ ask, params }, "rollup_sessions") : "";
     return `
-  select session from ${table} where org_id = ${org} and (${spansSql(at, spans, params)}) and session is not null
+  select session from (select c.*, true as attributed from ${table} c) r
+  where org_id = ${org} and (${spansSql(at, spans, params)}) and session is not null${picking}
   group by session${having}`;
   });
   return `several as materialized (${parts.join("\n  union") || "select null::text as session where false"}\n)`;

@@ -1,0 +1,84 @@
+import type { DimensionName } from "#shared/report.ts";
+import { filterSql } from "../dimensions.ts";
+import type { Parameters } from "../parameters.ts";
+import { filtersOf } from "../spec.ts";
+import { type Context, isTimely } from "./context.ts";
+import { keysOf } from "./keys.ts";
+import { isFine } from "./kinds.ts";
+import { usedSums } from "./parts.ts";
+import { spansSql } from "./spans.ts";
+
+// A statement reads the cells of days up to five times: to choose its rows, to sum them up, to tell apart who is in them,
+// and the same for all. Where filters leave few of them, they are picked once.
+
+/** Tables of days' cells, and of those that filters leave. */
+const PICKED = { rollup_cells: "picked_cells", rollup_sessions: "picked_sessions" } as const;
+export type DayTable = keyof typeof PICKED;
+
+/** The table of those that filters leave, where there is one. A channel or a time may leave most of them. */
+export const pickedOf = ({ ask, kind, isPacked }: Context, table: DayTable): string | null => {
+  const few = filtersOf(ask.spec.filters).some(([name]) => name !== "channel" && !isTimely(name));
+  return few && kind === null && isPacked ? PICKED[table] : null;
+};
+
+/** These tables for what shares its windows, the groups first. One that is read but once becomes part of what reads it. */
+export function pickedSql(contexts: readonly Context[]): string[] {
+  const [context] = contexts;
+  if (!context) return [];
+  const { ask, dimensions, params } = context;
+  const filters = filtersOf(ask.spec.filters).map(([name]) => name);
+  const fine = [...dimensions, ...filters].some(isFine) ? (["rollup_cells"] as const) : [];
+  const whole = filters.some(isFine) ? [] : (["rollup_sessions"] as const);
+  const { current, previous } = context.covers;
+  const days = [...current.days, ...(previous?.days ?? [])];
+  return [...fine, ...whole].flatMap((table) => {
+    const name = pickedOf(context, table);
+    if (name === null || days.length === 0) return [];
+    const isFull = table === "rollup_cells";
+    const asked = [...dimensions, ...filters, "subject"].filter((key) => isFull || !isFine(key));
+    const keys = keysOf({ entities: ["session"] }, asked);
+    const counting = isFull ? contexts.flatMap(countingOf) : [];
+    const sums = new Set(["cost_usd", ...usedSums(context.columns), ...counting]);
+    return [
+      `${name} as (
+  select ${["day", "hours", ...keys, ...sums].map((column) => `r.${column}`).join(", ")}
+  from (select c.*, true as attributed from ${table} c) r
+  where r.org_id = ${params.add(ask.orgId, "text")} and (${spansSql("day", days, params)})${pickingSql(context, table)}
+)`,
+    ];
+  });
+}
+
+const countingOf = ({ counting }: Context): string[] =>
+  counting === null || counting === "hours" ? [] : [counting];
+
+/** Conditions of the filters on rows `r` of a table of days' cells; of sessions those that do not need models or routes. */
+export function pickingSql({ ask, params }: Pick<Context, "ask" | "params">, table: DayTable): string {
+  const conditions = filtersOf(ask.spec.filters)
+    .filter(([name]) => name !== "key" && (table === "rollup_cells" || !isFine(name)))
+    .map(([name, values]) => ` and ${conditionOf(name, values, params)}`);
+  return conditions.join("") + keysNamed({ ask, params });
+}
+
+/** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
+export function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): string {
+  const names = ask.spec.filters.key ?? [];
+  if (names.length === 0) return "";
+  const list = params.add(names, "text[]");
+  return ` and key_id = any(array(
+      select id from keys where org_id = ${params.add(ask.orgId, "text")} and name = any(${list})
+      union all select name::uuid from unnest(${list}) name where name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))`;
+}
+
+/** A filter on rows `r` with their `day`. */
+export function conditionOf(name: DimensionName, values: readonly string[], params: Parameters): string {
+  if (!isTimely(name)) return filterSql(name, params.add(values, "text[]"));
+  // As days, which cost less to look at than their texts. Postgres knows no year 0.
+  const spans = values
+    .filter((value) => !value.startsWith("0000"))
+    .map((value) => {
+      const day = params.add(name === "month" ? `${value}-01` : value, "date");
+      return `r.day >= ${day} and r.day < (${day} + interval '1 ${name}')::date`;
+    });
+  return `(${spans.join(" or ") || "false"})`;
+}
