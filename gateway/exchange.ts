@@ -87,11 +87,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   }
 
   // Record: from here on the call settles exactly once. The intent is on disk before the provider sees the call.
-  const settle = async (facts: Facts) => {
-    const row = closed(facts);
-    await grant.end(usedOf(row));
-    await recorder.settle(row);
-  };
+  const settle = (facts: Facts) => settled(recorder, closed(facts), grant);
   await opened(recorder, entry, grant);
 
   // Upstream
@@ -178,13 +174,15 @@ const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): Gatew
   cause instanceof GatewayError && cause.type === type ? cause : new GatewayError(type);
 
 /** Puts the intent on disk; where that cannot be, nothing stays reserved. */
-async function opened(recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> {
-  try {
-    await recorder.open(entry);
-  } catch (error) {
+const opened = (recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> =>
+  recorder.open(entry).catch(async (error) => {
     await grant.drop();
     throw error;
-  }
+  });
+
+function settled(recorder: ExchangeDeps["recorder"], row: RequestRow, grant: Grant): Promise<void> {
+  const ended = grant.end(usedOf(row));
+  return ended === null ? recorder.settle(row) : ended.then(() => recorder.settle(row));
 }
 
 /** The gateway refused the call before it asked any provider; with an answer where the refusal looks like one. */

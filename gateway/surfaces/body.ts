@@ -5,16 +5,17 @@ import { GatewayError } from "../errors.ts";
  * The whole body of a request, at most `bytesMax` bytes, which must not be compressed.
  * @throws GatewayError unsupported_media_type for a compressed one; what `readBytes` throws.
  */
-export async function readBody(
+export function readBody(
   request: Request,
   bytesMax: number,
   headers: HeaderView = request.headers,
 ): Promise<Uint8Array> {
   const coding = headers.get("content-encoding");
   if (coding !== null && !/^(?:identity)?$/i.test(coding)) {
-    throw new GatewayError("unsupported_media_type", "The body must come without a content-encoding.");
+    const sentence = "The body must come without a content-encoding.";
+    return Promise.reject(new GatewayError("unsupported_media_type", sentence));
   }
-  return await readBytes(request, bytesMax, headers);
+  return readBytes(request, bytesMax, headers);
 }
 
 /**

@@ -38,8 +38,8 @@ const keyWith = (limits: KeyLimits) => ({
 });
 type Key = ReturnType<typeof keyWith>;
 
-const reserve = (key: Key, usd: string, at = new Date(), by = limiter): Promise<Grant | GatewayError> =>
-  by.reserve({ id: newId(), key, admittedAt: at, recorded: true }, () => ({
+const reserve = async (key: Key, usd: string, at = new Date(), by = limiter): Promise<Grant | GatewayError> =>
+  await by.reserve({ id: newId(), key, admittedAt: at, recorded: true }, () => ({
     tokens: 1,
     usd: picoOf(usd),
     leastUsd: picoOf(usd),

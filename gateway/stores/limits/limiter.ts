@@ -1,3 +1,4 @@
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
@@ -20,8 +21,8 @@ export type Used = {
 
 /** A call that was let through. Either of the two is called once; it takes half a second at most and never rejects. */
 export type Grant = {
-  /** Gives back what the call did not use; the rest stays reserved until its record is there. */
-  end(used: Used): Promise<void>;
+  /** Gives back what the call did not use; the rest stays reserved until its record is there. Null: nothing is to be waited for. */
+  end(used: Used): Promise<void> | null;
   /** The call was not sent, and no record will come. */
   drop(): Promise<void>;
 };
@@ -31,7 +32,7 @@ export type Limiter = {
    * Lets a call through, with what it may use at most reserved for it, or says why not, as the error that the client
    * gets. A key without limits costs nothing: no question is asked, and `ask` is not called.
    */
-  reserve(call: LimitedCall, ask: () => Ask): Promise<Grant | GatewayError>;
+  reserve(call: LimitedCall, ask: () => Ask): Grant | Promise<Grant | GatewayError>;
   close(): Promise<void>;
 };
 
@@ -42,7 +43,7 @@ export type LimiterOptions = { databaseUrl: string; clock: Clock; log: Log };
 
 const BEAT_MS = 5000;
 
-const UNLIMITED: Grant = { end: async () => undefined, drop: async () => undefined };
+const UNLIMITED: Grant = { end: () => null, drop: async () => undefined };
 
 const MESSAGES = {
   requests: "The key's limit of requests per minute is reached.",
@@ -88,21 +89,22 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
   const timer = setInterval(() => void beat(), BEAT_MS);
   timer.unref();
 
+  async function asked(call: LimitedCall, limits: KeyLimits, ask: Ask): Promise<Grant | GatewayError> {
+    const { id, admittedAt } = call;
+    const queue = queues.of(call);
+    ends.begin(id);
+    const answer = await queue.ask({ callId: id, startedAt: admittedAt.toISOString(), limits, ask });
+    if (answer.kind === "granted") {
+      return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
+    }
+    ends.forget(id);
+    return answer.kind === "refused" ? errorOf(answer.refusal, ask) : new GatewayError("store_unavailable");
+  }
+
   return {
-    async reserve(call, ask) {
-      const { id, key, admittedAt } = call;
-      if (key.limits === null || Object.keys(key.limits).length === 0) return UNLIMITED;
-      const queue = queues.of(call);
-      ends.begin(id);
-      const asking = { callId: id, startedAt: admittedAt.toISOString(), limits: key.limits, ask: ask() };
-      const answer = await queue.ask(asking);
-      if (answer.kind === "granted") {
-        return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
-      }
-      ends.forget(id);
-      return answer.kind === "refused"
-        ? errorOf(answer.refusal, asking.ask)
-        : new GatewayError("store_unavailable");
+    reserve(call, ask) {
+      const { limits } = call.key;
+      return limits === null || Object.keys(limits).length === 0 ? UNLIMITED : asked(call, limits, ask());
     },
     async close() {
       clearInterval(timer);
