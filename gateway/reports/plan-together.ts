@@ -2,6 +2,7 @@ import type { MeasureName } from "#shared/report.ts";
 import { AGGREGATES, aggregatesOf, columnsOf, FLOOR_SQL } from "./measures.ts";
 import { parameters, type Query } from "./parameters.ts";
 import { type Ask, sharedSql, shownSql } from "./plan.ts";
+import { isOfMerges, planMerges } from "./plan-merges.ts";
 import { filtersOf } from "./spec.ts";
 
 /**
@@ -10,6 +11,7 @@ import { filtersOf } from "./spec.ts";
  * once for each of what is counted. The columns are those of `shownSql`.
  */
 export function planTogether(ask: Ask): Query {
+  if (ask.survey && isOfMerges(ask.spec)) return planMerges(ask, ask.survey);
   const { source, dimensions, filters, measures } = ask.spec;
   const params = parameters();
   const shared = sharedSql(ask, params, { dimensions, filters: filtersOf(filters) });

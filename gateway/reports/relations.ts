@@ -39,10 +39,13 @@ const AGENT_METRICS = `(
   from agent_points a
 )`;
 
+/** The one session that a pull request names. */
+export const NAMED_SESSION = "case when link in ('joined', 'unknown_session') then session end";
+
 /** Pull requests at their merge, and stamped reviews at their submission. */
 const TOLD = `(
     select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
-      null as review, case when link in ('joined', 'unknown_session') then session end as session
+      null as review, ${NAMED_SESSION} as session
     from pull_requests where merged_at is not null
     union all
     select org_id, submitted_at, repository_id, null, repository_id || '!' || id, session
