@@ -34,10 +34,9 @@ export function contextOf(
   const edge = { quarteredMs: quartered, firstsMs: survey.firstsMs, who: entities.length > 0 };
   const cover = (period: Period) => coverOf(period, survey, kind !== null, edge);
   const { current, previous } = ask.periods;
-  // What tells whether a group is there, and whether its money is known, is always summed.
+  // What tells whether a row is there, and whether its money is known, is always summed; the order needs neither.
   const columns = new Set<string>([
-    "records",
-    "uncertain",
+    ...(ranking ? [] : ["records", "uncertain"]),
     ...names,
     ...(names.includes(P95) ? ["latencies"] : []),
   ]);

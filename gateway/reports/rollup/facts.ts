@@ -1,11 +1,12 @@
 import type { DimensionName } from "#shared/report.ts";
 import { DIMENSION, NONE } from "../dimensions.ts";
+import type { AggregateName } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { sumSql, usedSums } from "./parts.ts";
+import { OVER_CELLS, sumSql, usedSums } from "./parts.ts";
 import { conditionOf, type DayTable, keysNamed, pickedOf } from "./picked.ts";
 import { countedOf } from "./several.ts";
 import { boundsSql, spansSql } from "./spans.ts";
@@ -27,8 +28,9 @@ export function factsSql(
   const asked = [...dimensions, ...filters.map(([name]) => name)];
   const conditions = filters.map(([name, values]) => `and ${conditionOf(name, values, params)}`);
   const apart = kind ? [...asked, kind] : asked;
-  const keys = keysOf(context, apart);
-  const groups = keysOf({ entities: [] }, apart);
+  const lane = tellsLane(context);
+  const keys = keysOf(context, apart, lane);
+  const groups = keysOf({ entities: [] }, apart, lane);
   // Groups are made before anything else is done with their cells, which are many and wide; but not where persons and
   // days leave hardly fewer than there are cells.
   const timely = asked.some(isTimely);
@@ -54,6 +56,12 @@ function isOfPairs({ columns, entities }: Context, dimensions: readonly Dimensio
   return columns.length === 0 && entities.length > 0 && plain.size > 1;
 }
 
+/** Whether anything is asked for of what is billed alone: what only tells an order may not be. */
+const tellsLane = ({ columns, names }: Pick<Context, "columns" | "names">): boolean =>
+  [...columns.map((name) => OVER_CELLS[name as AggregateName] ?? ""), ...names].some((sql) =>
+    sql.includes("billed"),
+  );
+
 const PLAIN: readonly DimensionName[] = ["client", "model", "route"];
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
@@ -68,7 +76,7 @@ function amongSql(dimensions: readonly DimensionName[], among: string | null): s
 }
 
 function columnsOf(
-  { ask, columns, entities, counting }: Context,
+  { ask, columns, names, entities, counting }: Context,
   keys: readonly Key[],
   kind: Kind | null,
 ): string {
@@ -76,7 +84,7 @@ function columnsOf(
   const people = entities.includes("person") ? `case when not r.told then ${person} end` : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
   return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
-    ${asksForLane(ask.spec) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
+    ${asksForLane(ask.spec) || !tellsLane({ columns, names }) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
     ${[...usedSums(columns), "session_cost_usd", ...namesOf(counting)].map((name) => `r.${name}`).join(", ")}`;
 }
 

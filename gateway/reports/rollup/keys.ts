@@ -32,9 +32,13 @@ const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
   session: ["session"],
 };
 
-/** What the dimensions and filters asked for, and those who are counted distinctly, need to be told apart. */
-export function keysOf({ entities }: Pick<Context, "entities">, asked: readonly string[]): Key[] {
-  const needed: readonly Key[] = [...asked, "channel"].flatMap(
+/** What the dimensions and filters asked for, those who are counted distinctly, and (`lane`) lanes need to be told apart. */
+export function keysOf(
+  { entities }: Pick<Context, "entities">,
+  asked: readonly string[],
+  lane = true,
+): Key[] {
+  const needed: readonly Key[] = [...asked, ...(lane ? ["channel"] : [])].flatMap(
     (name) => KEYS_OF[name as DimensionName] ?? [],
   );
   const who = entities.map((entity): Key => (entity === "person" ? "person" : "session"));
