@@ -1,8 +1,8 @@
 /**
  * A statement for Postgres. Values are parameters, never text. `alone`: so short that further processes of the server
- * would take longer to begin than they save.
+ * would take longer to begin than they save. `long`: it may be so long that one saves much.
  */
-export type Query = { text: string; params: readonly Param[]; alone?: boolean };
+export type Query = { text: string; params: readonly Param[]; alone?: boolean; long?: boolean };
 export type Param = string | readonly string[];
 
 export type Parameters = ReturnType<typeof parameters>;

@@ -55,7 +55,8 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const columns = first ? "x.*" : columnsWithPercentiles(names);
   const text = `with ${ctes.join(",\n")}
 select x.total::text as is_total, ${columns} from shown x order by x.total, x.place`;
-  return { text, params: params.values, alone: reachesOf(context).length > 0 };
+  const alone = reachesOf(context).length > 0;
+  return { text, params: params.values, alone, long: !alone };
 }
 
 /** Their windows are the same. */

@@ -18,11 +18,12 @@ import { type GiveWay, OWN_PROCESS, type OwnProcess } from "../give-way.ts";
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
 export type ReportRunner = {
   /**
-   * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
+   * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none; `beside`: calls are
+   * answered on the server's machine, whose cores are theirs.
    * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a query
    * takes longer than 30 s; overloaded when too many reports wait already.
    */
-  run(spec: Spec, now: Date): Promise<Result>;
+  run(spec: Spec, now: Date, on?: { beside: boolean }): Promise<Result>;
   close(): Promise<void>;
 };
 
@@ -66,14 +67,15 @@ export function reportRunner({
   let runs = 0;
 
   /** Reads within one snapshot, so that rows and total cannot disagree. */
-  async function snapshot(work: (ask: Asking) => Promise<Answers>): Promise<Answers> {
+  async function snapshot(beside: boolean, work: (ask: Asking) => Promise<Answers>): Promise<Answers> {
     const used = client;
     try {
       const reading = used.begin("isolation level repeatable read read only", async (sql) => {
-        const [own] = (await sql.unsafe<OwnProcess[][]>(BEFORE_READING)).at(-1) ?? [];
+        const settings = beside ? `${ALONE}; ${BEFORE_READING}` : BEFORE_READING;
+        const [own] = (await sql.unsafe<OwnProcess[][]>(settings)).at(-1) ?? [];
         giveWay?.(own);
-        return await work(async ({ text, params, alone }) => {
-          if (alone) await sql.unsafe(ALONE);
+        return await work(async ({ text, params, alone, long }) => {
+          if (!beside && (alone || long)) await sql.unsafe(alone ? ALONE : TOGETHER);
           return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
         });
       });
@@ -87,11 +89,11 @@ export function reportRunner({
     }
   }
 
-  async function answers(spec: Spec, periods: Periods): Promise<Answers> {
+  async function answers(spec: Spec, periods: Periods, beside: boolean): Promise<Answers> {
     if (runs >= RUNS_MAX) throw new GatewayError("overloaded");
     runs++;
     try {
-      return await snapshot(async (ask) => {
+      return await snapshot(beside, async (ask) => {
         const reverted = needsReverts(spec) ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf)) : [];
         const survey = await surveyed({ orgId, spec, periods }, rollupsFrom, ask);
         // Labels may have been recorded since long before the report's windows.
@@ -106,9 +108,9 @@ export function reportRunner({
   }
 
   return {
-    run: async (spec, now) => {
+    run: async (spec, now, on) => {
       const periods = periodsOf(spec.range, spec.compare, now);
-      return assemble(spec, periods, await answers(spec, periods));
+      return assemble(spec, periods, await answers(spec, periods, on?.beside ?? false));
     },
     close: () => client.end({ timeout: 5 }),
   };
@@ -125,8 +127,14 @@ const BEFORE_READING = `lock table requests in access share mode; set local work
   set local parallel_setup_cost = 30000; set local random_page_cost = 1.1;
   ${OWN_PROCESS}`;
 
-/** The server takes a stretch of single records for much longer than it is, and would begin further processes for it. */
+/**
+ * The server takes a stretch of single records for much longer than it is, and would begin further processes for it. And
+ * these have the usual priority: nobody knows them before they work.
+ */
 const ALONE = "set local max_parallel_workers_per_gather = 0";
+/** One that sums up for itself pays from fewer cells than the server thinks; of several each waits for the others' cores. */
+const TOGETHER = `set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 5000;
+  set local parallel_tuple_cost = 0.01`;
 
 type Asking = (query: Query) => PromiseLike<readonly AnswerRow[]>;
 
