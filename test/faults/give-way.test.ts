@@ -9,6 +9,7 @@ import { checkSpec } from "#gateway/reports/spec.ts";
 import { givingWay, NICENESS } from "#gateway/stores/give-way.ts";
 import { openRecordStore } from "#gateway/stores/records.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
+import { WHOLE_SHARE } from "#gateway/stores/reports/share.ts";
 import { leavesCoresFree, neverInterrupts, sliceNs } from "#gateway/stores/time-slices.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
@@ -70,6 +71,9 @@ const SPEC = checkSpec({
   view: "table",
 });
 
+const WAITING_REPORT =
+  "select query from pg_stat_activity where application_name = 'tallygate reports' and wait_event_type = 'Lock'";
+
 // Elsewhere a thread or a process cannot be given way by number.
 describe.skipIf(process.platform !== "linux")("Postgres on the same machine", () => {
   test("works for reports with less priority than for anything else", async () => {
@@ -89,6 +93,34 @@ describe.skipIf(process.platform !== "linux")("Postgres on the same machine", ()
       expect(leavesCoresFree(other)).not.toBe(true);
     } finally {
       await writer.close();
+      await control.end();
+    }
+  });
+
+  test("begins no further processes for reports while calls are answered: those have the usual priority", async () => {
+    const { url } = database;
+    const control = connect(url, { name: "control", max: 1, statementTimeoutMs: 5_000 });
+    const firstWords = async (isBesideCalls: boolean) => {
+      const share = { ...WHOLE_SHARE, isBesideCalls: () => isBesideCalls };
+      const writer = reportWriter({ url, mainUrl: url }, { log: keptLog(), clock: systemClock, share });
+      const told = await control.begin(async (sql) => {
+        // What a report asks first must wait for that, and can be seen.
+        await sql`lock table requests in access exclusive mode`;
+        void writer.write(SPEC, new Date(), "json");
+        for (;;) {
+          // From another connection: within a transaction that table stays as it was at first.
+          const query = await ask(url, WAITING_REPORT);
+          if (query) return query;
+          await Bun.sleep(5);
+        }
+      });
+      await writer.close();
+      return told;
+    };
+    try {
+      expect(await firstWords(true)).toStartWith("set local max_parallel_workers_per_gather = 0;");
+      expect(await firstWords(false)).toStartWith("lock table requests");
+    } finally {
       await control.end();
     }
   });

@@ -60,7 +60,7 @@ function world({ calls = "short", cores = 2, workMs = WORK_MS, atOnce = 1 }: Wor
     });
     return (began.length - before) * workMs;
   };
-  return { counts, began, waits, add, hammer };
+  return { share, counts, began, waits, add, hammer };
 }
 
 describe("beside calls", () => {
@@ -130,18 +130,20 @@ test("without calls no report waits", () => {
 });
 
 test("what waits begins a second after the last call", () => {
-  const { counts, add, began } = world({ calls: "none", workMs: 5_000 });
+  const { share, counts, add, began } = world({ calls: "none", workMs: 5_000 });
   counts.open = 1;
   add();
   pass(5_000);
   add();
   pass(100);
   expect(began).toEqual([0]);
+  expect(share.isBesideCalls()).toBe(true);
   counts.open = 0;
   counts.settled++;
   pass(1_500);
   expect(began).toHaveLength(2);
   expect(began[1]).toBeLessThanOrEqual(6_400);
+  expect(share.isBesideCalls()).toBe(false);
 });
 
 test("no timer is left when nobody waits any more", () => {

@@ -4,7 +4,7 @@ import { type ErrorType, GatewayError } from "../../errors.ts";
 import { type Asked, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { reportQueue } from "./report-queue.ts";
-import type { Share } from "./share.ts";
+import { type Share, WHOLE_SHARE } from "./share.ts";
 
 /** Where reports are read from: the database itself, or a replica of it. */
 export type ReportPlaces = { url: string; mainUrl: string };
@@ -18,7 +18,7 @@ type ReportOrder = { nowMs: number } & (
 /** What the thread is told, as JSON: handing over an object takes the event loop several times as long. */
 export type ReportTask =
   | ({ kind: "open" } & ReportPlaces)
-  | { kind: "run"; id: number; order: ReportOrder }
+  | { kind: "run"; id: number; order: ReportOrder; besideCalls: boolean }
   /** Nobody waits for it any more: what has not begun of it is not made. */
   | { kind: "forget"; id: number }
   | { kind: "close" };
@@ -59,14 +59,14 @@ type Happenings = { behind(): void; missing(error: GatewayError): void; ended(co
 export function openReportThread(
   file: URL,
   places: ReportPlaces,
-  { share, ...on }: Happenings & { share?: Share | undefined },
+  { share = WHOLE_SHARE, ...on }: Happenings & { share?: Share | undefined },
 ): ReportThread {
   const worker = new Worker(file);
   const closed = Promise.withResolvers<void>();
   const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
   const queue = reportQueue<ReportOrder, Made>(
     {
-      start: (id, order) => tell({ kind: "run", id, order }),
+      start: (id, order) => tell({ kind: "run", id, order, besideCalls: share.isBesideCalls() }),
       forget: (id) => tell({ kind: "forget", id }),
       hung: () => void worker.terminate(),
     },
@@ -87,7 +87,7 @@ export function openReportThread(
     else if (answer.kind === "missing") on.missing(errorOf(answer));
     else if (answer.kind === "progress") queue.progress();
     else {
-      share?.spend(answer.workedMs);
+      share.spend(answer.workedMs);
       queue.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
     }
   });

@@ -26,6 +26,8 @@ const PACKING = { level: 1, library: "libdeflate" } as const;
 
 type Open = {
   runner: ReportRunner;
+  /** Postgres works on this machine's cores. */
+  isHere: boolean;
   meter: WorkMeter;
   /** Resolves once the place that is read from shows what is committed. */
   latest(): Promise<void>;
@@ -48,15 +50,15 @@ parentPort?.on("message", (text: string) => {
 
 function open(places: ReportPlaces): Open {
   const runner = reportRunner({ url: places.url, giveWay: givingWay(places.url, NICENESS.reports) });
-  const meter = workMeter(isOnThisMachine(places.url), systemClock);
+  const isHere = isOnThisMachine(places.url);
+  const opening = { runner, isHere, meter: workMeter(isHere, systemClock) };
   if (places.url === places.mainUrl)
-    return { runner, meter, latest: async () => undefined, close: runner.close };
+    return { ...opening, latest: async () => undefined, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });
   const replica = connect(places.url, { name: "reports lag", ...options });
   return {
-    runner,
-    meter,
+    ...opening,
     latest: async () => {
       if (!(await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS))) say({ kind: "behind" });
     },
@@ -68,13 +70,13 @@ function open(places: ReportPlaces): Open {
 
 type Run = Extract<ReportTask, { kind: "run" }>;
 
-async function run({ id, order }: Run): Promise<void> {
+async function run({ id, order, besideCalls }: Run): Promise<void> {
   wanted.add(id);
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     // A replica that cannot be asked fails the report itself, with the right word for it.
     await opened.latest().catch(() => undefined);
-    const text = await textOf(opened, { id, order });
+    const text = await textOf(opened, { id, order, besideCalls });
     const isPacked = order.what === "payload" && order.gzip && text.length >= PACKED_FROM;
     const made = isPacked ? Bun.gzipSync(text, PACKING) : text;
     say({ kind: "done", id, made, workedMs: opened.meter.taken() });
@@ -86,15 +88,16 @@ async function run({ id, order }: Run): Promise<void> {
 }
 
 async function textOf(
-  { runner, meter }: Pick<Open, "runner" | "meter">,
-  { id, order }: Pick<Run, "id" | "order">,
+  { runner, isHere, meter }: Pick<Open, "runner" | "isHere" | "meter">,
+  { id, order, besideCalls }: Omit<Run, "kind">,
 ): Promise<string> {
+  const on = { beside: besideCalls && isHere };
   const written = (spec: Spec, text: (result: Result) => string) =>
     inTurn(async () => {
       if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
       const beganMs = systemClock.monotonicMs();
       try {
-        return await meter.during(async () => text(await runner.run(spec, new Date(order.nowMs))));
+        return await meter.during(async () => text(await runner.run(spec, new Date(order.nowMs), on)));
       } finally {
         if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress" });
       }

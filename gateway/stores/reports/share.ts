@@ -29,6 +29,8 @@ export type Share = {
   place(): Place;
   /** A report has worked for so long where calls are answered, in milliseconds of one core. */
   spend(workedMs: number): void;
+  /** Whether calls are answered now. */
+  isBesideCalls(): boolean;
 };
 
 type ShareOptions = {
@@ -40,7 +42,11 @@ type ShareOptions = {
 };
 
 /** No report waits. */
-export const WHOLE_SHARE: Share = { place: () => ({ ask: () => 0 }), spend: () => undefined };
+export const WHOLE_SHARE: Share = {
+  place: () => ({ ask: () => 0 }),
+  spend: () => undefined,
+  isBesideCalls: () => false,
+};
 
 /**
  * What reports may use of the machine while it answers calls: a token bucket of milliseconds of work. It costs calls
@@ -48,7 +54,7 @@ export const WHOLE_SHARE: Share = { place: () => ({ ask: () => 0 }), spend: () =
  */
 export function reportShare({ clock, calls, waited, cores = availableParallelism() }: ShareOptions): Share {
   const perMs = cores * SHARE_OF_CORES;
-  const areServed = lately(clock, calls);
+  const isBesideCalls = lately(clock, calls);
   let leftMs = BURST_MS;
   let filledMs = clock.monotonicMs();
 
@@ -67,8 +73,8 @@ export function reportShare({ clock, calls, waited, cores = availableParallelism
           const nowMs = fill();
           fromMs ??= nowMs;
           const untilMs = Math.min(nowMs - leftMs / perMs, fromMs + WAIT_MAX_MS);
-          const isServing = areServed();
-          if (isServing && untilMs > nowMs) return Math.min(Math.ceil(untilMs - nowMs), LOOK_EVERY_MS);
+          const isHeld = isBesideCalls() && untilMs > nowMs;
+          if (isHeld) return Math.min(Math.ceil(untilMs - nowMs), LOOK_EVERY_MS);
           waited?.(nowMs - fromMs);
           return 0;
         },
@@ -77,8 +83,9 @@ export function reportShare({ clock, calls, waited, cores = availableParallelism
     spend(workedMs) {
       fill();
       // No debt that takes longer to wait for than any report waits: it would only be held against later ones.
-      if (areServed()) leftMs = Math.max(-WAIT_MAX_MS * perMs, leftMs - workedMs);
+      if (isBesideCalls()) leftMs = Math.max(-WAIT_MAX_MS * perMs, leftMs - workedMs);
     },
+    isBesideCalls,
   };
 }
 
