@@ -3,10 +3,22 @@ import { Database } from "bun:sqlite";
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 
-/** What the gateway tells the worker: the spool file, and how often its log is brought to the disk. */
-export type FlushOrder = { kind: "start"; path: string; everyMs: number } | { kind: "stop" };
-/** What the worker tells the gateway. `code` is SQLite's or the system's; null says that a fault is over. */
-export type FlushNews = { kind: "fault"; code: string | null } | { kind: "stopped" };
+/**
+ * What the gateway tells the worker: the spool file, its heads, and how often its log and they are brought to the disk.
+ * `sync` asks to be told when all that was written before it is there, in questions numbered upwards.
+ */
+export type FlushOrder =
+  | { kind: "start"; path: string; headPath: string | null; everyMs: number }
+  | { kind: "sync"; asked: number }
+  | { kind: "stop" };
+/**
+ * What the worker tells the gateway. `code` is SQLite's or the system's; null says that a fault is over. `synced`
+ * answers all questions up to that number.
+ */
+export type FlushNews =
+  | { kind: "fault"; code: string | null }
+  | { kind: "synced"; asked: number }
+  | { kind: "stopped" };
 
 /**
  * How often the log is copied into the file. Not at every flush: the first write after a copy starts the log anew,
@@ -19,40 +31,71 @@ const RESTART_PAGES = 8192;
 const FREE_PAGES_MAX = 8192;
 const VACUUM_PAGES = 2048;
 
-let stop = () => {};
+type Flushing = { sync(asked: number): void; stop(): void };
+
+let flushing: Flushing = { sync: () => {}, stop: () => {} };
 
 const say = (news: FlushNews) => parentPort?.postMessage(news);
 
 parentPort?.on("message", (order: FlushOrder) => {
   if (order.kind === "start") {
-    stop = flushEvery(order.path, order.everyMs);
+    flushing = flushEvery(order);
+  } else if (order.kind === "sync") {
+    flushing.sync(order.asked);
   } else {
-    stop();
+    flushing.stop();
     say({ kind: "stopped" });
   }
 });
 
-function flushEvery(path: string, everyMs: number): () => void {
+function flushEvery({ path, headPath, everyMs }: Extract<FlushOrder, { kind: "start" }>): Flushing {
   const db = new Database(path, { readwrite: true, create: false });
   db.run("PRAGMA busy_timeout = 1000");
   db.run("PRAGMA synchronous = NORMAL");
   db.run("PRAGMA journal_size_limit = 16777216");
-  const wal = openSync(`${path}-wal`, "r+");
+  const files = [`${path}-wal`, ...(headPath ? [headPath] : [])].map((name) => openSync(name, "r+"));
   let fault: string | null = null;
   let sinceMs = 0;
+  let asked = 0;
+  let answered = 0;
+
+  /** The log first: a head is written over as soon as what it held is there. */
+  const sync = () => {
+    for (const file of files) fdatasyncSync(file);
+  };
+
+  function flush(work: () => void): void {
+    const code = faultOf(work);
+    if (code !== fault) say({ kind: "fault", code });
+    fault = code;
+  }
+
+  function syncAndAnswer(): void {
+    sync();
+    if (asked > answered) say({ kind: "synced", asked });
+    answered = asked;
+  }
+
   const timer = setInterval(() => {
     sinceMs += everyMs;
     const due = sinceMs >= CHECKPOINT_MS;
     if (due) sinceMs = 0;
-    const code = faultOf(() => (due ? checkpoint(db) : fdatasyncSync(wal)));
-    if (code !== fault) say({ kind: "fault", code });
-    fault = code;
+    flush(() => {
+      syncAndAnswer();
+      if (due) checkpoint(db);
+    });
   }, everyMs);
-  return () => {
-    clearInterval(timer);
-    faultOf(() => fdatasyncSync(wal));
-    closeSync(wal);
-    db.close();
+  return {
+    sync: (number) => {
+      asked = number;
+      flush(syncAndAnswer);
+    },
+    stop: () => {
+      clearInterval(timer);
+      faultOf(sync);
+      for (const file of files) closeSync(file);
+      db.close();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import type { Entry } from "./entry.ts";
 import { createHeld, type Waiting } from "./held.ts";
+import type { Drained } from "./open-turns.ts";
 import { roomOf } from "./room.ts";
 import type { Source } from "./source.ts";
 import { isBusy } from "./spool-lock.ts";
@@ -12,8 +13,8 @@ const TICK_MS = 100;
 /** The flush worker has the file for the time of an fsync now and then. */
 const BUSY_RETRY_MS = 1;
 const FAULT_LOG_EVERY_MS = 10_000;
-/** How long the head keeps what it takes: some rows of the file a second instead of one for each turn. */
-const DRAIN_MS = 20;
+/** How long the heads keep what is needed for longer, at least: Postgres has most of it far sooner. At most, twice that. */
+const DRAIN_MS = 250;
 
 export type JournalOptions = {
   file: TurnLog;
@@ -46,7 +47,7 @@ export type Journal = {
 
 /**
  * Writes entries to the spool file, those of one turn of the event loop at once. When the disk takes no more, intents
- * are refused and everything else goes to the head, or is held in memory and tried again; a success ends that state.
+ * are refused and everything else goes to the heads, or is held in memory and tried again; a success ends that state.
  */
 export function startJournal(options: JournalOptions): Journal {
   const { file } = options;
@@ -58,7 +59,7 @@ export function startJournal(options: JournalOptions): Journal {
   /** Writes `waiting` in one transaction, or returns why not. */
   function attempt(waiting: readonly Waiting[]): unknown {
     try {
-      // The head says nothing of the disk.
+      // The heads say nothing of the disk.
       if (file.write(waiting.map((one) => one.entry))) health.good();
     } catch (error) {
       return error;
@@ -126,16 +127,15 @@ function sweep(file: TurnLog): void {
   }
 }
 
-/** Has the head stored in the file when it is full enough, or holds something for its time. */
+/** Has turns of the heads stored in the file when these are full enough, or hold something for its time. */
 function drainInTime(file: TurnLog, health: Health) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
 
-  function drain(): void {
-    clearTimeout(timer);
-    timer = undefined;
+  function drain(which: Drained): void {
     try {
-      if (file.drain()) health.good();
+      if (file.drain(which)) health.good();
+      if (which === "old" && file.waiting() !== "nothing") later(DRAIN_MS);
     } catch (error) {
       if (!isBusy(error)) health.bad(error);
       later(isBusy(error) ? BUSY_RETRY_MS : TICK_MS);
@@ -144,18 +144,22 @@ function drainInTime(file: TurnLog, health: Health) {
 
   function later(ms: number): void {
     if (stopped) return;
-    timer ??= setTimeout(drain, ms);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      drain("old");
+    }, ms);
   }
 
   return {
     look(): void {
       const waiting = file.waiting();
-      if (waiting === "enough" && !health.failing()) drain();
-      else if (waiting !== "nothing") later(DRAIN_MS);
+      if (waiting === "enough" && !health.failing()) drain("room");
+      if (waiting !== "nothing") later(DRAIN_MS);
     },
     stop(): void {
       stopped = true;
-      drain();
+      clearTimeout(timer);
+      drain("all");
     },
   };
 }

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { headPathOf } from "./head.ts";
+import { headPathOf } from "./heads.ts";
 import { type Shelf, type StoredEntries, shelvesOf } from "./orphan-shelves.ts";
 import { runningCalls } from "./running-calls.ts";
 import type { Source } from "./source.ts";
@@ -20,7 +20,7 @@ const WAL_PAGES = 1000;
 /** Rows that are read when the file is opened: of a small file all. */
 const FIRST_ROWS = 500;
 
-/** Opens the file and its head, under their lock (spool-lock.ts). A head that lost its file gets an empty one. */
+/** Opens the file and its heads, under their lock (spool-lock.ts). Heads that lost their file get an empty one. */
 export function openOrphanFile({ now, ...options }: OrphanOptions): OrphanFile {
   const headPath = headPathOf(options.path);
   const file = openSpoolFile({ ...options, bytesMax: NO_CAP_BYTES, create: existsSync(headPath) });

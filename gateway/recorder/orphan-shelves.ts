@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
-import { turnInHead } from "./head.ts";
+import { turnsInHeads } from "./heads.ts";
 import type { SpoolFile } from "./spool-file.ts";
 import { settledIn } from "./turn-lines.ts";
 
 /** Entries of a spool file that lie in one row, as lines (turn-lines.ts). */
 export type StoredEntries = { n: number; at: number; body: string };
 
-/** A table of a dead process's file, or its head. */
+/** A table of a dead process's file, or its heads. */
 export type Shelf = {
   /** The first row with a number over `n`. */
   after(n: number): StoredEntries | null;
@@ -31,8 +31,8 @@ const TABLES: readonly Table[] = [
 ];
 
 /**
- * All that the file and the head before it hold. The head comes last: what is in it was to follow in the file. A process
- * that died before it emptied the head left its turn in both, or less of it in the file: what is read twice is stored once.
+ * All that the file and the heads before it hold. The heads come last: what is in them was to follow in the file. A process
+ * that died before it emptied a head left its turn in both, or less of it in the file: what is read twice is stored once.
  */
 export function shelvesOf(file: SpoolFile, headPath: string): Shelf[] {
   const { db, keep } = file;
@@ -41,16 +41,23 @@ export function shelvesOf(file: SpoolFile, headPath: string): Shelf[] {
   );
   const names = new Set(tables.all().map(({ name }) => name));
   const tablesOf = TABLES.filter(({ name }) => names.has(name)).map((table) => shelfOf(file, table));
-  const inHead = turnInHead(headPath);
-  return inHead ? [...tablesOf, headShelf(inHead, headPath)] : tablesOf;
+  const inHeads = turnsInHeads(headPath);
+  return inHeads.length > 0 ? [...tablesOf, headShelf(inHeads, headPath)] : tablesOf;
 }
 
-const headShelf = (turn: StoredEntries, path: string): Shelf => ({
-  after: (number) => (turn.n > number ? turn : null),
-  body: () => turn.body,
-  remove: () => rmSync(path, { force: true }),
-  rows: () => settledIn(turn.body).length,
-});
+/** The file goes with the last of its turns: until then whoever takes it over next reads all of them once more. */
+function headShelf(turns: readonly StoredEntries[], path: string): Shelf {
+  const left = new Set(turns.map(({ n }) => n));
+  return {
+    after: (number) => turns.find(({ n }) => n > number) ?? null,
+    body: (number) => turns.find(({ n }) => n === number)?.body ?? "",
+    remove: (number) => {
+      left.delete(number);
+      if (left.size === 0) rmSync(path, { force: true });
+    },
+    rows: () => turns.reduce((sum, { body }) => sum + settledIn(body).length, 0),
+  };
+}
 
 function shelfOf({ db, keep }: SpoolFile, { name, n, at, body, before }: Table): Shelf {
   const columns = `${n} AS n, ${at} AS at, ${body} AS body`;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { headPathOf } from "./head.ts";
+import { headPathOf } from "./heads.ts";
 import { type OrphanFile, openOrphanFile } from "./orphan-file.ts";
 import type { Source } from "./source.ts";
 import type { ParkedRow } from "./spool-file.ts";
@@ -30,8 +30,11 @@ export type Orphans = {
 
 type Orphan = { path: string; lock: SpoolLock; file: OrphanFile };
 
-/** Versions that know no turns call their files `spool-`, those without a head `turns-`, and leave others alone. */
-const NAME = /^(?:spool|turns|calls)-[0-9a-f-]{36}$/;
+/**
+ * Versions that know no turns call their files `spool-`, those without a head `turns-`, those with a single one `calls-`,
+ * and leave others alone.
+ */
+const NAME = /^(?:spool|turns|calls|heads)-[0-9a-f-]{36}$/;
 
 /** The spool files in `directory` by name without ending: `.db`, with `.head` before it; `.lock` is its process's. */
 function spoolNames(directory: string): Set<string> {

@@ -2,15 +2,20 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { type Head, makeHead } from "./head.ts";
+import type { Synced } from "./head-pool.ts";
+import { type Heads, makeHeads } from "./heads.ts";
 import type { SpoolFileOptions } from "./spool-file.ts";
 import { takeLock } from "./spool-lock.ts";
 import { openTurnLog, type TurnLog } from "./turn-log.ts";
 
 /** The spool file that this process writes; `leave` closes it, and deletes it when nothing is in it. */
-export type Spool = { path: string; file: TurnLog; leave(): Promise<void> };
+export type Spool = { path: string; headPath: string | null; file: TurnLog; leave(): Promise<void> };
 
-type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & { directory: string; log: Log };
+type SpoolOptions = Omit<SpoolFileOptions, "path" | "create"> & {
+  directory: string;
+  log: Log;
+  synced: Synced;
+};
 
 /** This process's own spool file. @throws Error with its place and what to do. */
 export function createSpool(options: SpoolOptions): Spool {
@@ -26,27 +31,28 @@ export function createSpool(options: SpoolOptions): Spool {
 }
 
 /** Makes a spool file, under a lock that is held before the file can be seen. */
-function newSpool({ directory, sync, bytesMax, log }: SpoolOptions): Spool {
+function newSpool({ directory, sync, bytesMax, log, synced }: SpoolOptions): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const stem = join(directory, `calls-${newId()}`);
+  const stem = join(directory, `heads-${newId()}`);
   const path = `${stem}.db`;
   const lock = takeLock(`${stem}.lock`);
   if (!lock) throw new Error("the lock of a new spool file is taken");
-  const head = sync === "normal" ? headOf(path, log) : null;
+  const heads = sync === "normal" ? headsOf(path, log) : null;
   const free = () => {
     rmSync(`${stem}.lock`, { force: true });
     lock.release();
   };
   const file = orElse(
-    () => openTurnLog({ path, sync, bytesMax, create: true, ...(head && { head }) }),
+    () => openTurnLog({ path, sync, bytesMax, create: true, synced, ...(heads && { heads }) }),
     () => {
-      head?.remove();
+      heads?.remove();
       rmSync(path, { force: true });
       free();
     },
   );
   return {
     path,
+    headPath: heads?.path ?? null,
     file,
     leave: async () => {
       if (file.isEmpty()) {
@@ -71,13 +77,13 @@ function orElse<T>(make: () => T, clear: () => void): T {
 }
 
 /** Null where the file has to do without. */
-function headOf(path: string, log: Log): Head | null {
+function headsOf(path: string, log: Log): Heads | null {
   try {
-    return makeHead(path);
+    return makeHeads(path);
   } catch (error) {
     log.info(
       { ...errorFields(error) },
-      "the spool is written without a head, which takes more of the processor",
+      "the spool is written without heads, which takes more of the processor",
     );
     return null;
   }

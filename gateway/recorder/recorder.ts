@@ -10,7 +10,7 @@ import {
   sightingText,
   type ToolSighting,
 } from "../stores/tools/tool-calls.ts";
-import { startFlusher } from "./flusher.ts";
+import { type Flusher, startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
 import { createOrphans, type Orphans } from "./orphans.ts";
 import { createSpool, type Spool } from "./own-spool.ts";
@@ -84,14 +84,13 @@ const LAST_BATCH_MS = 1000;
 /** Starts recording into a new spool file in `directory`, and takes over the files of processes that died. */
 export async function startRecorder(options: RecorderOptions): Promise<Recorder> {
   const { log, clock } = options;
-  const spool = createSpool(options);
+  const { spool, flusher } = startSpool(options);
   const own = { wake: (_rows: number) => {} };
   const journal = startJournal({ ...options, file: spool.file, onSettled: (rows) => own.wake(rows) });
   const orphans = createOrphans({ ...options, keepParked: (row) => journal.add({ kind: "park", ...row }) });
   const fresh = freshSource(spool.file, journal, clock);
   const sources = (): Source[] => [fresh, journal.held, ...orphans.sources()];
   const store = openRecordStore(options.databaseUrl);
-  const flusher = startFlusher(spool.path, log);
   const writer = startWriter({ store, sources, log, clock });
   own.wake = writer.wake;
   const stopAdopting = adoptEvery(orphans, writer, log);
@@ -143,6 +142,15 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
       return closing;
     },
   };
+}
+
+/** The own spool file, and what brings it to the disk. */
+function startSpool(options: RecorderOptions): { spool: Spool; flusher: Flusher } {
+  const late = { sync: (_then: () => void) => {} };
+  const spool = createSpool({ ...options, synced: (then) => late.sync(then) });
+  const flusher = startFlusher(spool.path, spool.headPath, options.log);
+  late.sync = flusher.sync;
+  return { spool, flusher };
 }
 
 /** The rows in this process's own file. */

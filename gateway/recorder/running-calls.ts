@@ -5,7 +5,7 @@
 const RENEWED_EVERY = 512;
 
 /** Where the intent of a call that runs lies. */
-type Place = { running: number };
+type Place = { running: number; endsSeq?: number };
 
 /** Which calls run, and how many of each place. */
 export function runningCalls() {
@@ -18,9 +18,11 @@ export function runningCalls() {
       place.running += 1;
       placeOf.set(id, place);
     },
-    end(id: string): void {
+    /** `through`: number of the newest row by then, of which the call's end is one if it has one. */
+    end(id: string, through = 0): void {
       const place = placeOf.get(id);
       if (place === undefined) return;
+      if (place.endsSeq !== undefined) place.endsSeq = Math.max(place.endsSeq, through);
       place.running -= 1;
       placeOf.delete(id);
       ended += 1;

@@ -1,6 +1,7 @@
 import { draftOf, type Entry } from "./entry.ts";
-import type { Head } from "./head.ts";
-import { NO_HEAD, openTurn, type Waiting } from "./open-turn.ts";
+import type { Synced } from "./head-pool.ts";
+import type { Heads } from "./heads.ts";
+import { type Drained, openTurns, type Waiting } from "./open-turns.ts";
 import { type RecentRows, recentRows } from "./recent-rows.ts";
 import { runningCalls } from "./running-calls.ts";
 import { openSpoolFile, type SettledRow, type SpoolFile, type SpoolFileOptions } from "./spool-file.ts";
@@ -8,14 +9,14 @@ import { turnReader, turnWriter } from "./turn-store.ts";
 import { isDone, type Turn, type TurnBook, turnSweeper } from "./turn-sweep.ts";
 
 /**
- * The file that this process writes, and its head. What is recorded in one turn of the event loop, or in the
- * milliseconds for which the head keeps it, is one row of the file.
+ * The file that this process writes, and the heads before it. What is recorded in one turn of the event loop, or what
+ * is still needed of what a head took, is one row of the file.
  */
 export type TurnLog = Pick<SpoolFile, "parkedCount" | "usedBytes" | "close" | "destroy"> & {
   /** All of `entries`, or none; true when the file itself took something. Throws SQLite's error. */
   write(entries: readonly Entry[]): boolean;
-  /** Stores what is still needed of the head in the file; true when that took something. Throws SQLite's error. */
-  drain(): boolean;
+  /** Stores what is still needed of the heads in the file; true when that took something. Throws SQLite's error. */
+  drain(which?: Drained): boolean;
   waiting(): Waiting;
   /** Deletes the turns that nobody needs any more. Throws SQLite's error. */
   sweep(): void;
@@ -33,41 +34,50 @@ export type TurnLog = Pick<SpoolFile, "parkedCount" | "usedBytes" | "close" | "d
 /** Rows kept in memory: what some batches take, and a few megabytes. */
 const RECENT_ROWS = 2000;
 
-type TurnLogOptions = SpoolFileOptions & { head?: Head };
+type TurnLogOptions = SpoolFileOptions & {
+  heads?: Heads;
+  /** By itself at once. */
+  synced?: Synced;
+};
 
 /** Opens or makes the own file of this process. Whoever opens it holds its lock (spool-lock.ts). */
-export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): TurnLog {
+export function openTurnLog({ heads, synced = atOnce, ...options }: TurnLogOptions): TurnLog {
   const file = openSpoolFile(options);
   const readFrom = turnReader(file);
   const running = runningCalls();
   const recent = recentRows(RECENT_ROWS);
   const book: TurnBook = { turns: [], turnNumber: 0, lastSeq: 0, dropped: 0 };
-  const open = openTurn({ head, book, running, store: turnWriter(file) });
+  const open = openTurns({ heads: heads?.parts ?? [], synced, book, running, store: turnWriter(file) });
   const follow = follower(book, running, recent);
-  const sweep = turnSweeper({ file, book, running, drain: tryDrain, bytesMax: options.bytesMax });
+  const sweepFile = turnSweeper({ file, book, running, drain: tryDrain, bytesMax: options.bytesMax });
 
   function write(entries: readonly Entry[]): boolean {
     const draft = draftOf(entries);
     const turn = open.place(draft);
     follow(entries, turn);
-    return turn !== open.now() && (draft.isTurn || draft.parked.length > 0);
+    return (draft.isTurn || draft.parked.length > 0) && !open.now().includes(turn);
   }
 
   function tryDrain(): void {
     try {
-      open.drain();
+      open.drain("all");
     } catch {
-      // The head keeps it, also for whoever takes both over.
+      // The heads keep it, also for whoever takes both over.
     }
+  }
+
+  function sweep(): void {
+    open.reclaim();
+    sweepFile();
   }
 
   function close(): void {
     tryDrain();
     file.close();
-    if (!open.now()) head.remove();
+    if (open.now().length === 0) heads?.remove();
   }
 
-  /** The head is not drained for that: a file that takes no writes must not hold its rows back. */
+  /** The heads are not drained for that: a file that takes no writes must not hold their rows back. */
   function readBack(after: number, rowsMax: number): SettledRow[] {
     const turn = turnAfter(after);
     const rows = turn ? readFrom(turn.n, after, rowsMax) : [];
@@ -76,23 +86,21 @@ export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): Tur
 
   const turnAfter = (seq: number) => book.turns.find((turn) => turn.lastSeq > seq);
   const oldestAt = (after: number) => {
-    const turn = turnAfter(after) ?? open.now();
-    return turn && turn.lastSeq > after ? turn.at : null;
+    return (turnAfter(after) ?? open.now().find((turn) => turn.lastSeq > after))?.at ?? null;
   };
   const isEmpty = () =>
-    book.turns.concat(open.now() ?? []).every((turn) => isDone(turn, book.dropped)) &&
-    file.parkedCount() === 0;
+    book.turns.concat(open.now()).every((turn) => isDone(turn, book.dropped)) && file.parkedCount() === 0;
 
   return {
     parkedCount: file.parkedCount,
-    usedBytes: () => file.usedBytes() + (open.now()?.size ?? 0),
+    usedBytes: () => open.now().reduce((sum, { size }) => sum + size, file.usedBytes()),
     close,
     destroy: async () => {
       await file.destroy();
-      head.remove();
+      heads?.remove();
     },
     write,
-    drain: open.drain,
+    drain: (which = "all") => open.drain(which),
     waiting: open.waiting,
     settledAfter: (after, rowsMax) => recent.after(after, rowsMax) ?? readBack(after, rowsMax),
     sweep,
@@ -103,6 +111,8 @@ export function openTurnLog({ head = NO_HEAD, ...options }: TurnLogOptions): Tur
   };
 }
 
+const atOnce = (then: () => void) => then();
+
 /** Brings memory up to what was written: only that can have happened. */
 function follower(
   book: TurnBook,
@@ -112,7 +122,8 @@ function follower(
   return (entries, turn) => {
     for (const entry of entries) {
       if (entry.kind === "intent") running.begin(entry.id, turn);
-      else if (entry.kind === "settle" || entry.kind === "forget") running.end(entry.id);
+      // The row of what is forgotten is in Postgres: what that keeps is kept for a moment only.
+      else if (entry.kind === "settle" || entry.kind === "forget") running.end(entry.id, book.lastSeq);
       else if (entry.kind === "drop") book.dropped = Math.max(book.dropped, entry.through);
       if (entry.kind === "settle") recent.add(entry.text);
     }

@@ -12,6 +12,11 @@ export type Turn = {
   at: number;
   lastSeq: number;
   running: number;
+  /**
+   * A row with at least the number of every end of its calls, wherever that end lies. What is in the heads a power cut
+   * may take: it must not find the beginning of a call gone and its end nowhere.
+   */
+  endsSeq: number;
   size: number;
   /** Only intents are left in it. */
   isCut: boolean;
@@ -28,7 +33,8 @@ const CUT_SIZE = 512 * 1024;
 /** What a turn log remembers of its file: the turns in it, and the rows up to and with `dropped` are in Postgres. */
 export type TurnBook = { turns: Turn[]; turnNumber: number; lastSeq: number; dropped: number };
 
-export const isDone = (turn: Turn, dropped: number) => turn.running === 0 && turn.lastSeq <= dropped;
+export const isDone = ({ running, lastSeq, endsSeq }: Turn, dropped: number) =>
+  running === 0 && Math.max(lastSeq, endsSeq) <= dropped;
 
 /**
  * The turns of which Postgres has every row. They come first, so those that wait, of which there may be a million while
@@ -44,8 +50,8 @@ type SweepParts = {
   book: TurnBook;
   running: ReturnType<typeof runningCalls>;
   /**
-   * Stores what the head holds, if the file takes it: a power cut could else find the intent of a call gone and its end
-   * in the head alone. A full file has to be swept all the same. Does not throw.
+   * Stores what the heads hold, if the file takes it: a power cut could else find the intent of a call gone and its end
+   * in a head alone. A full file has to be swept all the same. Does not throw.
    */
   drain(): void;
   bytesMax: number;
@@ -86,13 +92,13 @@ export function turnSweeper({ file, book, running, drain, bytesMax }: SweepParts
   }
 
   function removeDone(): void {
-    if (droppedTurns(book).every(({ running }) => running > 0)) return;
-    drain();
     const first = droppedTurns(book);
-    const kept = first.filter(({ running }) => running > 0);
+    const done = first.filter((turn) => isDone(turn, book.dropped));
+    if (done.length === 0) return;
     file.transaction(() => {
-      for (const { n, running } of first) if (running === 0) remove.run(n);
+      for (const { n } of done) remove.run(n);
     });
+    const kept = first.filter((turn) => !done.includes(turn));
     book.turns = [...kept, ...book.turns.slice(first.length)];
   }
 

@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { makeHead } from "#gateway/recorder/head.ts";
+import { makeHeads } from "#gateway/recorder/heads.ts";
 import { startJournal } from "#gateway/recorder/journal.ts";
 import { openTurnLog } from "#gateway/recorder/turn-log.ts";
 import { systemClock } from "#shared/clock.ts";
 import { keptLog } from "#test/support/embedded.ts";
-import { HAS_HEAD, ownDirectory, removeOwnDirectories, until } from "#test/support/recorder-kit.ts";
+import { HAS_HEADS, ownDirectory, removeOwnDirectories, until } from "#test/support/recorder-kit.ts";
 
 afterAll(removeOwnDirectories);
 
@@ -18,7 +18,7 @@ function started(bytesMax: number) {
     sync: "normal",
     bytesMax,
     create: true,
-    ...(HAS_HEAD && { head: makeHead(path) }),
+    ...(HAS_HEADS && { heads: makeHeads(path) }),
   });
   const log = keptLog();
   const options = { file, directory, bytesMax, log, clock: systemClock, onSettled: () => undefined };
@@ -39,7 +39,7 @@ test("a disk that takes no writes is not called well again by what touches no fi
   file.close();
 });
 
-test.if(HAS_HEAD)(
+test.if(HAS_HEADS)(
   "a file that takes no more stops calls although the head takes them, and what ends meanwhile waits there",
   async () => {
     const { journal, log, file } = started(64 * 1024);
@@ -57,7 +57,7 @@ test.if(HAS_HEAD)(
   },
 );
 
-test.if(HAS_HEAD)("a file that another holds for a moment is no fault: the head waits for it", async () => {
+test.if(HAS_HEADS)("a file that another holds for a moment is no fault: the head waits for it", async () => {
   const { journal, log, file, path } = started(1024 ** 2);
   const other = new Database(path, { readwrite: true });
   other.run("BEGIN IMMEDIATE");

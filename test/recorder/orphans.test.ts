@@ -3,12 +3,12 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { makeHead } from "#gateway/recorder/head.ts";
+import { makeHeads } from "#gateway/recorder/heads.ts";
 import { lineOf } from "#gateway/recorder/turn-lines.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import {
-  HAS_HEAD,
+  HAS_HEADS,
   openRow,
   ownDirectory,
   removeOwnDirectories,
@@ -67,12 +67,12 @@ test("a file that is no spool is set aside and hinders nothing", async () => {
   expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
 });
 
-test.if(HAS_HEAD)("a head whose file is lost is taken over alone", async () => {
+test.if(HAS_HEADS)("a head whose file is lost is taken over alone", async () => {
   const directory = ownDirectory();
   const [ended, running] = [openRow(), openRow()];
-  const head = makeHead(join(directory, `calls-${newId()}.db`));
-  head.add(1, 5, lineOf("intent", running.id, JSON.stringify(running)));
-  head.add(1, 5, lineOf("settle", ended.id, JSON.stringify(settledRow(ended))));
+  const heads = makeHeads(join(directory, `heads-${newId()}.db`));
+  heads.parts[0]?.add(1, 5, lineOf("intent", running.id, JSON.stringify(running)));
+  heads.parts[0]?.add(1, 5, lineOf("settle", ended.id, JSON.stringify(settledRow(ended))));
   const recorder = await testRecorder({ databaseUrl: database.url, directory });
   await recorder.flushed(5000);
   expect(await statesOf([ended.id, running.id])).toEqual(

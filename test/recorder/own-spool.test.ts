@@ -8,7 +8,7 @@ afterAll(removeOwnDirectories);
 
 test("a spool that cannot be made leaves nothing behind, or every start on a full disk would leave more", () => {
   const directory = ownDirectory();
-  const tooSmall = { directory, sync: "normal", bytesMax: 2048, log: keptLog() } as const;
+  const tooSmall = { directory, sync: "normal", bytesMax: 2048, log: keptLog(), synced: () => {} } as const;
   expect(() => createSpool(tooSmall)).toThrow(`The spool in ${directory} cannot be written`);
   expect(readdirSync(directory)).toEqual([]);
 });

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { GatewayError } from "#gateway/errors.ts";
-import { turnInHead } from "#gateway/recorder/head.ts";
+import { turnsInHeads } from "#gateway/recorder/heads.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
 import {
-  HAS_HEAD,
+  HAS_HEADS,
   openRow,
   removeOwnDirectories,
   settledRow,
@@ -119,12 +119,12 @@ describe("a call's way to Postgres", () => {
       readdirSync(recorder.directory)
         .filter((name) => name.endsWith(ending))
         .map((name) => join(recorder.directory, name))[0] ?? "";
-    if (HAS_HEAD) expect(turnInHead(fileOf(".head"))?.body).toContain(`"id":"${row.id}"`);
+    if (HAS_HEADS) expect(turnsInHeads(fileOf(".head"))[0]?.body).toContain(`"id":"${row.id}"`);
     const reader = new Sqlite(fileOf(".db"), { readonly: true });
     const stored = reader.query("select body from turns");
     await until(() => stored.all().length > 0, 2000);
     expect(stored.all()).toEqual([{ body: expect.stringContaining(`"id":"${row.id}"`) }]);
-    expect(turnInHead(fileOf(".head"))).toBeNull();
+    await until(() => turnsInHeads(fileOf(".head")).length === 0, 2000);
     reader.close();
     expect(recorder.stats().open).toBe(1);
     await recorder.settle(settledRow(row));

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { makeHead } from "#gateway/recorder/head.ts";
+import { makeHeads } from "#gateway/recorder/heads.ts";
 import { type Recorder, type RecorderOptions, startRecorder } from "#gateway/recorder/recorder.ts";
 import { systemClock } from "#shared/clock.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
@@ -45,13 +45,13 @@ export const settledRow = (row: RequestRow, overrides: Partial<RequestRow> = {})
   ...overrides,
 });
 
-/** Whether spool files in temporary directories get a head (gateway/recorder/head.ts): it depends on the file system. */
-export const HAS_HEAD = takesHead();
+/** Whether spool files in temporary directories get heads (gateway/recorder/heads.ts): it depends on the file system. */
+export const HAS_HEADS = takesHeads();
 
-function takesHead(): boolean {
+function takesHeads(): boolean {
   const { path, remove } = scratch();
   try {
-    makeHead(join(path, "spool.db")).remove();
+    makeHeads(join(path, "spool.db")).remove();
     return true;
   } catch {
     return false;

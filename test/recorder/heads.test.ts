@@ -3,10 +3,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "#gateway/recorder/entry.ts";
-import { type Head, headPathOf, makeHead, turnInHead } from "#gateway/recorder/head.ts";
+import { headPathOf, makeHeads, turnsInHeads } from "#gateway/recorder/heads.ts";
 import { openOrphanFile } from "#gateway/recorder/orphan-file.ts";
 import { openTurnLog } from "#gateway/recorder/turn-log.ts";
-import { HAS_HEAD, ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
+import { HAS_HEADS, ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
 
 afterAll(removeOwnDirectories);
 
@@ -14,9 +14,9 @@ const settle = (id: string): Entry => ({ kind: "settle", id, text: `end of ${id}
 const intent = (id: string): Entry => ({ kind: "intent", id, text: `start of ${id}` });
 const textsOf = (rows: readonly { text: string }[]) => rows.map(({ text }) => text);
 
-function logWithHead(bytesMax = 1024 ** 3) {
+function logWithHeads(bytesMax = 1024 ** 3, more: { synced?: (then: () => void) => void } = {}) {
   const path = join(ownDirectory(), "spool.db");
-  const log = openTurnLog({ path, sync: "normal", bytesMax, create: true, head: makeHead(path) });
+  const log = openTurnLog({ path, sync: "normal", bytesMax, create: true, heads: makeHeads(path), ...more });
   return { path, head: headPathOf(path), log };
 }
 
@@ -46,16 +46,16 @@ const bodiesIn = (path: string): string[] => {
   return rows.map(({ body }) => body);
 };
 
-describe.if(HAS_HEAD)("the head of a spool file", () => {
+describe.if(HAS_HEADS)("the heads of a spool file", () => {
   test("has all its blocks before anything is written to it, so that a full disk cannot end the process", () => {
-    const { head, log } = logWithHead();
+    const { head, log } = logWithHeads();
     const { size, blocks } = statSync(head);
     expect(blocks * 512).toBeGreaterThanOrEqual(size);
     log.close();
   });
 
   test("holds what was written the moment it is written, and the file holds it after a while, once", async () => {
-    const { path, head, log } = logWithHead();
+    const { path, head, log } = logWithHeads();
     log.write([intent("a"), intent("ü€😀")]);
     log.write([settle("a")]);
     expect(readFileSync(head).toString()).toContain("end of a");
@@ -66,17 +66,17 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
     expect([log.drain(), log.drain(), log.waiting()]).toEqual([true, false, "nothing"]);
     // The call that ended needs its beginning no more.
     expect(bodiesIn(path)).toEqual(["+ü€😀 start of ü€😀\n=a end of a\n"]);
-    expect(turnInHead(head)).toBeNull();
+    expect(turnsInHeads(head)).toEqual([]);
     await log.destroy();
     expect(existsSync(head)).toBe(false);
   });
 
   test("leaves nothing to the file of calls that ended and that Postgres has", async () => {
-    const { path, head, log } = logWithHead();
+    const { path, head, log } = logWithHeads();
     log.write([intent("a"), settle("a"), settle("b")]);
     log.write([{ kind: "drop", through: 2 }]);
     expect([log.isEmpty(), log.drain(), log.waiting()]).toEqual([true, false, "nothing"]);
-    expect([bodiesIn(path), turnInHead(head)]).toEqual([[], null]);
+    expect([bodiesIn(path), turnsInHeads(head)]).toEqual([[], []]);
     log.write([settle("c"), intent("d")]);
     log.write([settle("e"), settle("f")]);
     log.write([{ kind: "drop", through: 3 }]);
@@ -93,7 +93,7 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
   });
 
   test("is emptied into the file before what does not fit goes there, so the order stays", async () => {
-    const { path, log } = logWithHead();
+    const { path, log } = logWithHeads();
     log.write([settle("a")]);
     expect(log.write([{ kind: "settle", id: "b", text: "x".repeat(600_000), at: 5 }])).toBe(true);
     expect(log.write([settle("c")])).toBe(false);
@@ -108,7 +108,7 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
   });
 
   test("keeps what a full file does not take, also what comes later, and nothing of it is lost", async () => {
-    const { path, log } = logWithHead(64 * 1024);
+    const { path, log } = logWithHeads(64 * 1024);
     const large = (id: string): Entry => ({ kind: "settle", id, text: `${id}${"x".repeat(50_000)}`, at: 1 });
     for (const id of ["a", "b", "c"]) log.write([large(id)]);
     expect(() => log.drain()).toThrow("full");
@@ -127,7 +127,7 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
   });
 
   test("gives its rows to Postgres while the file takes nothing, also those that memory has forgotten", async () => {
-    const { path, log } = logWithHead();
+    const { path, log } = logWithHeads();
     log.write([settle("in the file")]);
     log.drain();
     const other = new Database(path, { readwrite: true });
@@ -141,18 +141,21 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
     await log.destroy();
   });
 
-  test("is emptied into the file before the beginning of a call goes whose end it holds, for a power cut", async () => {
-    const { path, log } = logWithHead();
+  test("keep the beginning of a call in the file while its end is in a head alone, for a power cut", async () => {
+    const { path, log } = logWithHeads();
     log.write([intent("a")]);
     log.drain();
     log.write([settle("a")]);
     log.sweep();
-    expect(await rowsLeftIn(died(path, [".db", ".db-wal"]))).toEqual(["end of a"]);
-    log.close();
+    expect(await rowsLeftIn(died(path, [".db", ".db-wal"]))).toEqual(["start of a"]);
+    log.write([{ kind: "drop", through: 1 }]);
+    log.sweep();
+    expect(bodiesIn(path)).toEqual([]);
+    await log.destroy();
   });
 
   test("does not keep a full file from being cut down to the calls that run", async () => {
-    const { path, log } = logWithHead(700 * 1024);
+    const { path, log } = logWithHeads(700 * 1024);
     let calls = 0;
     const pass = () => {
       calls += 1;
@@ -175,7 +178,7 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
   });
 
   test("gives every row once and in order while calls, batches and sweeps go on, as the file alone does", async () => {
-    const { log } = logWithHead();
+    const { log } = logWithHeads();
     let read = 0;
     for (let n = 1; n <= 3000; n++) {
       log.write([intent(`${n}`), ...(n > 7 ? [settle(`${n - 7}`)] : [])]);
@@ -202,9 +205,9 @@ describe.if(HAS_HEAD)("the head of a spool file", () => {
   });
 });
 
-describe.if(HAS_HEAD)("the head of a process that died", () => {
+describe.if(HAS_HEADS)("the heads of a process that died", () => {
   test("is taken over with the file, its turn after those of the file", async () => {
-    const { path, log } = logWithHead();
+    const { path, log } = logWithHeads();
     log.write([intent("a"), intent("b")]);
     log.drain();
     log.write([settle("a"), intent("c")]);
@@ -213,7 +216,7 @@ describe.if(HAS_HEAD)("the head of a process that died", () => {
   });
 
   test("is read once more when its turn is in the file, whole or not, but not when it was emptied", async () => {
-    const { path, head, log } = logWithHead();
+    const { path, head, log } = logWithHeads();
     log.write([settle("a"), settle("b")]);
     const before = readFileSync(head);
     log.drain();
@@ -222,15 +225,15 @@ describe.if(HAS_HEAD)("the head of a process that died", () => {
     // What Postgres is given twice it stores once.
     expect(await rowsLeftIn(killedBetween)).toEqual(["end of a", "end of b", "end of a", "end of b"]);
     log.write([settle("c")]);
-    expect(turnInHead(head)?.body).toBe("=c end of c\n");
+    expect(turnsInHeads(head).map(({ body }) => body)).toEqual(["=c end of c\n"]);
     expect(await rowsLeftIn(died(path))).toEqual(["end of a", "end of b", "end of c"]);
     log.close();
   });
 
   test("gives what its turn has more of than the file, whose failed commit came back", async () => {
-    const { head, log } = logWithHead();
+    const { head, log } = logWithHeads();
     log.write([intent("a"), intent("b")]);
-    const { log: other, path: less } = logWithHead();
+    const { log: other, path: less } = logWithHeads();
     other.write([intent("a"), intent("b")]);
     other.drain();
     const copy = died(less, [".db", ".db-wal"]);
@@ -243,26 +246,26 @@ describe.if(HAS_HEAD)("the head of a process that died", () => {
 
   test("is read up to what was not written whole", () => {
     const path = join(ownDirectory(), "spool.db");
-    const made: Head = makeHead(path);
-    for (const id of ["a", "b", "c"]) made.add(7, 5, `=${id} end\n`);
+    const made = makeHeads(path);
+    for (const id of ["a", "b", "c"]) made.parts[0]?.add(7, 5, `=${id} end\n`);
     const bytes = readFileSync(headPathOf(path));
     const third = bytes.indexOf("=c end");
     for (let at = third - 20; at < third + 7; at++) {
       const torn = Buffer.from(bytes);
       torn[at] = (torn[at] ?? 0) ^ 1;
       writeFileSync(headPathOf(path), torn);
-      expect(turnInHead(headPathOf(path))).toEqual({ n: 7, at: 5, body: "=a end\n=b end\n" });
+      expect(turnsInHeads(headPathOf(path))).toEqual([{ n: 7, at: 5, body: "=a end\n=b end\n" }]);
     }
     for (const length of [0, 10, 24, 30]) {
       writeFileSync(headPathOf(path), bytes.subarray(0, length));
-      expect(turnInHead(headPathOf(path))).toBeNull();
+      expect(turnsInHeads(headPathOf(path))).toEqual([]);
     }
     made.remove();
-    expect(turnInHead(headPathOf(path))).toBeNull();
+    expect(turnsInHeads(headPathOf(path))).toEqual([]);
   });
 
   test("is taken over without its file, and a file without its head", async () => {
-    const { path, log } = logWithHead();
+    const { path, log } = logWithHeads();
     log.write([intent("a"), settle("b")]);
     expect(await rowsLeftIn(died(path, [".head"]))).toEqual(["end of b", "start of a"]);
     log.drain();
@@ -271,7 +274,7 @@ describe.if(HAS_HEAD)("the head of a process that died", () => {
   });
 
   test("goes when Postgres has its rows, and not before", () => {
-    const { path, log } = logWithHead();
+    const { path, log } = logWithHeads();
     log.write([settle("a"), intent("c")]);
     const copy = died(path);
     const first = adopt(copy);
