@@ -60,7 +60,7 @@ export const countedSums = (context: Context, section: Section, name: string): s
   }\n)`,
   ...(hasPersons(context)
     ? [
-        `persons_of_${name} as materialized (${activeSql(context, section, "person", withPersons(context, section) ? `sums_of_${name}` : `${name}_people`)}\n)`,
+        `persons_of_${name} as (${activeSql(context, section, "person", withPersons(context, section) ? `sums_of_${name}` : `${name}_people`)}\n)`,
       ]
     : []),
   ...(hasRuns(context.entities)

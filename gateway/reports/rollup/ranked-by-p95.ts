@@ -1,6 +1,6 @@
 import { ROWS_MAX } from "#shared/report.ts";
 import type { Context } from "./context.ts";
-import { factsSql } from "./facts.ts";
+import { CANDIDATES, factsSql } from "./facts.ts";
 import { ceilingOf, p95Sql, topOf } from "./latencies.ts";
 
 /** Groups whose percentile is looked at to find out how high the others' would have to be. */
@@ -28,13 +28,13 @@ export const rankedByP95 = (context: Context): string[] => {
     `tried as materialized (select d1, d2 from tops where top is not null order by top desc limit ${TRIED})`,
     `tried_p95 as materialized (${percentiles(own, "tried")}\n)`,
     `least as (select latency_p95_ms from tried_p95 order by 1 desc nulls last offset ${ROWS_MAX - 1} limit 1)`,
-    `candidates as materialized (
+    `${CANDIDATES} as materialized (
   select d1, d2 from tops
   where (select latency_p95_ms from least) is null or ${ceilingOf("top")} >= (select latency_p95_ms from least)
 )`,
-    `candidates_p95 as materialized (${percentiles(own, "candidates")}\n)`,
+    `${CANDIDATES}_p95 as materialized (${percentiles(own, CANDIDATES)}\n)`,
     `ranked as materialized (
-  select d1, d2 from candidates left join candidates_p95 using (d1, d2)
+  select d1, d2 from ${CANDIDATES} left join ${CANDIDATES}_p95 using (d1, d2)
   order by latency_p95_ms desc nulls last, d1, d2 limit ${ROWS_MAX}
 )`,
   ];
