@@ -96,7 +96,7 @@ export const requests = pgTable(
     unpriced: boolean("unpriced").notNull(),
     /** The cost is a lower bound: the usage was partial. */
     partial: boolean("partial").notNull(),
-    /** What it was priced with, as one text (pricing/price-text.ts); records of earlier versions have the object. */
+    /** What it was priced with, as one text (price-text.ts); records of earlier versions have the object. */
     price: json<string | PriceSnapshot>("price"),
   },
   (table) => [

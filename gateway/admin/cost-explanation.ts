@@ -1,7 +1,7 @@
+import { readPrice } from "#drizzle/price-text.ts";
 import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { RequestPage } from "#shared/admin/records.ts";
 import { formatDecimal, parseDecimal, times } from "../pricing/decimal.ts";
-import { readPrice } from "../pricing/price-text.ts";
 import type { RecordRow } from "../stores/requests.ts";
 
 /** Why a record costs what it costs: the rule, the price's origin, and the lines whose sum it is. */

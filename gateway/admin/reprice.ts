@@ -1,3 +1,4 @@
+import { priceText } from "#drizzle/price-text.ts";
 import { readEnd, readInstant } from "#shared/admin/fields.ts";
 import type { RepriceBody, RepriceView } from "#shared/admin/prices.ts";
 import type { Directory } from "../directory.ts";
@@ -5,7 +6,6 @@ import { GatewayError } from "../errors.ts";
 import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { type PriceBook, priceBook } from "../pricing/price-book.ts";
-import { priceText } from "../pricing/price-text.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { audit } from "../stores/audit.ts";
 import { asking } from "../stores/failure.ts";

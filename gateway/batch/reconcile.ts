@@ -1,10 +1,10 @@
+import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { inputTokens } from "#shared/usage.ts";
 import { SURFACES, type SurfaceName, type WireName } from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
-import { priceText } from "../pricing/price-text.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { objectOf, type Told, toldIn } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";

@@ -1,10 +1,10 @@
+import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow, State } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Call, Choice, Labels, Target } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
-import { priceText } from "../pricing/price-text.ts";
 import type { Priced, Reading } from "../reading.ts";
 
 /** What is known of a call once its story has ended. */

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { priceText } from "#drizzle/price-text.ts";
 import { explainCost } from "#gateway/admin/cost-explanation.ts";
 import { formatDecimal, parseDecimal, plus, ZERO } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
-import { priceText } from "#gateway/pricing/price-text.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import type { RecordRow } from "#gateway/stores/requests.ts";
 import { NO_USAGE } from "#shared/usage.ts";

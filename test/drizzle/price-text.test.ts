@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { priceText, readPrice } from "#gateway/pricing/price-text.ts";
+import { priceText, readPrice } from "#drizzle/price-text.ts";
 import { LIST } from "#gateway/pricing/rate.ts";
 
 const snapshot = {

@@ -1,4 +1,4 @@
-import type { PriceRow, PriceSnapshot } from "#drizzle/schema/records.ts";
+import type { PriceRow, PriceSnapshot } from "./schema/records.ts";
 
 const ROW = /^([a-z0-9_]+) (-?\d+) ([\d.]+)$/;
 const LATER = "repriced ";
