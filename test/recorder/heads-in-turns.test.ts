@@ -74,6 +74,30 @@ describe.if(HAS_HEADS)("several heads", () => {
     await log.destroy();
   });
 
+  test("give no number twice when the newest of them is free again before an older one with room left", async () => {
+    const { path, log } = slowDisk();
+    for (const id of ["long", "b", "c"]) log.write([intent(id)]);
+    log.write([settle("b"), settle("c")]);
+    log.write([{ kind: "drop", through: 2 }]);
+    log.sweep();
+    expect(turnsInHeads(headPathOf(path)).map(({ n }) => n)).toEqual([1]);
+    log.write([{ kind: "settle", id: "d", text: "end d x", at: 5 }]);
+    expect([log.settledAfter(2, 9).map(({ seq }) => seq), log.lastSeq()]).toEqual([[3], 3]);
+    expect(foundOn(diskOf(path))).toEqual(["end d", "start long", "start b", "start c"]);
+    await log.destroy();
+  });
+
+  test("are read to the end of their turn, not on into what is left of an earlier one", async () => {
+    const { path, log } = slowDisk();
+    for (const id of ["a", "b"]) log.write([settle(id)]);
+    log.write([{ kind: "drop", through: 2 }]);
+    log.sweep();
+    // As long as the first, so that what was the second follows it.
+    log.write([settle("c")]);
+    expect(foundOn(diskOf(path))).toEqual(["end c"]);
+    await log.destroy();
+  });
+
   test("of a version that had one are read as that one", () => {
     const path = join(ownDirectory(), "spool.head");
     const lines = `=a ${"x".repeat(400_000)}\n`;
