@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
@@ -92,13 +92,27 @@ export function createOrphans(options: OrphansOptions): Orphans {
   };
 }
 
+/**
+ * A process makes its lock's file a moment before it holds it, and then its other files. Who took that lock in between
+ * would end its start, or remove what it is about to hold, and others would take it for dead.
+ */
+const LOCK_ALONE_MS = 60_000;
+
+const hasFiles = (path: string): boolean => [`${path}.db`, headPathOf(path)].some((file) => existsSync(file));
+
+const isJustMade = (lockPath: string, nowMs: number): boolean => {
+  const made = statSync(lockPath, { throwIfNoEntry: false });
+  return made === undefined || nowMs - made.mtimeMs < LOCK_ALONE_MS;
+};
+
 /** Null when the process of the file lives, or the file cannot be read. */
 function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
+  const now = () => clock.now().getTime();
+  if (!hasFiles(path) && isJustMade(`${path}.lock`, now())) return null;
   const lock = takeLock(`${path}.lock`);
   if (!lock) return null;
   try {
-    if ([`${path}.db`, headPathOf(path)].some((file) => existsSync(file))) {
-      const now = () => clock.now().getTime();
+    if (hasFiles(path)) {
       const file = openOrphanFile({ path: `${path}.db`, sync: "normal", now });
       return { path, lock, file };
     }

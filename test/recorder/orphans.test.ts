@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
@@ -85,11 +85,15 @@ test.if(HAS_HEADS)("a head whose file is lost is taken over alone", async () => 
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("a lock that was left without a file is removed", async () => {
+test("a lock that was left without a file is removed, but not one that its process is about to hold", async () => {
   const directory = ownDirectory();
-  writeFileSync(join(directory, `turns-${newId()}.lock`), "");
+  const [left, made] = ["left", "made"].map(() => `heads-${newId()}.lock`) as [string, string];
+  for (const name of [left, made]) writeFileSync(join(directory, name), "");
+  const longAgo = new Date(Date.now() - 3_600_000);
+  utimesSync(join(directory, left), longAgo, longAgo);
   const recorder = await testRecorder({ databaseUrl: database.url, directory });
-  expect(readdirSync(directory).filter((name) => name.endsWith(".lock"))).toHaveLength(1);
+  const locks = readdirSync(directory).filter((name) => name.endsWith(".lock"));
+  expect([locks.includes(left), locks.includes(made), locks.length]).toEqual([false, true, 2]);
   await recorder.close(1000);
-  expect(readdirSync(directory)).toEqual([]);
+  expect(readdirSync(directory)).toEqual([made]);
 });
