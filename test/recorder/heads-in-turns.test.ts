@@ -36,6 +36,20 @@ describe.if(HAS_HEADS)("several heads", () => {
     await log.destroy();
   });
 
+  test("keep the beginnings of calls until their ends, which lie in another alone, are on the disk", async () => {
+    const { path, log, answer } = slowDisk();
+    for (const id of ["a", "b", "c"]) log.write([intent(id)]);
+    log.drain("old");
+    log.write([settle("a"), settle("b"), settle("c")]);
+    // Nothing of the first is needed any more but by who finds the second as it was.
+    expect([log.drain("old"), turnsIn(path)]).toEqual([false, 0]);
+    const inHeads = () => turnsInHeads(headPathOf(path)).map(({ n }) => n);
+    expect(inHeads()).toEqual([1, 2]);
+    answer();
+    expect(inHeads()).toEqual([2]);
+    await log.destroy();
+  });
+
   test("ask for room while some are free, and while the disk keeps silent the file takes all in order", async () => {
     const { path, log, answer } = slowDisk();
     let calls = 0;
