@@ -18,6 +18,9 @@ type Connection = {
   write(request: string): void;
   began: number;
   answer: string;
+  /** The gateway closes one that nobody has used for some seconds. */
+  isOpen: boolean;
+  isWaiting: boolean;
 };
 
 /**
@@ -34,14 +37,12 @@ async function call(url: URL, secret: string, rate: number, { seconds, before }:
     `content-type: application/json\r\ncontent-length: ${body.length}${HEAD_END}${body}`;
   const free: Connection[] = [];
   const times: number[] = [];
-  for (let i = 0; i < CONNECTIONS; i++) {
-    free.push(
-      await connection(url, (it) => {
-        times.push(performance.now() - it.began);
-        free.push(it);
-      }),
-    );
-  }
+  const connect = () =>
+    connection(url, (it) => {
+      times.push(performance.now() - it.began);
+      free.push(it);
+    });
+  for (let i = 0; i < CONNECTIONS; i++) free.push(await connect());
   if (Bun.which("chrt")) Bun.spawnSync(["chrt", "--fifo", "--pid", "1", `${process.pid}`]);
   const apartMs = 1000 / rate;
   const uncounted = Math.floor(before * rate);
@@ -50,8 +51,11 @@ async function call(url: URL, secret: string, rate: number, { seconds, before }:
   for (let i = 0; i < count; i++) {
     const wait = began + i * apartMs - performance.now();
     if (wait > 0) await Bun.sleep(wait);
-    const one = free.pop();
-    if (!one) throw new Error(`${CONNECTIONS} calls are not answered`);
+    if (i - times.length >= CONNECTIONS) throw new Error(`${CONNECTIONS} calls are not answered`);
+    let one = free.pop();
+    while (one && !one.isOpen) one = free.pop();
+    one ??= await connect();
+    one.isWaiting = true;
     one.began = performance.now();
     one.write(request);
   }
@@ -61,7 +65,7 @@ async function call(url: URL, secret: string, rate: number, { seconds, before }:
 
 /** A connection that is told of each whole answer. */
 async function connection(url: URL, answered: (it: Connection) => void): Promise<Connection> {
-  const it: Connection = { write: () => undefined, began: 0, answer: "" };
+  const it: Connection = { write: () => undefined, began: 0, answer: "", isOpen: true, isWaiting: false };
   const socket = await Bun.connect({
     hostname: url.hostname,
     port: Number(url.port),
@@ -71,7 +75,12 @@ async function connection(url: URL, answered: (it: Connection) => void): Promise
         if (!isWhole(it.answer)) return;
         if (!it.answer.startsWith("HTTP/1.1 200 ")) throw new Error(it.answer);
         it.answer = "";
+        it.isWaiting = false;
         answered(it);
+      },
+      close() {
+        it.isOpen = false;
+        if (it.isWaiting) throw new Error("a call is not answered");
       },
     },
   });
