@@ -39,9 +39,7 @@ export async function authenticate(keys: KeyLookup, headers: HeaderView): Promis
     return { key, foreignCredential: foreignCredential(bearer, apiKey) };
   }
   for (const secret of [bearer, apiKey]) {
-    const found = secret === null ? null : lookUp(keys, secret);
-    // Nearly always in memory.
-    const key = found instanceof Promise ? await found : found;
+    const key = secret === null ? null : await lookUp(keys, secret);
     if (key) return { key, foreignCredential: null };
   }
   throw new GatewayError("unauthenticated");
