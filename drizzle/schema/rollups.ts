@@ -3,40 +3,37 @@ import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } fro
 import { exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
-/**
- * Columns `h0` to `h75` of rows that versions before 0017 wrote: how many calls' latency fell into each bucket. They are
- * null where `latencies` says it.
- */
-const BUCKETS = 76;
-
-const histogram = () =>
-  Object.fromEntries(Array.from({ length: BUCKETS }, (_, i) => [`h${i}`, integer(`h${i}`)]));
+// The server finds columns of fixed width at once, the others by going over all before them: so those stand first.
 
 const count = (name: string) => integer(name).notNull();
 const sum = (name: string) => bigint(name, { mode: "bigint" }).notNull();
 
-/** What is summed up of a set of records. Money is null where none of its costs is known. */
-const sums = () => ({
+/** What is counted of a set of records. */
+const counts = () => ({
   records: count("records"),
   unpriced: count("unpriced"),
   /** Records whose cost is unknown or a lower bound. */
   uncertain: count("uncertain"),
+  latencyCount: count("latency_count"),
+  ttftCount: count("ttft_count"),
   inputTokens: sum("input_tokens"),
   outputTokens: sum("output_tokens"),
   cachedTokens: sum("cached_tokens"),
   pricedInputTokens: sum("priced_input_tokens"),
   pricedOutputTokens: sum("priced_output_tokens"),
-  costUsd: exact("cost_usd"),
-  tokenCostUsd: exact("token_cost_usd"),
   latencySum: sum("latency_sum"),
-  latencyCount: count("latency_count"),
   ttftSum: sum("ttft_sum"),
-  ttftCount: count("ttft_count"),
   /** When the first of them began. */
   firstAt: instant("first_at").notNull(),
+});
+
+/** What else is summed up of them. Money is null where none of its costs is known. */
+const exactSums = () => ({
+  costUsd: exact("cost_usd"),
+  tokenCostUsd: exact("token_cost_usd"),
   /**
    * The histogram of their latencies as one number, so that sums of it are those of the histograms: twelve decimals for
-   * each bucket, those of the lowest first. Null where no latency is known, and of rows that `h0` to `h75` still tell.
+   * each bucket, those of the lowest first. Null where no latency is known.
    */
   latencies: exact("latencies"),
 });
@@ -62,35 +59,33 @@ export const rollupState = pgTable("rollup_state", {
   rawFrom: instant("raw_from"),
   /** Weeks before this Monday are summed up. A day of theirs that is summed up again changes them at once. */
   weeksTo: date("weeks_to").notNull().default("0001-01-01"),
-  /** Rows of this day and later ones have `latencies`, `of_model` and `of_route`; after an update it goes back by days. */
-  packedFrom: date("packed_from").notNull().default("0001-01-01"),
 });
 
 /** What reports tell apart, but for model and route, which change within a session. */
 const keys = () => ({
+  orgId: org(),
   channel: label("channel").$type<Channel>().notNull(),
   client: label("client").notNull(),
   owner: label("owner"),
   userLabel: label("user_label"),
-  keyId: uuid("key_id").notNull(),
   session: label("session"),
   tags: labels("tags").notNull(),
 });
+const fine = () => ({ model: label("model"), route: label("route").notNull() });
 
 /** Sums of an hour's records that agree in everything that reports tell apart. */
 export const rollupHours = pgTable(
   "rollup_hours",
   {
-    orgId: org(),
     hour: instant("hour").notNull(),
+    day: date("day").notNull(),
     /** Number within the hour. */
     cell: integer("cell").notNull(),
-    day: date("day").notNull(),
+    keyId: uuid("key_id").notNull(),
+    ...counts(),
     ...keys(),
-    model: label("model"),
-    route: label("route").notNull(),
-    ...sums(),
-    ...histogram(),
+    ...fine(),
+    ...exactSums(),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.hour, table.cell] }),
@@ -99,13 +94,12 @@ export const rollupHours = pgTable(
 );
 
 const ofDay = () => ({
-  orgId: org(),
   day: date("day").notNull(),
   /** Number within the day. */
   cell: integer("cell").notNull(),
   /** In which hours of the day it was active: bit 0 is the first. */
   hours: integer("hours").notNull(),
-  ...keys(),
+  keyId: uuid("key_id").notNull(),
 });
 
 /** The same of a day's hours. */
@@ -113,17 +107,17 @@ export const rollupCells = pgTable(
   "rollup_cells",
   {
     ...ofDay(),
-    model: label("model"),
-    route: label("route").notNull(),
     /**
-     * At one of the cells that are told apart by nothing but the route, the hours of all of them, and 0 at the others;
-     * null before `packed_from`. So each session of the day counts once with each model.
+     * At one of the cells that are told apart by nothing but the route, the hours of all of them, and 0 at the others. So
+     * each session of the day counts once with each model.
      */
-    ofModel: integer("of_model"),
+    ofModel: integer("of_model").notNull(),
     /** The same at one of those that are told apart by nothing but the model. */
-    ofRoute: integer("of_route"),
-    ...sums(),
-    ...histogram(),
+    ofRoute: integer("of_route").notNull(),
+    ...counts(),
+    ...keys(),
+    ...fine(),
+    ...exactSums(),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
@@ -134,33 +128,40 @@ export const rollupCells = pgTable(
 /** The same whatever the model and the route: about one row for a session and a day. */
 export const rollupSessions = pgTable(
   "rollup_sessions",
-  { ...ofDay(), ...sums(), ...histogram() },
+  { ...ofDay(), ...counts(), ...keys(), ...exactSums() },
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
     index("rollup_sessions_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
   ],
 );
 
-/** Sums by one dimension (`kind`), made of hours. */
-const byOne = () => ({
+/** One value of a dimension (`kind`) in one channel. */
+const group = () => ({
+  orgId: org(),
+  kind: label("kind").notNull(),
   value: label("value").notNull(),
   channel: label("channel").$type<Channel>().notNull(),
-  ...sums(),
+  ...exactSums(),
   /** The part of `cost_usd` that belongs to sessions. */
   sessionCostUsd: exact("session_cost_usd"),
-  firstSessionAt: instant("first_session_at"),
-  firstTagAt: instant("first_tag_at"),
+});
+
+/** Sums by one dimension, made of hours. */
+const byOne = () => ({
+  ...counts(),
   /** Pairs of a session and an hour, of all channels together: it stands with one of them. */
   activeHours: count("active_hours"),
   /** The same outside the subscription lane. */
   billedHours: count("billed_hours"),
-  ...histogram(),
+  ...group(),
+  firstSessionAt: instant("first_session_at"),
+  firstTagAt: instant("first_tag_at"),
 });
 
 /** Sums of an hour's records by one dimension: a window may end with any hour. */
 export const rollupHourly = pgTable(
   "rollup_hourly",
-  { orgId: org(), kind: label("kind").notNull(), hour: instant("hour").notNull(), ...byOne() },
+  { hour: instant("hour").notNull(), ...byOne() },
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.hour, table.value, table.channel] })],
 );
 
@@ -170,33 +171,19 @@ export const rollupHourly = pgTable(
  */
 export const rollupQuarters = pgTable(
   "rollup_quarters",
-  {
-    orgId: org(),
-    kind: label("kind").notNull(),
-    at: instant("at").notNull(),
-    value: label("value").notNull(),
-    channel: label("channel").$type<Channel>().notNull(),
-    ...sums(),
-    /** The part of `cost_usd` that belongs to sessions. */
-    sessionCostUsd: exact("session_cost_usd"),
-    ...histogram(),
-  },
+  { at: instant("at").notNull(), ...counts(), ...group() },
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.at, table.value, table.channel] })],
 );
 
 /** Sums of a whole day's records by one dimension. */
-export const rollupDays = pgTable(
-  "rollup_days",
-  { orgId: org(), kind: label("kind").notNull(), day: date("day").notNull(), ...byOne() },
-  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] })],
-);
+export const rollupDays = pgTable("rollup_days", { day: date("day").notNull(), ...byOne() }, (table) => [
+  primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] }),
+]);
 
 /** The same of a whole week, which begins on the Monday `week`. */
-export const rollupWeeks = pgTable(
-  "rollup_weeks",
-  { orgId: org(), kind: label("kind").notNull(), week: date("week").notNull(), ...byOne() },
-  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.week, table.value, table.channel] })],
-);
+export const rollupWeeks = pgTable("rollup_weeks", { week: date("week").notNull(), ...byOne() }, (table) => [
+  primaryKey({ columns: [table.orgId, table.kind, table.week, table.value, table.channel] }),
+]);
 
 /**
  * Which persons were active on a day, by dimension and value: `who` is a hash of these and of the person. Of sessions the

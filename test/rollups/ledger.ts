@@ -6,9 +6,9 @@ import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { openRollups, type Rollups } from "#gateway/stores/reports/rollups.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 
-/** A database of its own, with what writes to it and reads from it. */
-export async function ledger() {
-  const database: TestDatabase = await testDatabase();
+/** A database of its own, unless it is given, with what writes to it and reads from it. */
+export async function ledger(given?: TestDatabase) {
+  const database: TestDatabase = given ?? (await testDatabase());
   const sql: postgres.Sql = connect(database.url, { name: "test", max: 4, statementTimeoutMs: 20_000 });
   const store = openRecordStore(database.url);
   const rollups: Rollups = openRollups({ url: database.url });

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
-import { testDatabase } from "#test/support/postgres.ts";
+import type { Spec } from "#shared/report.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { type Ledger, ledger } from "./ledger.ts";
 
-const LAST_BEFORE = 16;
-
-/** An empty database as the version before `latencies` left it. */
-async function olderDatabase() {
+/** An empty database as the version left it whose last migration has that number. */
+async function olderDatabase(last: number): Promise<TestDatabase> {
   const server = await testDatabase();
   const name = `t_${crypto.randomUUID().replaceAll("-", "")}`;
   const admin = connect(server.url, { name: "test", max: 1, statementTimeoutMs: 0 });
@@ -20,7 +21,7 @@ async function olderDatabase() {
   cpSync(MIGRATIONS_DIRECTORY, directory, { recursive: true });
   const journal = join(directory, "meta", "_journal.json");
   const { entries, ...rest } = await Bun.file(journal).json();
-  await Bun.write(journal, JSON.stringify({ ...rest, entries: entries.slice(0, LAST_BEFORE + 1) }));
+  await Bun.write(journal, JSON.stringify({ ...rest, entries: entries.slice(0, last + 1) }));
   await migrate(url, directory);
   rmSync(directory, { recursive: true });
   return {
@@ -34,7 +35,7 @@ async function olderDatabase() {
 }
 
 test("a gateway that updates the tables and the reports of another never wait for each other", async () => {
-  const older = await olderDatabase();
+  const older = await olderDatabase(16);
   const sql = connect(older.url, { name: "test", max: 2, statementTimeoutMs: 20_000 });
   /** As a report reads: how far rollups reach, and then cells. */
   const report = (pauseMs: number, seconds: number): Promise<unknown> =>
@@ -52,3 +53,91 @@ test("a gateway that updates the tables and the reports of another never wait fo
   await sql.end();
   await older.close();
 }, 30_000);
+
+const NOW = new Date("2026-11-21T12:34:56Z");
+
+/** The tables of sums, in the form before each histogram was one number and cells told which sessions count with them. */
+async function asBefore({ sql }: Ledger, tables: readonly string[], hours: string): Promise<void> {
+  const buckets = Array.from({ length: 76 }, (_, i) => i);
+  for (const table of tables) {
+    await sql.unsafe(`alter table ${table} drop constraint ${table}_packed`);
+    if (table === "rollup_cells") {
+      await sql.unsafe(`alter table ${table} drop constraint ${table}_counted`);
+      await sql.unsafe(`update ${table} set of_model = null, of_route = null where ${hours}`);
+    }
+    await sql.unsafe(
+      `update ${table} set latencies = null, ${buckets
+        .map((i) => `h${i} = nullif(nullif(substr(latencies::text, ${3 + 12 * i}, 12), '')::bigint, 0)::int`)
+        .join(", ")} where ${hours}`,
+    );
+  }
+}
+
+test.each([
+  ["all", "true"],
+  ["some", "first_at < '2026-11-10T00:00:00Z'"],
+])(
+  "sums of an earlier version are the same after an update, where %s of them were in its form",
+  async (_, which) => {
+    const it = await ledger(await olderDatabase(19));
+    const days = Array.from({ length: 20 }, (_, day) =>
+      new Date(Date.UTC(2026, 10, 1 + day, day, 7 * (day % 8))).toISOString(),
+    );
+    const call = (startedAt: string, over: object) =>
+      settledRow(openRow({ startedAt, owner: "ann", session: `s-${startedAt.slice(0, 10)}` }), over);
+    await it.write(
+      days.flatMap((day, i) => [
+        call(day, { latencyMs: 3 * i, model: `m${i % 2}` }),
+        call(day, { latencyMs: 4, model: `m${i % 2}`, route: "other" }),
+        call(day, { latencyMs: 40_000 * i, owner: "bob" }),
+        call(day, { latencyMs: null, owner: "bob", session: null }),
+      ]),
+    );
+    const tables = ["hours", "cells", "sessions", "quarters", "hourly", "days", "weeks"].map(
+      (name) => `rollup_${name}`,
+    );
+    const notSums = [...Array.from({ length: 76 }, (_, i) => `h${i}`), "of_model", "of_route"];
+    const stored = async () => [
+      ...(await Promise.all(
+        tables.map((table) =>
+          it.sql.unsafe(`select (to_jsonb(t) - $1::text[])::text as row from ${table} t order by 1`, [
+            notSums,
+          ]),
+        ),
+      )),
+      // Which of several cells that are alike counts is left open.
+      ...(await Promise.all(
+        ["model", "route"].map((fine) =>
+          it.sql.unsafe(`select day, session, ${fine} as fine, array_agg(of_${fine} order by of_${fine})
+          from rollup_cells group by day, session, ${fine} order by day, session, fine`),
+        ),
+      )),
+    ];
+    await it.rollups.catchUp(NOW);
+    const made = await stored();
+    await asBefore(it, tables, which);
+    expect(await stored()).not.toEqual(made);
+    await migrate(it.database.url);
+    expect(await stored()).toEqual(made);
+    const spec: Spec = {
+      source: "requests",
+      dimensions: ["model", "key"],
+      measures: ["requests", "sessions", "active_hours"],
+      filters: {},
+      range: { from: null, to: null },
+      compare: "none",
+      view: "table",
+    };
+    const [rolled, single] = await Promise.all([it.rolled.run(spec, NOW), it.single.run(spec, NOW)]);
+    const counted = ({ rows }: typeof rolled) =>
+      rows.map(({ groups, current }) => [
+        groups,
+        current?.sessions,
+        current?.active_hours,
+        current?.requests,
+      ]);
+    expect(counted(rolled)).toEqual(counted(single));
+    await it.close();
+  },
+  20_000,
+);

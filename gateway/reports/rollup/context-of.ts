@@ -47,14 +47,13 @@ export function contextOf(
     kind,
     covers: { current: cover(current), previous: previous && cover(previous) },
     weeksToMs: survey.weeksToMs,
-    isPacked: survey.isPacked,
     names,
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities,
     counting: null,
   };
   const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
-  const bySums = kind === null && survey.isPacked && !dimensions.includes("session") && !byP95;
+  const bySums = kind === null && !dimensions.includes("session") && !byP95;
   return { ...context, counting: bySums ? countingHours(ask, dimensions) : null };
 }
 

@@ -39,8 +39,6 @@ export type Context = {
   covers: { current: Cover; previous: Cover | null };
   /** Weeks before this Monday are summed up. */
   weeksToMs: number;
-  /** Whether no row of sums is left that has its histogram in columns. */
-  isPacked: boolean;
   names: readonly AggregateName[];
   /** The aggregates that are sums, `uncertain` among them, and those that count distinctly. */
   columns: readonly string[];

@@ -18,13 +18,11 @@ export type Reached = {
 /**
  * How far all rollups reach: weeks before the Monday `weeksToMs` are summed up, and the quarters of the hours
  * `quarteredMs`; of the days that begin at `firstsMs` it is known when each person and session was active first.
- * `isPacked`: no row is left that an earlier version wrote with a column for each bucket of latency.
  */
 export type Survey = Reached & {
   weeksToMs: number;
   quarteredMs: readonly number[];
   firstsMs: readonly number[];
-  isPacked: boolean;
 };
 
 /**

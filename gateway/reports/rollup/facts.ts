@@ -6,7 +6,7 @@ import { type Context, isTimely, OF_DAY } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { OVER_CELLS, sumSql, usedSums } from "./parts.ts";
+import { OVER_CELLS, usedSums } from "./parts.ts";
 import { conditionOf, type DayTable, keysNamed, pickedOf } from "./picked.ts";
 import { countedOf } from "./several.ts";
 import { boundsSql, spansSql } from "./spans.ts";
@@ -139,7 +139,7 @@ type CellTable = Which & {
 };
 
 function cellsOf(
-  { ask, params, covers, columns: sums, isPacked, counting }: Context,
+  { ask, params, covers, columns: sums, counting }: Context,
   keys: readonly Key[],
   { table, picked, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
@@ -147,7 +147,7 @@ function cellsOf(
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
   const own: [name: string, sql: string][] = [
-    ...usedSums(sums).map((name): [string, string] => [name, sumSql(name, isPacked)]),
+    ...usedSums(sums).map((name): [string, string] => [name, name]),
     ["session_cost_usd", "case when session is not null then cost_usd end"],
     ...(counting === null ? [] : countedOf(at === "day" ? counting : null)),
   ];

@@ -25,15 +25,6 @@ const ONES = `'{${BUCKET_FLOORS_MS.map((_, i) => one(i)).join(",")}}'::numeric[]
 /** That of one record `r`; null without a latency. */
 export const LATENCY_OF_ONE = `(${ONES})[1 + width_bucket(r.latency_ms, array[${BUCKET_FLOORS_MS.slice(1).join(",")}])]`;
 
-/** Whether a row of sums still has a column for each bucket, as earlier versions wrote it. */
-export const IS_UNPACKED = "latencies is null and latency_count > 0";
-export const COLUMNS: readonly string[] = BUCKET_FLOORS_MS.map((_, i) => `h${i}`);
-/** What these columns tell. */
-export const PACKED = `(select sum(n * one) from unnest(array[${COLUMNS.join(",")}], ${ONES}) c(n, one) where n > 0)`;
-
-/** That of a row of sums of any version. */
-export const LATENCIES = `case when ${IS_UNPACKED} then ${PACKED} else latencies end`;
-
 /** The highest bucket, from 1 on. */
 export const topOf = (latencies: string): string => `scale(${latencies}) / ${DECIMALS}`;
 

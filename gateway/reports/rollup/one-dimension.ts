@@ -16,7 +16,6 @@ import { DAY_MS, down } from "./cover.ts";
 import { unitOf, whoOf } from "./distinct.ts";
 import { BILLED, LANE } from "./kinds.ts";
 import { lastHourOf } from "./last-hours.ts";
-import { LATENCIES } from "./latencies.ts";
 import { OVER_CELLS, partSql } from "./parts.ts";
 import { boundsSql } from "./spans.ts";
 import { SUM_NAMES } from "./sums.ts";
@@ -143,7 +142,7 @@ const groupOf = (name: DimensionName): string =>
 
 /** The sums of each window's reach. */
 function sumParts(context: Context, section: Section): string[] {
-  const { ask, params, columns, isPacked } = context;
+  const { ask, params, columns } = context;
   const channel = ask.spec.filters.channel ?? [];
   const known = { ...OVER_CELLS, active_hours: "sum(active_hours)", billed_hours: "sum(billed_hours)" };
   const sums = [...columns, ...countsOf(context)].flatMap((name) => known[name as keyof typeof known] ?? []);
@@ -153,7 +152,6 @@ function sumParts(context: Context, section: Section): string[] {
     rest: sumsOfLastDay,
     known: {
       billed: asksForLane(ask.spec) ? "true" : BILLED.replace("r.", "t."),
-      ...(isPacked ? {} : { latencies: LATENCIES }),
     },
     where: () => (channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : ""),
   };

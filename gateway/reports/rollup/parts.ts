@@ -1,7 +1,6 @@
 import { type AggregateName, namedIn } from "../measures.ts";
 import { filtersOf } from "../spec.ts";
 import { type Context, countsOf, type Section } from "./context.ts";
-import { LATENCIES } from "./latencies.ts";
 import { SUM_NAMES, type SumName } from "./sums.ts";
 
 /** Aggregates of `requests` over cells, which are sums of records. What is counted distinctly is counted apart. */
@@ -33,10 +32,6 @@ export const usedSums = (columns: readonly string[]): SumName[] =>
     columns.flatMap((name) => OVER_CELLS[name as AggregateName] ?? []),
     SUM_NAMES,
   );
-
-/** The column of a row of sums; `packed`: of none that an earlier version wrote. */
-export const sumSql = (name: SumName, packed: boolean): string =>
-  name === "latencies" && !packed ? LATENCIES : name;
 
 /** All others are whole numbers, which the server adds up several times faster. */
 const FRACTIONS: readonly string[] = ["cost_usd", "token_cost_usd", "session_cost_usd", "latencies"];

@@ -16,9 +16,9 @@ const PICKED = { rollup_cells: "picked_cells", rollup_sessions: "picked_sessions
 export type DayTable = keyof typeof PICKED;
 
 /** The table of those that filters leave, where there is one. A channel or a time may leave most of them. */
-export const pickedOf = ({ ask, kind, isPacked }: Context, table: DayTable): string | null => {
+export const pickedOf = ({ ask, kind }: Context, table: DayTable): string | null => {
   const few = filtersOf(ask.spec.filters).some(([name]) => name !== "channel" && !isTimely(name));
-  return few && kind === null && isPacked ? PICKED[table] : null;
+  return few && kind === null ? PICKED[table] : null;
 };
 
 /** These tables for what shares its windows, the groups first. One that is read but once becomes part of what reads it. */

@@ -21,7 +21,7 @@ import { countingHours } from "./several.ts";
  */
 export function isRanked(context: Context): boolean {
   const { ask, dimensions, entities } = context;
-  const apart = hasRuns(entities) && !(context.isPacked && countingHours(ask, dimensions));
+  const apart = hasRuns(entities) && !countingHours(ask, dimensions);
   const fine = dimensions.some((name) => isFine(name) || isTimely(name));
   const dear = apart || fine || ask.spec.measures[0] === "latency_p95_ms";
   // Records of several groups are multiplied at each reading.

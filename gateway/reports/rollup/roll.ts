@@ -1,5 +1,4 @@
 import { BILLED, KIND_NAMES, KINDS, type Kind, QUARTER_KINDS, quarterSql, TAG_ROWS } from "./kinds.ts";
-import { LATENCIES } from "./latencies.ts";
 import { overRecords, SUM_NAMES, SUMS, type SumName } from "./sums.ts";
 
 // The statements that make sums. Parameters: $1 is the organisation; the others stand at each.
@@ -68,9 +67,8 @@ group by r.at, ${KINDS[kind]}, r.channel`;
 /** The quarters of the hours from $2 to before $3, of which there are none. */
 export const ROLL_QUARTERS: readonly string[] = QUARTER_KINDS.map(quartersOf);
 
-/** A sum over rows `r` of sums, of any version. */
-const overSums = (name: SumName): string =>
-  `sum(${name === "latencies" ? LATENCIES : `r.${name}`})::${SUMS[name].type}`;
+/** A sum over rows `r` of sums. */
+const overSums = (name: SumName): string => `sum(r.${name})::${SUMS[name].type}`;
 const resummed = SUM_NAMES.map(overSums).join(", ");
 const namedSums = SUM_NAMES.map((name) => `${overSums(name)} as ${name}`).join(", ");
 
@@ -180,7 +178,7 @@ const ofDay = (table: string): string => `delete from ${table} where org_id = $1
 export const FORGET_HOURLY = `delete from rollup_hourly r where ${IN_HOURS} and r.kind = any($4::text[])`;
 
 /** Cells of the day $2 that were made before. */
-export const FORGET_CELLS: readonly string[] = [ofDay("rollup_cells"), ofDay("rollup_sessions")];
+const FORGET_CELLS: readonly string[] = [ofDay("rollup_cells"), ofDay("rollup_sessions")];
 
 /** Sums of the day $2 that were made before; $3 are the dimensions. */
 export const FORGET_SUMS: readonly string[] = [

@@ -55,7 +55,6 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
 select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
   (extract(epoch from s.summed_to) * 1000)::bigint::text as summed_to,
   (extract(epoch from s.raw_from) * 1000)::bigint::text as raw_from, s.weeks_to::text as weeks_to,
-  (s.packed_from = '0001-01-01')::text as packed,
   (s.raw_from is not null and (s.summed_to < s.rolled_to or exists (select 1 from rollup_hourly h
     where h.org_id = ${org} and h.kind = 'total' and h.hour < s.raw_from and (${within("h.hour")}))))::text as gone,
   (select array_agg(distinct (extract(epoch from date_trunc('hour', m.hour, 'UTC')) * 1000)::bigint) from rollup_marks m

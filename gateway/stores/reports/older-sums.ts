@@ -1,4 +1,3 @@
-import { packNextDay } from "./pack-day.ts";
 import { rollQuartersBefore } from "./roll-quarters.ts";
 import type { Sql, State, Turn } from "./rollup-writer.ts";
 import { daysOfUnknownFirsts, noteFirsts } from "./sum-up-day.ts";
@@ -32,7 +31,6 @@ export function olderSums(orgId: string): { turn(sql: Sql, state: State): Promis
   return {
     turn: async (sql, state) => {
       if (await firsts(sql)) return "more";
-      if (await packNextDay(sql, orgId, state)) return "more";
       return (await quarters(sql, state)) ? "more" : "idle";
     },
   };

@@ -159,7 +159,6 @@ async function surveyed(
     markedMs: numbers(row["marked"]).sort((a, b) => a - b),
     quarteredMs: numbers(row["quartered"]),
     firstsMs: numbers(row["firsts"]),
-    isPacked: row["packed"] === "true",
   };
 }
 

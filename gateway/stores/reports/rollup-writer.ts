@@ -6,8 +6,6 @@ export type State = {
   summedToMs: number;
   rawFromMs: number | null;
   weeksToMs: number;
-  /** A day, `YYYY-MM-DD`. */
-  packedFrom: string;
 };
 
 /** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
@@ -48,12 +46,11 @@ export async function stateOf(
   lock: "" | "for update skip locked" = "",
 ): Promise<State | null> {
   const [row] = await sql.unsafe<
-    { rolled_to: string; summed_to: string; raw_from: string | null; weeks_to: string; packed_from: string }[]
+    { rolled_to: string; summed_to: string; raw_from: string | null; weeks_to: string }[]
   >(
     `select (extract(epoch from rolled_to) * 1000)::bigint::text as rolled_to,
       (extract(epoch from summed_to) * 1000)::bigint::text as summed_to,
-      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from, weeks_to::text as weeks_to,
-      packed_from::text as packed_from
+      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from, weeks_to::text as weeks_to
     from rollup_state where org_id = $1::text ${lock}`,
     [orgId],
   );
@@ -63,7 +60,6 @@ export async function stateOf(
         summedToMs: Number(row.summed_to),
         rawFromMs: row.raw_from === null ? null : Number(row.raw_from),
         weeksToMs: Date.parse(row.weeks_to),
-        packedFrom: row.packed_from,
       }
     : null;
 }
