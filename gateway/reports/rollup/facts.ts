@@ -7,7 +7,7 @@ import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { OVER_CELLS, usedSums } from "./parts.ts";
-import { conditionOf, type DayTable, keysNamed, pickedOf } from "./picked.ts";
+import { conditionOf, type DayTable, keysNamed, pickedOf, timesSql } from "./picked.ts";
 import { countedOf } from "./several.ts";
 import { boundsSql, spansSql } from "./spans.ts";
 import { overRecords } from "./sums.ts";
@@ -26,7 +26,10 @@ export function factsSql(
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  const conditions = filters.map(([name, values]) => `and ${conditionOf(name, values, params)}`);
+  // What a time leaves is grouped alone, and not by day.
+  const conditions = filters
+    .filter(([name]) => !isTimely(name))
+    .map(([name, values]) => `and ${conditionOf(name, values, params)}`);
   const apart = kind ? [...asked, kind] : asked;
   const lane = tellsLane(context);
   const isPicked = pickedOf(context, "rollup_cells") !== null;
@@ -34,7 +37,7 @@ export function factsSql(
   const groups = keysOf({ entities: [] }, apart, lane);
   // Groups are made before anything else is done with their cells, which are many and wide; but not where persons and
   // days leave hardly fewer than there are cells.
-  const timely = asked.some(isTimely);
+  const timely = dimensions.some(isTimely);
   const alike = context.entities.every((entity) => entity === "person" && !timely);
   const few = among === null && !dimensions.includes("session") && !isOfPairs(context, dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
@@ -162,7 +165,7 @@ function cellsOf(
   const fromOf = (which: string) =>
     which === "true" && picked !== null
       ? picked
-      : `${table} where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}`;
+      : `${table} where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}${timesSql({ ask, params }, "day")}`;
   return among.map(
     (which) => `
     select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")}
@@ -211,7 +214,7 @@ function recordsSql(
   return `
     select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, `${org} as org_id`, ...known, ...own].join(", ")}
     from requests r
-    where r.org_id = ${org} and ${boundsSql("r.started_at", span, params)}
+    where r.org_id = ${org} and ${boundsSql("r.started_at", span, params)}${timesSql({ ask, params }, day)}
     group by ${groups.join(", ")}`;
 }
 

@@ -70,15 +70,27 @@ export function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): str
       union all select name::uuid from unnest(${list}) name where name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))`;
 }
 
+/** Conditions of the filters by time on rows whose day is `day`. */
+export const timesSql = ({ ask, params }: Pick<Context, "ask" | "params">, day: string): string =>
+  filtersOf(ask.spec.filters)
+    .filter(([name]) => isTimely(name))
+    .map(([name, values]) => ` and ${conditionOf(name, values, params, day)}`)
+    .join("");
+
 /** A filter on rows `r` with their `day`. */
-export function conditionOf(name: DimensionName, values: readonly string[], params: Parameters): string {
+export function conditionOf(
+  name: DimensionName,
+  values: readonly string[],
+  params: Parameters,
+  day = "r.day",
+): string {
   if (!isTimely(name)) return filterSql(name, params.add(values, "text[]"));
   // As days, which cost less to look at than their texts. Postgres knows no year 0.
   const spans = values
     .filter((value) => !value.startsWith("0000"))
     .map((value) => {
-      const day = params.add(name === "month" ? `${value}-01` : value, "date");
-      return `r.day >= ${day} and r.day < (${day} + interval '1 ${name}')::date`;
+      const first = params.add(name === "month" ? `${value}-01` : value, "date");
+      return `${day} >= ${first} and ${day} < (${first} + interval '1 ${name}')::date`;
     });
   return `(${spans.join(" or ") || "false"})`;
 }
