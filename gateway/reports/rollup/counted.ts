@@ -1,6 +1,6 @@
+import { factsOfGroups } from "./chosen.ts";
 import { type Context, ENTITIES, hasRuns, isTimely, type Section } from "./context.ts";
 import { activePart, activeSql } from "./distinct.ts";
-import { factsSql } from "./facts.ts";
 import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { baseOfSeveral, COUNTED, severalParts } from "./several.ts";
 
@@ -9,9 +9,15 @@ import { baseOfSeveral, COUNTED, severalParts } from "./several.ts";
 /** Whether sessions and hours are sums of cells, and persons told apart from these. */
 export const isCounted = (context: Context): boolean => context.counting !== null && isApart(context);
 const hasPersons = ({ entities }: Context): boolean => entities.includes("person");
-/** Whether the sums of a section tell of its persons, too: groups of persons are hardly fewer without them. */
-const withPersons = (context: Context, { dimensions }: Pick<Section, "dimensions">): boolean =>
-  hasPersons(context) && dimensions.includes("subject") && !dimensions.some(isTimely);
+/**
+ * Whether the sums of a section tell of its persons, too: groups of persons are hardly fewer without them, and of those that
+ * are chosen (`ranked`) there are few.
+ */
+const withPersons = (
+  context: Context,
+  { dimensions }: Pick<Section, "dimensions">,
+  ranked: boolean,
+): boolean => hasPersons(context) && (ranked || dimensions.includes("subject")) && !dimensions.some(isTimely);
 
 /** What of sessions and hours is asked for. */
 const countedOf = ({ entities }: Context): Record<string, string> =>
@@ -36,15 +42,10 @@ export function countedFacts(
   const who = { ...context, columns: [] };
   const people = { ...who, entities: ["person"] as const, counting: null };
   const runs = { ...who, entities: context.entities.filter((entity) => entity !== "person") };
-  const inSums = withPersons(context, { dimensions });
+  const inSums = withPersons(context, { dimensions }, ranked);
   const alike = { ...context, entities: inSums ? people.entities : [] };
-  const facts = (which: string, own: Context, among: string | null = ranked ? "ranked" : null) => {
-    const sql = factsSql(own, dimensions, kind, among);
-    const chosen = ranked
-      ? `\n  select f.* from (${sql}\n  ) f where (f.d1, f.d2) in (select d1, d2 from ranked)`
-      : sql;
-    return `${name}_${which} as not materialized (${chosen}\n)`;
-  };
+  const facts = (which: string, own: Context, among?: string) =>
+    `${name}_${which} as not materialized (${factsOfGroups(own, dimensions, kind, ranked, among)}\n)`;
   return [
     facts("alike", alike),
     ...(hasPersons(context) && !inSums ? [facts("people", people)] : []),
@@ -52,15 +53,15 @@ export function countedFacts(
   ];
 }
 
-export const countedSums = (context: Context, section: Section, name: string): string[] => [
+export const countedSums = (context: Context, section: Section, name: string, ranked: boolean): string[] => [
   `sums_of_${name} as materialized (${
-    withPersons(context, section)
+    withPersons(context, section, ranked)
       ? baseSql({ entities: ["person"] }, context.columns, `${name}_alike`, countedOf(context))
       : sumsByGroup(context, `${name}_alike`, countedOf(context))
   }\n)`,
   ...(hasPersons(context)
     ? [
-        `persons_of_${name} as (${activeSql(context, section, "person", withPersons(context, section) ? `sums_of_${name}` : `${name}_people`)}\n)`,
+        `persons_of_${name} as (${activeSql(context, section, "person", withPersons(context, section, ranked) ? `sums_of_${name}` : `${name}_people`)}\n)`,
       ]
     : []),
   ...(hasRuns(context.entities)
@@ -68,13 +69,13 @@ export const countedSums = (context: Context, section: Section, name: string): s
     : []),
 ];
 
-export const countedParts = (context: Context, section: Section, name: string): string[] => [
+export const countedParts = (context: Context, section: Section, name: string, ranked: boolean): string[] => [
   sumsOfBase(
     context,
     section,
     `sums_of_${name}`,
     Object.keys(countedOf(context)),
-    withPersons(context, section),
+    withPersons(context, section, ranked),
   ),
   ...(hasPersons(context) ? [activePart(context, section, "person", `persons_of_${name}`)] : []),
   ...(hasRuns(context.entities) ? severalParts(context, section, `base_of_${name}`) : []),

@@ -1,17 +1,17 @@
 import { AGGREGATES, type AggregateName } from "../measures.ts";
-import { parameters, type Query } from "../parameters.ts";
+import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { type Ask, shownSql } from "../plan.ts";
+import { chosenSql, factsOfGroups, type Group } from "./chosen.ts";
 import { type Context, countsOf, hasRuns, reachesOf, type Section } from "./context.ts";
 import { contextOf } from "./context-of.ts";
 import { countedFacts, countedParts, countedSums, isCounted } from "./counted.ts";
 import type { Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
-import { factsSql } from "./facts.ts";
 import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
-import { pickedSql } from "./picked.ts";
+import { pickedOf, pickedSql } from "./picked.ts";
 import { isRanked, rankedOfParts, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
 import { severalSql } from "./several.ts";
@@ -19,10 +19,37 @@ import { severalSql } from "./several.ts";
 const P95 = "latency_p95_ms";
 
 /**
- * A report of source `requests` over rollups: the rows of a plan over single records, and its total as the one row whose
+ * A report of source `requests` over rollups. Where there may be far more groups than rows are shown, `choose` tells first
+ * which these are, as rows of `Group`, if all cells have to be read once more for them: from a statement of its own several
+ * processes may do that. `answer` gives the rows of a plan over single records, and its total as the one row whose
  * `is_total` is true. `coverage` is apart.
  */
-export function planRolled(ask: Ask, survey: Survey): Query {
+export type RolledPlan = { choose: Query | null; answer(chosen: readonly Group[] | null): Query };
+
+export function planRolled(ask: Ask, survey: Survey): RolledPlan {
+  const context = contextOf(ask, survey, ask.spec.dimensions, parameters());
+  return {
+    choose: isRanked(context) && isReadAnew(context) ? chooseQuery(ask, survey) : null,
+    answer: (chosen) => answerQuery(ask, survey, chosen),
+  };
+}
+
+/** Cells of sessions are found by an index, and what filters leave is read where it stands. */
+const isReadAnew = (context: Context): boolean =>
+  !context.dimensions.includes("session") && pickedOf(context, "rollup_cells") === null;
+
+/** The groups that are shown. */
+function chooseQuery(ask: Ask, survey: Survey): Query {
+  const params = parameters();
+  const place = rankingOf(ask, survey, params);
+  const ctes = [...severalOf([place]), ...rankedOf(place)];
+  const text = `with ${ctes.join(",\n")}
+select d1, d2 from ranked`;
+  return { text, params: params.values, alone: false, long: true };
+}
+
+/** Groups and total; of the `chosen` groups alone, where these were asked for first. */
+function answerQuery(ask: Ask, survey: Survey, chosen: readonly Group[] | null): Query {
   const params = parameters();
   const context = contextOf(ask, survey, ask.spec.dimensions, params);
   const { dimensions, kind, names } = context;
@@ -33,15 +60,13 @@ export function planRolled(ask: Ask, survey: Survey): Query {
   const first = ask.spec.measures[0] === P95;
   const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
   const summed = places.find((place) => place.context.kind !== null);
+  const ranking = ranked && chosen === null ? [rankingOf(ask, survey, params)] : [];
   const ctes = [
     ...(summed ? lastHoursSql(summed.context) : []),
     ...pickedSql(places.map(({ context: own }) => own)),
-    ...severalOf(places),
-    ...(ranked && isCounted(context)
-      ? rankingOf(groups, contextOf(ask, survey, dimensions, params, true))
-      : []),
+    ...severalOf([...places, ...ranking]),
+    ...(chosen ? [chosenSql(chosen, params)] : ranking.flatMap(rankedOf)),
     ...places.flatMap(factsOf),
-    ...(ranked && !isCounted(context) ? rankedOf(context, first) : []),
     ...places.flatMap(sumsOf),
     `parts as (${[...places.flatMap(partsOf), ...(total ? [] : partsOfAll(groups))].join("\n  union all\n")}
 )`,
@@ -57,6 +82,27 @@ export function planRolled(ask: Ask, survey: Survey): Query {
 select x.total::text as is_total, ${columns} from shown x order by x.total, x.place`;
   const alone = reachesOf(context).length > 0;
   return { text, params: params.values, alone, long: !alone };
+}
+
+/** The groups, asked for nothing but their order. */
+function rankingOf(ask: Ask, survey: Survey, params: Parameters): Place {
+  const { dimensions } = ask.spec;
+  const context = contextOf(ask, survey, dimensions, params, true);
+  return { name: "ranking", context, section: { total: false, dimensions, kind: null }, ranked: false };
+}
+
+/** The table `ranked`: which groups are shown, of what cells tell by themselves where they do. */
+function rankedOf(place: Place): string[] {
+  const { context } = place;
+  const table = (sql: string) => `ranked as materialized (${sql}\n)`;
+  if (isCounted(context)) {
+    return [...factsOf(place), ...sumsOf(place), table(rankedOfParts(context, partsOf(place)))];
+  }
+  const byP95 = context.ask.spec.measures[0] === P95;
+  return [
+    `ranking as not materialized (${factsOfGroups(context, context.dimensions, null, false)}\n)`,
+    ...(byP95 ? rankedByP95(context) : [table(rankedSql(context))]),
+  ];
 }
 
 /** Their windows are the same. */
@@ -99,43 +145,21 @@ function factsOf({ name, context, section, ranked }: Place): string[] {
   const kind = section.total && name === "facts_all" ? null : section.kind;
   if (isCounted(context)) return countedFacts(context, { ...section, kind }, name, ranked);
   const apart = isApart(context);
-  // Where rows are chosen first, they are by sums of the facts.
-  const who = apart && !ranked ? { ...context, columns: [] } : context;
-  const of = (own: Context) => factsSql(own, dimensions, kind);
+  const who = apart ? { ...context, columns: [] } : context;
+  const of = (own: Context) => factsOfGroups(own, dimensions, kind, ranked);
   return [
     `${name} as not materialized (${of(who)}\n)`,
     ...(apart ? [`${name}_alike as not materialized (${of({ ...context, entities: [] })}\n)`] : []),
   ];
 }
 
-/** Which groups are shown, where cells tell how many sessions they count for; `context` asks for what the order needs. */
-function rankingOf(groups: Place, context: Context): string[] {
-  const place: Place = { ...groups, name: "ranking", context, ranked: false };
-  return [
-    ...factsOf(place),
-    ...sumsOf(place),
-    `ranked as materialized (${rankedOfParts(context, partsOf(place))}\n)`,
-  ];
-}
-
-/** Which groups are shown, and their facts. */
-const rankedOf = (context: Context, byP95: boolean): string[] => [
-  ...(byP95 ? rankedByP95(context) : [`ranked as materialized (${rankedSql(context)}\n)`]),
-  `facts_ranked as not materialized (
-  select f.* from (${factsSql(context, context.dimensions, context.kind, "ranked")}
-  ) f where (f.d1, f.d2) in (select d1, d2 from ranked)
-)`,
-];
-
 /** The facts of a place summed up, and who is in them. */
 function sumsOf({ name, context, section, ranked }: Place): string[] {
   const apart = isApart(context);
-  if (isCounted(context)) return countedSums(context, section, name);
-  const from = ranked ? "facts_ranked" : name;
-  const sums = sumsByGroup(context, ranked ? from : `${name}_alike`);
+  if (isCounted(context)) return countedSums(context, section, name, ranked);
   return [
-    `base_of_${name} as materialized (${baseSql(context, apart ? [] : context.columns, from)}\n)`,
-    ...(apart ? [`sums_of_${name} as materialized (${sums}\n)`] : []),
+    `base_of_${name} as materialized (${baseSql(context, apart ? [] : context.columns, name)}\n)`,
+    ...(apart ? [`sums_of_${name} as materialized (${sumsByGroup(context, `${name}_alike`)}\n)`] : []),
     ...whoOf(context).map(
       (entity) =>
         `${entity}s_of_${name} as materialized (${activeSql(context, section, entity, `base_of_${name}`)}\n)`,
@@ -144,9 +168,9 @@ function sumsOf({ name, context, section, ranked }: Place): string[] {
 }
 
 /** What the facts and the sums of a place tell. */
-const partsOf = ({ name, context, section }: Place): string[] =>
+const partsOf = ({ name, context, section, ranked }: Place): string[] =>
   isCounted(context)
-    ? countedParts(context, section, name)
+    ? countedParts(context, section, name, ranked)
     : [...partsOfFacts(context, section, name, activePart), ...sumPartsOf(context, section)];
 
 /** What those of groups tell of all: who is in a group is in all. */

@@ -23,7 +23,7 @@ export const rankedByP95 = (context: Context): string[] => {
   const own = { ...context, entities: [], columns: ["latencies"] };
   return [
     `tops as materialized (
-  select d1, d2, max(${topOf("latencies")}) filter (where current) as top from facts group by d1, d2
+  select d1, d2, max(${topOf("latencies")}) filter (where current) as top from ranking group by d1, d2
 )`,
     `tried as materialized (select d1, d2 from tops where top is not null order by top desc limit ${TRIED})`,
     `tried_p95 as materialized (${percentiles(own, "tried")}\n)`,

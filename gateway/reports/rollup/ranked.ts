@@ -14,21 +14,24 @@ import { isFine } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
 import { countingHours } from "./several.ts";
 
+const P95 = "latency_p95_ms";
+
 /**
  * Whether there may be so many groups that it pays to choose first which are shown, and to sum up no others: those of
- * sessions, and those of persons by model, route or time, or where their sessions are told apart, or percentiles choose.
- * All others are summed up in no more time than it takes to choose.
+ * sessions; of persons by model, route or time, or where their sessions are told apart, or percentiles choose; and of keys
+ * by model or route, where each would need a histogram. All others are summed up in no more time than it takes to choose.
  */
 export function isRanked(context: Context): boolean {
-  const { ask, dimensions, entities } = context;
+  const { ask, dimensions, entities, names } = context;
   const apart = hasRuns(entities) && !countingHours(ask, dimensions);
-  const fine = dimensions.some((name) => isFine(name) || isTimely(name));
-  const dear = apart || fine || ask.spec.measures[0] === "latency_p95_ms";
-  // Records of several groups are multiplied at each reading.
-  const once = !dimensions.includes("tag");
+  const fine = dimensions.some(isFine);
+  const dear = apart || fine || dimensions.some(isTimely) || ask.spec.measures[0] === P95;
+  const byKey = dimensions.includes("key") && fine && names.includes(P95);
+  // Records of several groups are multiplied at each reading; those of chosen sessions are few.
+  const once = !dimensions.includes("tag") || dimensions.includes("session");
   // Times come first: with them a percentile says little about who is shown.
-  const plain = ask.spec.measures[0] !== "latency_p95_ms" || !dimensions.some(isTimely);
-  const many = dimensions.includes("session") || (hasManyGroups(dimensions) && dear);
+  const plain = ask.spec.measures[0] !== P95 || !dimensions.some(isTimely);
+  const many = dimensions.includes("session") || (hasManyGroups(dimensions) && dear) || byKey;
   return many && once && plain && reachesOf(context).length === 0;
 }
 
@@ -70,7 +73,7 @@ export function rankedSql(context: Context): string {
   const sums = summed.map((name) => `${over(name, "current")} as ${name}`);
   const [inner, outer] = entity
     ? [byEntity(entity, sums), summed.map((name) => `sum(${name}) as ${name}`)]
-    : ["facts", [...sums, ...beforeOf(measure, over(measure.of, "not current"))]];
+    : ["ranking", [...sums, ...beforeOf(measure, over(measure.of, "not current"))]];
   const counted = entity
     ? names.filter((name) => isOf(entity, name)).map((name) => `${counts(entity, name)} as ${name}`)
     : [];
@@ -107,7 +110,7 @@ function byEntity(entity: Entity, sums: readonly string[]): string {
       : "bool_or(current and billed) as billed";
   return `(
       select d1, d2, ${column} as text, bool_or(current) as now, ${[own, ...sums].join(", ")}
-      from facts group by d1, d2, ${column}${entity === "hour" ? ", day" : ""}
+      from ranking group by d1, d2, ${column}${entity === "hour" ? ", day" : ""}
     ) e`;
 }
 

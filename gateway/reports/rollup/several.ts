@@ -30,7 +30,8 @@ export const countedOf = (counting: string | null): [name: string, sql: string][
       ]
     : [
         ["runs", `(session is not null and ${counting} <> 0)::int`],
-        ["run_hours", `case when session is not null then bit_count(${counting}::bit(24)) else 0 end`],
+        // Of the type that single records have there: of other unions the server gives no part to further processes.
+        ["run_hours", `case when session is not null then bit_count(${counting}::bit(24))::int else 0 end`],
       ];
 
 /** The names under which these sums are told. */

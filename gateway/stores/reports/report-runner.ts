@@ -169,7 +169,9 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
   const { survey } = asked;
   const requests = asked.spec.source === "requests";
   const single = planReport(asked);
-  const together = requests ? survey && planRolled(asked, survey) : isTogether(asked) && planTogether(asked);
+  const together = requests
+    ? survey && (await rolled(asked, survey, ask))
+    : isTogether(asked) && planTogether(asked);
   const answer = together
     ? await inOne(together, ask)
     : { rows: await askIf(single.rows, ask), total: await ask(single.total) };
@@ -198,7 +200,15 @@ async function rolledCoverage(asked: Ask, survey: Survey, ask: Asking): Promise<
   const [firsts] = await ask(firstsQuery(asked.orgId, survey));
   const since = sinceOf(asked, firsts ?? {});
   if (!since) return [];
-  return [coverageRow(since, (await inOne(planRolled(askBefore(asked, since), survey), ask)).total)];
+  const before = await rolled(askBefore(asked, since), survey, ask);
+  return [coverageRow(since, (await inOne(before, ask)).total)];
+}
+
+/** What rows and total are asked of rollups by, once it is known which groups are shown. */
+async function rolled(asked: Ask, survey: Survey, ask: Asking): Promise<Query> {
+  const { choose, answer } = planRolled(asked, survey);
+  const rows = choose && (await ask(choose));
+  return answer(rows?.map(({ d1, d2 }) => ({ d1: d1 ?? "", d2: d2 ?? "" })) ?? null);
 }
 
 const needsReverts = ({ measures }: Spec): boolean =>
