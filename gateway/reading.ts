@@ -19,8 +19,19 @@ export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", pri
 /** Nobody can say what the call cost. */
 export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: null, price: null });
 
+/**
+ * The first place at or after `from` in a chunk that tells something; the chunk's length where none does. To be asked
+ * with `from` rising.
+ */
+export type Seek = (from: number) => number;
+
 /** Reads one stream of a wire, event by event. */
 export type StreamReader = {
+  /**
+   * Where in a chunk, as it came, something may tell the reader more. An event without such a place need not be given
+   * to `event`, which would read none of it.
+   */
+  seek(chunk: Uint8Array): Seek;
   /** Takes one event's data and reads no more of it than it must. True when the event holds nothing but usage. */
   event(data: Uint8Array): boolean;
   /** A chunk with text, a tool call or reasoning was seen. */

@@ -57,9 +57,10 @@ type Flow = Pick<Meter, "watch" | "rest">;
 
 function passing(reader: StreamReader): Flow {
   const splitter = sseSplitter();
+  const take = ({ data }: SseEvent) => void reader.event(data);
   return {
     watch(chunk) {
-      for (const event of splitter.push(chunk)) reader.event(event.data);
+      splitter.read(chunk, reader.seek(chunk), take);
       return chunk;
     },
     rest() {
@@ -106,9 +107,9 @@ function withholding(wire: StreamWire<never>, reader: StreamReader): Flow {
       const source = held.byteLength === 0 ? chunk : Buffer.concat([held, chunk]);
       const cuts: Cut[] = cutLf && chunk[0] === LF ? [[0, 1]] : [];
       cutLf = false;
-      for (const event of splitter.push(chunk)) {
+      splitter.read(chunk, reader.seek(chunk), (event) => {
         if (isWithheld(event)) cuts.push(cutOf(event, source));
-      }
+      });
       const until = decidedUntil(offset + source.byteLength) - offset;
       held = until === source.byteLength ? NOTHING : new Uint8Array(source.subarray(until));
       offset += until;

@@ -1,3 +1,17 @@
+import type { Seek } from "../reading.ts";
+import {
+  COLON,
+  CR,
+  fieldStart,
+  LF,
+  type Line,
+  lineBreaks,
+  mayBecomeBom,
+  NOTHING,
+  valueOfData,
+  wholeLine,
+} from "./sse-line.ts";
+
 /**
  * One event of an SSE stream: its data lines joined, and where it stands in the stream. `start` is the offset of its
  * first field line (comments before it are not part of it), `end` the one after the line break that ends it; of a
@@ -11,12 +25,16 @@ type Pending = { start: number; size: number; data(): Uint8Array };
 type SseSplitter = {
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): SseEvent[];
+  /**
+   * Gives `take` the events that end in this chunk, but may pass over those within it before the place that `seek`
+   * names. It is asked anew after each event.
+   */
+  read(chunk: Uint8Array, seek: Seek, take: (event: SseEvent) => void): void;
   /** The event that the stream broke off in, as if it had ended there; null when it has no data. */
   end(): SseEvent | null;
   pending(): Pending | null;
 };
 
-type Line = { start: number; parts: Uint8Array[] };
 /** Of `data`, the first `owned` lines are copies of our own. */
 type UnderWay = { start: number | null; data: Uint8Array[]; owned: number };
 
@@ -26,74 +44,30 @@ export const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 /** Pieces kept apart before they are joined: many tiny ones would cost far more memory than their bytes. */
 const PARTS_MAX = 1024;
 
-const LF = 0x0a;
-const CR = 0x0d;
-const COLON = 0x3a;
-const BLANK = 0x20;
-const NOTHING = new Uint8Array();
-const BOM = [0xef, 0xbb, 0xbf] as const;
-const BOM_BYTES = Uint8Array.from(BOM);
-const DATA = [..."data"].map((letter) => letter.charCodeAt(0));
-
 /**
  * Splits a byte stream into events, wherever its chunks are cut: LF, CR and CR LF, a BOM, comments and several data
  * lines, as the HTML standard interprets an event stream. Fields other than `data` are passed over.
  */
 export function sseSplitter(): SseSplitter {
-  /** Offset of the next byte to come. */
-  let position = 0;
-  /** The last byte was a CR, so an LF that comes next belongs to it. */
-  let afterCr = false;
-  let line: Line = { start: 0, parts: [] };
-  let event: UnderWay = begun();
-
-  const endLine = (rest: Uint8Array, end: number): SseEvent | null => {
-    const { bytes, start } = wholeLine(line, rest);
-    line = { start: end, parts: [] };
-    if (bytes.byteLength > 0) {
-      if (bytes[0] !== COLON) addField(event, bytes, start);
-      return null;
-    }
-    const ended = event;
-    event = begun();
-    return eventOf(ended, end);
-  };
-
+  const state: State = { position: 0, afterCr: false, line: { start: 0, parts: [] }, event: begun() };
   return {
     push(chunk) {
       const events: SseEvent[] = [];
-      const next = lineBreaks(chunk);
-      let from = 0;
-      const skipLf = () => {
-        if (chunk[from] !== LF) return;
-        from += 1;
-        line.start += 1;
-      };
-      if (afterCr && chunk.byteLength > 0) {
-        skipLf();
-        afterCr = false;
-      }
-      for (let at = next(from); at !== -1; at = next(from)) {
-        const ended = endLine(chunk.subarray(from, at), position + at + 1);
-        if (ended) events.push(ended);
-        from = at + 1;
-        if (chunk[at] !== CR) continue;
-        if (from === chunk.byteLength) afterCr = true;
-        else skipLf();
-      }
-      position += chunk.byteLength;
-      keep(line, event, chunk.subarray(from), position);
+      readChunk(state, { chunk, seek: EVERY, take: (event) => void events.push(event) });
       return events;
     },
+    read: (chunk, seek, take) => readChunk(state, { chunk, seek, take }),
     end() {
-      const { bytes, start } = wholeLine(line, NOTHING);
-      if (bytes.byteLength > 0 && bytes[0] !== COLON) addField(event, bytes, start);
-      const ended = event;
-      line = { start: position, parts: [] };
-      event = begun();
-      return eventOf(ended, position);
+      const { bytes, start } = wholeLine(state.line, NOTHING);
+      if (bytes.byteLength > 0 && bytes[0] !== COLON) addField(state.event, bytes, start);
+      const ended = state.event;
+      state.line = { start: state.position, parts: [] };
+      state.event = begun();
+      return eventOf(ended, state.position);
     },
     pending() {
+      if (isBetweenEvents(state)) return null;
+      const { position, line, event } = state;
       const start = event.start ?? (mayBecomeBom(line) ? line.start : null);
       if (start === null) return null;
       return { start, size: position - start, data: () => joined([...event.data, ...lastOf(line)]) };
@@ -101,49 +75,101 @@ export function sseSplitter(): SseSplitter {
   };
 }
 
+type State = {
+  /** Offset of the next byte to come. */
+  position: number;
+  /** The last byte was a CR, so an LF that comes next belongs to it. */
+  afterCr: boolean;
+  line: Line;
+  event: UnderWay;
+};
+
+const isBetweenEvents = ({ event, line }: State): boolean => event.start === null && line.parts.length === 0;
+
+type Visit = { chunk: Uint8Array; seek: Seek; take: (event: SseEvent) => void };
+
+/** Up to `searched` the chunk was looked through for ends of events. */
+type Pass = Visit & { searched: number };
+
+function readChunk(state: State, visit: Visit): void {
+  const pass: Pass = { ...visit, searched: 0 };
+  const { chunk } = pass;
+  let from = 0;
+  if (state.afterCr && chunk.byteLength > 0) {
+    from = pastLf(state, chunk, from);
+    state.afterCr = false;
+  }
+  from = leap(state, pass, from);
+  if (from < chunk.byteLength) from = readLines(state, pass, from);
+  state.position += chunk.byteLength;
+  if (from < chunk.byteLength || !isBetweenEvents(state)) keep(state, chunk.subarray(from));
+}
+
+/** Reads the lines that end in the chunk; gives where the next one begins. */
+function readLines(state: State, pass: Pass, start: number): number {
+  const { chunk, take } = pass;
+  const next = lineBreaks(chunk, start);
+  let from = start;
+  for (let at = next(from); at !== -1; at = next(from)) {
+    const ended = endLine(state, chunk.subarray(from, at), state.position + at + 1);
+    if (ended) take(ended);
+    from = leap(state, pass, pastBreak(state, chunk, at));
+  }
+  return from;
+}
+
+function endLine(state: State, rest: Uint8Array, end: number): SseEvent | null {
+  const { bytes, start } = wholeLine(state.line, rest);
+  state.line = { start: end, parts: [] };
+  if (bytes.byteLength > 0) {
+    if (bytes[0] !== COLON) addField(state.event, bytes, start);
+    return null;
+  }
+  const ended = state.event;
+  state.event = begun();
+  return eventOf(ended, end);
+}
+
+/** Past the line break at `at`, of which the LF after a CR may be in the next chunk. */
+function pastBreak(state: State, chunk: Uint8Array, at: number): number {
+  const from = at + 1;
+  if (chunk[at] !== CR) return from;
+  state.afterCr = from === chunk.byteLength;
+  return pastLf(state, chunk, from);
+}
+
+function pastLf({ line }: State, chunk: Uint8Array, from: number): number {
+  if (chunk[from] !== LF) return from;
+  line.start += 1;
+  return from + 1;
+}
+
+/** Between two events: past those before the next place that is sought. */
+function leap(state: State, pass: Pass, from: number): number {
+  if (!isBetweenEvents(state)) return from;
+  const to = lastEventEnd(pass, from, pass.seek(from));
+  state.line.start = state.position + to;
+  return to;
+}
+
+const EVERY: Seek = (from) => from;
+
+/**
+ * Where the last of the events that end at or before `until` ends, as two line feeds show whatever else the stream ends
+ * its lines with; `from` where none does. No part of a chunk is searched twice: behind the end that a search found there
+ * is none up to where it began.
+ */
+function lastEventEnd(pass: Pass, from: number, until: number): number {
+  const { chunk, searched } = pass;
+  const first = Math.max(from + 2, searched + 1);
+  pass.searched = Math.max(searched, until);
+  for (let end = until; end >= first; end -= 1) {
+    if (chunk[end - 1] === LF && chunk[end - 2] === LF) return end;
+  }
+  return from;
+}
+
 const begun = (): UnderWay => ({ start: null, data: [], owned: 0 });
-
-/** The line breaks of a chunk in turn; -1 after the last. Each search goes on where it ended: a chunk is searched once. */
-function lineBreaks(chunk: Uint8Array): (from: number) => number {
-  let lf = chunk.indexOf(LF);
-  let cr = chunk.indexOf(CR);
-  return (from) => {
-    if (lf !== -1 && lf < from) lf = chunk.indexOf(LF, from);
-    if (cr !== -1 && cr < from) cr = chunk.indexOf(CR, from);
-    return lf === -1 || cr === -1 ? Math.max(lf, cr) : Math.min(lf, cr);
-  };
-}
-
-const startsWith = (bytes: Uint8Array, prefix: readonly number[]): boolean =>
-  prefix.every((byte, index) => bytes[index] === byte);
-
-/** A BOM at the very beginning of the stream is not part of its first line. */
-function wholeLine({ start, parts }: Line, rest: Uint8Array): { bytes: Uint8Array; start: number } {
-  const bytes = parts.length === 0 ? rest : Buffer.concat([...parts, rest]);
-  const marked = start === 0 && startsWith(bytes, BOM);
-  return marked ? { bytes: bytes.subarray(BOM.length), start: BOM.length } : { bytes, start };
-}
-
-const headOf = ({ parts }: Line): Uint8Array =>
-  Buffer.concat(parts.slice(0, 4).map((part) => part.subarray(0, 4)));
-
-/** Where the line under way starts, once its first byte tells that it is a field. */
-function fieldStart(line: Line): number | null {
-  const head = headOf(line);
-  const from = line.start === 0 && startsWith(head, BOM) ? BOM.length : 0;
-  if (head.byteLength === from || head[from] === COLON || mayBecomeBom(line)) return null;
-  return line.start + from;
-}
-
-function mayBecomeBom(line: Line): boolean {
-  const head = headOf(line);
-  return (
-    line.start === 0 &&
-    head.byteLength > 0 &&
-    head.byteLength < BOM.length &&
-    startsWith(BOM_BYTES, [...head])
-  );
-}
 
 /** The value of the line under way, when it is a `data` line. */
 function lastOf(line: Line): Uint8Array[] {
@@ -160,14 +186,6 @@ function addField(event: UnderWay, line: Uint8Array, start: number): void {
   event.owned = 1;
 }
 
-/** The value of a `data` line, without the one blank that may follow the colon; null for any other field. */
-function valueOfData(line: Uint8Array): Uint8Array | null {
-  if (!startsWith(line, DATA)) return null;
-  if (line.byteLength === DATA.length) return NOTHING;
-  if (line[DATA.length] !== COLON) return null;
-  return line.subarray(line[DATA.length + 1] === BLANK ? DATA.length + 2 : DATA.length + 1);
-}
-
 function eventOf({ start, data }: UnderWay, end: number): SseEvent | null {
   if (start === null || data.length === 0 || end - start > EVENT_BYTES_MAX) return null;
   return { data: joined(data), start, end };
@@ -177,7 +195,7 @@ function eventOf({ start, data }: UnderWay, end: number): SseEvent | null {
  * Keeps what an unfinished event has so far. Copied, because the chunk goes on to the client and is not ours to keep.
  * Of an event beyond the limit only that its line has begun.
  */
-function keep(line: Line, event: UnderWay, rest: Uint8Array, position: number): void {
+function keep({ line, event, position }: State, rest: Uint8Array): void {
   if (rest.byteLength > 0) line.parts.push(new Uint8Array(rest));
   if (line.parts.length >= PARTS_MAX) line.parts = [Buffer.concat(line.parts)];
   const fresh = event.data.splice(event.owned).map((value) => new Uint8Array(value));

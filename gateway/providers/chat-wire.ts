@@ -2,8 +2,9 @@ import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
 import { openaiError } from "./openai-error.ts";
-import { holds, indexIn, listOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
+import { listOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
+import { holds, indexIn, needle, type Search, searchFor, seekIn } from "./telling-text.ts";
 import type { Wire } from "./wires.ts";
 
 /** OpenAI's chat completions, and what others made of them. */
@@ -39,6 +40,10 @@ function chatStream(facts: ProviderFacts): StreamReader {
   };
 
   return {
+    seek(chunk) {
+      const next = seekIn(chunk, SEARCHES);
+      return (from) => (contentSeen ? next(from) : from);
+    },
     event(data) {
       if (isDone(data)) {
         terminalSeen = true;
@@ -79,18 +84,39 @@ const decoder = new TextDecoder();
 const isDone = (data: Uint8Array): boolean =>
   data.byteLength <= 16 && decoder.decode(data).trim() === "[DONE]";
 
+const DONE = needle("[DONE]");
+const ERROR = needle('"error"');
+const USAGE = needle('"usage"');
+const USAGE_NULL = needle('"usage":null');
+
 /** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */
-const tellsMore = (data: Uint8Array): boolean => tellsUsage(data) || holds(data, '"error"');
+const tellsMore = (data: Uint8Array): boolean => tellsUsage(data) || holds(data, ERROR);
 
 const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
 
 /** Chunks of a stream that was asked for usage all carry `"usage":null` but the last. */
 function tellsUsage(data: Uint8Array): boolean {
-  for (let at = indexIn(data, '"usage"'); at !== -1; at = indexIn(data, '"usage"', at + 1)) {
+  for (let at = usageAt(data, 0); at !== -1; at = usageAt(data, at + 1)) {
     if (!NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;
   }
   return false;
 }
+
+/** Passes over the `null` in its usual form. */
+const usageAt: Search = (bytes, from) => {
+  let at = indexIn(bytes, USAGE, from);
+  while (at !== -1 && isNullAt(bytes, at)) at = indexIn(bytes, USAGE, at + USAGE_NULL.byteLength);
+  return at;
+};
+
+function isNullAt(bytes: Uint8Array, at: number): boolean {
+  for (let index = USAGE.byteLength; index < USAGE_NULL.byteLength; index += 1) {
+    if (bytes[at + index] !== USAGE_NULL[index]) return false;
+  }
+  return true;
+}
+
+const SEARCHES = [usageAt, searchFor(ERROR), searchFor(DONE)];
 
 /** Members of a delta that are content, in OpenAI's words and others'. A role alone is none. */
 const CONTENT_MEMBERS = [
@@ -136,5 +162,8 @@ const isUsageOnly = (chunk: Told): boolean =>
 function mayBeUsageOnly(data: Uint8Array): boolean {
   const first = data.find((byte) => byte !== 0x20 && byte !== 0x09);
   if (first !== undefined && first !== 0x7b) return false;
-  return !holds(data, '"delta":') && !holds(data, '"choices":[{');
+  return !holds(data, DELTA) && !holds(data, CHOICE);
 }
+
+const DELTA = needle('"delta":');
+const CHOICE = needle('"choices":[{');

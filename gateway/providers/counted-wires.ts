@@ -2,7 +2,7 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { openaiError } from "./openai-error.ts";
 import { countOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
-import { typedStream } from "./typed-stream.ts";
+import { typedStreams } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 
 /** A wire whose answers are never streamed: all there is to know of it is where an answer tells its usage. */
@@ -12,7 +12,7 @@ const counted = (usageOf: (answer: Told) => Usage | null): Wire => ({
     const answer = toldIn(bytes) ?? {};
     return readingOf({ usage: usageOf(answer), model: nameOf(answer["model"]), tier: null, final: true });
   },
-  openStream: () => typedStream({ telling: [], take: () => undefined }),
+  openStream: typedStreams({ telling: [], take: () => undefined }),
   mayBeUsageOnly: () => false,
   endsWithBody: true,
 });

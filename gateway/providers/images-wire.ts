@@ -3,7 +3,7 @@ import { openaiError } from "./openai-error.ts";
 import { nameOf, objectOf, sumOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import { typedStream } from "./typed-stream.ts";
+import { typedStreams } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 
 /**
@@ -19,17 +19,16 @@ export const IMAGES_WIRE: Wire = {
     const usage = images === null ? null : { ...tokensIn(answer), images };
     return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true });
   },
-  openStream: () =>
-    typedStream({
-      telling: ['.completed"'],
-      take(shown, type, event) {
-        const completed = type.endsWith(".completed");
-        shown.content ||= completed || type.endsWith(".partial_image");
-        shown.model ??= nameOf(event["model"]);
-        if (!completed) return;
-        shown.usage = { ...added(shown.usage, tokensIn(event)), images: (shown.usage.images ?? 0) + 1 };
-      },
-    }),
+  openStream: typedStreams({
+    telling: ['.completed"'],
+    take(shown, type, event) {
+      const completed = type.endsWith(".completed");
+      shown.content ||= completed || type.endsWith(".partial_image");
+      shown.model ??= nameOf(event["model"]);
+      if (!completed) return;
+      shown.usage = { ...added(shown.usage, tokensIn(event)), images: (shown.usage.images ?? 0) + 1 };
+    },
+  }),
   mayBeUsageOnly: () => false,
   endsWithBody: true,
 };

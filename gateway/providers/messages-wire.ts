@@ -1,8 +1,9 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { billsMore, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
-import { holds, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
+import { nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
+import { holds, needle, searchFor, seekIn } from "./telling-text.ts";
 import type { Wire } from "./wires.ts";
 
 /** Anthropic's messages. */
@@ -59,6 +60,10 @@ function messagesStream(): StreamReader {
   };
 
   return {
+    seek(chunk) {
+      const next = seekIn(chunk, SEARCHES);
+      return (from) => (contentSeen ? next(from) : from);
+    },
     event(data) {
       if (contentSeen && !tellsMore(data)) return false;
       const event = toldIn(data);
@@ -88,8 +93,11 @@ const messagesReading = (seen: { usage: Told | null; model: string | null; final
     final: seen.final && !(seen.usage && billsMore(seen.usage)),
   });
 
+const TELLING = ['"message_', '"error"'].map(needle);
+const SEARCHES = TELLING.map(searchFor);
+
 /** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */
-const tellsMore = (data: Uint8Array): boolean => holds(data, '"message_') || holds(data, '"error"');
+const tellsMore = (data: Uint8Array): boolean => TELLING.some((text) => holds(data, text));
 
 /** Block types that are content by being there: their names are not streamed piece by piece. */
 const WHOLE_BLOCKS = new Set(["text", "thinking"]);

@@ -39,10 +39,3 @@ export function sumOf(...counts: (number | null)[]): number | null {
 /** A part of a whole: null where it was not told or is larger than the whole, so cannot be a part of it. */
 export const partOf = (part: number | null, whole: number | null): number | null =>
   part !== null && whole !== null && part <= whole ? part : null;
-
-/** Whether the bytes hold the ASCII text. Far cheaper than parsing them. */
-export const holds = (bytes: Uint8Array, text: string): boolean => indexIn(bytes, text) !== -1;
-
-/** Where the ASCII text stands in the bytes, from `from` on; -1 where it does not. */
-export const indexIn = (bytes: Uint8Array, text: string, from = 0): number =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(text, from, "latin1");

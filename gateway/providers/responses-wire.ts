@@ -3,8 +3,11 @@ import type { Told } from "./provider-json.ts";
 import { listOf, nameOf, objectOf, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import { type Shown, typedStream } from "./typed-stream.ts";
+import { type Shown, typedStreams } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
+
+const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
+const isLast = (type: string): boolean => LAST.some((last) => last === type);
 
 /** OpenAI's responses. A stream tells its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
@@ -13,12 +16,9 @@ export const RESPONSES_WIRE: Wire = {
     const { billsMore, ...told } = answerOf(toldIn(bytes));
     return readingOf({ ...told, final: !billsMore });
   },
-  openStream: () => typedStream({ telling: LAST.map((type) => `"${type}"`), take }),
+  openStream: typedStreams({ telling: LAST.map((type) => `"${type}"`), take }),
   mayBeUsageOnly: () => false,
 };
-
-const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
-const isLast = (type: string): boolean => LAST.some((last) => last === type);
 
 function take(shown: Shown, type: string, event: Told): void {
   shown.content ||= isContent(type, event);

@@ -2,7 +2,7 @@ import { openaiError } from "./openai-error.ts";
 import { objectOf } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import { typedStream } from "./typed-stream.ts";
+import { typedStreams } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 
 /**
@@ -12,19 +12,18 @@ import type { Wire } from "./wires.ts";
 export const SPEECH_WIRE: Wire = {
   ...openaiError,
   readAnswer: () => readingOf({ usage: null, model: null, tier: null, final: true }),
-  openStream: () =>
-    typedStream({
-      telling: ['"speech.audio.done"'],
-      take(shown, type, event) {
-        shown.content ||= type === "speech.audio.delta";
-        if (type !== "speech.audio.done") return;
-        shown.terminal = true;
-        const usage = objectOf(event["usage"]);
-        if (!usage) return;
-        const told = responsesUsage(usage);
-        shown.usage = { ...told, audioOutputTokens: told.outputTokens };
-      },
-    }),
+  openStream: typedStreams({
+    telling: ['"speech.audio.done"'],
+    take(shown, type, event) {
+      shown.content ||= type === "speech.audio.delta";
+      if (type !== "speech.audio.done") return;
+      shown.terminal = true;
+      const usage = objectOf(event["usage"]);
+      if (!usage) return;
+      const told = responsesUsage(usage);
+      shown.usage = { ...told, audioOutputTokens: told.outputTokens };
+    },
+  }),
   mayBeUsageOnly: () => false,
   opaque: true,
 };

@@ -2,7 +2,7 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { openaiError } from "./openai-error.ts";
 import { countOf, nameOf, objectOf, partOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
-import { typedStream } from "./typed-stream.ts";
+import { typedStreams } from "./typed-stream.ts";
 import type { Wire } from "./wires.ts";
 
 /**
@@ -15,16 +15,15 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
     const answer = toldIn(bytes) ?? {};
     return readingOf({ usage: tokensIn(answer), model: nameOf(answer["model"]), tier: null, final: true });
   },
-  openStream: () =>
-    typedStream({
-      telling: ['"transcript.text.done"'],
-      take(shown, type, event) {
-        shown.content ||= type === "transcript.text.delta" || type === "transcript.text.segment";
-        if (type !== "transcript.text.done") return;
-        shown.terminal = true;
-        shown.usage = tokensIn(event) ?? NO_USAGE;
-      },
-    }),
+  openStream: typedStreams({
+    telling: ['"transcript.text.done"'],
+    take(shown, type, event) {
+      shown.content ||= type === "transcript.text.delta" || type === "transcript.text.segment";
+      if (type !== "transcript.text.done") return;
+      shown.terminal = true;
+      shown.usage = tokensIn(event) ?? NO_USAGE;
+    },
+  }),
   mayBeUsageOnly: () => false,
 };
 

@@ -1,7 +1,8 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamReader } from "../reading.ts";
-import { holds, objectOf, type Told, toldIn } from "./provider-json.ts";
+import { objectOf, type Told, toldIn } from "./provider-json.ts";
 import { readingOf } from "./reading-of.ts";
+import { holds, type Needle, needle, type Search, searchFor, seekIn } from "./telling-text.ts";
 
 /** What a stream has shown so far. */
 export type Shown = {
@@ -22,13 +23,28 @@ export type StreamRules = {
   take(shown: Shown, type: string, event: Told): void;
 };
 
-/** A reader of OpenAI's newer streams, whose every event says its `type` and of which one of the last tells the usage. */
-export function typedStream({ telling, take }: StreamRules): StreamReader {
+/**
+ * Opens readers of one of OpenAI's newer streams, whose every event says its `type` and of which one of the last tells
+ * the usage.
+ */
+export function typedStreams({ telling, take }: StreamRules): () => StreamReader {
+  const texts = ['"error"', ...telling].map(needle);
+  const searches = texts.map(searchFor);
+  return () => typedStream({ texts, searches, take });
+}
+
+type Opened = { texts: readonly Needle[]; searches: readonly Search[]; take: StreamRules["take"] };
+
+function typedStream({ texts, searches, take }: Opened): StreamReader {
   const shown: Shown = { content: false, terminal: false, usage: NO_USAGE, model: null, tier: null };
   let errorSeen = false;
   // A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing.
-  const tells = (data: Uint8Array) => holds(data, '"error"') || telling.some((text) => holds(data, text));
+  const tells = (data: Uint8Array) => texts.some((text) => holds(data, text));
   return {
+    seek(chunk) {
+      const next = seekIn(chunk, searches);
+      return (from) => (shown.content ? next(from) : from);
+    },
     event(data) {
       const event = shown.content && !tells(data) ? null : toldIn(data);
       const type = event?.["type"];

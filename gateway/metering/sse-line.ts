@@ -1,0 +1,63 @@
+/** A line under way: where it starts in the stream, and what of it earlier chunks had. */
+export type Line = { start: number; parts: Uint8Array[] };
+
+export const LF = 0x0a;
+export const CR = 0x0d;
+export const COLON = 0x3a;
+export const NOTHING = new Uint8Array();
+const BLANK = 0x20;
+const BOM = [0xef, 0xbb, 0xbf] as const;
+const BOM_BYTES = Uint8Array.from(BOM);
+const DATA = [..."data"].map((letter) => letter.charCodeAt(0));
+
+/** The line breaks of a chunk in turn; -1 after the last. Each search goes on where it ended: a chunk is searched once. */
+export function lineBreaks(chunk: Uint8Array, start: number): (from: number) => number {
+  let lf = chunk.indexOf(LF, start);
+  let cr = chunk.indexOf(CR, start);
+  return (from) => {
+    if (lf !== -1 && lf < from) lf = chunk.indexOf(LF, from);
+    if (cr !== -1 && cr < from) cr = chunk.indexOf(CR, from);
+    return lf === -1 || cr === -1 ? Math.max(lf, cr) : Math.min(lf, cr);
+  };
+}
+
+function startsWith(bytes: Uint8Array, prefix: ArrayLike<number>): boolean {
+  for (let index = 0; index < prefix.length; index += 1) if (bytes[index] !== prefix[index]) return false;
+  return true;
+}
+
+/** A BOM at the very beginning of the stream is not part of its first line. */
+export function wholeLine({ start, parts }: Line, rest: Uint8Array): { bytes: Uint8Array; start: number } {
+  const bytes = parts.length === 0 ? rest : Buffer.concat([...parts, rest]);
+  const marked = start === 0 && startsWith(bytes, BOM);
+  return marked ? { bytes: bytes.subarray(BOM.length), start: BOM.length } : { bytes, start };
+}
+
+const headOf = ({ parts }: Line): Uint8Array =>
+  Buffer.concat(parts.slice(0, 4).map((part) => part.subarray(0, 4)));
+
+/** Where the line under way starts, once its first byte tells that it is a field. */
+export function fieldStart(line: Line): number | null {
+  const head = headOf(line);
+  const from = line.start === 0 && startsWith(head, BOM) ? BOM.length : 0;
+  if (head.byteLength === from || head[from] === COLON || mayBecomeBom(line)) return null;
+  return line.start + from;
+}
+
+export function mayBecomeBom(line: Line): boolean {
+  const head = headOf(line);
+  return (
+    line.start === 0 &&
+    head.byteLength > 0 &&
+    head.byteLength < BOM.length &&
+    startsWith(BOM_BYTES, [...head])
+  );
+}
+
+/** The value of a `data` line, without the one blank that may follow the colon; null for any other field. */
+export function valueOfData(line: Uint8Array): Uint8Array | null {
+  if (!startsWith(line, DATA)) return null;
+  if (line.byteLength === DATA.length) return NOTHING;
+  if (line[DATA.length] !== COLON) return null;
+  return line.subarray(line[DATA.length + 1] === BLANK ? DATA.length + 2 : DATA.length + 1);
+}
