@@ -111,7 +111,8 @@ function readLines(state: State, pass: Pass, start: number): number {
   const next = lineBreaks(chunk, start);
   let from = start;
   for (let at = next(from); at !== -1; at = next(from)) {
-    const ended = endLine(state, chunk.subarray(from, at), state.position + at + 1);
+    const rest = from === at ? NOTHING : chunk.subarray(from, at);
+    const ended = endLine(state, rest, state.position + at + 1);
     if (ended) take(ended);
     from = leap(state, pass, pastBreak(state, chunk, at));
   }

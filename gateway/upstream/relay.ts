@@ -28,6 +28,7 @@ export type StreamRelay = {
   settle(ending: Ending, reading: Reading): Promise<void>;
 };
 
+type Part = Bun.ReadableStreamDefaultReadResult<Uint8Array>;
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /** One stream on its way. `reading`: a read of the provider is under way; `gone`: nobody listens any more. */
@@ -88,8 +89,13 @@ function leave(run: Run): void {
 async function pull(run: Run, controller: Controller): Promise<void> {
   try {
     // A pull must enqueue something or end the stream: one that returns with nothing is not called again.
-    while (!(await step(run, controller)));
+    for (let passed = false; !passed; ) {
+      // Each further `async` between here and the provider would cost every chunk its promises.
+      const stepped = step(run, controller, arrived(run, await read(run)));
+      passed = typeof stepped === "boolean" ? stepped : await stepped;
+    }
   } catch {
+    run.reading = false;
     run.relay.watchdog.release(run.watched);
     run.relay.meter.rest();
     await settle(run, run.gone ? "client_gone" : "upstream_broken");
@@ -97,36 +103,35 @@ async function pull(run: Run, controller: Controller): Promise<void> {
   }
 }
 
-/** One chunk of the provider's; true once the client got something, or nothing more will come. */
-async function step(run: Run, controller: Controller): Promise<boolean> {
-  const chunk = await next(run);
+/** One chunk of the provider's, null at its end; true once the client got something, or nothing more will come. */
+function step(run: Run, controller: Controller, chunk: Uint8Array | null): boolean | Promise<boolean> {
   if (run.gone) {
     if (chunk) look(run, chunk);
-    await drain(run);
-    return true;
+    return drain(run).then(() => true);
   }
-  if (!chunk) {
-    await finish(run, controller);
-    return true;
-  }
+  if (!chunk) return finish(run, controller).then(() => true);
   const passed = look(run, chunk);
-  if (run.relay.meter.terminalSeen()) await settle(run, "complete");
+  return run.relay.meter.terminalSeen()
+    ? settle(run, "complete").then(() => hand(run, controller, passed))
+    : hand(run, controller, passed);
+}
+
+function hand(run: Run, controller: Controller, passed: Uint8Array | null): boolean {
   if (passed && !run.gone) controller.enqueue(passed);
   return passed !== null || run.gone;
 }
 
-async function next(run: Run): Promise<Uint8Array | null> {
-  const { clock } = run.relay;
+function read(run: Run): Promise<Part> {
   run.reading = true;
-  run.watched.deadlineMs = clock.monotonicMs() + GAP_MS;
-  try {
-    const part = await run.reader.read();
-    run.ended = part.done;
-    return part.done ? null : part.value;
-  } finally {
-    run.reading = false;
-    run.watched.deadlineMs = clock.monotonicMs() + READER_STALL_MS;
-  }
+  run.watched.deadlineMs = run.relay.clock.monotonicMs() + GAP_MS;
+  return run.reader.read();
+}
+
+function arrived(run: Run, part: Part): Uint8Array | null {
+  run.reading = false;
+  run.watched.deadlineMs = run.relay.clock.monotonicMs() + READER_STALL_MS;
+  run.ended = part.done;
+  return part.done ? null : part.value;
 }
 
 function look(run: Run, chunk: Uint8Array): Uint8Array | null {
@@ -167,7 +172,7 @@ async function drain(run: Run): Promise<void> {
   let bytesLeft = allowed ? DRAIN.bytesMax : 0;
   try {
     while (bytesLeft > 0 && !relay.meter.terminalSeen() && relay.clock.monotonicMs() < until) {
-      const chunk = await next(run);
+      const chunk = arrived(run, await read(run));
       run.watched.deadlineMs = until;
       if (!chunk) break;
       bytesLeft -= chunk.byteLength;
@@ -177,6 +182,7 @@ async function drain(run: Run): Promise<void> {
   } catch {
     // The provider broke off as well: what was seen is what is recorded.
   } finally {
+    run.reading = false;
     if (allowed) relay.drains?.leave();
     relay.watchdog.release(run.watched);
     await settle(run, "client_gone");
