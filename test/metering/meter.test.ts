@@ -77,6 +77,53 @@ test("the stream goes on less exactly the usage events, wherever it is cut and h
   );
 });
 
+/** Running figures, an error and a late tier among deltas that tell nothing, some of which quote words of the wire. */
+const told = fc.array(
+  fc.constantFrom(
+    { choices: [{ index: 0, delta: { content: "a" } }], usage: null },
+    { choices: [{ index: 0, delta: { content: '"usage":{} [DONE] "error":{}' } }] },
+    {
+      choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
+      usage: { prompt_tokens: 3, completion_tokens: 1 },
+    },
+    { choices: [], service_tier: "flex", usage: { prompt_tokens: 3, completion_tokens: 2 }, model: "m" },
+    { choices: [], x_groq: { usage: { prompt_tokens: 4, completion_tokens: 2 } }, usage: null },
+    { error: { message: "overloaded" } },
+    { type: "message_start", message: { model: "m", usage: { input_tokens: 5, output_tokens: 1 } } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: '{"message_delta"}' } },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } },
+    { type: "response.output_text.delta", delta: "a" },
+    { type: "response.completed", response: { model: "m", usage: { input_tokens: 1, output_tokens: 2 } } },
+    { type: "error", error: { type: "overloaded_error" } },
+    "[DONE]",
+  ),
+  { maxLength: 12 },
+);
+
+test("what is read of a stream is the same, wherever it is cut and however its lines end", () => {
+  fc.assert(
+    fc.property(
+      told,
+      lineBreaks,
+      cuts,
+      fc.constantFrom("chat", "messages", "responses"),
+      (data, eol, at, wire) => {
+        const texts = data.map((it) => (typeof it === "string" ? it : JSON.stringify(it)));
+        const stream = utf8.encode(texts.map((it) => ["event: x", `data: ${it}`, "", ""].join(eol)).join(""));
+        const seen = (chunks: readonly Uint8Array[]) => {
+          const meter = streamMeter(WIRES[wire as "chat"], PROVIDERS.openai, { withholdUsage: false });
+          pass(meter, chunks);
+          return [meter.contentSeen(), meter.terminalSeen(), meter.errorSeen(), meter.reading(false)];
+        };
+        const bytewise = seen(Array.from(stream, (byte) => Uint8Array.of(byte)));
+        expect(seen([stream])).toEqual(bytewise);
+        expect(seen(cutAt(stream, at))).toEqual(bytewise);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
 test("a stream that breaks off anywhere loses no byte, but those of a whole usage event", () => {
   const stream = utf8.encode(`data: ${DELTA}\n\ndata: ${USAGE}\n\ndata: [DONE]\n\n`);
   const [from, to] = [`data: ${DELTA}\n\n`, `data: ${USAGE}`].map((part) => utf8.encode(part).byteLength) as [
