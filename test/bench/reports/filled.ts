@@ -8,13 +8,17 @@ import { migrate } from "#drizzle/migrate.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { systemClock } from "#shared/clock.ts";
 import { createLog } from "#shared/log.ts";
+import { whenAskedToStop } from "#shared/stopping.ts";
 import { generate } from "./generate.ts";
 import { seconds } from "./measure.ts";
 
 /** Mid-day, so that every window has an edge within an hour. */
 export const NOW = new Date("2026-11-18T15:37:12.345Z");
 
-/** A Postgres of its own with so many records, rolled up; `kept` is a directory that keeps it and is taken up again. */
+/**
+ * A Postgres of its own with so many records, rolled up; `kept` is a directory that keeps it and is taken up again. It ends
+ * with the process, too, if that is asked to stop.
+ */
 export type Filled = {
   url: string;
   sql: postgres.Sql;
@@ -22,6 +26,12 @@ export type Filled = {
   cpuMs(): number;
   stop(): Promise<void>;
 };
+
+const running = new Set<() => Promise<void>>();
+whenAskedToStop(
+  false,
+  () => void Promise.all([...running].map((stop) => stop())).then(() => process.exit(1)),
+);
 
 export async function filled(records: number, kept?: string): Promise<Filled> {
   const directory = kept ?? mkdtempSync(join(tmpdir(), "rollups-bench-"));
@@ -38,10 +48,12 @@ export async function filled(records: number, kept?: string): Promise<Filled> {
   const sql = connect(database.url, { name: "bench", max: 1, statementTimeoutMs: 0 });
   const cpuMs = () => (process.platform === "linux" ? cpuOf(database.data) : 0);
   const stop = async () => {
-    await sql.end();
+    running.delete(stop);
+    await sql.end({ timeout: 1 });
     await database.stop();
     if (kept === undefined) rmSync(directory, { recursive: true });
   };
+  running.add(stop);
   try {
     const updated = await seconds(async () => await migrate(database.url));
     if (updated > 2) console.log(`updated the tables in ${updated.toFixed(0)} s`);
