@@ -45,7 +45,10 @@ export function compressedMeter(inner: Meter, encoding: string): Meter {
     },
     rest() {
       const plain = size <= COMPRESSED_MAX ? decodedCopy(Buffer.concat(chunks), encoding) : null;
-      if (plain) inner.watch(plain);
+      if (plain) {
+        inner.watch(plain);
+        inner.rest();
+      }
       chunks.length = 0;
       return null;
     },
