@@ -180,7 +180,8 @@ async function drain(run: Run): Promise<void> {
     }
     relay.meter.rest();
   } catch {
-    // The provider broke off as well: what was seen is what is recorded.
+    // The provider broke off as well: what was seen is what is recorded, the event that it broke off in included.
+    relay.meter.rest();
   } finally {
     run.reading = false;
     if (allowed) relay.drains?.leave();

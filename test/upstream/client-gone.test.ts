@@ -27,17 +27,19 @@ function bodyOf(it: DialectCase): ReadableStream<Uint8Array> {
 }
 
 type Settled = { ending: Ending; reading: Reading };
+type Answer = Pick<DialectCase, "wire" | "kind"> & { body: ReadableStream<Uint8Array> };
+type Client = (reader: ReadableStreamDefaultReader<Uint8Array>) => Promise<unknown>;
 
-/** The client reads one chunk of the answer and leaves. */
-function left(it: DialectCase): Promise<Settled> {
+/** What is settled of the answer when the client does this. */
+function settled({ wire: name, kind, body }: Answer, client: Client): Promise<Settled> {
   const watchdog = startWatchdog(systemClock);
-  const wire: Wire = WIRES[it.wire];
+  const wire: Wire = WIRES[name];
   return new Promise<Settled>((resolve, reject) => {
     const relayed = relayStream({
-      body: bodyOf(it),
+      body,
       framed: true,
       endsWithBody: wire.endsWithBody === true,
-      meter: streamMeter(wire, PROVIDERS[it.kind], { withholdUsage: false }),
+      meter: streamMeter(wire, PROVIDERS[kind], { withholdUsage: false }),
       clock: systemClock,
       watchdog,
       drains: drainPool(),
@@ -45,17 +47,31 @@ function left(it: DialectCase): Promise<Settled> {
       onContent: () => undefined,
       settle: async (ending, reading) => resolve({ ending, reading }),
     });
-    const reader = relayed.getReader();
-    reader.read().then(() => reader.cancel(), reject);
+    client(relayed.getReader()).catch(reject);
   }).finally(watchdog.close);
 }
+
+/** Reads one chunk of the answer and leaves. */
+const leaves: Client = async (reader) => {
+  await reader.read();
+  await reader.cancel();
+};
+
+/** Reads on until the answer breaks off. */
+const stays: Client = async (reader) => {
+  await expect(
+    (async () => {
+      while (!(await reader.read()).done);
+    })(),
+  ).rejects.toThrow();
+};
 
 for (const dialect of new Set(CASES.map((it) => it.dialect))) {
   describe(dialect, () => {
     test.each(CASES.filter((it) => it.dialect === dialect).map((it) => [it.name, it] as const))(
       "a client that leaves does not change what is counted: %s",
       async (_, it) => {
-        const { ending, reading } = await left(it);
+        const { ending, reading } = await settled({ ...it, body: bodyOf(it) }, leaves);
         const { usage, usageSource, responseModel, serviceTier } = it.expect;
         expect(reading).toEqual({ usage, usageSource, responseModel, serviceTier } as Reading);
         expect(ending).toBe("client_gone");
@@ -63,3 +79,35 @@ for (const dialect of new Set(CASES.map((it) => it.dialect))) {
     );
   });
 }
+
+/** A usage event that lacks the blank line after it, and then nothing more. */
+function brokenOff(): ReadableStream<Uint8Array> {
+  const texts = [
+    'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+    'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n',
+  ].values();
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const next = texts.next();
+        if (next.done) controller.error(new Error("reset"));
+        else controller.enqueue(new TextEncoder().encode(next.value));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+test.each([
+  ["leaves", leaves, "client_gone"],
+  ["stays", stays, "upstream_broken"],
+] as const)(
+  "an event that the provider broke off in counts for a client that %s",
+  async (_, client, ending) => {
+    const answer = { wire: "chat", kind: "openai", body: brokenOff() } as const;
+    expect(await settled(answer, client)).toMatchObject({
+      ending,
+      reading: { usage: { uncachedInputTokens: 3, outputTokens: 2 } },
+    });
+  },
+);
