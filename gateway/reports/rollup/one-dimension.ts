@@ -5,6 +5,7 @@ import { asksForLane } from "../spec.ts";
 import {
   type Context,
   countsOf,
+  dayOf,
   ENTITIES,
   isTimely,
   OF_DAY,
@@ -49,7 +50,7 @@ type Tables = {
 /** Rows `t` of a table. */
 type Rows = { table: string; day: string; where: string; known?: Readonly<Record<string, string>> };
 
-/** Of hours, and of quarters of the hour that the window cuts. */
+/** Of hours, and of quarters of the hour that the window cuts: sums may end days before it, at an hour that changed. */
 function sumsOfLastDay(params: Parameters, { toDay, span, quarters }: Reach): Rows[] {
   const day = `date '${toDay}'`;
   const midnight = down(DAY_MS, span.toMs);
@@ -60,7 +61,14 @@ function sumsOfLastDay(params: Parameters, { toDay, span, quarters }: Reach): Ro
       ? [{ table: "rollup_hourly", day, where: boundsSql("t.hour", hours, params) }]
       : []),
     ...(quarters
-      ? [{ table: "rollup_quarters", day, where: boundsSql("t.at", quarters, params), known }]
+      ? [
+          {
+            table: "rollup_quarters",
+            day: `date '${dayOf(quarters.fromMs)}'`,
+            where: boundsSql("t.at", quarters, params),
+            known,
+          },
+        ]
       : []),
   ];
 }

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import type { Spec } from "#shared/report.ts";
+import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { ledger } from "./ledger.ts";
+
+const NOW = new Date("2026-11-21T12:34:56Z");
+
+test("quarters of the hour that a window cuts are of its day, though sums end days before, at an hour that changed", async () => {
+  const it = await ledger();
+  const call = (startedAt: string) => settledRow(openRow({ startedAt }), {});
+  await it.write(["2026-11-03", "2026-11-12", "2026-11-20"].map((day) => call(`${day}T10:05:00Z`)));
+  await it.rollups.catchUp(NOW);
+  await it.write([call("2026-11-12T10:06:00Z")]);
+  const asked: Spec = {
+    source: "requests",
+    dimensions: ["day"],
+    measures: ["requests"],
+    filters: {},
+    range: { from: "2026-11-01", to: "2026-11-20T10:40:00Z" },
+    compare: "none",
+    view: "table",
+  };
+  const { rows } = await it.rolled.run(asked, NOW);
+  expect(rows.map(({ groups: [day], current }) => [day, current?.requests])).toEqual([
+    ["2026-11-03", 1],
+    ["2026-11-12", 2],
+    ["2026-11-20", 1],
+  ]);
+  await it.close();
+}, 20_000);
