@@ -30,8 +30,8 @@ const countedOf = ({ entities }: Context): Record<string, string> =>
   );
 
 /**
- * The facts `name`: those that are summed up, those of persons, and those of sessions of several rows; `ranked`: of the
- * groups that are chosen before.
+ * The facts `name`: those that are summed up, those of persons where sums do not tell of them, and those of sessions of
+ * several rows; `ranked`: of the groups that are chosen before.
  */
 export function countedFacts(
   context: Context,

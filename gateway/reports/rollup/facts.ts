@@ -26,7 +26,7 @@ export function factsSql(
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  // What a time leaves is grouped alone, and not by day.
+  // Times are asked of cells and records before these are grouped, so that only dimensions need days told apart.
   const conditions = filters
     .filter(([name]) => !isTimely(name))
     .map(([name, values]) => `and ${conditionOf(name, values, params)}`);
