@@ -89,7 +89,7 @@ const ERROR = needle('"error"');
 const USAGE = needle('"usage"');
 const USAGE_NULL = needle('"usage":null');
 
-/** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */
+/** A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped. */
 const tellsMore = (data: Uint8Array): boolean => tellsUsage(data) || holds(data, ERROR);
 
 const NULL_MEMBER = /^"usage"\s*:\s*null\b/;

@@ -96,7 +96,7 @@ const messagesReading = (seen: { usage: Told | null; model: string | null; final
 const TELLING = ['"message_', '"error"'].map(needle);
 const SEARCHES = TELLING.map(searchFor);
 
-/** A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing. */
+/** A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped. */
 const tellsMore = (data: Uint8Array): boolean => TELLING.some((text) => holds(data, text));
 
 /** Block types that are content by being there: their names are not streamed piece by piece. */

@@ -38,7 +38,7 @@ type Opened = { texts: readonly Needle[]; searches: readonly Search[]; take: Str
 function typedStream({ texts, searches, take }: Opened): StreamReader {
   const shown: Shown = { content: false, terminal: false, usage: NO_USAGE, model: null, tier: null };
   let errorSeen = false;
-  // A search instead of a parse: inside a JSON string these quotes would be escaped, so it misses nothing.
+  // A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped.
   const tells = (data: Uint8Array) => texts.some((text) => holds(data, text));
   return {
     seek(chunk) {

@@ -23,6 +23,7 @@ import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
 import { ask, start } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { percentile } from "./measure.ts";
 
 const { values } = parseArgs({
   options: {
@@ -180,11 +181,6 @@ function loopMsOf(pid: number): number {
 /** Resident, in mebibytes. */
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
-
-function percentile(of: readonly number[], part: number): number {
-  const sorted = [...of].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
-}
 
 function print({ without, with: beside }: Times, reports: number): void {
   console.log("| | without reports | with | ratio |");

@@ -51,10 +51,14 @@ async function builtIn(): Promise<void> {
     await rolled.run(spec, NOW);
     const many = await measured(() => rolled.run(spec, NOW), runs);
     const once =
-      process.env["RAW"] === "0" ? null : await measured(() => single.run(spec, NOW), 1).catch(() => null);
-    const [a, b] = [many.results[0], once?.results[0]];
-    const none = process.env["RAW"] === "0" ? "-" : "given up after 30 s";
-    const raw = once ? `${Math.max(...once.ms).toFixed(0)} | ${once.cpuMs.toFixed(0)}` : `${none} | -`;
+      process.env["RAW"] === "0"
+        ? null
+        : await measured(() => single.run(spec, NOW), 1).catch((cause: unknown) => String(cause));
+    const known = once !== null && typeof once !== "string" ? once : null;
+    const [a, b] = [many.results[0], known?.results[0]];
+    const raw = known
+      ? `${Math.max(...known.ms).toFixed(0)} | ${known.cpuMs.toFixed(0)}`
+      : `${String(once ?? "-")} | -`;
     const [p50, p95] = [percentile(many.ms, 0.5).toFixed(1), percentile(many.ms, 0.95).toFixed(1)];
     console.log(
       `${id} | ${p50} | ${p95} | ${many.cpuMs.toFixed(0)} | ${raw} | ${a && b ? differences(a, b) : "-"}`,
