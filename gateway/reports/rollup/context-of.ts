@@ -39,6 +39,8 @@ export function contextOf(
     ...(ranking ? [] : ["records", "uncertain"]),
     ...names,
     ...(names.includes(P95) ? ["latencies"] : []),
+    // By how many calls there are it is told what a percentile can be at most (ranked-by-p95.ts).
+    ...(ask.spec.measures[0] === P95 ? ["latency_count"] : []),
   ]);
   const context: Context = {
     ask,

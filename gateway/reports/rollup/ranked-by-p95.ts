@@ -1,38 +1,55 @@
 import { ROWS_MAX } from "#shared/report.ts";
 import type { Context } from "./context.ts";
 import { CANDIDATES, factsSql } from "./facts.ts";
-import { ceilingOf, p95Sql, topOf } from "./latencies.ts";
+import { ceilingOf, p95Sql, topOf, withP95AtMost } from "./latencies.ts";
 
 /** Groups whose percentile is looked at to find out how high the others' would have to be. */
 const TRIED = 2 * ROWS_MAX;
 
-/** The percentiles of the groups that another table chooses. */
-const percentiles = (context: Context, chosen: string): string => `
-  select d1, d2, ${p95Sql("latencies::text")} as latency_p95_ms from (
-    select f.d1, f.d2, sum(f.latencies) as latencies
+/** The groups that another table chooses, with the sum of their latencies and of how many calls it is. */
+const latenciesOf = (context: Context, chosen: string): string => `
+    select f.d1, f.d2, sum(f.latencies) as latencies, sum(f.latency_count)::bigint as calls
     from (${factsSql(context, context.dimensions, context.kind, chosen)}
-    ) f where f.current and (f.d1, f.d2) in (select d1, d2 from ${chosen}) group by 1, 2
+    ) f where f.current and (f.d1, f.d2) in (select d1, d2 from ${chosen}) group by 1, 2`;
+
+const percentiles = (groups: string): string => `
+  select d1, d2, ${p95Sql("latencies::text")} as latency_p95_ms from (${groups}
   ) g`;
+
+/** What the percentiles of a table reach so often as rows are shown: no group that stays below is shown. */
+const reached = (name: string, among: string): string =>
+  `${name} as (select latency_p95_ms from ${among} order by 1 desc nulls last offset ${ROWS_MAX - 1} limit 1)`;
+
+const mayReach = (ms: string, name: string): string =>
+  `((select latency_p95_ms from ${name}) is null or ${ms} >= (select latency_p95_ms from ${name}))`;
 
 /**
  * The table `ranked`: the groups that are shown where they stand in the order of their 95th percentile. It lies in or
  * under the highest bucket of a group, which costs little to know: so that of a group whose highest bucket ends below
- * what as many groups as are shown reach need not be known.
+ * what as many groups as are shown reach need not be known. Of the others the sum of their latencies tells more closely
+ * what it can be at most, and those that may be highest tell more closely what has to be reached.
  */
 export const rankedByP95 = (context: Context): string[] => {
-  const own = { ...context, entities: [], columns: ["latencies"] };
+  const own = { ...context, entities: [], columns: ["latencies", "latency_count"] };
+  const limited = `${CANDIDATES}_at_most`;
   return [
     `tops as materialized (
   select d1, d2, max(${topOf("latencies")}) filter (where current) as top from ranking group by d1, d2
 )`,
     `tried as materialized (select d1, d2 from tops where top is not null order by top desc limit ${TRIED})`,
-    `tried_p95 as materialized (${percentiles(own, "tried")}\n)`,
-    `least as (select latency_p95_ms from tried_p95 order by 1 desc nulls last offset ${ROWS_MAX - 1} limit 1)`,
+    `tried_p95 as materialized (${percentiles(latenciesOf(own, "tried"))}\n)`,
+    reached("least", "tried_p95"),
     `${CANDIDATES} as materialized (
-  select d1, d2 from tops
-  where (select latency_p95_ms from least) is null or ${ceilingOf("top")} >= (select latency_p95_ms from least)
+  select d1, d2 from tops where ${mayReach(ceilingOf("top"), "least")}
 )`,
-    `${CANDIDATES}_p95 as materialized (${percentiles(own, CANDIDATES)}\n)`,
+    `${limited} as materialized (${withP95AtMost(latenciesOf(own, CANDIDATES))}\n)`,
+    `highest_p95 as materialized (${percentiles(`
+    select d1, d2, latencies from ${limited} order by at_most desc nulls last limit ${TRIED}`)}
+)`,
+    reached("closer", "highest_p95"),
+    `${CANDIDATES}_p95 as materialized (${percentiles(`
+    select d1, d2, latencies from ${limited} where ${mayReach("at_most", "closer")}`)}
+)`,
     `ranked as materialized (
   select d1, d2 from ${CANDIDATES} left join ${CANDIDATES}_p95 using (d1, d2)
   order by latency_p95_ms desc nulls last, d1, d2 limit ${ROWS_MAX}
