@@ -53,7 +53,7 @@ export function startJournal(options: JournalOptions): Journal {
   const { file } = options;
   const room = roomOf(file, options.directory, options.bytesMax);
   const held = createHeld();
-  const health = healthOf(options.log, options.clock);
+  const health = healthOf(options.log, options.clock, room.look);
   let refusing = false;
 
   /** Writes `waiting` in one transaction, or returns why not. */
@@ -206,7 +206,7 @@ function commitTurns(
 type Health = ReturnType<typeof healthOf>;
 
 /** Whether the last write went well. Faults are logged at most every ten seconds. */
-function healthOf(log: Log, clock: Clock) {
+function healthOf(log: Log, clock: Clock, onFault: () => void) {
   let failing = false;
   let loggedMs = Number.NEGATIVE_INFINITY;
   return {
@@ -216,6 +216,7 @@ function healthOf(log: Log, clock: Clock) {
       failing = false;
     },
     bad: (error: unknown, records?: number) => {
+      if (!failing) onFault();
       failing = true;
       if (clock.monotonicMs() - loggedMs < FAULT_LOG_EVERY_MS) return;
       loggedMs = clock.monotonicMs();

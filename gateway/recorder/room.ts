@@ -18,6 +18,8 @@ export type Room = {
   count(entry: Entry): void;
   /** Reads the true figures. Cheap enough for ten times a second. */
   measure(): void;
+  /** Reads at once what the disk has left: a write has failed, and the last look at it may be a second old. */
+  look(): void;
 };
 
 export function roomOf(file: TurnLog, directory: string, bytesMax: number): Room {
@@ -26,9 +28,13 @@ export function roomOf(file: TurnLog, directory: string, bytesMax: number): Room
   let diskFreeBytes = 0;
   let measurements = 0;
 
+  const look = () => {
+    diskFreeBytes = freeBytesOf(directory);
+  };
+
   function measure(): void {
     usedBytes = file.usedBytes();
-    if (measurements % DISK_EVERY_MEASUREMENTS === 0) diskFreeBytes = freeBytesOf(directory);
+    if (measurements % DISK_EVERY_MEASUREMENTS === 0) look();
     measurements += 1;
   }
   measure();
@@ -42,6 +48,7 @@ export function roomOf(file: TurnLog, directory: string, bytesMax: number): Room
         usedBytes += entry.text.length + ROW_OVERHEAD_BYTES;
     },
     measure,
+    look,
   };
 }
 

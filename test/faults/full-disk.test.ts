@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +34,12 @@ afterAll(async () => {
 });
 
 const hog = join(directory, "hog");
+
+// A test that failed leaves no full disk to the next one, nor a recorder's head that is still mapped.
+afterEach(() => {
+  rmSync(hog, { force: true });
+  Bun.gc(true);
+});
 
 /** Fills the disk to its last byte with somebody else's file. */
 function fillDisk(): void {
