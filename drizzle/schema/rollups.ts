@@ -1,5 +1,15 @@
 import { sql } from "drizzle-orm";
-import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  boolean,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
@@ -128,10 +138,18 @@ export const rollupCells = pgTable(
 /** The same whatever the model and the route: about one row for a session and a day. */
 export const rollupSessions = pgTable(
   "rollup_sessions",
-  { ...ofDay(), ...counts(), ...keys(), ...exactSums() },
+  {
+    ...ofDay(),
+    ...counts(),
+    ...keys(),
+    ...exactSums(),
+    /** Whether its session had other rows when it was made: of each two of a session, at least one tells. */
+    several: boolean("several").notNull(),
+  },
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
     index("rollup_sessions_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
+    index("rollup_sessions_several").on(table.orgId, table.day).where(sql`${table.several}`),
   ],
 );
 

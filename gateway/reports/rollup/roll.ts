@@ -91,6 +91,8 @@ const hoursOf = (fine: string): string => {
   return `case when row_number() over (${alike}) = 1 then bit_or(hours) over (${alike}) else 0 end`;
 };
 
+const ON_OTHER_DAYS = "select from rollup_sessions o where o.org_id = $1::text and o.day <> $2::date";
+
 /** The cells of the day $2, of which there are none. */
 export const ROLL_CELLS: readonly string[] = [
   `
@@ -99,8 +101,9 @@ select $1::text, $2::date, row_number() over ()::int, hours, ${hoursOf("model")}
 from (${cellsOfDay(KEYS)}
 ) r`,
   `
-insert into rollup_sessions (org_id, day, cell, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at)
-select $1::text, $2::date, row_number() over ()::int, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at
+insert into rollup_sessions (org_id, day, cell, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at, several)
+select $1::text, $2::date, row_number() over ()::int, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at,
+  session is not null and (count(*) over (partition by session) > 1 or exists (${ON_OTHER_DAYS} and o.session = r.session))
 from (${cellsOfDay(SESSION_KEYS)}
 ) r`,
 ];

@@ -47,22 +47,21 @@ export function severalSql({ ask, params, covers: { current, previous } }: Conte
   const org = params.add(ask.orgId, "text");
   const parts = (["days", "hours", "raw"] as const).flatMap((which) => {
     const spans = [...current[which], ...(previous?.[which] ?? [])];
-    const { table, at, having } = READ[which];
+    const { table, at, may } = READ[which];
     if (spans.length === 0) return [];
-    // A session of one row that filters leave counts with it, whatever others it has.
     const picking = which === "days" ? pickingSql({ ask, params }, "rollup_sessions") : "";
     return `
   select session from (select c.*, true as attributed from ${table} c) r
-  where org_id = ${org} and (${spansSql(at, spans, params)}) and session is not null${picking}
-  group by session${having}`;
+  where org_id = ${org} and (${spansSql(at, spans, params)}) and ${may}${picking}
+  group by session`;
   });
   return `several as materialized (${parts.join("\n  union") || "select null::text as session where false"}\n)`;
 }
 
 const READ = {
-  days: { table: "rollup_sessions", at: "day", having: " having count(*) > 1" },
-  hours: { table: "rollup_hours", at: "hour", having: "" },
-  raw: { table: "requests", at: "started_at", having: "" },
+  days: { table: "rollup_sessions", at: "day", may: "several and session is not null" },
+  hours: { table: "rollup_hours", at: "hour", may: "session is not null" },
+  raw: { table: "requests", at: "started_at", may: "session is not null" },
 };
 
 /** Sessions of several rows by group and day, and what sums tell of them. */
