@@ -4,9 +4,9 @@ import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
-import { type Context, ENTITIES, ENTITY_NAMES, isAsked, isTimely } from "./context.ts";
+import { type Context, ENTITIES, ENTITY_NAMES, hasRuns, isAsked, isTimely } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
-import { isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
+import { isFine, isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
 import { isRanked } from "./ranked.ts";
 import { countingHours } from "./several.ts";
@@ -53,10 +53,13 @@ export function contextOf(
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities,
     counting: null,
+    byRun: false,
   };
   const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
   const bySums = kind === null && !dimensions.includes("session") && !byP95;
-  return { ...context, counting: bySums ? countingHours(ask, dimensions) : null };
+  const counting = bySums ? countingHours(ask, dimensions) : null;
+  const byRun = bySums && counting === null && !dimensions.some(isFine) && hasRuns(entities);
+  return { ...context, counting: byRun ? "hours" : counting, byRun };
 }
 
 /**

@@ -45,6 +45,8 @@ export type Context = {
   entities: readonly Entity[];
   /** The column by which cells count sessions (several.ts); null: sessions are told apart. */
   counting: string | null;
+  /** Cells of days that filters leave count as one for each session and its keys on a day (picked.ts). */
+  byRun: boolean;
 };
 
 /** Rows of the answer that are made alike: its groups, or all in one (`total`). */

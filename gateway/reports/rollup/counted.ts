@@ -1,7 +1,7 @@
 import { factsOfGroups } from "./chosen.ts";
 import { type Context, ENTITIES, hasRuns, isTimely, type Section } from "./context.ts";
 import { activePart, activeSql } from "./distinct.ts";
-import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
+import { baseSql, isApart, partSql, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { baseOfSeveral, COUNTED, severalParts } from "./several.ts";
 
 // Groups, or all, of cells that tell by themselves how many sessions and hours they count for.
@@ -20,7 +20,7 @@ const withPersons = (
 ): boolean => hasPersons(context) && (ranked || dimensions.includes("subject")) && !dimensions.some(isTimely);
 
 /** What of sessions and hours is asked for. */
-const countedOf = ({ entities }: Context): Record<string, string> =>
+const runsOf = ({ entities }: Context): Record<string, string> =>
   Object.fromEntries(
     entities.flatMap((entity) =>
       entity === "person"
@@ -28,6 +28,9 @@ const countedOf = ({ entities }: Context): Record<string, string> =>
         : [ENTITIES[entity].all, ENTITIES[entity].billed].map((name) => [name, COUNTED[name]]),
     ),
   );
+
+/** What of it the sums tell: of cells that count as one for each session it is summed up apart. */
+const inSumsOf = (context: Context): Record<string, string> => (context.byRun ? {} : runsOf(context));
 
 /**
  * The facts `name`: those that are summed up, those of persons where sums do not tell of them, and those of sessions of
@@ -43,11 +46,16 @@ export function countedFacts(
   const people = { ...who, entities: ["person"] as const, counting: null };
   const runs = { ...who, entities: context.entities.filter((entity) => entity !== "person") };
   const inSums = withPersons(context, { dimensions }, ranked);
-  const alike = { ...context, entities: inSums ? people.entities : [] };
+  const alike = {
+    ...context,
+    entities: inSums ? people.entities : [],
+    ...(context.byRun && { counting: null }),
+  };
   const facts = (which: string, own: Context, among?: string) =>
     `${name}_${which} as not materialized (${factsOfGroups(own, dimensions, kind, ranked, among)}\n)`;
   return [
     facts("alike", alike),
+    ...(context.byRun ? [facts("runs", { ...who, entities: [] })] : []),
     ...(hasPersons(context) && !inSums ? [facts("people", people)] : []),
     ...(hasRuns(context.entities) ? [facts("several", runs, "several")] : []),
   ];
@@ -56,8 +64,8 @@ export function countedFacts(
 export const countedSums = (context: Context, section: Section, name: string, ranked: boolean): string[] => [
   `sums_of_${name} as materialized (${
     withPersons(context, section, ranked)
-      ? baseSql({ entities: ["person"] }, context.columns, `${name}_alike`, countedOf(context))
-      : sumsByGroup(context, `${name}_alike`, countedOf(context))
+      ? baseSql({ entities: ["person"] }, context.columns, `${name}_alike`, inSumsOf(context))
+      : sumsByGroup(context, `${name}_alike`, inSumsOf(context))
   }\n)`,
   ...(hasPersons(context)
     ? [
@@ -74,9 +82,10 @@ export const countedParts = (context: Context, section: Section, name: string, r
     context,
     section,
     `sums_of_${name}`,
-    Object.keys(countedOf(context)),
+    Object.keys(inSumsOf(context)),
     withPersons(context, section, ranked),
   ),
+  ...(context.byRun ? [partSql(context, section, runsOf(context), `${name}_runs`)] : []),
   ...(hasPersons(context) ? [activePart(context, section, "person", `persons_of_${name}`)] : []),
   ...(hasRuns(context.entities) ? severalParts(context, section, `base_of_${name}`) : []),
 ];

@@ -3,14 +3,14 @@ import { DIMENSION, NONE } from "../dimensions.ts";
 import type { AggregateName } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
-import { type Cover, HOUR_MS, type Span } from "./cover.ts";
-import { KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
+import type { Cover, Span } from "./cover.ts";
+import { groupedBy, KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { OVER_CELLS, usedSums } from "./parts.ts";
-import { conditionOf, type DayTable, keysNamed, pickedOf, timesSql } from "./picked.ts";
-import { countedOf } from "./several.ts";
-import { boundsSql, spansSql } from "./spans.ts";
-import { overRecords } from "./sums.ts";
+import { OVER_CELLS, ofSessions, usedSums } from "./parts.ts";
+import { conditionOf, type DayTable, earlySql, isEarly, keysNamed, pickedOf } from "./picked.ts";
+import { type Keys, recordsOf } from "./records.ts";
+import { countedNames, countedOf } from "./several.ts";
+import { spansSql } from "./spans.ts";
 
 /**
  * Cells of days and hours, and single records, where no sums by one dimension are read. `among`: a table of the groups
@@ -24,15 +24,12 @@ export function factsSql(
 ): string {
   const { ask, params } = context;
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
-  const filters = filtersOf(ask.spec.filters);
+  const filters = filtersOf(ask.spec.filters).filter(([name]) => !isEarly(name));
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  // Times are asked of cells and records before these are grouped, so that only dimensions need days told apart.
-  const conditions = filters
-    .filter(([name]) => !isTimely(name))
-    .map(([name, values]) => `and ${conditionOf(name, values, params)}`);
+  const conditions = filters.map(([name, values]) => `and ${conditionOf(name, values, params)}`);
   const apart = kind ? [...asked, kind] : asked;
   const lane = tellsLane(context);
-  const isPicked = pickedOf(context, "rollup_cells") !== null;
+  const which = { isPicked: pickedOf(context, "rollup_cells") !== null, byRun: context.byRun };
   const keys = keysOf(context, apart, lane);
   const groups = keysOf({ entities: [] }, apart, lane);
   // Groups are made before anything else is done with their cells, which are many and wide; but not where persons and
@@ -45,7 +42,7 @@ export function factsSql(
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, keys, kind)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, { keys, groups }, { among: amongSql(dimensions, among, isPicked), by })}
+    from (${cellsSql(context, { keys, groups }, { among: amongSql(dimensions, among, which), by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
@@ -72,8 +69,14 @@ const PLAIN: readonly DimensionName[] = ["client", "model", "route"];
 export const CANDIDATES = "candidates";
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
-function amongSql(dimensions: readonly DimensionName[], among: string | null, isPicked: boolean): string[] {
-  if (among === "several") return ["session = any(array(select session from several))"];
+function amongSql(
+  dimensions: readonly DimensionName[],
+  among: string | null,
+  { isPicked, byRun }: { isPicked: boolean; byRun: boolean },
+): string[] {
+  // What is picked has no index, and an array is gone over for each of its rows.
+  const several = "(select session from several)";
+  if (among === "several") return [`session ${byRun ? `in ${several}` : `= any(array${several})`}`];
   const place = dimensions.indexOf("session") + 1;
   // Of what is picked already, thousands of sessions are found sooner.
   if (among === null || place === 0 || (isPicked && among === CANDIDATES)) return ["true"];
@@ -93,11 +96,8 @@ function columnsOf(
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
   return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
     ${asksForLane(ask.spec) || !tellsLane({ columns, names }) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
-    ${[...usedSums(columns), "session_cost_usd", ...namesOf(counting)].map((name) => `r.${name}`).join(", ")}`;
+    ${[...usedSums(columns), "session_cost_usd", ...countedNames(counting)].map((name) => `r.${name}`).join(", ")}`;
 }
-
-const namesOf = (counting: string | null): string[] =>
-  counting === null ? [] : countedOf(counting).map(([name]) => name);
 
 /**
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
@@ -108,7 +108,7 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
   const { current, previous } = covers;
   const branches = [
     ...cellsOf(context, keys, {
-      ...dayTable(context, keys.some(isFine) ? "rollup_cells" : "rollup_sessions"),
+      ...dayTable(context, isFineAsked(context, keys) ? "rollup_cells" : "rollup_sessions"),
       at: "day",
       hours: "hours",
       spansOf: ({ days }) => days,
@@ -128,6 +128,9 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys);
 }
 
+const isFineAsked = ({ ask }: Context, keys: readonly Key[]): boolean =>
+  [...keys, ...filtersOf(ask.spec.filters).map(([name]) => name)].some(isFine);
+
 const dayTable = (context: Context, table: DayTable) => ({ table, picked: pickedOf(context, table) });
 
 /** Which cells are read, each condition by itself, and what they are grouped by beside their keys; null: they are not. */
@@ -142,7 +145,7 @@ type CellTable = Which & {
 };
 
 function cellsOf(
-  { ask, params, covers, columns: sums, counting }: Context,
+  { ask, params, covers, columns: sums, counting, byRun }: Context,
   keys: readonly Key[],
   { table, picked, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
@@ -151,7 +154,10 @@ function cellsOf(
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
   const own: [name: string, sql: string][] = [
     ...usedSums(sums).map((name): [string, string] => [name, name]),
-    ["session_cost_usd", "case when session is not null then cost_usd end"],
+    [
+      "session_cost_usd",
+      ofSessions(sums) ? "case when session is not null then cost_usd end" : "null::numeric",
+    ],
     ...(counting === null ? [] : countedOf(at === "day" ? counting : null)),
   ];
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
@@ -159,13 +165,13 @@ function cellsOf(
   const apart = keys.map((key) => keySql(key, ""));
   // What all rows agree in need not be told apart.
   const groups = [...(before.length === 0 ? [] : ["1"]), ...(by === "day" ? ["day"] : []), ...apart];
-  const group = by ? ` group by ${groups.join(", ")}` : "";
+  const group = by ? ` group by ${groupedBy(groups)}` : "";
   const org = params.add(ask.orgId, "text");
   const columns = keys.map((key, i) => `${apart[i]} as ${key}`);
   const fromOf = (which: string) =>
-    which === "true" && picked !== null
-      ? picked
-      : `${table} where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}${timesSql({ ask, params }, "day")}`;
+    picked !== null && (which === "true" || byRun)
+      ? `${picked} where ${which}`
+      : `${table} r where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}${earlySql({ ask, params }, "day")}`;
   return among.map(
     (which) => `
     select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")}
@@ -173,72 +179,12 @@ function cellsOf(
   );
 }
 
-/** Of records that are told only what tells their `groups` apart is read, and nobody who made them. */
-type Keys = { keys: readonly Key[]; groups: readonly Key[] };
-
-function recordsOf(
-  context: Context,
-  { keys, groups }: Keys,
-  isCurrent: boolean,
-  { raw, told }: Cover,
-): string[] {
-  const side = { isCurrent, all: keys };
-  return [
-    ...raw.map((span) => recordsSql(context, keys, { ...side, told: false }, span)),
-    ...(told && told.fromMs < told.toMs && context.columns.length > 0
-      ? [recordsSql(context, groups, { ...side, told: true }, told)]
-      : []),
-  ];
-}
-
-function recordsSql(
-  { ask, params, columns, counting }: Context,
-  keys: readonly Key[],
-  { isCurrent, told, all }: { isCurrent: boolean; told: boolean; all: readonly Key[] },
-  span: Span,
-): string {
-  const { day, hours, isOne } = timesOf(span);
-  const sessionCost = columns.includes("session_cost_usd")
-    ? "sum(r.cost_usd) filter (where r.session is not null)"
-    : "null::numeric";
-  const own = [
-    ...usedSums(columns).map(overRecords),
-    `${sessionCost} as session_cost_usd`,
-    ...namesOf(counting).map((name) => `0 as ${name}`),
-  ];
-  const groups = [...keys.map((key) => keySql(key, "r.")), ...(isOne ? [] : [day])];
-  const known = all.map(
-    (key) => `${keys.includes(key) ? keySql(key, "r.") : `null::${KEY_TYPES[key]}`} as ${key}`,
-  );
-  const org = params.add(ask.orgId, "text");
-  return `
-    select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, `${org} as org_id`, ...known, ...own].join(", ")}
-    from requests r
-    where r.org_id = ${org} and ${boundsSql("r.started_at", span, params)}${timesSql({ ask, params }, day)}
-    group by ${groups.join(", ")}`;
-}
-
 /** Columns without rows: no record is read as a fact. */
 function nothing({ columns, counting }: Context, keys: readonly Key[]): string {
-  const sums = [...usedSums(columns), "session_cost_usd", ...namesOf(counting)].map(
+  const sums = [...usedSums(columns), "session_cost_usd", ...countedNames(counting)].map(
     (name) => `0::numeric as ${name}`,
   );
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
     select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...sums].join(", ")} where false`;
-}
-
-/** Which day and hours the records of a span are of, and whether all of them are of one. */
-function timesOf({ fromMs, toMs }: Span): { day: string; hours: string; isOne: boolean } {
-  const hourMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
-  if (toMs > hourMs + HOUR_MS || !Number.isFinite(hourMs)) {
-    const day = "(r.started_at at time zone 'UTC')::date";
-    return { day, hours: `bit_or(${hourBit("r.started_at")})`, isOne: false };
-  }
-  const hour = new Date(hourMs);
-  return {
-    day: `date '${hour.toISOString().slice(0, 10)}'`,
-    hours: `${1 << hour.getUTCHours()}`,
-    isOne: true,
-  };
 }

@@ -46,3 +46,6 @@ export function keysOf(
     (key) => needed.includes(key) || (who.includes(key) && !(key === "person" && needed.includes("owner"))),
   );
 }
+
+/** All rows are one group where nothing tells them apart, and none of no rows: the first column of cells is a constant. */
+export const groupedBy = (groups: readonly string[]): string => groups.join(", ") || "1";

@@ -33,6 +33,9 @@ export const usedSums = (columns: readonly string[]): SumName[] =>
     SUM_NAMES,
   );
 
+/** Whether the part of the cost that belongs to sessions is one of them. */
+export const ofSessions = (columns: readonly string[]): boolean => columns.includes("session_cost_usd");
+
 /** All others are whole numbers, which the server adds up several times faster. */
 const FRACTIONS: readonly string[] = ["cost_usd", "token_cost_usd", "session_cost_usd", "latencies"];
 

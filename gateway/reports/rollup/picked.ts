@@ -3,9 +3,9 @@ import { filterSql } from "../dimensions.ts";
 import type { Parameters } from "../parameters.ts";
 import { filtersOf } from "../spec.ts";
 import { type Context, isTimely } from "./context.ts";
-import { keysOf } from "./keys.ts";
+import { type Key, keysOf } from "./keys.ts";
 import { isFine } from "./kinds.ts";
-import { usedSums } from "./parts.ts";
+import { ofSessions, usedSums } from "./parts.ts";
 import { spansSql } from "./spans.ts";
 
 // A statement reads the cells of days up to five times: to choose its rows, to sum them up, to tell apart who is in them,
@@ -14,9 +14,12 @@ import { spansSql } from "./spans.ts";
 /** Tables of days' cells, and of those that filters leave. */
 const PICKED = { rollup_cells: "picked_cells", rollup_sessions: "picked_sessions" } as const;
 export type DayTable = keyof typeof PICKED;
+/** The same with one row for all models and routes that filters leave of a session's keys and a day. */
+const RUNS = "picked_runs";
 
 /** The table of those that filters leave, where there is one. A channel or a time may leave most of them. */
-export const pickedOf = ({ ask, kind }: Context, table: DayTable): string | null => {
+export const pickedOf = ({ ask, kind, byRun, columns }: Context, table: DayTable): string | null => {
+  if (byRun && columns.length === 0) return RUNS;
   const few = filtersOf(ask.spec.filters).some(([name]) => name !== "channel" && !isTimely(name));
   return few && kind === null ? PICKED[table] : null;
 };
@@ -35,18 +38,27 @@ export function pickedSql(contexts: readonly Context[]): string[] {
     const name = pickedOf(context, table);
     if (name === null || days.length === 0) return [];
     const isFull = table === "rollup_cells";
-    const asked = [...dimensions, ...filters, "subject"].filter((key) => isFull || !isFine(key));
-    const keys = keysOf({ entities: ["session"] }, asked);
+    const asked = [...dimensions, ...filters.filter((filter) => !isEarly(filter)), "subject"];
+    const keys = keysOf({ entities: ["session"] }, asked).filter((key) => isFull || !isFine(key));
     const counting = isFull ? contexts.flatMap(countingOf) : [];
-    const sums = new Set(["cost_usd", ...usedSums(context.columns), ...counting]);
+    const cost = ofSessions(context.columns) ? ["cost_usd"] : [];
+    const sums = new Set([...cost, ...usedSums(context.columns), ...counting]);
     return [
       `${name} as (
   select ${["day", "hours", ...keys, ...sums].map((column) => `r.${column}`).join(", ")}
   from (select c.*, true as attributed from ${table} c) r
   where r.org_id = ${params.add(ask.orgId, "text")} and (${spansSql("day", days, params)})${pickingSql(context, table)}
 )`,
+      ...(contexts.some(({ byRun }) => byRun) ? [runsSql(name, keys)] : []),
     ];
   });
+}
+
+function runsSql(picked: string, keys: readonly Key[]): string {
+  const own = keys.filter((key) => !isFine(key)).join(", ");
+  return `${RUNS} as (
+  select day, bit_or(hours) as hours, ${own} from ${picked} group by day, ${own}
+)`;
 }
 
 const countingOf = ({ counting }: Context): string[] =>
@@ -70,10 +82,13 @@ export function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): str
       union all select name::uuid from unnest(${list}) name where name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))`;
 }
 
-/** Conditions of the filters by time on rows whose day is `day`. */
-export const timesSql = ({ ask, params }: Pick<Context, "ask" | "params">, day: string): string =>
+/** Filters that are asked of cells and records before these are grouped, so that they need not be told apart by them. */
+export const isEarly = (name: DimensionName): boolean => isTimely(name) || isFine(name);
+
+/** Conditions of these on rows `r` whose day is `day`. */
+export const earlySql = ({ ask, params }: Pick<Context, "ask" | "params">, day: string): string =>
   filtersOf(ask.spec.filters)
-    .filter(([name]) => isTimely(name))
+    .filter(([name]) => isEarly(name))
     .map(([name, values]) => ` and ${conditionOf(name, values, params, day)}`)
     .join("");
 
