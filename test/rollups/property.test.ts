@@ -49,6 +49,8 @@ const story = fc.record({
   removed: fc.boolean(),
   caughtUp: fc.constantFrom("not", "one turn", "all"),
   rebuilt: fc.boolean(),
+  /** Whether persons are counted as bits, or by name. */
+  peopleMax: fc.constantFrom(1000, 1),
   specs: fc.array(spec, { minLength: 3, maxLength: 3 }),
 });
 
@@ -80,7 +82,7 @@ test(
       fc.asyncProperty(story, async (it) => {
         const orgId = `org${worlds++}`;
         const rollups = openRollups({ url: database.url, orgId });
-        const rolled = reportRunner({ url: database.url, orgId, rollupsFrom: 0 });
+        const rolled = reportRunner({ url: database.url, orgId, rollupsFrom: 0, peopleMax: it.peopleMax });
         const single = reportRunner({ url: database.url, orgId, rollupsFrom: Number.POSITIVE_INFINITY });
         try {
           await seed(sql, orgId, it.world);

@@ -4,6 +4,7 @@ import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
+import type { People } from "./bits.ts";
 import { type Context, ENTITIES, ENTITY_NAMES, hasRuns, isAsked, isTimely } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { isFine, isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
@@ -17,13 +18,16 @@ const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
   ENTITIES[entity].billed,
 ]);
 
-/** What a query needs to know to answer, in groups or in all; `ranking`: of nothing but the order of its rows. */
+/**
+ * What a query needs to know to answer, in groups or in all; `ranking`: of nothing but the order of its rows. `people`: the
+ * persons that may be counted as bits.
+ */
 export function contextOf(
   ask: Ask,
   survey: Survey,
   dimensions: readonly DimensionName[],
   params: Parameters,
-  ranking = false,
+  { ranking = false, people = null }: { ranking?: boolean; people?: People } = {},
 ): Context {
   // The order is that of the first measure.
   const names = aggregatesOf(ask.spec.measures.slice(0, ranking ? 1 : undefined));
@@ -52,14 +56,30 @@ export function contextOf(
     names,
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities,
+    isSummed: false,
+    people: null,
     counting: null,
     byRun: false,
   };
   const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
-  const bySums = kind === null && !dimensions.includes("session") && !byP95;
-  const counting = bySums ? countingHours(ask, dimensions) : null;
-  const byRun = bySums && counting === null && !dimensions.some(isFine) && hasRuns(entities);
-  return { ...context, counting: byRun ? "hours" : counting, byRun };
+  const isSummed = kind === null && !dimensions.includes("session") && !byP95;
+  return isSummed ? summed(context, people) : context;
+}
+
+/** How those who are counted distinctly are, where groups are summed up. */
+function summed(context: Context, people: People): Context {
+  const { ask, dimensions, entities } = context;
+  const counting = hasRuns(entities) ? countingHours(ask, dimensions) : null;
+  const byRun = hasRuns(entities) && counting === null && !dimensions.some(isFine);
+  // Groups of persons are hardly fewer without them.
+  const asBits = entities.includes("person") && !dimensions.includes("subject");
+  return {
+    ...context,
+    isSummed: true,
+    people: asBits ? people : null,
+    counting: byRun ? "hours" : counting,
+    byRun,
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { DimensionName } from "#shared/report.ts";
 import type { AggregateName } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
+import type { People } from "./bits.ts";
 import { type Cover, DAY_MS, down, HOUR_MS, mondayOf, type Span } from "./cover.ts";
 import type { Kind } from "./kinds.ts";
 
@@ -43,6 +44,10 @@ export type Context = {
   /** The aggregates that are sums, `uncertain` among them, and those that count distinctly. */
   columns: readonly string[];
   entities: readonly Entity[];
+  /** Whether groups are summed up of cells by themselves, where no sums by one dimension tell of them. */
+  isSummed: boolean;
+  /** Persons that are counted as bits (bits.ts); null: none are. */
+  people: People;
   /** The column by which cells count sessions (several.ts); null: sessions are told apart. */
   counting: string | null;
   /** Cells of days that filters leave count as one for each session and its keys on a day (picked.ts). */

@@ -1,3 +1,4 @@
+import { usersOf } from "./bits.ts";
 import { factsOfGroups } from "./chosen.ts";
 import { type Context, ENTITIES, hasRuns, isTimely, type Section } from "./context.ts";
 import { activePart, activeSql } from "./distinct.ts";
@@ -6,9 +7,11 @@ import { baseOfSeveral, COUNTED, severalParts } from "./several.ts";
 
 // Groups, or all, of cells that tell by themselves how many sessions and hours they count for.
 
-/** Whether sessions and hours are sums of cells, and persons told apart from these. */
-export const isCounted = (context: Context): boolean => context.counting !== null && isApart(context);
-const hasPersons = ({ entities }: Context): boolean => entities.includes("person");
+/** Whether sessions and hours are sums of cells, and persons are, as bits, or are told apart from these. */
+export const isCounted = (context: Context): boolean =>
+  context.isSummed && (context.counting !== null || !hasRuns(context.entities)) && isApart(context);
+/** Whether persons are told apart by name. */
+const hasPersons = ({ entities, people }: Context): boolean => entities.includes("person") && people === null;
 /**
  * Whether the sums of a section tell of its persons, too: groups of persons are hardly fewer without them, and of those that
  * are chosen (`ranked`) there are few.
@@ -29,8 +32,11 @@ const runsOf = ({ entities }: Context): Record<string, string> =>
     ),
   );
 
-/** What of it the sums tell: of cells that count as one for each session it is summed up apart. */
-const inSumsOf = (context: Context): Record<string, string> => (context.byRun ? {} : runsOf(context));
+/** What the sums tell of it and of persons: of cells that count as one for each session it is summed up apart. */
+const inSumsOf = (context: Context): Record<string, string> => ({
+  ...(context.byRun ? {} : runsOf(context)),
+  ...Object.fromEntries(usersOf(context)),
+});
 
 /**
  * The facts `name`: those that are summed up, those of persons where sums do not tell of them, and those of sessions of
@@ -42,7 +48,7 @@ export function countedFacts(
   name: string,
   ranked: boolean,
 ): string[] {
-  const who = { ...context, columns: [] };
+  const who = { ...context, columns: [], people: null };
   const people = { ...who, entities: ["person"] as const, counting: null };
   const runs = { ...who, entities: context.entities.filter((entity) => entity !== "person") };
   const inSums = withPersons(context, { dimensions }, ranked);

@@ -2,14 +2,15 @@ import type { DimensionName } from "#shared/report.ts";
 import { DIMENSION, NONE } from "../dimensions.ts";
 import type { AggregateName } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
+import { bitsOf } from "./bits.ts";
+import { carriedBy } from "./carried.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import type { Cover, Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { OVER_CELLS, ofSessions, usedSums } from "./parts.ts";
+import { OVER_CELLS } from "./parts.ts";
 import { conditionOf, type DayTable, earlySql, isEarly, keysNamed, pickedOf } from "./picked.ts";
 import { type Keys, recordsOf } from "./records.ts";
-import { countedNames, countedOf } from "./several.ts";
 import { spansSql } from "./spans.ts";
 
 /**
@@ -86,17 +87,17 @@ function amongSql(
   ];
 }
 
-function columnsOf(
-  { ask, columns, names, entities, counting }: Context,
-  keys: readonly Key[],
-  kind: Kind | null,
-): string {
+function columnsOf(context: Context, keys: readonly Key[], kind: Kind | null): string {
+  const { ask, columns, names, entities } = context;
   const person = keys.includes("person") ? "r.person" : keySql("person", "r.");
   const people = entities.includes("person") ? `case when not r.told then ${person} end` : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
-  return `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value,
-    ${asksForLane(ask.spec) || !tellsLane({ columns, names }) ? "true" : BILLED} as billed, r.day, r.hours, ${people} as person, ${runs} as run,
-    ${[...usedSums(columns), "session_cost_usd", ...countedNames(counting)].map((name) => `r.${name}`).join(", ")}`;
+  const billed = asksForLane(ask.spec) || !tellsLane({ columns, names }) ? "true" : BILLED;
+  return [
+    `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value`,
+    `${billed} as billed, r.day, r.hours, ${people} as person, ${runs} as run`,
+    ...carriedBy(context, true).map(({ name }) => `r.${name}`),
+  ].join(", ");
 }
 
 /**
@@ -145,33 +146,28 @@ type CellTable = Which & {
 };
 
 function cellsOf(
-  { ask, params, covers, columns: sums, counting, byRun }: Context,
+  context: Context,
   keys: readonly Key[],
   { table, picked, at, hours, spansOf, among, by }: CellTable,
 ): string[] {
+  const { ask, params, covers, people, byRun } = context;
   const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
-  const own: [name: string, sql: string][] = [
-    ...usedSums(sums).map((name): [string, string] => [name, name]),
-    [
-      "session_cost_usd",
-      ofSessions(sums) ? "case when session is not null then cost_usd end" : "null::numeric",
-    ],
-    ...(counting === null ? [] : countedOf(at === "day" ? counting : null)),
-  ];
+  const carried = carriedBy(context, at === "day");
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
-  const told = own.map(([name, sql]) => `${by ? `sum(${sql})` : sql} as ${name}`);
+  const told = carried.map(({ name, one, all }) => `${by ? all : one} as ${name}`);
   const apart = keys.map((key) => keySql(key, ""));
   // What all rows agree in need not be told apart.
   const groups = [...(before.length === 0 ? [] : ["1"]), ...(by === "day" ? ["day"] : []), ...apart];
   const group = by ? ` group by ${groupedBy(groups)}` : "";
   const org = params.add(ask.orgId, "text");
   const columns = keys.map((key, i) => `${apart[i]} as ${key}`);
+  const bits = bitsOf(people, keySql("person", "r."), params);
   const fromOf = (which: string) =>
     picked !== null && (which === "true" || byRun)
-      ? `${picked} where ${which}`
-      : `${table} r where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}${earlySql({ ask, params }, "day")}`;
+      ? `${picked} r${bits} where ${which}`
+      : `${table} r${bits} where org_id = ${org} and (${spansSql(at, [...now, ...before], params)}) and ${which}${keysNamed({ ask, params })}${earlySql({ ask, params }, "day")}`;
   return among.map(
     (which) => `
     select ${[`${side} as current`, ...times, "false as told", `${org} as org_id`, ...columns, ...told].join(", ")}
@@ -180,10 +176,9 @@ function cellsOf(
 }
 
 /** Columns without rows: no record is read as a fact. */
-function nothing({ columns, counting }: Context, keys: readonly Key[]): string {
-  const sums = [...usedSums(columns), "session_cost_usd", ...countedNames(counting)].map(
-    (name) => `0::numeric as ${name}`,
-  );
+function nothing(context: Context, keys: readonly Key[]): string {
+  const type = (name: string) => (name === "people" ? "bit" : "numeric");
+  const sums = carriedBy(context, true).map(({ name }) => `null::${type(name)} as ${name}`);
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
     select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...sums].join(", ")} where false`;

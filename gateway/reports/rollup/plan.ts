@@ -1,6 +1,7 @@
 import { AGGREGATES, type AggregateName } from "../measures.ts";
 import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { type Ask, shownSql } from "../plan.ts";
+import type { People } from "./bits.ts";
 import { chosenSql, factsOfGroups, type Group } from "./chosen.ts";
 import { type Context, countsOf, hasRuns, reachesOf, type Section } from "./context.ts";
 import { contextOf } from "./context-of.ts";
@@ -22,15 +23,15 @@ const P95 = "latency_p95_ms";
  * A report of source `requests` over rollups. Where there may be far more groups than rows are shown, `choose` tells first
  * which these are, as rows of `Group`, if all cells have to be read once more for them: from a statement of its own several
  * processes may do that. `answer` gives the rows of a plan over single records, and its total as the one row whose
- * `is_total` is true. `coverage` is apart.
+ * `is_total` is true. `coverage` is apart. `people` are those that peopleQuery tells of.
  */
 export type RolledPlan = { choose: Query | null; answer(chosen: readonly Group[] | null): Query };
 
-export function planRolled(ask: Ask, survey: Survey): RolledPlan {
+export function planRolled(ask: Ask, survey: Survey, people: People): RolledPlan {
   const context = contextOf(ask, survey, ask.spec.dimensions, parameters());
   return {
-    choose: isRanked(context) && isReadAnew(context) ? chooseQuery(ask, survey) : null,
-    answer: (chosen) => answerQuery(ask, survey, chosen),
+    choose: isRanked(context) && isReadAnew(context) ? chooseQuery(ask, survey, people) : null,
+    answer: (chosen) => answerQuery(ask, survey, people, chosen),
   };
 }
 
@@ -39,9 +40,9 @@ const isReadAnew = (context: Context): boolean =>
   !context.dimensions.includes("session") && pickedOf(context, "rollup_cells") === null;
 
 /** The groups that are shown. */
-function chooseQuery(ask: Ask, survey: Survey): Query {
+function chooseQuery(ask: Ask, survey: Survey, people: People): Query {
   const params = parameters();
-  const place = rankingOf(ask, survey, params);
+  const place = rankingOf(ask, survey, people, params);
   const ctes = [...severalOf([place]), ...rankedOf(place)];
   const text = `with ${ctes.join(",\n")}
 select d1, d2 from ranked`;
@@ -49,18 +50,18 @@ select d1, d2 from ranked`;
 }
 
 /** Groups and total; of the `chosen` groups alone, where these were asked for first. */
-function answerQuery(ask: Ask, survey: Survey, chosen: readonly Group[] | null): Query {
+function answerQuery(ask: Ask, survey: Survey, people: People, chosen: readonly Group[] | null): Query {
   const params = parameters();
-  const context = contextOf(ask, survey, ask.spec.dimensions, params);
+  const context = contextOf(ask, survey, ask.spec.dimensions, params, { people });
   const { dimensions, kind, names } = context;
   const ranked = isRanked(context);
   const groups: Place = { name: "facts", context, section: { total: false, dimensions, kind }, ranked };
-  const total = totalOf(groups, kind === null ? contextOf(ask, survey, [], params) : context);
+  const total = totalOf(groups, kind === null ? contextOf(ask, survey, [], params, { people }) : context);
   // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
   const first = ask.spec.measures[0] === P95;
   const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
   const summed = places.find((place) => place.context.kind !== null);
-  const ranking = ranked && chosen === null ? [rankingOf(ask, survey, params)] : [];
+  const ranking = ranked && chosen === null ? [rankingOf(ask, survey, people, params)] : [];
   const ctes = [
     ...(summed ? lastHoursSql(summed.context) : []),
     ...pickedSql(places.map(({ context: own }) => own)),
@@ -85,9 +86,9 @@ select x.total::text as is_total, ${columns} from shown x order by x.total, x.pl
 }
 
 /** The groups, asked for nothing but their order. */
-function rankingOf(ask: Ask, survey: Survey, params: Parameters): Place {
+function rankingOf(ask: Ask, survey: Survey, people: People, params: Parameters): Place {
   const { dimensions } = ask.spec;
-  const context = contextOf(ask, survey, dimensions, params, true);
+  const context = contextOf(ask, survey, dimensions, params, { ranking: true, people });
   return { name: "ranking", context, section: { total: false, dimensions, kind: null }, ranked: false };
 }
 

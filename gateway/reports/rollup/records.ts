@@ -1,12 +1,11 @@
+import { bitsOf } from "./bits.ts";
+import { carriedBy } from "./carried.ts";
 import type { Context } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql } from "./keys.ts";
 import { hourBit } from "./kinds.ts";
-import { ofSessions, usedSums } from "./parts.ts";
 import { earlySql } from "./picked.ts";
-import { countedNames } from "./several.ts";
 import { boundsSql } from "./spans.ts";
-import { overRecords } from "./sums.ts";
 
 // Single records as cells: those of the hours and edges that no sums tell of.
 
@@ -29,20 +28,14 @@ export function recordsOf(
 }
 
 function recordsSql(
-  { ask, params, columns, counting }: Context,
+  context: Context,
   keys: readonly Key[],
   { isCurrent, told, all }: { isCurrent: boolean; told: boolean; all: readonly Key[] },
   span: Span,
 ): string {
+  const { ask, params, people } = context;
   const { day, hours, isOne } = timesOf(span);
-  const sessionCost = ofSessions(columns)
-    ? "sum(r.cost_usd) filter (where r.session is not null)"
-    : "null::numeric";
-  const own = [
-    ...usedSums(columns).map(overRecords),
-    `${sessionCost} as session_cost_usd`,
-    ...countedNames(counting).map((name) => `0 as ${name}`),
-  ];
+  const own = carriedBy(context, false).map(({ records }) => records);
   const groups = [...keys.map((key) => keySql(key, "r.")), ...(isOne ? [] : [day])];
   const known = all.map(
     (key) => `${keys.includes(key) ? keySql(key, "r.") : `null::${KEY_TYPES[key]}`} as ${key}`,
@@ -50,7 +43,7 @@ function recordsSql(
   const org = params.add(ask.orgId, "text");
   return `
     select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, `${org} as org_id`, ...known, ...own].join(", ")}
-    from requests r
+    from requests r${bitsOf(people, keySql("person", "r."), params)}
     where r.org_id = ${org} and ${boundsSql("r.started_at", span, params)}${earlySql({ ask, params }, day)}
     group by ${groupedBy(groups)}`;
 }

@@ -34,9 +34,6 @@ export const countedOf = (counting: string | null): [name: string, sql: string][
         ["run_hours", `case when session is not null then bit_count(${counting}::bit(24))::int else 0 end`],
       ];
 
-export const countedNames = (counting: string | null): string[] =>
-  counting === null ? [] : countedOf(counting).map(([name]) => name);
-
 /** The names under which these sums are told. */
 export const COUNTED = {
   [ENTITIES.session.all]: "sum(runs)",

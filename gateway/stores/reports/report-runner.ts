@@ -4,16 +4,15 @@ import type { Result, Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AnswerRow, type Answers, assemble } from "../../reports/assemble.ts";
 import type { Query } from "../../reports/parameters.ts";
-import { type Ask, lateLabels, planReport } from "../../reports/plan.ts";
+import { type Ask, planReport } from "../../reports/plan.ts";
 import { planTogether } from "../../reports/plan-together.ts";
 import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
+import { PEOPLE_MAX } from "../../reports/rollup/bits.ts";
 import type { Survey } from "../../reports/rollup/cover.ts";
-import { askBefore, coverageRow, sinceOf } from "../../reports/rollup/coverage.ts";
-import { planRolled } from "../../reports/rollup/plan.ts";
-import { firstsQuery, surveyQuery } from "../../reports/rollup/survey.ts";
-import { type Period, type Periods, periodsOf } from "../../reports/window.ts";
+import { type Periods, periodsOf } from "../../reports/window.ts";
 import { isAway } from "../failure.ts";
 import { type GiveWay, OWN_PROCESS, type OwnProcess } from "../give-way.ts";
+import { type Asking, inOne, rolled, rolledCoverage, surveyed, surveyedLabels } from "./ask-rollups.ts";
 
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
 export type ReportRunner = {
@@ -37,14 +36,13 @@ const DEADLINE_MS = 120_000;
 
 /** Under so many records single ones are read: it takes no longer, and the 95th percentile is exact. */
 const ROLLUPS_FROM = 20_000;
-const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
-const ALL: Periods = { current: EVER, previous: null };
-
 type Options = {
   url: string;
   orgId?: string;
   /** Records in a report's windows from which rollups are read; infinite: never but where single records are gone. */
   rollupsFrom?: number;
+  /** So many persons are counted as bits, and more by name; 0: all by name. */
+  peopleMax?: number;
   /** Told of the process that works for a report, in the server. */
   giveWay?: GiveWay;
 };
@@ -54,6 +52,7 @@ export function reportRunner({
   url,
   orgId = DEFAULT_ORG,
   rollupsFrom = ROLLUPS_FROM,
+  peopleMax = PEOPLE_MAX,
   giveWay,
 }: Options): ReportRunner {
   const open = () =>
@@ -96,9 +95,8 @@ export function reportRunner({
       return await snapshot(beside, async (ask) => {
         const reverted = needsReverts(spec) ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf)) : [];
         const survey = await surveyed({ orgId, spec, periods }, rollupsFrom, ask);
-        // Labels may have been recorded since long before the report's windows.
         const labels = survey ?? (await surveyedLabels({ orgId, spec }, rollupsFrom, ask));
-        return await answersOf({ orgId, spec, periods, reverted, survey }, labels, ask);
+        return await answersOf({ orgId, spec, periods, reverted, survey }, labels, peopleMax, ask);
       });
     } catch (error) {
       throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
@@ -136,41 +134,17 @@ const ALONE = "set local max_parallel_workers_per_gather = 0";
 const TOGETHER = `set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 5000;
   set local parallel_tuple_cost = 0.01`;
 
-type Asking = (query: Query) => PromiseLike<readonly AnswerRow[]>;
-
-/** How far rollups reach, where they are worth asking: single records tell of a small number at once, and exactly. */
-async function surveyed(
-  { orgId, spec, periods }: Pick<Ask, "orgId" | "spec" | "periods">,
-  rollupsFrom: number,
+async function answersOf(
+  asked: Ask,
+  labels: Survey | null,
+  peopleMax: number,
   ask: Asking,
-): Promise<Survey | null> {
-  if (spec.source !== "requests" && spec.source !== "outcomes") return null;
-  // Sessions of outcomes ran whenever they did.
-  const asked = spec.source === "requests" ? periods : ALL;
-  const [row] = await ask(surveyQuery(orgId, asked, rollupsFrom));
-  if (!row) return null;
-  if (row["gone"] !== "true" && Number(row["records"]) < rollupsFrom) return null;
-  const numbers = (list: string | null | undefined) => ((list ?? "").match(/-?\d+/g) ?? []).map(Number);
-  return {
-    rolledToMs: Number(row["rolled_to"]),
-    summedToMs: Number(row["summed_to"]),
-    weeksToMs: Date.parse(row["weeks_to"] ?? ""),
-    rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
-    markedMs: numbers(row["marked"]).sort((a, b) => a - b),
-    quarteredMs: numbers(row["quartered"]),
-    firstsMs: numbers(row["firsts"]),
-  };
-}
-
-const surveyedLabels = async (asked: Pick<Ask, "orgId" | "spec">, rollupsFrom: number, ask: Asking) =>
-  lateLabels(asked.spec).length > 0 ? await surveyed({ ...asked, periods: ALL }, rollupsFrom, ask) : null;
-
-async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promise<Answers> {
+): Promise<Answers> {
   const { survey } = asked;
   const requests = asked.spec.source === "requests";
   const single = planReport(asked);
   const together = requests
-    ? survey && (await rolled(asked, survey, ask))
+    ? survey && (await rolled(asked, survey, peopleMax, ask))
     : isTogether(asked) && planTogether(asked);
   const answer = together
     ? await inOne(together, ask)
@@ -178,7 +152,9 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
   return {
     ...answer,
     coverage:
-      requests && labels ? await rolledCoverage(asked, labels, ask) : await askIf(single.coverage, ask),
+      requests && labels
+        ? await rolledCoverage(asked, labels, peopleMax, ask)
+        : await askIf(single.coverage, ask),
   };
 }
 
@@ -186,30 +162,7 @@ async function answersOf(asked: Ask, labels: Survey | null, ask: Asking): Promis
 const isTogether = ({ spec, survey }: Ask): boolean =>
   !spec.dimensions.includes("tag") && (spec.source !== "outcomes" || survey !== null);
 
-/** Rows and total that one statement tells. */
-async function inOne(query: Query, ask: Asking) {
-  const answer = await ask(query);
-  const isTotal = (row: AnswerRow) => row["is_total"] === "true";
-  return { rows: answer.filter((row) => !isTotal(row)), total: answer.filter(isTotal) };
-}
-
 const askIf = async (query: Query | null, ask: Asking) => (query ? await ask(query) : []);
-
-async function rolledCoverage(asked: Ask, survey: Survey, ask: Asking): Promise<readonly AnswerRow[]> {
-  if (lateLabels(asked.spec).length === 0) return [];
-  const [firsts] = await ask(firstsQuery(asked.orgId, survey));
-  const since = sinceOf(asked, firsts ?? {});
-  if (!since) return [];
-  const before = await rolled(askBefore(asked, since), survey, ask);
-  return [coverageRow(since, (await inOne(before, ask)).total)];
-}
-
-/** What rows and total are asked of rollups by, once it is known which groups are shown. */
-async function rolled(asked: Ask, survey: Survey, ask: Asking): Promise<Query> {
-  const { choose, answer } = planRolled(asked, survey);
-  const rows = choose && (await ask(choose));
-  return answer(rows?.map(({ d1, d2 }) => ({ d1: d1 ?? "", d2: d2 ?? "" })) ?? null);
-}
 
 const needsReverts = ({ measures }: Spec): boolean =>
   measures.some((measure) => measure === "reverted_prs" || measure === "revert_rate");
