@@ -9,6 +9,7 @@ import { type Context, ENTITIES, ENTITY_NAMES, hasRuns, isAsked, isTimely } from
 import { coverOf, type Survey } from "./cover.ts";
 import { isFine, isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
+import { isFew } from "./picked.ts";
 import { isRanked } from "./ranked.ts";
 import { countingHours } from "./several.ts";
 
@@ -66,13 +67,16 @@ export function contextOf(
   return isSummed ? summed(context, people) : context;
 }
 
+/** Groups of a person, and of a key that is theirs, are hardly fewer without persons. */
+const isOfOne = (name: DimensionName): boolean => name === "subject" || name === "key";
+
 /** How those who are counted distinctly are, where groups are summed up. */
 function summed(context: Context, people: People): Context {
   const { ask, dimensions, entities } = context;
   const counting = hasRuns(entities) ? countingHours(ask, dimensions) : null;
   const byRun = hasRuns(entities) && counting === null && !dimensions.some(isFine);
-  // Groups of persons are hardly fewer without them.
-  const asBits = entities.includes("person") && !dimensions.includes("subject");
+  // Of few cells persons are told apart sooner than asked for.
+  const asBits = entities.includes("person") && !ask.spec.dimensions.some(isOfOne) && !isFew(ask);
   return {
     ...context,
     isSummed: true,

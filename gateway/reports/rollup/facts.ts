@@ -39,11 +39,14 @@ export function factsSql(
   const alike = context.entities.every((entity) => entity === "person" && !timely);
   const few = among === null && !dimensions.includes("session") && !isOfPairs(context, dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
+  const cells = amongSql(dimensions, among, which);
+  // Hours are those of a window's edges: all of them are read sooner than those of tens of thousands of sessions.
+  const hours = among === CANDIDATES ? EACH : cells;
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, keys, kind)}
   from (
     select u.*, true as attributed
-    from (${cellsSql(context, { keys, groups }, { among: amongSql(dimensions, among, which), by })}
+    from (${cellsSql(context, { keys, groups }, { cells, hours, by })}
     ) u
   ) r${asked.includes("key") ? "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id" : ""}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
   where true ${conditions.join("\n    ")}`;
@@ -69,18 +72,20 @@ const PLAIN: readonly DimensionName[] = ["client", "model", "route"];
 /** The table of groups whose percentiles are looked at (ranked-by-p95.ts): there may be tens of thousands. */
 export const CANDIDATES = "candidates";
 
+const EACH: readonly string[] = ["true"];
+
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
 function amongSql(
   dimensions: readonly DimensionName[],
   among: string | null,
   { isPicked, byRun }: { isPicked: boolean; byRun: boolean },
-): string[] {
+): readonly string[] {
   // What is picked has no index, and an array is gone over for each of its rows.
   const several = "(select session from several)";
   if (among === "several") return [`session ${byRun ? `in ${several}` : `= any(array${several})`}`];
   const place = dimensions.indexOf("session") + 1;
   // Of what is picked already, thousands of sessions are found sooner.
-  if (among === null || place === 0 || (isPicked && among === CANDIDATES)) return ["true"];
+  if (among === null || place === 0 || (isPicked && among === CANDIDATES)) return EACH;
   return [
     `session = any(array(select d${place} from ${among}))`,
     `session is null and exists (select from ${among} where d${place} = '${NONE}')`,
@@ -104,7 +109,7 @@ function columnsOf(context: Context, keys: readonly Key[], kind: Kind | null): s
  * Cells of both windows at once, for they may be most of a table; single records by window and hour, so that all that is
  * alike within a branch is a constant. These are summed up at once: most that follows is then done for few rows.
  */
-function cellsSql(context: Context, { keys, groups }: Keys, which: Which): string {
+function cellsSql(context: Context, { keys, groups }: Keys, { cells, hours, by }: Which): string {
   const { covers } = context;
   const { current, previous } = covers;
   const branches = [
@@ -113,15 +118,17 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
       at: "day",
       hours: "hours",
       spansOf: ({ days }) => days,
-      ...which,
+      among: cells,
+      by,
     }),
     ...cellsOf(context, keys, {
       table: "rollup_hours",
       picked: null,
       at: "hour",
       hours: hourBit("hour"),
-      spansOf: ({ hours }) => hours,
-      ...which,
+      spansOf: (cover) => cover.hours,
+      among: hours,
+      by,
     }),
     ...recordsOf(context, { keys, groups }, true, current),
     ...(previous ? recordsOf(context, { keys, groups }, false, previous) : []),
@@ -129,14 +136,19 @@ function cellsSql(context: Context, { keys, groups }: Keys, which: Which): strin
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys);
 }
 
-const isFineAsked = ({ ask }: Context, keys: readonly Key[]): boolean =>
-  [...keys, ...filtersOf(ask.spec.filters).map(([name]) => name)].some(isFine);
+/** Whether cells by model and route are needed for the dimensions or keys `asked` for. */
+export const isFineAsked = ({ ask }: Context, asked: readonly string[]): boolean =>
+  [...asked, ...filtersOf(ask.spec.filters).map(([name]) => name)].some(isFine);
 
 const dayTable = (context: Context, table: DayTable) => ({ table, picked: pickedOf(context, table) });
 
-/** Which cells are read, each condition by itself, and what they are grouped by beside their keys; null: they are not. */
-type Which = { among: readonly string[]; by: "day" | "all" | null };
-type CellTable = Which & {
+/** What cells are grouped by beside their keys; null: they are not. */
+type By = "day" | "all" | null;
+/** Which cells of days and of hours are read, each condition by itself. */
+type Which = { cells: readonly string[]; hours: readonly string[]; by: By };
+type CellTable = {
+  among: readonly string[];
+  by: By;
   table: string;
   /** Where all of its cells that are read stand already. */
   picked: string | null;

@@ -33,26 +33,35 @@ export const ceilingOf = (bucket: string): string => `(array[${BUCKET_CEILINGS_M
 const floorOf = (bucket: string): string => `(array[${BUCKET_FLOORS_MS.join(",")}])[${bucket}]`;
 
 /**
- * Rows with `latencies` of so many `calls` and, as `at_most`, milliseconds that their 95th percentile does not exceed: of
- * its two ranks it is known which lie in the highest bucket, and the others lie in or under the next one that has calls.
- * Each step is made once, since the numbers have hundreds of decimals.
+ * Rows with `latencies` of so many `calls` and, as `at_most`, milliseconds that their 95th percentile does not exceed, and
+ * mostly is: it is told exactly where both of its ranks lie in the two highest buckets that have calls. Each step is made
+ * once, since the numbers have hundreds of decimals.
  */
 export const withP95AtMost = (rows: string): string => `
-    select b.*, case
-        when n > above then ${ceilingOf("top")}
-        when n < above then ${ceilingOf("second")}
-        else (1 - weight) * ${ceilingOf("second")} + weight * (${floorOf("top")} + (${ceilingOf("top")} - ${floorOf("top")}) * 0.5 / n)
-      end + ${ROUNDING_MS} as at_most
+    select d.*, (1 - weight) * ${fromTop("above")} + weight * ${fromTop("above - 1")} + ${ROUNDING_MS} as at_most
     from (
-      select a.*, ((latencies - under) / (${ONES})[top])::bigint as n,
-        (scale(trim_scale(under)) + ${DECIMALS - 1}) / ${DECIMALS} as second,
-        calls - 1 - 19 * (calls - 1) / 20 as above, (19 * (calls - 1) % 20) / 20.0 as weight
+      select c.*, ((under - trunc(under, ${DECIMALS} * (second - 1))) / (${ONES})[second])::bigint as n2
       from (
-        select r.*, ${topOf("latencies")} as top, trunc(latencies, scale(latencies) - ${DECIMALS}) as under
-        from (${rows}
-        ) r offset 0
-      ) a offset 0
-    ) b`;
+        select b.*, ((latencies - under) / (${ONES})[top])::bigint as n,
+          (scale(trim_scale(under)) + ${DECIMALS - 1}) / ${DECIMALS} as second,
+          calls - 1 - 19 * (calls - 1) / 20 as above, (19 * (calls - 1) % 20) / 20.0::float8 as weight
+        from (
+          select r.*, ${topOf("latencies")} as top, trunc(latencies, scale(latencies) - ${DECIMALS}) as under
+          from (${rows}
+          ) r offset 0
+        ) b offset 0
+      ) c offset 0
+    ) d`;
+
+/** What is the latency of which so many are longer, at most: in the `top` bucket are `n`, in the `second` `n2`. */
+const fromTop = (above: string): string =>
+  `case when ${above} < n then ${within("top", `n - (${above})`, "n")}
+      when ${above} < n + n2 then ${within("second", `n + n2 - (${above})`, "n2")}
+      else ${ceilingOf("second - 1")} end`;
+
+/** The latency of this `rank` in a bucket of `n`: they are linear within it. */
+const within = (bucket: string, rank: string, n: string): string =>
+  `(${floorOf(bucket)} + (${ceilingOf(bucket)} - ${floorOf(bucket)}) * (${rank} - 0.5::float8) / ${n})`;
 
 /** More than floating point adds to a percentile. */
 const ROUNDING_MS = 0.001;

@@ -17,11 +17,14 @@ export type DayTable = keyof typeof PICKED;
 /** The same with one row for all models and routes that filters leave of a session's keys and a day. */
 const RUNS = "picked_runs";
 
-/** The table of those that filters leave, where there is one. A channel or a time may leave most of them. */
+/** Whether filters leave few of them. A channel or a time may leave most. */
+export const isFew = ({ spec }: Pick<Context["ask"], "spec">): boolean =>
+  filtersOf(spec.filters).some(([name]) => name !== "channel" && !isTimely(name));
+
+/** The table of those that filters leave, where there is one. */
 export const pickedOf = ({ ask, kind, byRun, columns }: Context, table: DayTable): string | null => {
   if (byRun && columns.length === 0) return RUNS;
-  const few = filtersOf(ask.spec.filters).some(([name]) => name !== "channel" && !isTimely(name));
-  return few && kind === null ? PICKED[table] : null;
+  return isFew(ask) && kind === null ? PICKED[table] : null;
 };
 
 /** These tables for what shares its windows, the groups first. One that is read but once becomes part of what reads it. */

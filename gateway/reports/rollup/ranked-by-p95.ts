@@ -1,6 +1,6 @@
 import { ROWS_MAX } from "#shared/report.ts";
 import type { Context } from "./context.ts";
-import { CANDIDATES, factsSql } from "./facts.ts";
+import { CANDIDATES, factsSql, isFineAsked } from "./facts.ts";
 import { ceilingOf, p95Sql, topOf, withP95AtMost } from "./latencies.ts";
 
 /** Groups whose percentile is looked at to find out how high the others' would have to be. */
@@ -23,36 +23,53 @@ const reached = (name: string, among: string): string =>
 const mayReach = (ms: string, name: string): string =>
   `((select latency_p95_ms from ${name}) is null or ${ms} >= (select latency_p95_ms from ${name}))`;
 
+/** All groups, with the sum of the latencies of the current window and of how many calls it is. */
+const ALL_GROUPS = `
+    select d1, d2, sum(latencies) filter (where current) as latencies,
+      (sum(latency_count) filter (where current))::bigint as calls
+    from ranking group by 1, 2`;
+
 /**
- * The table `ranked`: the groups that are shown where they stand in the order of their 95th percentile. It lies in or
- * under the highest bucket of a group, which costs little to know: so that of a group whose highest bucket ends below
- * what as many groups as are shown reach need not be known. Of the others the sum of their latencies tells more closely
- * what it can be at most, and those that may be highest tell more closely what has to be reached.
+ * The groups whose highest bucket ends at or over what as many groups as are shown reach. It costs little to know, and the
+ * percentile lies in or under it: so the latencies of the others need not be summed up.
+ */
+const candidates = (own: Context): string[] => [
+  `tops as materialized (
+  select d1, d2, max(${topOf("latencies")}) filter (where current) as top from ranking group by d1, d2
+)`,
+  `tried as materialized (select d1, d2 from tops where top is not null order by top desc limit ${TRIED})`,
+  `tried_p95 as materialized (${percentiles(latenciesOf(own, "tried"))}\n)`,
+  reached("least", "tried_p95"),
+  `${CANDIDATES} as materialized (
+  select d1, d2 from tops where ${mayReach(ceilingOf("top"), "least")}
+)`,
+];
+
+/**
+ * The table `ranked`: the groups that are shown where they stand in the order of their 95th percentile. What that is at
+ * most is told of the sum of a group's latencies at little cost; those where this is highest tell what has to be reached,
+ * and only of the others that may reach it the percentile is computed. Of cells by model or route there may be several
+ * times as many, so that groups are left out before these sums are made.
  */
 export const rankedByP95 = (context: Context): string[] => {
   const own = { ...context, entities: [], columns: ["latencies", "latency_count"] };
-  const limited = `${CANDIDATES}_at_most`;
+  const isDirect = !isFineAsked(context, context.dimensions);
+  const groups = isDirect ? LIMITED : CANDIDATES;
   return [
-    `tops as materialized (
-  select d1, d2, max(${topOf("latencies")}) filter (where current) as top from ranking group by d1, d2
-)`,
-    `tried as materialized (select d1, d2 from tops where top is not null order by top desc limit ${TRIED})`,
-    `tried_p95 as materialized (${percentiles(latenciesOf(own, "tried"))}\n)`,
-    reached("least", "tried_p95"),
-    `${CANDIDATES} as materialized (
-  select d1, d2 from tops where ${mayReach(ceilingOf("top"), "least")}
-)`,
-    `${limited} as materialized (${withP95AtMost(latenciesOf(own, CANDIDATES))}\n)`,
+    ...(isDirect ? [] : candidates(own)),
+    `${LIMITED} as materialized (${withP95AtMost(isDirect ? ALL_GROUPS : latenciesOf(own, CANDIDATES))}\n)`,
     `highest_p95 as materialized (${percentiles(`
-    select d1, d2, latencies from ${limited} order by at_most desc nulls last limit ${TRIED}`)}
+    select d1, d2, latencies from ${LIMITED} order by at_most desc nulls last limit ${TRIED}`)}
 )`,
     reached("closer", "highest_p95"),
     `${CANDIDATES}_p95 as materialized (${percentiles(`
-    select d1, d2, latencies from ${limited} where ${mayReach("at_most", "closer")}`)}
+    select d1, d2, latencies from ${LIMITED} where ${mayReach("at_most", "closer")}`)}
 )`,
     `ranked as materialized (
-  select d1, d2 from ${CANDIDATES} left join ${CANDIDATES}_p95 using (d1, d2)
+  select d1, d2 from ${groups} left join ${CANDIDATES}_p95 using (d1, d2)
   order by latency_p95_ms desc nulls last, d1, d2 limit ${ROWS_MAX}
 )`,
   ];
 };
+
+const LIMITED = `${CANDIDATES}_at_most`;
