@@ -38,6 +38,12 @@ const inSumsOf = (context: Context): Record<string, string> => ({
   ...Object.fromEntries(usersOf(context)),
 });
 
+/** Sessions of hours and of single records are told apart, so that they count for none. */
+const ofDays = ({ covers: { current, previous } }: Context): Context["covers"] => {
+  const alone = { hours: [], raw: [] };
+  return { current: { ...current, ...alone }, previous: previous && { ...previous, ...alone } };
+};
+
 /**
  * The facts `name`: those that are summed up, those of persons where sums do not tell of them, and those of sessions of
  * several rows; `ranked`: of the groups that are chosen before.
@@ -61,7 +67,7 @@ export function countedFacts(
     `${name}_${which} as not materialized (${factsOfGroups(own, dimensions, kind, ranked, among)}\n)`;
   return [
     facts("alike", alike),
-    ...(context.byRun ? [facts("runs", { ...who, entities: [] })] : []),
+    ...(context.byRun ? [facts("runs", { ...who, entities: [], covers: ofDays(context) })] : []),
     ...(hasPersons(context) && !inSums ? [facts("people", people)] : []),
     ...(hasRuns(context.entities) ? [facts("several", runs, "several")] : []),
   ];
