@@ -67,8 +67,9 @@ export function contextOf(
   return isSummed ? summed(context, people) : context;
 }
 
-/** Groups of a person, and of a key that is theirs, are hardly fewer without persons. */
-const isOfOne = (name: DimensionName): boolean => name === "subject" || name === "key";
+/** Groups of a person, and of a key that is theirs, are hardly fewer without persons; but cells by model and route are many. */
+const areOfOne = (dimensions: readonly DimensionName[]): boolean =>
+  dimensions.includes("subject") || (dimensions.includes("key") && !dimensions.some(isFine));
 
 /** How those who are counted distinctly are, where groups are summed up. */
 function summed(context: Context, people: People): Context {
@@ -76,7 +77,7 @@ function summed(context: Context, people: People): Context {
   const counting = hasRuns(entities) ? countingHours(ask, dimensions) : null;
   const byRun = hasRuns(entities) && counting === null && !dimensions.some(isFine);
   // Of few cells persons are told apart sooner than asked for.
-  const asBits = entities.includes("person") && !ask.spec.dimensions.some(isOfOne) && !isFew(ask);
+  const asBits = entities.includes("person") && !areOfOne(ask.spec.dimensions) && !isFew(ask);
   return {
     ...context,
     isSummed: true,
