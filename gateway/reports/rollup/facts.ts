@@ -30,7 +30,6 @@ export function factsSql(
   const conditions = filters.map(([name, values]) => `and ${conditionOf(name, values, params)}`);
   const apart = kind ? [...asked, kind] : asked;
   const lane = tellsLane(context);
-  const which = { isPicked: pickedOf(context, "rollup_cells") !== null, byRun: context.byRun };
   const keys = keysOf(context, apart, lane);
   const groups = keysOf({ entities: [] }, apart, lane);
   // Groups are made before anything else is done with their cells, which are many and wide; but not where persons and
@@ -39,7 +38,7 @@ export function factsSql(
   const alike = context.entities.every((entity) => entity === "person" && !timely);
   const few = among === null && !dimensions.includes("session") && !isOfPairs(context, dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
-  const cells = amongSql(dimensions, among, which);
+  const cells = amongSql(context, dimensions, among);
   // Hours are those of a window's edges: all of them are read sooner than those of tens of thousands of sessions.
   const hours = among === CANDIDATES ? EACH : cells;
   return `
@@ -76,16 +75,15 @@ const EACH: readonly string[] = ["true"];
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
 function amongSql(
+  { byRun }: Context,
   dimensions: readonly DimensionName[],
   among: string | null,
-  { isPicked, byRun }: { isPicked: boolean; byRun: boolean },
 ): readonly string[] {
   // What is picked has no index, and an array is gone over for each of its rows.
   const several = "(select session from several)";
   if (among === "several") return [`session ${byRun ? `in ${several}` : `= any(array${several})`}`];
   const place = dimensions.indexOf("session") + 1;
-  // Of what is picked already, thousands of sessions are found sooner.
-  if (among === null || place === 0 || (isPicked && among === CANDIDATES)) return EACH;
+  if (among === null || place === 0) return EACH;
   return [
     `session = any(array(select d${place} from ${among}))`,
     `session is null and exists (select from ${among} where d${place} = '${NONE}')`,

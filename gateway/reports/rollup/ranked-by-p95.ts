@@ -2,6 +2,7 @@ import { ROWS_MAX } from "#shared/report.ts";
 import type { Context } from "./context.ts";
 import { CANDIDATES, factsSql, isFineAsked } from "./facts.ts";
 import { ceilingOf, p95Sql, topOf, withP95AtMost } from "./latencies.ts";
+import { isFew } from "./picked.ts";
 
 /** Groups whose percentile is looked at to find out how high the others' would have to be. */
 const TRIED = 2 * ROWS_MAX;
@@ -48,12 +49,12 @@ const candidates = (own: Context): string[] => [
 /**
  * The table `ranked`: the groups that are shown where they stand in the order of their 95th percentile. What that is at
  * most is told of the sum of a group's latencies at little cost; those where this is highest tell what has to be reached,
- * and only of the others that may reach it the percentile is computed. Of cells by model or route there may be several
+ * and only of the others that may reach it the percentile is computed. Of all cells by model or route there are several
  * times as many, so that groups are left out before these sums are made.
  */
 export const rankedByP95 = (context: Context): string[] => {
   const own = { ...context, entities: [], columns: ["latencies", "latency_count"] };
-  const isDirect = !isFineAsked(context, context.dimensions);
+  const isDirect = !isFineAsked(context, context.dimensions) || isFew(context.ask);
   const groups = isDirect ? LIMITED : CANDIDATES;
   return [
     ...(isDirect ? [] : candidates(own)),
