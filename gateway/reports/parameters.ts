@@ -7,12 +7,13 @@ export type Param = string | readonly string[];
 
 export type Parameters = ReturnType<typeof parameters>;
 
-/** Collects the parameters of one statement; what `add` returns stands for the value in its text. */
+/** Collects the parameters of one statement; what `add` returns stands for the value in its text. A list is sent but once. */
 export function parameters() {
   const values: Param[] = [];
   const add = (value: Param, type: string): string => {
-    values.push(value);
-    return `$${values.length}::${type}`;
+    const known = typeof value === "string" ? -1 : values.indexOf(value);
+    const place = known < 0 ? values.push(value) : known + 1;
+    return `$${place}::${type}`;
   };
   return { values, add, instant: (ms: number) => add(new Date(ms).toISOString(), "timestamptz") };
 }

@@ -55,12 +55,12 @@ export function countedFacts(
   ranked: boolean,
 ): string[] {
   const who = { ...context, columns: [], people: null };
-  const people = { ...who, entities: ["person"] as const, counting: null };
+  const persons = { ...who, entities: ["person"] as const, counting: null };
   const runs = { ...who, entities: context.entities.filter((entity) => entity !== "person") };
   const inSums = withPersons(context, { dimensions }, ranked);
   const alike = {
     ...context,
-    entities: inSums ? people.entities : [],
+    entities: inSums ? persons.entities : [],
     ...(context.byRun && { counting: null }),
   };
   const facts = (which: string, own: Context, among?: string) =>
@@ -68,7 +68,7 @@ export function countedFacts(
   return [
     facts("alike", alike),
     ...(context.byRun ? [facts("runs", { ...who, entities: [], covers: ofDays(context) })] : []),
-    ...(hasPersons(context) && !inSums ? [facts("people", people)] : []),
+    ...(hasPersons(context) && !inSums ? [facts("people", persons)] : []),
     ...(hasRuns(context.entities) ? [facts("several", runs, "several")] : []),
   ];
 }

@@ -89,14 +89,16 @@ const named = (sums: Readonly<Record<string, string>>): string[] =>
 const sumsOver = (columns: readonly string[]): string[] =>
   columns.map((name) => `${OVER_CELLS[name as AggregateName] ?? "null"} as ${name}`);
 
+/** Whether cells of days or hours are read, and not single records alone. */
 export const readsCells = ({ current, previous }: Context["covers"]): boolean =>
   [current, previous].some((cover) => cover && cover.days.length + cover.hours.length > 0);
 
 /**
  * Whether sums and those who are counted distinctly are made apart of the facts. Persons and sessions of groups may be
  * nearly as many as cells, so that summing up each of them takes longer than reading the cells once more; of the few cells
- * that filters leave persons do not, but as bits they need not be told apart at all. Nearly every single record beside sums has a person or session of its own, and a
- * histogram for each of these costs more than reading the records twice; other sums do not.
+ * that filters leave persons do not, and as bits they need not be told apart at all. Nearly every single record beside sums
+ * has a person or session of its own, and a histogram for each of these costs more than reading the records twice; other
+ * sums do not.
  */
 export const isApart = ({ ask, entities, columns, people, covers }: Context): boolean => {
   if (!readsCells(covers) && !columns.includes("latencies")) return false;

@@ -36,11 +36,11 @@ function personsOf(
 ): string[] {
   const spans = [...current[which], ...(previous?.[which] ?? [])];
   if (spans.length === 0) return [];
-  // Filters leave fewer; those by model and route are not known of sessions.
+  // Other filters than those by channel and time leave few cells (context-of.ts). Hours and records are those of edges.
   const picking = which === "days" ? pickingSql({ ask, params }, "rollup_sessions") : "";
   return [
     `
-  select ${keySql("person", "r.")} as person from (select c.*, true as attributed from ${table} c) r
+  select ${keySql("person", "r.")} as person from ${table} r
   where org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, spans, params)})${picking}
   group by 1`,
   ];
