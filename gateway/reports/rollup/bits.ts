@@ -8,8 +8,8 @@ import { type Context, ENTITIES } from "./context.ts";
 /** The persons that are counted so: all that may be in the windows; null: they are told apart by name. */
 export type People = readonly string[] | null;
 
-/** So many are counted as bits. A string of them is half a kilobyte, and each cell's is added to its group's. */
-export const PEOPLE_MAX = 4_000;
+/** So many are counted as bits. A string of them is 1.25 kilobytes, and each cell's is added to its group's. */
+export const PEOPLE_MAX = 10_000;
 
 /** Joins to each row whose `person` is one of them a string with that one's bit, as `bits`. */
 export function bitsOf(people: People, person: string, params: Parameters): string {
