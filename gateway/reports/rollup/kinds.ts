@@ -31,7 +31,7 @@ export const TAG_ROWS = `cross join lateral (
 
 /** A person or session within a value of a kind: a hash of all that, as `rollup_seen` keeps it of persons. */
 export const whoSql = (entity: string, kind: string, value: string, text: string): string =>
-  `md5(concat_ws(chr(31), ${entity}, ${kind}, ${value}, ${text}))::uuid`;
+  `md5(${entity} || chr(31) || ${kind} || chr(31) || (${value}) || chr(31) || (${text}))::uuid`;
 
 /** Lanes that people and sessions are counted in: all of them, and all but the subscription lane. */
 export const LANE = { all: 1, billed: 2 } as const;
