@@ -58,6 +58,7 @@ export function contextOf(
     columns: [...columns].filter((name) => name in OVER_CELLS),
     entities,
     isSummed: false,
+    listed: false,
     people: null,
     counting: null,
     byRun: false,

@@ -48,6 +48,8 @@ export type Context = {
   isSummed: boolean;
   /** Persons that are counted as bits (bits.ts); null: none are. */
   people: People;
+  /** Facts list the persons of single records beside their sums, as `persons` (listed.ts). */
+  listed: boolean;
   /** The column by which cells count sessions (several.ts); null: sessions are told apart. */
   counting: string | null;
   /** Cells of days that filters leave count as one for each session and its keys on a day (picked.ts). */

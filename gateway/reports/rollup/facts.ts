@@ -8,6 +8,7 @@ import { type Context, isTimely, OF_DAY } from "./context.ts";
 import type { Cover, Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
 import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
+import { listOf } from "./listed.ts";
 import { OVER_CELLS } from "./parts.ts";
 import { conditionOf, type DayTable, earlySql, isEarly, keysNamed, pickedOf } from "./picked.ts";
 import { type Keys, recordsOf } from "./records.ts";
@@ -99,6 +100,7 @@ function columnsOf(context: Context, keys: readonly Key[], kind: Kind | null): s
   return [
     `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value`,
     `${billed} as billed, r.day, r.hours, ${people} as person, ${runs} as run`,
+    ...(context.listed ? ["r.persons"] : []),
     ...carriedBy(context, true).map(({ name }) => `r.${name}`),
   ].join(", ");
 }
@@ -191,5 +193,5 @@ function nothing(context: Context, keys: readonly Key[]): string {
   const sums = carriedBy(context, true).map(({ name }) => `null::${type(name)} as ${name}`);
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
-    select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...sums].join(", ")} where false`;
+    select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...listOf(context, "", true), ...sums].join(", ")} where false`;
 }

@@ -10,6 +10,7 @@ import type { Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
 import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
+import { isListed, listedFacts } from "./listed.ts";
 import { sumPartsOf } from "./one-dimension.ts";
 import { baseSql, isApart, sumsByGroup, sumsOfBase } from "./parts.ts";
 import { pickedOf, pickedSql } from "./picked.ts";
@@ -148,9 +149,14 @@ function factsOf({ name, context, section, ranked }: Place): string[] {
   const apart = isApart(context);
   const who = apart ? { ...context, columns: [] } : context;
   const of = (own: Context) => factsOfGroups(own, dimensions, kind, ranked);
+  const alike = `${name}_alike`;
+  if (apart && isListed(context)) {
+    const listed = of({ ...context, entities: [], listed: true });
+    return [`${alike} as materialized (${listed}\n)`, listedFacts(name, alike)];
+  }
   return [
     `${name} as not materialized (${of(who)}\n)`,
-    ...(apart ? [`${name}_alike as not materialized (${of({ ...context, entities: [] })}\n)`] : []),
+    ...(apart ? [`${alike} as not materialized (${of({ ...context, entities: [] })}\n)`] : []),
   ];
 }
 
