@@ -7,10 +7,9 @@ import { carriedBy } from "./carried.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import type { Cover, Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
-import { BILLED, hourBit, isFine, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
-import { listOf } from "./listed.ts";
+import { BILLED, hourBit, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
-import { conditionOf, type DayTable, earlySql, isEarly, keysNamed, pickedOf } from "./picked.ts";
+import { conditionOf, type DayTable, earlySql, isEarly, isFineAsked, keysNamed, pickedOf } from "./picked.ts";
 import { type Keys, recordsOf } from "./records.ts";
 import { spansSql } from "./spans.ts";
 
@@ -100,8 +99,7 @@ function columnsOf(context: Context, keys: readonly Key[], kind: Kind | null): s
   return [
     `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value`,
     `${billed} as billed, r.day, r.hours, ${people} as person, ${runs} as run`,
-    ...(context.listed ? ["r.persons"] : []),
-    ...carriedBy(context, true).map(({ name }) => `r.${name}`),
+    ...carriedBy(context).map(({ name }) => `r.${name}`),
   ].join(", ");
 }
 
@@ -136,10 +134,6 @@ function cellsSql(context: Context, { keys, groups }: Keys, { cells, hours, by }
   return branches.length > 0 ? branches.join("\n    union all") : nothing(context, keys);
 }
 
-/** Whether cells by model and route are needed for the dimensions or keys `asked` for. */
-export const isFineAsked = ({ ask }: Context, asked: readonly string[]): boolean =>
-  [...asked, ...filtersOf(ask.spec.filters).map(([name]) => name)].some(isFine);
-
 const dayTable = (context: Context, table: DayTable) => ({ table, picked: pickedOf(context, table) });
 
 /** What cells are grouped by beside their keys; null: they are not. */
@@ -166,7 +160,7 @@ function cellsOf(
   const [now, before] = [spansOf(covers.current), covers.previous ? spansOf(covers.previous) : []];
   if (now.length + before.length === 0) return [];
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
-  const carried = carriedBy(context, at === "day");
+  const carried = carriedBy(context, { isDay: at === "day" });
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
   const told = carried.map(({ name, one, all }) => `${by ? all : one} as ${name}`);
   const apart = keys.map((key) => keySql(key, ""));
@@ -189,9 +183,8 @@ function cellsOf(
 
 /** Columns without rows: no record is read as a fact. */
 function nothing(context: Context, keys: readonly Key[]): string {
-  const type = (name: string) => (name === "people" ? "bit" : "numeric");
-  const sums = carriedBy(context, true).map(({ name }) => `null::${type(name)} as ${name}`);
+  const carried = carriedBy(context).map(({ name, type }) => `null::${type} as ${name}`);
   const told = keys.map((key) => `null::${KEY_TYPES[key]} as ${key}`);
   return `
-    select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...listOf(context, "", true), ...sums].join(", ")} where false`;
+    select ${["true as current", "null::date as day", "0 as hours", "false as told", "''::text as org_id", ...told, ...carried].join(", ")} where false`;
 }

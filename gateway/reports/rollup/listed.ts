@@ -8,10 +8,6 @@ import { readsCells } from "./parts.ts";
 export const isListed = ({ entities, covers }: Context): boolean =>
   entities.length === 1 && entities[0] === "person" && !readsCells(covers);
 
-/** The persons of single records, who count where these are not `told` of by sums. */
-export const listOf = ({ listed }: Context, person: string, told: boolean): string[] =>
-  listed ? [`${told ? "null::text[]" : `array_agg(${person})`} as persons`] : [];
-
 /** The table `name`: each person of the facts that list them. */
 export const listedFacts = (name: string, alike: string): string =>
   `${name} as not materialized (

@@ -21,6 +21,10 @@ const RUNS = "picked_runs";
 export const isFew = ({ spec }: Pick<Context["ask"], "spec">): boolean =>
   filtersOf(spec.filters).some(([name]) => name !== "channel" && !isTimely(name));
 
+/** Whether cells by model and route are needed for the dimensions or keys `asked` for. */
+export const isFineAsked = ({ ask }: Pick<Context, "ask">, asked: readonly string[]): boolean =>
+  [...asked, ...filtersOf(ask.spec.filters).map(([name]) => name)].some(isFine);
+
 /** The table of those that filters leave, where there is one. */
 export const pickedOf = ({ ask, kind, byRun, columns }: Context, table: DayTable): string | null => {
   if (byRun && columns.length === 0) return RUNS;
@@ -33,8 +37,8 @@ export function pickedSql(contexts: readonly Context[]): string[] {
   if (!context) return [];
   const { ask, dimensions, params } = context;
   const filters = filtersOf(ask.spec.filters).map(([name]) => name);
-  const fine = [...dimensions, ...filters].some(isFine) ? (["rollup_cells"] as const) : [];
-  const whole = filters.some(isFine) ? [] : (["rollup_sessions"] as const);
+  const fine = isFineAsked(context, dimensions) ? (["rollup_cells"] as const) : [];
+  const whole = isFineAsked(context, []) ? [] : (["rollup_sessions"] as const);
   const { current, previous } = context.covers;
   const days = [...current.days, ...(previous?.days ?? [])];
   return [...fine, ...whole].flatMap((table) => {

@@ -1,8 +1,8 @@
 import { ROWS_MAX } from "#shared/report.ts";
 import type { Context } from "./context.ts";
-import { CANDIDATES, factsSql, isFineAsked } from "./facts.ts";
+import { CANDIDATES, factsSql } from "./facts.ts";
 import { ceilingOf, p95Sql, topOf, withP95AtMost } from "./latencies.ts";
-import { isFew } from "./picked.ts";
+import { isFew, isFineAsked } from "./picked.ts";
 
 /** Groups whose percentile is looked at to find out how high the others' would have to be. */
 const TRIED = 2 * ROWS_MAX;

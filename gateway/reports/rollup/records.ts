@@ -4,7 +4,6 @@ import type { Context } from "./context.ts";
 import { type Cover, HOUR_MS, type Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql } from "./keys.ts";
 import { hourBit } from "./kinds.ts";
-import { listOf } from "./listed.ts";
 import { earlySql } from "./picked.ts";
 import { boundsSql } from "./spans.ts";
 
@@ -36,16 +35,15 @@ function recordsSql(
 ): string {
   const { ask, params, people } = context;
   const { day, hours, isOne } = timesOf(span);
-  const own = carriedBy(context, false).map(({ records }) => records);
+  const own = carriedBy(context, { told }).map(({ records }) => records);
   const groups = [...keys.map((key) => keySql(key, "r.")), ...(isOne ? [] : [day])];
   const known = all.map(
     (key) => `${keys.includes(key) ? keySql(key, "r.") : `null::${KEY_TYPES[key]}`} as ${key}`,
   );
-  const person = keySql("person", "r.");
   const org = params.add(ask.orgId, "text");
   return `
-    select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, `${org} as org_id`, ...known, ...listOf(context, person, told), ...own].join(", ")}
-    from requests r${bitsOf(people, person, params)}
+    select ${[`${isCurrent} as current`, `${day} as day`, `${told ? "0" : hours} as hours`, `${told} as told`, `${org} as org_id`, ...known, ...own].join(", ")}
+    from requests r${bitsOf(people, keySql("person", "r."), params)}
     where r.org_id = ${org} and ${boundsSql("r.started_at", span, params)}${earlySql({ ask, params }, day)}
     group by ${groupedBy(groups)}`;
 }

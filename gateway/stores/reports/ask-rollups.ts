@@ -74,7 +74,7 @@ export async function rolled(asked: Ask, survey: Survey, peopleMax: number, ask:
 
 /** The persons that are counted as bits, if these are no more than `peopleMax`. */
 async function peopleOf(asked: Ask, survey: Survey, peopleMax: number, ask: Asking): Promise<People> {
-  const query = peopleMax > 0 ? peopleQuery(asked, survey, peopleMax) : null;
+  const query = peopleQuery(asked, survey, peopleMax);
   if (query === null) return null;
   const people = (await ask(query)).map(({ person }) => person ?? "");
   return people.length <= peopleMax ? people : null;

@@ -41,7 +41,7 @@ type Options = {
   orgId?: string;
   /** Records in a report's windows from which rollups are read; infinite: never but where single records are gone. */
   rollupsFrom?: number;
-  /** So many persons are counted as bits, and more by name; 0: all by name. */
+  /** Up to so many persons are counted as bits, and more by name. */
   peopleMax?: number;
   /** Told of the process that works for a report, in the server. */
   giveWay?: GiveWay;
