@@ -193,6 +193,8 @@ describe.skipIf(claude === null || codex === null)("a merged pull request", () =
     expect(own.size).toBe(2);
     const other = await it.agent(["codex", "exec", "--json", "-m", "coding", "Look once more."]);
     expect(other.code).toBe(0);
+    // What the gateway has answered is in its table a moment later.
+    await until(async () => (await recordsOf(session)).clients.includes("codex"));
     const all = await recordsOf(session);
     expect(all.clients.sort()).toEqual(["claude-code", "codex"]);
     expect(all.records).toBeGreaterThanOrEqual(alone.records + 3);
