@@ -35,15 +35,17 @@ async function waits(): Promise<{ seconds: number; reports: number }> {
   return { seconds: value("sum"), reports: value("count") };
 }
 
-/** Asks for reports in four loops until `isEnough`, and tells how long the slowest took. */
-async function hammer(isEnough: () => boolean): Promise<number> {
+/** Asks for reports in four loops until they are enough, and tells how long the slowest took. */
+async function hammer(isEnough: (made: number) => boolean): Promise<number> {
   let slowestMs = 0;
+  let made = 0;
   const loop = async () => {
-    while (!isEnough()) {
+    while (!isEnough(made)) {
       const beganMs = performance.now();
       const answer = await asked("/v1/reports?range=7d");
       expect(answer.status).toBe(200);
       await answer.arrayBuffer();
+      made += 1;
       slowestMs = Math.max(slowestMs, performance.now() - beganMs);
     }
   };
@@ -52,8 +54,7 @@ async function hammer(isEnough: () => boolean): Promise<number> {
 }
 
 test("reports without a pause wait for their share while calls are answered, and only then", async () => {
-  const quietUntilMs = performance.now() + 3_000;
-  await hammer(() => performance.now() > quietUntilMs);
+  await hammer((made) => made > 20);
   const quiet = await waits();
   expect(quiet.seconds).toBe(0);
   expect(quiet.reports).toBeGreaterThan(20);
@@ -69,7 +70,7 @@ test("reports without a pause wait for their share while calls are answered, and
     await answer.arrayBuffer();
   };
   const calling = setInterval(() => void call(), 50);
-  const untilMs = performance.now() + 12_000;
+  const untilMs = performance.now() + 30_000;
   let waited = quiet;
   const looking = setInterval(async () => {
     waited = await waits();
@@ -80,4 +81,4 @@ test("reports without a pause wait for their share while calls are answered, and
   expect(waited.seconds).toBeGreaterThan(1);
   // Four take turns, and none waits more than two seconds for its own.
   expect(slowestMs).toBeLessThan(4 * 2_500);
-}, 30_000);
+}, 60_000);
