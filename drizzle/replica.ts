@@ -68,30 +68,44 @@ async function once<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Pr
   }
 }
 
-/** How a replica tells how far it has come, whichever way it follows; null where it follows in neither way. */
+/**
+ * How a replica tells how far it has come, whichever way it follows; null where it follows in neither way. And whether it
+ * has all rows of every table: a logical one copies each at first, and has none of those that were made since unless told to.
+ */
 const REPLAYED = `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()
-  else (select min(latest_end_lsn) from pg_stat_subscription where relid is null) end >= $1::pg_lsn as reached`;
+  else (select min(latest_end_lsn) from pg_stat_subscription where relid is null) end >= $1::pg_lsn as reached,
+  pg_is_in_recovery() or not exists (
+    select from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()
+  ) or not exists (
+    select from pg_class c left join pg_subscription_rel r on r.srrelid = c.oid and r.srsubstate in ('s', 'r')
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and r.srrelid is null
+  ) as whole`;
+type Replayed = { reached: boolean | null; whole: boolean };
+
 const POLL_MS = 10;
 
+/** `partial`: of some tables it has not all rows yet, and what it tells of them would be wrong. */
+type Progress = "reached" | "behind" | "partial";
+
 /**
- * Waits until `replica` shows what `main` had committed when it was asked, at most `patienceMs`. False when it does not
- * by then; true also where `main` is away, because nobody can tell then.
+ * Waits until `replica` shows what `main` had committed when it was asked, at most `patienceMs`: then it is behind. It
+ * counts as reached where `main` is away, because nobody can tell then.
  */
 export async function caughtUp(
   { main, replica, clock }: { main: postgres.Sql; replica: postgres.Sql; clock: Clock },
   patienceMs: number,
-): Promise<boolean> {
+): Promise<Progress> {
   const asked = within(patienceMs, main<{ lsn: string }[]>`select pg_current_wal_flush_lsn()::text as lsn`);
   const lsn = await asked.then(
     ([row]) => row?.lsn,
     () => undefined,
   );
-  if (lsn === undefined) return true;
   const until = clock.monotonicMs() + patienceMs;
   do {
-    const [row] = await within(patienceMs, replica.unsafe<{ reached: boolean | null }[]>(REPLAYED, [lsn]));
-    if (row?.reached === true) return true;
+    const [row] = await within(patienceMs, replica.unsafe<Replayed[]>(REPLAYED, [lsn ?? "0/0"]));
+    if (row?.whole === false) return "partial";
+    if (lsn === undefined || row?.reached === true) return "reached";
     await Bun.sleep(POLL_MS);
   } while (clock.monotonicMs() < until);
-  return false;
+  return "behind";
 }

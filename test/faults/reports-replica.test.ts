@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { connect } from "#drizzle/database.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
-import { keepReplica } from "#drizzle/replica.ts";
+import { caughtUp, keepReplica } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
@@ -69,6 +69,18 @@ async function requestsOf(session: string): Promise<number> {
   return (await answer.json()).total.current.requests;
 }
 
+/** What a report says that cannot be made now. */
+async function refusal(): Promise<string> {
+  const answer = await report();
+  const { error } = await answer.json();
+  expect([answer.status, error.code, answer.headers.get("retry-after")]).toEqual([
+    503,
+    "store_unavailable",
+    "5",
+  ]);
+  return error.message;
+}
+
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 30_000;
   while (!(await holds().catch(() => false))) {
@@ -90,6 +102,7 @@ describe("reports from a replica", () => {
     );
     await call("first");
     await until(async () => (await ask(replica.url, "select count(*) from requests")) === "1");
+    await until(async () => (await report()).status === 200);
     for (const turn of [1, 2, 3, 4, 5]) {
       expect(await call("again")).toBe(200);
       expect(await requestsOf("again")).toBe(turn);
@@ -100,6 +113,22 @@ describe("reports from a replica", () => {
     expect(await ask(replica.url, "select count(*) from requests_default")).toBe("0");
     const asked = "select count(*) from pg_stat_activity where application_name = 'tallygate reports'";
     expect([await ask(main.url, asked), Number(await ask(replica.url, asked)) > 0]).toEqual(["0", true]);
+  }, 60_000);
+
+  test("while a table is not copied, as after an update that makes one, no report is made of what is there", async () => {
+    for (const { url } of [main, replica]) await ask(url, "create table made_later (id int primary key)");
+    const message = await refusal();
+    expect(message).toContain("has not copied all tables");
+    expect(await call("copied")).toBe(200);
+    // Nor where the main server cannot be asked.
+    const options = { name: "test", max: 1, statementTimeoutMs: 1_000 };
+    const [away, there] = [connect("postgres://127.0.0.1:9/none", options), connect(replica.url, options)];
+    expect(await caughtUp({ main: away, replica: there, clock: systemClock }, 1_000)).toBe("partial");
+    await Promise.all([away.end({ timeout: 0 }), there.end()]);
+    await ask(replica.url, "alter subscription tallygate refresh publication");
+    await until(async () => (await report()).status === 200);
+    for (const { url } of [main, replica]) await ask(url, "drop table made_later");
+    expect((await report()).status).toBe(200);
   }, 60_000);
 
   test("what the main server dropped leaves a logical replica, too", async () => {
@@ -133,13 +162,7 @@ describe("reports from a replica", () => {
   test("without its replica a report is 503 with a time to wait, and calls go on", async () => {
     await replica.stop();
     expect(await call("meanwhile")).toBe(200);
-    const answer = await report();
-    const { error } = await answer.json();
-    expect([answer.status, error.code, answer.headers.get("retry-after")]).toEqual([
-      503,
-      "store_unavailable",
-      "5",
-    ]);
+    await refusal();
     replica = await start(join(place.path, "replica"));
     await until(async () => (await requestsOf("meanwhile")) === 1);
   }, 60_000);

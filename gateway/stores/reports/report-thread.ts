@@ -18,6 +18,7 @@ giveWayHere(NICENESS.reports);
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
+const PARTIAL = "The replica that reports are read from has not copied all tables yet.";
 /** A report that takes longer says that it has ended: others follow. */
 const LONG_MS = 1_000;
 /** Shorter texts cross and leave as fast as they are. */
@@ -60,7 +61,10 @@ function open(places: ReportPlaces): Open {
   return {
     ...opening,
     latest: async () => {
-      if (!(await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS))) say({ kind: "behind" });
+      // A replica that cannot be asked fails the report itself, with the right word for it.
+      const progress = await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS).catch(() => null);
+      if (progress === "partial") throw new GatewayError("store_unavailable", PARTIAL);
+      if (progress === "behind") say({ kind: "behind" });
     },
     close: async () => {
       await Promise.all([runner.close(), main.end({ timeout: 1 }), replica.end({ timeout: 1 })]);
@@ -74,8 +78,7 @@ async function run({ id, order, besideCalls }: Run): Promise<void> {
   wanted.add(id);
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
-    // A replica that cannot be asked fails the report itself, with the right word for it.
-    await opened.latest().catch(() => undefined);
+    await opened.latest();
     const text = await textOf(opened, { id, order, besideCalls });
     const isPacked = order.what === "payload" && order.gzip && text.length >= PACKED_FROM;
     const made = isPacked ? Bun.gzipSync(text, PACKING) : text;
