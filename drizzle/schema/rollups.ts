@@ -10,7 +10,7 @@ import {
   smallint,
   uuid,
 } from "drizzle-orm/pg-core";
-import { exact, instant, label, labels, org } from "./columns.ts";
+import { bytes, exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
 // The server finds columns of fixed width at once, the others by going over all before them: so those stand first.
@@ -204,24 +204,26 @@ export const rollupWeeks = pgTable("rollup_weeks", { week: date("week").notNull(
 ]);
 
 /**
- * Which persons were active on a day, by dimension and value: `who` is a hash of these and of the person. Of sessions the
- * days' cells tell it quickly enough.
+ * On which days of a month persons were active, by dimension and value: `who` is a hash of these and of the person. Of
+ * sessions the days' cells tell it quickly enough.
  */
 export const rollupSeen = pgTable(
   "rollup_seen",
   {
     orgId: org(),
     who: uuid("who").notNull(),
-    day: date("day").notNull(),
-    /** The first hour of the day, 0 to 23. */
-    hour: smallint("hour").notNull(),
-    /** The first outside the subscription lane; null: none. */
-    billedHour: smallint("billed_hour"),
+    /** Its first day. */
+    month: date("month").notNull(),
+    /** Bit 0 is the first day. */
+    days: integer("days").notNull(),
+    /** Those outside the subscription lane. */
+    billedDays: integer("billed_days").notNull(),
+    /** The first hour of each of 31 days, a byte each, 0 to 23; 255: none. */
+    hours: bytes("hours").notNull(),
+    /** The same outside the subscription lane. */
+    billedHours: bytes("billed_hours").notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.who, table.day] }),
-    index("rollup_seen_day").using("brin", table.day).with({ pages_per_range: 32 }),
-  ],
+  (table) => [primaryKey({ columns: [table.orgId, table.who, table.month] })],
 );
 
 const gap = () => ({

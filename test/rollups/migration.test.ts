@@ -56,9 +56,29 @@ test("a gateway that updates the tables and the reports of another never wait fo
 
 const NOW = new Date("2026-11-21T12:34:56Z");
 
-/** The tables of sums, in the form before each histogram was one number and rows told which sessions count with them. */
+/** Gives an older database what this version writes and that one has no place for. */
+async function withPlace({ sql }: Ledger): Promise<void> {
+  await sql`alter table rollup_sessions add column several boolean`;
+  await sql`alter table rollup_seen rename to seen_by_day`;
+  await sql`alter table seen_by_day rename constraint rollup_seen_org_id_who_day_pk to by_day_pk`;
+  await sql`
+    create table rollup_seen (org_id text collate "C", who uuid, month date, days int, billed_days int, hours bytea,
+      billed_hours bytea, primary key (org_id, who, month))`;
+}
+
+/**
+ * The tables of sums, in the form before each histogram was one number, rows told which sessions count with them, and
+ * persons stood with a month.
+ */
 async function asBefore({ sql }: Ledger, tables: readonly string[], hours: string): Promise<void> {
   await sql`alter table rollup_sessions drop column several`;
+  await sql`
+    insert into seen_by_day (org_id, who, day, hour, billed_hour)
+    select org_id, who, month + place, get_byte(hours, place), nullif(get_byte(billed_hours, place), 255)
+    from rollup_seen cross join generate_series(0, 30) place where days & (1 << place) <> 0`;
+  await sql`drop table rollup_seen`;
+  await sql`alter table seen_by_day rename to rollup_seen`;
+  await sql`alter table rollup_seen rename constraint by_day_pk to rollup_seen_org_id_who_day_pk`;
   const buckets = Array.from({ length: 76 }, (_, i) => i);
   for (const table of tables) {
     await sql.unsafe(`alter table ${table} drop constraint ${table}_packed`);
@@ -81,10 +101,9 @@ test.each([
   "sums of an earlier version are the same after an update, where %s of them were in its form",
   async (_, which) => {
     const it = await ledger(await olderDatabase(19));
-    // What this version writes and the older one has no place for.
-    await it.sql`alter table rollup_sessions add column several boolean`;
+    await withPlace(it);
     const days = Array.from({ length: 20 }, (_, day) =>
-      new Date(Date.UTC(2026, 10, 1 + day, day, 7 * (day % 8))).toISOString(),
+      new Date(Date.UTC(2026, 9, 25 + day, day, 7 * (day % 8))).toISOString(),
     );
     const call = (startedAt: string, over: object) =>
       settledRow(openRow({ startedAt, owner: "ann", session: `s-${startedAt.slice(0, 10)}` }), over);
@@ -92,8 +111,8 @@ test.each([
       days.flatMap((day, i) => [
         call(day, { latencyMs: 3 * i, model: `m${i % 2}` }),
         call(day, { latencyMs: 4, model: `m${i % 2}`, route: "other" }),
-        call(day, { latencyMs: 40_000 * i, owner: "bob" }),
-        call(day, { latencyMs: null, owner: "bob", session: null }),
+        call(day, { latencyMs: 40_000 * i, owner: "bob", channel: i % 3 ? "subscription" : "api" }),
+        call(day, { latencyMs: null, owner: i % 2 ? "cy" : "bob", session: null }),
         call(day, { latencyMs: 5, session: `of-one-row-${i}` }),
         call(day, { latencyMs: 6, session: `of-two-days-${i >> 1}` }),
       ]),
@@ -110,6 +129,7 @@ test.each([
           ]),
         ),
       )),
+      await it.sql`select to_jsonb(t)::text as row from rollup_seen t order by 1`,
       // Which of several cells that are alike counts is left open.
       ...(await Promise.all(
         ["model", "route"].map((fine) =>

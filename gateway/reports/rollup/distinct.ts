@@ -13,6 +13,7 @@ import { down, HOUR_MS } from "./cover.ts";
 import { BILLED, hourBit, isFine, KINDS, type LANE, whoSql } from "./kinds.ts";
 import { lastHourOf } from "./last-hours.ts";
 import { partSql } from "./parts.ts";
+import { seenSql } from "./seen.ts";
 
 /** Who is counted distinctly by days of sums, too: hours never last over more than one. */
 type Who = Exclude<Entity, "hour">;
@@ -36,7 +37,7 @@ export function activeSql(context: Context, section: Section, entity: Who, base:
   const group = section.total ? "" : `, d1, d2${bySums ? ", value" : ""}`;
   const known = (lane: Lane) => {
     const seen =
-      reaches.length > 0 ? `exists (${seenSql(context, section, entity, lane, reaches)})` : "false";
+      reaches.length > 0 ? `exists (${toldSql(context, section, entity, lane, reaches)})` : "false";
     return `${seen} as seen_${lane}`;
   };
   const active = `
@@ -69,7 +70,7 @@ export function activeInAll(context: Context, section: Section, entity: Who, act
     from ${active} group by current, text
   ) e`;
   return countsPart(context, section, entity, once, (lane) =>
-    reaches.length > 0 ? ` and not exists (${seenSql(context, section, entity, lane, reaches)})` : "",
+    reaches.length > 0 ? ` and not exists (${toldSql(context, section, entity, lane, reaches)})` : "",
   );
 }
 
@@ -130,7 +131,7 @@ function beside(context: Context, section: Section, base: string, inPart: readon
 }
 
 /** Whether the person or session `e` is in the sums of its window, and of its group where that is a time. */
-function seenSql(
+function toldSql(
   context: Context,
   section: Section,
   entity: Who,
@@ -153,19 +154,15 @@ function seenSql(
   const from = side(({ fromDay }) => start(params.add(fromDay, "date")));
   const to = side(({ toDay }) => params.add(toDay, "date"));
   const toHour = side(({ toHour }) => params.add(String(toHour), "int"));
-  const within = (early: string) =>
-    `s.day >= ${from} and s.day <= ${to}${end ? ` and s.day < ${end}` : ""} and (s.day < ${to} or ${early})`;
   if (entity === "person") {
-    const hour = lane === "all" ? "s.hour" : "s.billed_hour";
-    return `select from rollup_seen s where s.org_id = ${org}
-      and s.who = ${whoSql("'person'", `'${kind}'`, "e.value", "e.text")}${lane === "all" ? "" : " and s.billed_hour is not null"}
-      and ${within(`${hour} < ${toHour}`)}`;
+    const who = whoSql("'person'", `'${kind}'`, "e.value", "e.text");
+    return seenSql(org, { who, lane, from, to, toHour, end });
   }
   const value = kind === "tag" ? `e.value = any(${TAGS})` : `e.value = (${KINDS[kind]})`;
   return `select from (select c.*, true as attributed from ${isFine(kind) ? "rollup_cells" : "rollup_sessions"} c) r
-      cross join lateral (select r.day) s
       where r.org_id = ${org} and r.session = e.text and ${value}${lane === "all" ? "" : ` and ${BILLED}`}
-        and ${within(`r.hours & ((1 << ${toHour}) - 1) <> 0`)}`;
+        and r.day >= ${from} and r.day <= ${to}${end ? ` and r.day < ${end}` : ""}
+        and (r.day < ${to} or r.hours & ((1 << ${toHour}) - 1) <> 0)`;
 }
 
 /** The first of the days that a row of `day` shares with its group, not before `from`, and the first after them, if any. */

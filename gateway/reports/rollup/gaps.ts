@@ -1,6 +1,6 @@
-import { HOUR_MS } from "./cover.ts";
 import { BILLED, isFine, KIND_NAMES, KINDS, LANE, TAG_ROWS, whoSql } from "./kinds.ts";
 import { IS_SUMMED_WEEK, KEYS, weekOf } from "./roll.ts";
+import { lastSeenSql, nextSeenSql } from "./seen.ts";
 
 // The statements that tell who was active when, of a day's cells. Parameters: $1 is the organisation, $2 the day.
 
@@ -64,7 +64,6 @@ const firstsOf = (entity: keyof typeof ENTITIES, table: string): string => `
 
 /** Whether somebody came or went. */
 const MOVED = "$3::boolean and (c.was is null) <> (c.now_at is null)";
-const IN_LANE = `(c.lane = ${LANE.all} or s.billed_hour is not null)`;
 
 /**
  * What a change of who is active on the day changes: the rows of that day and, where somebody came or went, those of the
@@ -81,11 +80,8 @@ with changed as (
 ), sessions as materialized (${firstsOf("session", "cells_elsewhere")}
 ), around as materialized (
   select c.*,
-    (select max(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day < $2::date and ${IN_LANE}) as before,
-    case when ${MOVED} then (
-      select min(s.day) from rollup_seen s
-      where s.org_id = $1::text and s.who = c.who and s.day > $2::date and ${IN_LANE}) end as after
+    (${lastSeenSql("$1::text", "c.who", "c.lane", "$2::date")}) as before,
+    case when ${MOVED} then (${nextSeenSql("$1::text", "c.who", "c.lane", "$2::date")}) end as after
   from changed c where c.entity = 'person'
   union all
   select c.*, e.before, case when ${MOVED} then e.after end
@@ -171,14 +167,3 @@ select $1::text, entity, kind, lane, $2::date, value, previous, sum(n)::int from
 where org_id = $1::text and day >= $2::date and day < $2::date + 7 and previous < $2::date
 group by entity, kind, lane, value, previous having sum(n) <> 0
 order by entity, kind, lane, value, previous`;
-
-export const FORGET_SEEN = `
-delete from rollup_seen s using active_before b
-where b.entity = 'person' and s.org_id = $1::text and s.who = b.who and s.day = $2::date
-  and not exists (select from active_after a where a.who = b.who)`;
-
-export const NOTE_SEEN = `
-insert into rollup_seen as s (org_id, who, day, hour, billed_hour)
-select $1::text, who, $2::date, at / ${HOUR_MS}, billed_at / ${HOUR_MS} from active_after where entity = 'person'
-on conflict (org_id, who, day) do update set hour = excluded.hour, billed_hour = excluded.billed_hour
-where (s.hour, s.billed_hour) is distinct from (excluded.hour, excluded.billed_hour)`;

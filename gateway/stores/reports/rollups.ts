@@ -2,6 +2,7 @@ import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
+import { FORGET_SEEN_FROM } from "../../reports/rollup/seen.ts";
 import { olderSums } from "./older-sums.ts";
 import { rollQuarters } from "./roll-quarters.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
@@ -185,7 +186,7 @@ async function remakeHour(
   await sql.unsafe(FORGET_LATE, [orgId, ...span]);
 }
 
-const OF_DAYS = ["rollup_cells", "rollup_sessions", "rollup_days", "rollup_gaps", "rollup_seen"];
+const OF_DAYS = ["rollup_cells", "rollup_sessions", "rollup_days", "rollup_gaps"];
 const OF_WEEKS = ["rollup_weeks", "rollup_gap_weeks"];
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */
@@ -198,6 +199,7 @@ async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Tu
   for (const table of OF_DAYS) {
     await sql`delete from ${sql(table)} where org_id = ${orgId} and day >= ${day}`;
   }
+  for (const statement of FORGET_SEEN_FROM) await sql.unsafe(statement, [orgId, day]);
   for (const table of OF_WEEKS) {
     await sql`delete from ${sql(table)} where org_id = ${orgId} and week >= date_trunc('week', ${day}::date)`;
   }

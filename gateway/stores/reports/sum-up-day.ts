@@ -3,14 +3,12 @@ import {
   DAYS_OF_UNKNOWN,
   DAYS_OF_UNKNOWN_STEPS,
   FORGET_NOTES,
-  FORGET_SEEN,
   LOOK_AT_NOTES,
   NOTE_AFTER,
   NOTE_BEFORE,
   NOTE_ELSEWHERE,
   NOTE_FIRSTS,
   NOTE_NOBODY,
-  NOTE_SEEN,
   NOTE_STEPS,
   TAKE_STEPS,
 } from "../../reports/rollup/gaps.ts";
@@ -23,6 +21,7 @@ import {
   ROLL_HOURLY,
   ROLL_WEEK,
 } from "../../reports/rollup/roll.ts";
+import { FORGET_SEEN, NOTE_SEEN } from "../../reports/rollup/seen.ts";
 import type { Sql } from "./rollup-writer.ts";
 
 /**
