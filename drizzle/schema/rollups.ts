@@ -132,6 +132,7 @@ export const rollupCells = pgTable(
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
     index("rollup_cells_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
+    index("rollup_cells_no_session").on(table.orgId, table.day).where(sql`${table.session} is null`),
   ],
 );
 
@@ -149,6 +150,7 @@ export const rollupSessions = pgTable(
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
     index("rollup_sessions_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
+    index("rollup_sessions_no_session").on(table.orgId, table.day).where(sql`${table.session} is null`),
     index("rollup_sessions_several").on(table.orgId, table.day).where(sql`${table.several}`),
   ],
 );

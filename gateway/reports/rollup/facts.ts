@@ -13,15 +13,18 @@ import { conditionOf, type DayTable, earlySql, isEarly, isFineAsked, keysNamed, 
 import { type Keys, recordsOf } from "./records.ts";
 import { spansSql } from "./spans.ts";
 
+/** A table of the groups that are wanted, or conditions of which cells of days are read, each by itself; null: all. */
+type Among = string | readonly string[] | null;
+
 /**
- * Cells of days and hours, and single records, where no sums by one dimension are read. `among`: a table of the groups
- * that are wanted; of cells no others' sessions are read then, where groups are of sessions.
+ * Cells of days and hours, and single records, where no sums by one dimension are read. `among`: of cells no others'
+ * sessions are read then, where groups are of sessions.
  */
 export function factsSql(
   context: Context,
   dimensions: readonly DimensionName[],
   kind: Kind | null,
-  among: string | null = null,
+  among: Among = null,
 ): string {
   const { ask, params } = context;
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => OF_DAY[name] ?? DIMENSION[name].sql);
@@ -40,7 +43,7 @@ export function factsSql(
   const by = alike && few ? (timely ? "day" : "all") : null;
   const cells = amongSql(context, dimensions, among);
   // Hours are those of a window's edges: all of them are read sooner than those of tens of thousands of sessions.
-  const hours = among === CANDIDATES ? EACH : cells;
+  const hours = typeof among === "string" && among !== CANDIDATES ? cells : EACH;
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${columnsOf(context, keys, kind)}
   from (
@@ -74,16 +77,14 @@ export const CANDIDATES = "candidates";
 const EACH: readonly string[] = ["true"];
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
-function amongSql(
-  { byRun }: Context,
-  dimensions: readonly DimensionName[],
-  among: string | null,
-): readonly string[] {
+function amongSql({ byRun }: Context, dimensions: readonly DimensionName[], among: Among): readonly string[] {
+  if (among === null) return EACH;
+  if (typeof among === "object") return among;
   // What is picked has no index, and an array is gone over for each of its rows.
   const several = "(select session from several)";
   if (among === "several") return [`session ${byRun ? `in ${several}` : `= any(array${several})`}`];
   const place = dimensions.indexOf("session") + 1;
-  if (among === null || place === 0) return EACH;
+  if (place === 0) return EACH;
   return [
     `session = any(array(select d${place} from ${among}))`,
     `session is null and exists (select from ${among} where d${place} = '${NONE}')`,

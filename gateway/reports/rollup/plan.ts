@@ -8,6 +8,7 @@ import { contextOf } from "./context-of.ts";
 import { countedFacts, countedParts, countedSums, isCounted } from "./counted.ts";
 import type { Survey } from "./cover.ts";
 import { activeInAll, activePart, activeSql, hoursPart, whoOf } from "./distinct.ts";
+import { factsOfHalves, HALVES, type Halves } from "./halves.ts";
 import { lastHoursSql } from "./last-hours.ts";
 import { p95Sql } from "./latencies.ts";
 import { isListed, listedFacts } from "./listed.ts";
@@ -24,15 +25,18 @@ const P95 = "latency_p95_ms";
  * A report of source `requests` over rollups. Where there may be far more groups than rows are shown, `choose` tells first
  * which these are, as rows of `Group`, if all cells have to be read once more for them: from a statement of its own several
  * processes may do that. `answer` gives the rows of a plan over single records, and its total as the one row whose
- * `is_total` is true. `coverage` is apart. `people` are those that peopleQuery tells of.
+ * `is_total` is true. `coverage` is apart.
  */
 export type RolledPlan = { choose: Query | null; answer(chosen: readonly Group[] | null): Query };
 
-export function planRolled(ask: Ask, survey: Survey, people: People): RolledPlan {
+/** What is asked for first: the persons of peopleQuery, and what halvesQuery tells. */
+export type Known = { people: People; halves: Halves };
+
+export function planRolled(ask: Ask, survey: Survey, known: Known): RolledPlan {
   const context = contextOf(ask, survey, ask.spec.dimensions, parameters());
   return {
-    choose: isRanked(context) && isReadAnew(context) ? chooseQuery(ask, survey, people) : null,
-    answer: (chosen) => answerQuery(ask, survey, people, chosen),
+    choose: isRanked(context) && isReadAnew(context) ? chooseQuery(ask, survey, known) : null,
+    answer: (chosen) => answerQuery(ask, survey, known, chosen),
   };
 }
 
@@ -41,17 +45,22 @@ const isReadAnew = (context: Context): boolean =>
   !context.dimensions.includes("session") && pickedOf(context, "rollup_cells") === null;
 
 /** The groups that are shown. */
-function chooseQuery(ask: Ask, survey: Survey, people: People): Query {
+function chooseQuery(ask: Ask, survey: Survey, known: Known): Query {
   const params = parameters();
-  const place = rankingOf(ask, survey, people, params);
-  const ctes = [...severalOf([place]), ...rankedOf(place)];
+  const place = rankingOf(ask, survey, known.people, params);
+  const ctes = [...severalOf([place]), ...rankedOf(place, known.halves)];
   const text = `with ${ctes.join(",\n")}
 select d1, d2 from ranked`;
   return { text, params: params.values, alone: false, long: true };
 }
 
 /** Groups and total; of the `chosen` groups alone, where these were asked for first. */
-function answerQuery(ask: Ask, survey: Survey, people: People, chosen: readonly Group[] | null): Query {
+function answerQuery(
+  ask: Ask,
+  survey: Survey,
+  { people, halves }: Known,
+  chosen: readonly Group[] | null,
+): Query {
   const params = parameters();
   const context = contextOf(ask, survey, ask.spec.dimensions, params, { people });
   const { dimensions, kind, names } = context;
@@ -67,7 +76,7 @@ function answerQuery(ask: Ask, survey: Survey, people: People, chosen: readonly 
     ...(summed ? lastHoursSql(summed.context) : []),
     ...pickedSql(places.map(({ context: own }) => own)),
     ...severalOf([...places, ...ranking]),
-    ...(chosen ? [chosenSql(chosen, params)] : ranking.flatMap(rankedOf)),
+    ...(chosen ? [chosenSql(chosen, params)] : ranking.flatMap((place) => rankedOf(place, halves))),
     ...places.flatMap(factsOf),
     ...places.flatMap(sumsOf),
     `parts as (${[...places.flatMap(partsOf), ...(total ? [] : partsOfAll(groups))].join("\n  union all\n")}
@@ -94,11 +103,14 @@ function rankingOf(ask: Ask, survey: Survey, people: People, params: Parameters)
 }
 
 /** The table `ranked`: which groups are shown, of what cells tell by themselves where they do. */
-function rankedOf(place: Place): string[] {
+function rankedOf(place: Place, halves: Halves): string[] {
   const { context } = place;
   const table = (sql: string) => `ranked as materialized (${sql}\n)`;
   if (isCounted(context)) {
     return [...factsOf(place), ...sumsOf(place), table(rankedOfParts(context, partsOf(place)))];
+  }
+  if (halves) {
+    return [...factsOfHalves(context, halves), table(rankedSql(context, HALVES))];
   }
   const byP95 = context.ask.spec.measures[0] === P95;
   return [
@@ -164,12 +176,15 @@ function factsOf({ name, context, section, ranked }: Place): string[] {
 function sumsOf({ name, context, section, ranked }: Place): string[] {
   const apart = isApart(context);
   if (isCounted(context)) return countedSums(context, section, name, ranked);
+  const listed = apart && isListed(context);
+  const base = listed ? name : `base_of_${name}`;
   return [
-    `base_of_${name} as materialized (${baseSql(context, apart ? [] : context.columns, name)}\n)`,
+    ...(listed
+      ? []
+      : [`${base} as materialized (${baseSql(context, apart ? [] : context.columns, name)}\n)`]),
     ...(apart ? [`sums_of_${name} as materialized (${sumsByGroup(context, `${name}_alike`)}\n)`] : []),
     ...whoOf(context).map(
-      (entity) =>
-        `${entity}s_of_${name} as materialized (${activeSql(context, section, entity, `base_of_${name}`)}\n)`,
+      (entity) => `${entity}s_of_${name} as materialized (${activeSql(context, section, entity, base)}\n)`,
     ),
   ];
 }

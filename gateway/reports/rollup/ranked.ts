@@ -65,24 +65,40 @@ export function rankedOfParts(context: Context, parts: readonly string[]): strin
   );
 }
 
-/** The same, made of facts and nothing but what the order needs. */
-export function rankedSql(context: Context): string {
+/** The same, made of facts and nothing but what the order needs; `tables`: each has all facts of its groups. */
+export function rankedSql(context: Context, tables: readonly string[] = ["ranking"]): string {
   const { measure, names } = rankingNames(context);
   const entity = ENTITY_NAMES.find((one) => names.some((name) => isOf(one, name)));
   const summed = names.filter((name) => !ENTITY_NAMES.some((one) => isOf(one, name)));
   const sums = summed.map((name) => `${over(name, "current")} as ${name}`);
-  const [inner, outer] = entity
-    ? [byEntity(entity, sums), summed.map((name) => `sum(${name}) as ${name}`)]
-    : ["ranking", [...sums, ...beforeOf(measure, over(measure.of, "not current"))]];
-  const counted = entity
-    ? names.filter((name) => isOf(entity, name)).map((name) => `${counts(entity, name)} as ${name}`)
-    : [];
+  const counted = names.filter((name) => entity && isOf(entity, name));
+  // In a group of sessions there is one.
+  const isOne = entity === "session" && context.dimensions.includes("session");
+  const [inner, now, outer] =
+    entity && !isOne
+      ? [
+          byEntity(entity, sums),
+          "now",
+          [
+            ...summed.map((name) => `sum(${name}) as ${name}`),
+            ...counted.map((name) => counts(entity, name)),
+          ],
+        ]
+      : [
+          (table: string) => table,
+          "current",
+          [...sums, ...counted.map(countsOne), ...beforeOf(measure, over(measure.of, "not current"))],
+        ];
   return firstOf(
     context,
     measure,
-    `
-    select d1, d2, bool_or(${entity ? "now" : "current"}) as now, ${[...outer, ...counted].join(", ")}
-    from ${inner} group by d1, d2`,
+    tables
+      .map(
+        (table) => `
+    select d1, d2, bool_or(${now}) as now, ${outer.join(", ")}
+    from ${inner(table)} group by d1, d2`,
+      )
+      .join("\n    union all"),
   );
 }
 
@@ -102,23 +118,30 @@ function over(name: AggregateName, side: string): string {
 }
 
 /** A row for each person or session of a group. */
-function byEntity(entity: Entity, sums: readonly string[]): string {
-  const { column } = ENTITIES[entity];
-  const own =
-    entity === "hour"
-      ? "bit_or(hours) filter (where current) as hours, bit_or(hours) filter (where current and billed) as billed_hours"
-      : "bool_or(current and billed) as billed";
-  return `(
+const byEntity =
+  (entity: Entity, sums: readonly string[]) =>
+  (table: string): string => {
+    const { column } = ENTITIES[entity];
+    const own =
+      entity === "hour"
+        ? "bit_or(hours) filter (where current) as hours, bit_or(hours) filter (where current and billed) as billed_hours"
+        : "bool_or(current and billed) as billed";
+    return `(
       select d1, d2, ${column} as text, bool_or(current) as now, ${[own, ...sums].join(", ")}
-      from ranking group by d1, d2, ${column}${entity === "hour" ? ", day" : ""}
+      from ${table} group by d1, d2, ${column}${entity === "hour" ? ", day" : ""}
     ) e`;
-}
+  };
 
 function counts(entity: Entity, name: AggregateName): string {
   const billed = name === ENTITIES[entity].billed;
-  if (entity !== "hour") return `count(*) filter (where text is not null and ${billed ? "billed" : "now"})`;
-  return `sum(bit_count(${billed ? "billed_hours" : "hours"}::bit(24))) filter (where text is not null)`;
+  const filter = "filter (where text is not null";
+  return entity === "hour"
+    ? `sum(bit_count(${billed ? "billed_hours" : "hours"}::bit(24))) ${filter}) as ${name}`
+    : `count(*) ${filter} and ${billed ? "billed" : "now"}) as ${name}`;
 }
+
+const countsOne = (name: AggregateName): string =>
+  `bool_or(run is not null and current${name === ENTITIES.session.billed ? " and billed" : ""})::int as ${name}`;
 
 function rankSql(measure: Measure): string {
   const known = (name: AggregateName) =>

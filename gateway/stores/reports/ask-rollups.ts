@@ -4,6 +4,7 @@ import { type Ask, lateLabels } from "../../reports/plan.ts";
 import type { People } from "../../reports/rollup/bits.ts";
 import type { Survey } from "../../reports/rollup/cover.ts";
 import { askBefore, coverageRow, sinceOf } from "../../reports/rollup/coverage.ts";
+import { halvesOf, halvesQuery } from "../../reports/rollup/halves.ts";
 import { peopleQuery } from "../../reports/rollup/people.ts";
 import { planRolled } from "../../reports/rollup/plan.ts";
 import { firstsQuery, surveyQuery } from "../../reports/rollup/survey.ts";
@@ -67,7 +68,10 @@ export async function rolledCoverage(
 
 /** What rows and total are asked of rollups by, once it is known which groups are shown. */
 export async function rolled(asked: Ask, survey: Survey, peopleMax: number, ask: Asking): Promise<Query> {
-  const { choose, answer } = planRolled(asked, survey, await peopleOf(asked, survey, peopleMax, ask));
+  const people = await peopleOf(asked, survey, peopleMax, ask);
+  const halving = halvesQuery(asked, survey);
+  const halves = halving && halvesOf(await ask(halving));
+  const { choose, answer } = planRolled(asked, survey, { people, halves });
   const rows = choose && (await ask(choose));
   return answer(rows?.map(({ d1, d2 }) => ({ d1: d1 ?? "", d2: d2 ?? "" })) ?? null);
 }
