@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { fastestMs } from "#test/support/fastest.ts";
 import { metricsExport, sum } from "#test/support/otlp.ts";
 import { until } from "#test/support/recorder-kit.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -56,15 +57,12 @@ describe.skipIf(process.platform !== "linux")("a bomb is refused within 100 ms, 
     ["hooks: 300,000 events", HOOKS, Buffer.from(`{"events":[${"{},".repeat(300_000)}{}]}`), {}, 413],
     ["hooks: 4 MiB of brackets", HOOKS, Buffer.alloc(4 * MEBIBYTE, "["), {}, 400],
   ])("%s", async (_, path, body, headers, status) => {
-    const times: number[] = [];
+    let tookMs = Number.POSITIVE_INFINITY;
     const grown = await growth(async () => {
-      for (let run = 0; run < 5; run++) {
-        const began = performance.now();
-        expect(await send(path, body, headers as Record<string, string>)).toBe(status);
-        times.push(performance.now() - began);
-      }
+      const sent = async () => expect(await send(path, body, headers as Record<string, string>)).toBe(status);
+      tookMs = await fastestMs(sent, 5);
     });
-    expect(Math.min(...times)).toBeLessThan(100);
+    expect(tookMs).toBeLessThan(100);
     expect(grown).toBeLessThan(160 * MEBIBYTE);
   });
 });

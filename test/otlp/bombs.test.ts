@@ -4,6 +4,7 @@ import { GatewayError } from "#gateway/errors.ts";
 import { weigh } from "#gateway/http/weigh.ts";
 import { inflated } from "#gateway/otlp/inflate.ts";
 import { readExport } from "#gateway/otlp/read-export.ts";
+import { fastestMs } from "#test/support/fastest.ts";
 
 const MAX = 8 * 1024 * 1024;
 const POINTS = '{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","sum":{"dataPoints":[';
@@ -31,13 +32,8 @@ describe("an export that would cost much is refused within 100 ms", () => {
       Buffer.from(`{"resourceMetrics":"${"\\".repeat(MAX - 30)}`),
       "invalid_request",
     ],
-  ])("%s", (_, bytes, type) => {
-    const times = [1, 2, 3].map(() => {
-      const began = performance.now();
-      expect(refusal(bytes)).toBe(type);
-      return performance.now() - began;
-    });
-    expect(Math.min(...times)).toBeLessThan(100);
+  ])("%s", async (_, bytes, type) => {
+    expect(await fastestMs(() => expect(refusal(bytes)).toBe(type))).toBeLessThan(100);
   });
 
   test("10,000 points pass, 10,001 do not", () => {
