@@ -5,7 +5,7 @@ import type { Ask } from "../plan.ts";
 import { filtersOf } from "../spec.ts";
 import type { Period } from "../window.ts";
 import type { People } from "./bits.ts";
-import { type Context, ENTITIES, ENTITY_NAMES, hasRuns, isAsked, isTimely } from "./context.ts";
+import { type Context, ENTITIES, ENTITY_NAMES, hasRuns, isAsked, isByP95, isTimely, P95 } from "./context.ts";
 import { coverOf, type Survey } from "./cover.ts";
 import { isFine, isKind, type Kind, QUARTER_KINDS } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
@@ -13,7 +13,6 @@ import { isFew } from "./picked.ts";
 import { isRanked } from "./ranked.ts";
 import { countingHours } from "./several.ts";
 
-const P95 = "latency_p95_ms";
 const COUNTED: readonly string[] = ENTITY_NAMES.flatMap((entity) => [
   ENTITIES[entity].all,
   ENTITIES[entity].billed,
@@ -45,7 +44,7 @@ export function contextOf(
     ...names,
     ...(names.includes(P95) ? ["latencies"] : []),
     // By how many calls there are it is told what a percentile can be at most (ranked-by-p95.ts).
-    ...(ask.spec.measures[0] === P95 ? ["latency_count"] : []),
+    ...(isByP95(ask) ? ["latency_count"] : []),
   ]);
   const context: Context = {
     ask,
@@ -63,7 +62,7 @@ export function contextOf(
     counting: null,
     byRun: false,
   };
-  const byP95 = isRanked(context) && ask.spec.measures[0] === P95;
+  const byP95 = isRanked(context) && isByP95(ask);
   const isSummed = kind === null && !dimensions.includes("session") && !byP95;
   return isSummed ? summed(context, people) : context;
 }

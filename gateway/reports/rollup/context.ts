@@ -27,6 +27,11 @@ export const isTimely = (name: DimensionName): name is "day" | "week" | "month" 
 export const hasManyGroups = (dimensions: readonly DimensionName[]): boolean =>
   dimensions.includes("session") || (dimensions.includes("subject") && new Set(dimensions).size > 1);
 
+export const P95 = "latency_p95_ms" satisfies AggregateName;
+
+/** Whether rows are in order of the percentile. */
+export const isByP95 = ({ spec }: Ask): boolean => spec.measures[0] === P95;
+
 /** Whether sessions or hours are asked for. */
 export const hasRuns = (entities: readonly Entity[]): boolean =>
   entities.some((entity) => entity !== "person");

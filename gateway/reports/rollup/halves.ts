@@ -1,7 +1,7 @@
 import { NONE } from "../dimensions.ts";
 import { parameters, type Query } from "../parameters.ts";
 import type { Ask } from "../plan.ts";
-import type { Context } from "./context.ts";
+import { type Context, isByP95 } from "./context.ts";
 import { contextOf } from "./context-of.ts";
 import { type Cover, DAY_MS, type Span, type Survey } from "./cover.ts";
 import { factsSql } from "./facts.ts";
@@ -13,8 +13,6 @@ import { spansSql } from "./spans.ts";
 // Groups of sessions may be as many as cells. Several processes would each make most of them, and one of them all once more
 // of theirs. But nearly every session lies on one side of any midnight: so groups are made of the days before it and of those
 // after it, each by a process of its own, and of the few sessions that are on both sides, and of records without one, apart.
-
-const P95 = "latency_p95_ms";
 
 /** The midnight, and the sessions that may be on both sides of it; null: groups are made at once. */
 export type Halves = { midMs: number; apart: readonly string[] } | null;
@@ -51,10 +49,7 @@ export function halvesOf(rows: readonly Partial<Record<string, string | null>>[]
 
 /** Whether groups are of sessions, and chosen by sums of all cells. */
 const isHalved = (context: Context): boolean =>
-  context.dimensions.includes("session") &&
-  isRanked(context) &&
-  context.ask.spec.measures[0] !== P95 &&
-  !isFew(context.ask);
+  context.dimensions.includes("session") && isRanked(context) && !isByP95(context.ask) && !isFew(context.ask);
 
 /** The tables of facts, each of which has all facts of its groups. */
 export const HALVES = ["ranking_before", "ranking_after", "ranking_apart"] as const;

@@ -3,7 +3,7 @@ import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { type Ask, shownSql } from "../plan.ts";
 import type { People } from "./bits.ts";
 import { chosenSql, factsOfGroups, type Group } from "./chosen.ts";
-import { type Context, countsOf, hasRuns, reachesOf, type Section } from "./context.ts";
+import { type Context, countsOf, hasRuns, isByP95, P95, reachesOf, type Section } from "./context.ts";
 import { contextOf } from "./context-of.ts";
 import { countedFacts, countedParts, countedSums, isCounted } from "./counted.ts";
 import type { Survey } from "./cover.ts";
@@ -18,8 +18,6 @@ import { pickedOf, pickedSql } from "./picked.ts";
 import { isRanked, rankedOfParts, rankedSql } from "./ranked.ts";
 import { rankedByP95 } from "./ranked-by-p95.ts";
 import { severalSql } from "./several.ts";
-
-const P95 = "latency_p95_ms";
 
 /**
  * A report of source `requests` over rollups. Where there may be far more groups than rows are shown, `choose` tells first
@@ -68,7 +66,7 @@ function answerQuery(
   const groups: Place = { name: "facts", context, section: { total: false, dimensions, kind }, ranked };
   const total = totalOf(groups, kind === null ? contextOf(ask, survey, [], params, { people }) : context);
   // There may be far more groups than rows are shown: their percentiles wait, but where the order needs them.
-  const first = ask.spec.measures[0] === P95;
+  const first = isByP95(ask);
   const places = [...(dimensions.length > 0 ? [groups] : []), ...(total ? [total] : [])];
   const summed = places.find((place) => place.context.kind !== null);
   const ranking = ranked && chosen === null ? [rankingOf(ask, survey, people, params)] : [];
@@ -112,10 +110,9 @@ function rankedOf(place: Place, halves: Halves): string[] {
   if (halves) {
     return [...factsOfHalves(context, halves), table(rankedSql(context, HALVES))];
   }
-  const byP95 = context.ask.spec.measures[0] === P95;
   return [
     `ranking as not materialized (${factsOfGroups(context, context.dimensions, null, false)}\n)`,
-    ...(byP95 ? rankedByP95(context) : [table(rankedSql(context))]),
+    ...(isByP95(context.ask) ? rankedByP95(context) : [table(rankedSql(context))]),
   ];
 }
 

@@ -7,14 +7,14 @@ import {
   type Entity,
   hasManyGroups,
   hasRuns,
+  isByP95,
   isTimely,
+  P95,
   reachesOf,
 } from "./context.ts";
 import { isFine } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
 import { countingHours } from "./several.ts";
-
-const P95 = "latency_p95_ms";
 
 /**
  * Whether there may be so many groups that it pays to choose first which are shown, and to sum up no others: those of
@@ -25,12 +25,12 @@ export function isRanked(context: Context): boolean {
   const { ask, dimensions, entities, names } = context;
   const apart = hasRuns(entities) && !countingHours(ask, dimensions);
   const fine = dimensions.some(isFine);
-  const dear = apart || fine || dimensions.some(isTimely) || ask.spec.measures[0] === P95;
+  const dear = apart || fine || dimensions.some(isTimely) || isByP95(ask);
   const byKey = dimensions.includes("key") && fine && names.includes(P95);
   // Records of several groups are multiplied at each reading; those of chosen sessions are few.
   const once = !dimensions.includes("tag") || dimensions.includes("session");
   // Times come first: with them a percentile says little about who is shown.
-  const plain = ask.spec.measures[0] !== P95 || !dimensions.some(isTimely);
+  const plain = !isByP95(ask) || !dimensions.some(isTimely);
   const many = dimensions.includes("session") || (hasManyGroups(dimensions) && dear) || byKey;
   return many && once && plain && reachesOf(context).length === 0;
 }
