@@ -96,7 +96,8 @@ function columnsOf(context: Context, keys: readonly Key[], kind: Kind | null): s
   const person = keys.includes("person") ? "r.person" : keySql("person", "r.");
   const people = entities.includes("person") ? `case when not r.told then ${person} end` : "null::text";
   const runs = entities.some((entity) => entity !== "person") ? "r.session" : "null::text";
-  const billed = asksForLane(ask.spec) || !tellsLane({ columns, names }) ? "true" : BILLED;
+  const isBilled = keys.includes("billed") ? "r.billed" : BILLED;
+  const billed = asksForLane(ask.spec) || !tellsLane({ columns, names }) ? "true" : isBilled;
   return [
     `${kind ? `(${KINDS[kind]})::text` : "''::text"} as value`,
     `${billed} as billed, r.day, r.hours, ${people} as person, ${runs} as run`,

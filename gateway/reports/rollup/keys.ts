@@ -1,9 +1,11 @@
 import type { DimensionName } from "#shared/report.ts";
 import type { Context } from "./context.ts";
+import { billedSql } from "./kinds.ts";
 
 /** The columns of cells and of records that tell groups apart, and what they are where a statement needs them not. */
 export const KEY_TYPES = {
   channel: "text",
+  billed: "boolean",
   client: "text",
   owner: "text",
   user_label: "text",
@@ -17,9 +19,14 @@ export const KEY_TYPES = {
 export type Key = keyof typeof KEY_TYPES;
 const KEYS = Object.keys(KEY_TYPES) as Key[];
 
-/** A key of a row, whose columns have `prefix`; of who made it the person alone, where nothing else of them is asked for. */
-export const keySql = (key: Key, prefix: string): string =>
-  key === "person" ? `coalesce(${prefix}user_label, ${prefix}owner)` : `${prefix}${key}`;
+/**
+ * A key of a row, whose columns have `prefix`. Of who made it the person alone, where nothing else of them is asked for; of
+ * its channel no more than whether it is billed, likewise.
+ */
+export function keySql(key: Key, prefix: string): string {
+  if (key === "person") return `coalesce(${prefix}user_label, ${prefix}owner)`;
+  return key === "billed" ? billedSql(prefix) : `${prefix}${key}`;
+}
 
 const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
   client: ["client"],
@@ -36,14 +43,15 @@ const KEYS_OF: Partial<Record<DimensionName, readonly Key[]>> = {
 export function keysOf(
   { entities }: Pick<Context, "entities">,
   asked: readonly string[],
-  lane = true,
+  lane: boolean,
 ): Key[] {
-  const needed: readonly Key[] = [...asked, ...(lane ? ["channel"] : [])].flatMap(
-    (name) => KEYS_OF[name as DimensionName] ?? [],
-  );
+  const needed: readonly Key[] = asked.flatMap((name) => KEYS_OF[name as DimensionName] ?? []);
   const who = entities.map((entity): Key => (entity === "person" ? "person" : "session"));
   return KEYS.filter(
-    (key) => needed.includes(key) || (who.includes(key) && !(key === "person" && needed.includes("owner"))),
+    (key) =>
+      needed.includes(key) ||
+      (key === "billed" && lane && !needed.includes("channel")) ||
+      (who.includes(key) && !(key === "person" && needed.includes("owner"))),
   );
 }
 

@@ -36,7 +36,9 @@ export const whoSql = (entity: string, kind: string, value: string, text: string
 /** Lanes that people and sessions are counted in: all of them, and all but the subscription lane. */
 export const LANE = { all: 1, billed: 2 } as const;
 
-export const BILLED = "r.channel <> 'subscription'";
+/** Whether a row, whose columns have `prefix`, is billed. */
+export const billedSql = (prefix: string): string => `${prefix}channel <> 'subscription'`;
+export const BILLED = billedSql("r.");
 
 /** Kinds that need the model or the route, and so more cells than sessions have. */
 export const isFine = (name: string): boolean => name === "model" || name === "route";

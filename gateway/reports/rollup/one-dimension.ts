@@ -15,7 +15,7 @@ import {
 } from "./context.ts";
 import { DAY_MS, down } from "./cover.ts";
 import { unitOf, whoOf } from "./distinct.ts";
-import { BILLED, LANE } from "./kinds.ts";
+import { billedSql, LANE } from "./kinds.ts";
 import { lastHourOf } from "./last-hours.ts";
 import { OVER_CELLS, partSql } from "./parts.ts";
 import { boundsSql } from "./spans.ts";
@@ -159,7 +159,7 @@ function sumParts(context: Context, section: Section): string[] {
     days: "rollup_days",
     rest: sumsOfLastDay,
     known: {
-      billed: asksForLane(ask.spec) ? "true" : BILLED.replace("r.", "t."),
+      billed: asksForLane(ask.spec) ? "true" : billedSql("t."),
     },
     where: () => (channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : ""),
   };

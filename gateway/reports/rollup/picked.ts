@@ -45,8 +45,8 @@ export function pickedSql(contexts: readonly Context[]): string[] {
     const name = pickedOf(context, table);
     if (name === null || days.length === 0) return [];
     const isFull = table === "rollup_cells";
-    const asked = [...dimensions, ...filters.filter((filter) => !isEarly(filter)), "subject"];
-    const keys = keysOf({ entities: ["session"] }, asked).filter((key) => isFull || !isFine(key));
+    const asked = [...dimensions, ...filters.filter((filter) => !isEarly(filter)), "subject", "channel"];
+    const keys = keysOf({ entities: ["session"] }, asked, false).filter((key) => isFull || !isFine(key));
     const counting = isFull ? contexts.flatMap(countingOf) : [];
     const cost = ofSessions(context.columns) ? ["cost_usd"] : [];
     const sums = new Set([...cost, ...usedSums(context.columns), ...counting]);
