@@ -9,6 +9,15 @@ import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 
 const NOW = new Date("2026-11-21T12:34:56Z");
 
+const ID = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+
+/** Names of keys: most have none and are told by their id, and two are named by the id of another. */
+const KEYS: Record<number, string> = { 1: "named", 3: ID(4), 5: "{'\\\"", 6: ID(90) };
+const NAMED = `insert into keys (id, name, scopes, created_at) values
+  ${Object.entries(KEYS)
+    .map(([n, name]) => `('${ID(Number(n))}', '${name.replaceAll("'", "''")}', '{}', '2020-01-01')`)
+    .join(", ")}`;
+
 /** Calls over two months by 97 keys and 23 models, of which most pairs met. An array's text has to quote many of the labels. */
 const CALLS = `
 insert into requests (org_id, id, started_at, surface, channel, state, streamed, attempts, route, route_source, model,
@@ -29,6 +38,7 @@ let single: ReportRunner;
 beforeAll(async () => {
   database = await testDatabase();
   const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 30_000 });
+  await sql.unsafe(NAMED);
   await sql.unsafe(CALLS);
   await sql.end();
   const rollups = openRollups({ url: database.url });

@@ -4,6 +4,7 @@ import type { AggregateName } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { bitsOf } from "./bits.ts";
 import { carriedBy } from "./carried.ts";
+import { inChosen } from "./chosen-cells.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import type { Cover, Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
@@ -39,9 +40,10 @@ export function factsSql(
   // days leave hardly fewer than there are cells.
   const timely = dimensions.some(isTimely);
   const alike = context.entities.every((entity) => entity === "person" && !timely);
-  const few = among === null && !dimensions.includes("session") && !isOfPairs(context, dimensions);
-  const by = alike && few ? (timely ? "day" : "all") : null;
   const cells = amongSql(context, dimensions, among);
+  const whole = among === null || isOfChosen(context, dimensions, among);
+  const few = whole && !dimensions.includes("session") && !isOfPairs(context, dimensions);
+  const by = alike && few ? (timely ? "day" : "all") : null;
   // Hours are those of a window's edges: all of them are read sooner than those of tens of thousands of sessions.
   const hours = typeof among === "string" && among !== CANDIDATES ? cells : EACH;
   return `
@@ -76,13 +78,18 @@ export const CANDIDATES = "candidates";
 
 const EACH: readonly string[] = ["true"];
 
+/** Whether no cells but those of the groups `ranked` are read, to be summed up by them: those of sessions are few. */
+const isOfChosen = (context: Context, dimensions: readonly DimensionName[], among: Among): boolean =>
+  among === "ranked" && !dimensions.includes("session") && pickedOf(context, "rollup_cells") === null;
+
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
-function amongSql({ byRun }: Context, dimensions: readonly DimensionName[], among: Among): readonly string[] {
+function amongSql(context: Context, dimensions: readonly DimensionName[], among: Among): readonly string[] {
   if (among === null) return EACH;
   if (typeof among === "object") return among;
   // What is picked has no index, and an array is gone over for each of its rows.
   const several = "(select session from several)";
-  if (among === "several") return [`session ${byRun ? `in ${several}` : `= any(array${several})`}`];
+  if (among === "several") return [`session ${context.byRun ? `in ${several}` : `= any(array${several})`}`];
+  if (isOfChosen(context, dimensions, among)) return [inChosen(context, dimensions)];
   const place = dimensions.indexOf("session") + 1;
   if (place === 0) return EACH;
   return [

@@ -79,6 +79,9 @@ export function pickingSql({ ask, params }: Pick<Context, "ask" | "params">, tab
   return conditions.join("") + keysNamed({ ask, params });
 }
 
+/** Whether a text is an id. */
+export const IS_ID = "~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'";
+
 /** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
 export function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): string {
   const names = ask.spec.filters.key ?? [];
@@ -86,7 +89,7 @@ export function keysNamed({ ask, params }: Pick<Context, "ask" | "params">): str
   const list = params.add(names, "text[]");
   return ` and key_id = any(array(
       select id from keys where org_id = ${params.add(ask.orgId, "text")} and name = any(${list})
-      union all select name::uuid from unnest(${list}) name where name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'))`;
+      union all select name::uuid from unnest(${list}) name where name ${IS_ID}))`;
 }
 
 /** Filters that are asked of cells and records before these are grouped, so that they need not be told apart by them. */
