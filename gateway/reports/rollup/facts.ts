@@ -8,7 +8,7 @@ import { inChosen } from "./chosen-cells.ts";
 import { type Context, isTimely, OF_DAY } from "./context.ts";
 import type { Cover, Span } from "./cover.ts";
 import { groupedBy, KEY_TYPES, type Key, keySql, keysOf } from "./keys.ts";
-import { BILLED, hourBit, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
+import { BILLED, billedSql, hourBit, KINDS, type Kind, TAG_ROWS } from "./kinds.ts";
 import { OVER_CELLS } from "./parts.ts";
 import { conditionOf, type DayTable, earlySql, isEarly, isFineAsked, keysNamed, pickedOf } from "./picked.ts";
 import { type Keys, recordsOf } from "./records.ts";
@@ -171,13 +171,15 @@ function cellsOf(
   const side = before.length === 0 ? "true" : spansSql(at, now, params);
   const carried = carriedBy(context, { isDay: at === "day" });
   const times = [by === "all" ? "null::date as day" : "day", by ? "0 as hours" : `${hours} as hours`];
-  const told = carried.map(({ name, one, all }) => `${by ? all : one} as ${name}`);
-  const apart = keys.map((key) => keySql(key, ""));
+  const alone = by !== null && isBilledAlone(context, keys);
+  const sums = alone ? ` filter (where ${billedSql("")})` : "";
+  const told = carried.map(({ name, one, all }) => `${by ? `${all}${sums}` : one} as ${name}`);
+  const apart = keys.filter((key) => key !== "billed" || !alone).map((key) => keySql(key, ""));
   // What all rows agree in need not be told apart.
   const groups = [...(before.length === 0 ? [] : ["1"]), ...(by === "day" ? ["day"] : []), ...apart];
   const group = by ? ` group by ${groupedBy(groups)}` : "";
   const org = params.add(ask.orgId, "text");
-  const columns = keys.map((key, i) => `${apart[i]} as ${key}`);
+  const columns = keys.map((key) => `${key === "billed" && alone ? "true" : keySql(key, "")} as ${key}`);
   const bits = bitsOf(people, keySql("person", "r."), params);
   const fromOf = (which: string) =>
     picked !== null && (which === "true" || byRun)
@@ -189,6 +191,13 @@ function cellsOf(
     from ${fromOf(which)}${group}`,
   );
 }
+
+/** Whether nothing is asked for but of what is billed: then sums of that alone need not be told apart by it. */
+const isBilledAlone = ({ columns, names, entities, listed }: Context, keys: readonly Key[]): boolean =>
+  keys.includes("billed") &&
+  entities.length === 0 &&
+  !listed &&
+  [...columns, ...names].every((name) => (OVER_CELLS[name as AggregateName] ?? name).includes("billed"));
 
 /** Columns without rows: no record is read as a fact. */
 function nothing(context: Context, keys: readonly Key[]): string {
