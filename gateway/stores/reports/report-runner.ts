@@ -131,7 +131,7 @@ const BEFORE_READING = `lock table requests in access share mode; set local work
  */
 const ALONE = "set local max_parallel_workers_per_gather = 0";
 /** One that sums up for itself pays from fewer cells than the server thinks; of several each waits for the others' cores. */
-const TOGETHER = `set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 5000;
+const TOGETHER = `set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 3000;
   set local parallel_tuple_cost = 0.01`;
 
 async function answersOf(
