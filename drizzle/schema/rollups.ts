@@ -71,7 +71,10 @@ export const rollupState = pgTable("rollup_state", {
   weeksTo: date("weeks_to").notNull().default("0001-01-01"),
 });
 
-/** What reports tell apart, but for model and route, which change within a session. */
+/**
+ * What reports tell apart, but for model and route, which change within a session. Of cells and sessions the server keeps
+ * statistics of owner and label together (migration 0024), for which drizzle has no words.
+ */
 const keys = () => ({
   orgId: org(),
   channel: label("channel").$type<Channel>().notNull(),
