@@ -79,7 +79,7 @@ export function pickingSql({ ask, params }: Pick<Context, "ask" | "params">, tab
   return conditions.join("") + keysNamed({ ask, params });
 }
 
-/** Whether a text is an id. */
+/** Behind a text, whether that is an id. */
 export const IS_ID = "~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'";
 
 /** A filter by names of keys as one by their ids, so that no other cells are read; labels without a key are its id. */
