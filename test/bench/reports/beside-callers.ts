@@ -18,7 +18,6 @@ type Connection = {
   write(request: string): void;
   began: number;
   answer: string;
-  /** The gateway closes one that nobody has used for some seconds. */
   isOpen: boolean;
   isWaiting: boolean;
 };
@@ -52,8 +51,9 @@ async function call(url: URL, secret: string, rate: number, { seconds, before }:
     const wait = began + i * apartMs - performance.now();
     if (wait > 0) await Bun.sleep(wait);
     if (i - times.length >= CONNECTIONS) throw new Error(`${CONNECTIONS} calls are not answered`);
-    let one = free.pop();
-    while (one && !one.isOpen) one = free.pop();
+    // By turns: the gateway closes one that is open for ten seconds and was never used.
+    let one = free.shift();
+    while (one && !one.isOpen) one = free.shift();
     one ??= await connect();
     one.isWaiting = true;
     one.began = performance.now();
@@ -73,19 +73,25 @@ async function connection(url: URL, answered: (it: Connection) => void): Promise
       data(_, bytes) {
         it.answer += bytes.toString("latin1");
         if (!isWhole(it.answer)) return;
-        if (!it.answer.startsWith("HTTP/1.1 200 ")) throw new Error(it.answer);
+        if (!it.answer.startsWith("HTTP/1.1 200 ")) fail(it.answer);
         it.answer = "";
         it.isWaiting = false;
         answered(it);
       },
       close() {
         it.isOpen = false;
-        if (it.isWaiting) throw new Error("a call is not answered");
+        if (it.isWaiting) fail("a call is not answered");
       },
     },
   });
   it.write = (request) => void socket.write(request);
   return it;
+}
+
+/** What a socket's handler throws would leave this process waiting. */
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
 }
 
 function isWhole(answer: string): boolean {
