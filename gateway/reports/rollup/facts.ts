@@ -40,9 +40,10 @@ export function factsSql(
   // days leave hardly fewer than there are cells.
   const timely = dimensions.some(isTimely);
   const alike = context.entities.every((entity) => entity === "person" && !timely);
-  const cells = amongSql(context, dimensions, among);
-  const whole = among === null || isOfChosen(context, dimensions, among);
-  const few = whole && !dimensions.includes("session") && !isOfPairs(context, dimensions);
+  const chosen = isOfChosen(context, dimensions, among);
+  const cells = chosen ? [inChosen(context, dimensions)] : amongSql(context, dimensions, among);
+  const few =
+    (among === null || chosen) && !dimensions.includes("session") && !isOfPairs(context, dimensions);
   const by = alike && few ? (timely ? "day" : "all") : null;
   // Hours are those of a window's edges: all of them are read sooner than those of tens of thousands of sessions.
   const hours = typeof among === "string" && among !== CANDIDATES ? cells : EACH;
@@ -83,13 +84,12 @@ const isOfChosen = (context: Context, dimensions: readonly DimensionName[], amon
   among === "ranked" && !dimensions.includes("session") && pickedOf(context, "rollup_cells") === null;
 
 /** Which cells are read, each condition by itself: sessions are found by an index, and cells without one only if wanted. */
-function amongSql(context: Context, dimensions: readonly DimensionName[], among: Among): readonly string[] {
+function amongSql({ byRun }: Context, dimensions: readonly DimensionName[], among: Among): readonly string[] {
   if (among === null) return EACH;
   if (typeof among === "object") return among;
   // What is picked has no index, and an array is gone over for each of its rows.
   const several = "(select session from several)";
-  if (among === "several") return [`session ${context.byRun ? `in ${several}` : `= any(array${several})`}`];
-  if (isOfChosen(context, dimensions, among)) return [inChosen(context, dimensions)];
+  if (among === "several") return [`session ${byRun ? `in ${several}` : `= any(array${several})`}`];
   const place = dimensions.indexOf("session") + 1;
   if (place === 0) return EACH;
   return [
