@@ -1,5 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { type CallToolResult, createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
+import { VERSION } from "#shared/version.ts";
 import type { Directory, ToolServer } from "../directory.ts";
 import { callTool } from "./call-tool.ts";
 import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
@@ -31,7 +32,7 @@ export type AggregateCall = ToolCaller & {
   only?: ToolServer;
 };
 
-const SELF = { name: "tallygate", title: "Tallygate", version: "0.1.0" };
+const SELF = { name: "tallygate", title: "Tallygate", version: VERSION };
 /** Between two signs of life on a stream that is silent. */
 const KEEP_ALIVE_MS = 15_000;
 

@@ -10,6 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
+import { VERSION } from "#shared/version.ts";
 import type { ToolServer } from "../directory.ts";
 import { type AskToolServer, ToolServerRefusal } from "../upstream/tool-server.ts";
 
@@ -20,7 +21,7 @@ const CONNECT_MS = 10_000;
 const SPOKEN_MS = 600_000;
 const CLOSE_MS = 2_000;
 const MODERN = "2026-07-28";
-const SELF = { name: "tallygate", version: "0.1.0" };
+const SELF = { name: "tallygate", version: VERSION };
 
 /** Whose connection it is: what a server keeps in a session is for one key's session only. */
 type ConnectionOf = { server: ToolServer; keyId: string; session: string | null };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Elysia } from "elysia";
+import { VERSION } from "#shared/version.ts";
 
 /** Where the viewer's own files lie; it is one package without a network of its own. */
 const VIEWER = fileURLToPath(new URL(".", import.meta.resolve("swagger-ui-dist/package.json")));
@@ -67,7 +68,7 @@ export const API_DOCUMENT = {
   documentation: {
     info: {
       title: "Tallygate",
-      version: "0.1.0",
+      version: VERSION,
       description: "Usage-metering model gateway with cost per merged pull request.",
     },
     components: {
