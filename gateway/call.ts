@@ -169,7 +169,7 @@ export type Member = { keyStart: number; valueStart: number; valueEnd: number };
  */
 export type JsonBody = { bytes: Uint8Array; members: ReadonlyMap<string, readonly Member[]> };
 
-/** What the client wrote about the call (DECISIONS.md, labels). */
+/** What the client wrote about the call (decision: Labels are dropped, never shortened). */
 export type Labels = {
   client: string;
   session: SessionId | null;

@@ -1,4 +1,4 @@
-/** The one organisation of an installation today; every table carries the column (DECISIONS.md). */
+/** The one organisation of an installation today; every table carries the column. */
 export const DEFAULT_ORG = "default";
 
 /** A uuidv7: unique, and ordered by the time at which it was made, also across clock steps. */

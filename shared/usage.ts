@@ -1,5 +1,5 @@
 /**
- * What one call used, in the normal form of DECISIONS.md (metering). Token counts are disjoint, so they add up:
+ * What one call used, in normal form (decision: Stored token counts are disjoint). Token counts are disjoint, so they add up:
  * input = uncached + cacheRead + cacheWrite5m + cacheWrite1h; total = input + output. `null` is "not told", never 0.
  */
 export type Usage = {

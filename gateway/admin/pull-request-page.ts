@@ -60,7 +60,7 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
   };
 }
 
-/** Each state of a link in words (DECISIONS.md, pull-request links). */
+/** Each state of a link in words (decision: Why a merge is joined or not). */
 const MEANING = {
   open: "It is not merged yet.",
   joined: "It was merged, its body names exactly one session, and calls of that session are recorded.",

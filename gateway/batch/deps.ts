@@ -35,7 +35,7 @@ export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name:
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** What nobody has is answered like what another key has (DECISIONS.md, files and batches). */
+/** What nobody has is answered like what another key has (decision: A batch is one record of the key that made it). */
 export const notYours = (what: "file" | "batch"): GatewayError =>
   new GatewayError("not_found", `There is no such ${what}.`);
 

@@ -47,7 +47,7 @@ type ResolverDeps = Pick<
   "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailHeld"
 >;
 
-/** Resolves the requests of a batch one by one, each against the key's scope (DECISIONS.md, files and batches). */
+/** Resolves the requests of a batch one by one, each against the key's scope. */
 export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Headers): Resolver {
   const directory = deps.directory.current();
   const knowledge = routingKnowledge(deps.prices(), deps.classify);

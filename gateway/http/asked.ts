@@ -5,7 +5,7 @@ import { memberValue } from "./scan.ts";
 
 type Counted = NonNullable<SurfaceFacts["counts"]>;
 
-/** What a request tells that is counted (DECISIONS.md, metering). */
+/** What a request tells that is counted. */
 const COUNTS = {
   characters: (body) => ({ characters: codePoints(memberValue(body, "input")) }),
   documents: (body) => ({ documents: lengthOf(memberValue(body, "documents")) }),

@@ -12,7 +12,7 @@ const AGENT_ID_MAX = 128;
 const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id"] as const;
 
 /**
- * The labels of a call (DECISIONS.md, labels). One that exceeds its limit is dropped whole, never shortened. Pass
+ * The labels of a call (decision: Labels are dropped, never shortened). One that exceeds its limit is dropped whole, never shortened. Pass
  * null for a body that is not read here; then only the headers speak.
  */
 export function readLabels(headers: HeaderView, body: JsonBody | null): Labels {

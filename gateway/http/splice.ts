@@ -22,7 +22,7 @@ const USAGE_MEMBER = '"include_usage":true';
 
 /**
  * The body for the provider: every other byte is as it came, so that big integers, `1.0`, escapes and the order of
- * members survive and providers' prompt caches keep working (DECISIONS.md, body edits). Every top-level `model` is
+ * members survive and providers' prompt caches keep working (decision: Bodies are spliced, never re-serialised). Every top-level `model` is
  * replaced, so that no reader that prefers the first of two can be told another. Returns `body.bytes` itself when
  * nothing changes.
  */

@@ -62,7 +62,7 @@ const PIECES = new Set<SurfaceName>([
 ]);
 
 /**
- * The most that a call can use (DECISIONS.md, limits): a token for every byte of the body and 16 more per message, or all
+ * The most that a call can use (decision: Unknown costs under a budget): a token for every byte of the body and 16 more per message, or all
  * that the model takes in where the body refers to something that is not text; and as much output as the client allows,
  * else as the model can write. `contextTokens` is null where nobody knows the model's limit.
  */

@@ -26,7 +26,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   return neverReached ? notTaken("unreachable") : NO_ANSWER;
 }
 
-/** The outcome that a JSON-RPC response tells (DECISIONS.md, MCP). */
+/** The outcome that a JSON-RPC response tells. */
 export function outcomeOf(response: Readonly<Record<string, unknown>>): Outcome {
   if (isRecord(response["error"])) return failedWith(response["error"]["code"]);
   return isRecord(response["result"]) ? outcomeOfResult(response["result"]) : NO_ANSWER;

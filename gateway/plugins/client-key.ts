@@ -28,7 +28,7 @@ function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]>
 
 /**
  * The caller of a request. `x-gateway-key` alone decides where it is present; otherwise the first of
- * `Authorization: Bearer` and `x-api-key` that is a known key (DECISIONS.md, credentials).
+ * `Authorization: Bearer` and `x-api-key` that is a known key (decision: `x-gateway-key` decides alone).
  * @throws GatewayError unauthenticated; key_unverifiable when the key store cannot be read.
  */
 export async function authenticate(keys: KeyLookup, headers: HeaderView): Promise<Known> {

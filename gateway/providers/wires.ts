@@ -24,7 +24,7 @@ export type Wire = {
    * rules out, no longer one allows again.
    */
   mayBeUsageOnly(data: Uint8Array): boolean;
-  /** An error of the gateway's own in this wire's shape (DECISIONS.md, error bodies). */
+  /** An error of the gateway's own in this wire's shape (decision: Errors have the shape of the called API). */
   errorBody(type: ErrorType, message: string, told: ErrorTold): string;
   /** Header that carries the provider's id of the call. */
   requestIdHeader: string;

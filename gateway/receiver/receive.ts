@@ -17,7 +17,7 @@ export type ReceiveDeps = {
   clock: Clock;
 };
 
-/** Points of one export (DECISIONS.md, metrics receiver). */
+/** Points of one export (decision: Agents' own metrics are a separate source). */
 const POINTS_MAX = 10_000;
 /** Exports that are read and stored at once; each may take some hundred megabytes for a moment. */
 const AT_ONCE_MAX = 16;

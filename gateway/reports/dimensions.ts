@@ -15,7 +15,7 @@ const time = (sql: string): Dimension => ({ sql, time: true });
 
 const UTC = "r.started_at at time zone 'UTC'";
 
-/** Label, owner, or both where they differ (DECISIONS.md, subject). */
+/** Label, owner, or both where they differ (decision: Person and owner are stored apart). */
 const SUBJECT = `case
     when not r.attributed then '${NONE}'
     when r.user_label <> r.owner then r.user_label || ' (' || r.owner || ')'

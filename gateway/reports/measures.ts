@@ -3,7 +3,7 @@ import type { Fraction } from "./fraction.ts";
 
 /**
  * What is summed or counted in SQL, over the columns that every relation of relations.ts has. `billed` leaves out the
- * subscription lane (DECISIONS.md, reports). `money` sums are lower bounds where a record is `uncertain`.
+ * subscription lane (decision: A caller's own subscription can pay). `money` sums are lower bounds where a record is `uncertain`.
  * `empty` is the value over no records at all.
  */
 type Aggregate = { sql: string; empty: "0" | null; money: boolean; distinct?: Distinct };
@@ -121,7 +121,7 @@ export const columnsOf = (names: readonly AggregateName[]): string[] =>
 /** The aggregates of one group in one window; `floor` where its money is a lower bound. */
 export type Sums = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };
 
-/** Whether a row's money is a lower bound (DECISIONS.md, floor). */
+/** Whether a row's money is a lower bound (decision: `null` is unknown, `floor` is a lower bound). */
 export const FLOOR_SQL = "coalesce(bool_or(billed and uncertain), false)";
 
 /** How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window. */

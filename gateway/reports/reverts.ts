@@ -3,7 +3,7 @@ import type { Query } from "./parameters.ts";
 /** A merged pull request that says it reverts another; both as `repository id#number`. */
 export type Revert = { reverter: string; original: string };
 
-/** What says so, the first that names a known merge before the others (DECISIONS.md, reverts). */
+/** What says so, the first that names a known merge before the others (decision: What counts as a revert). */
 const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
 
 /**

@@ -1,7 +1,7 @@
 import type { DimensionName, MeasureName, SourceName } from "#shared/report.ts";
 
 /**
- * Which measures and dimensions go with a source (DECISIONS.md, sources of reports). `labels` are the dimensions that a
+ * Which measures and dimensions go with a source. `labels` are the dimensions that a
  * record may lack, with the condition of having one: they are what `coverage` tells about.
  */
 type Source = {

@@ -16,7 +16,7 @@ const AUTO = "auto";
 const DIRECT = "(direct)";
 
 /**
- * Where a call goes: `x-task-type` before the body's `route` before its `model` (DECISIONS.md, routing). A route's name
+ * Where a call goes: `x-task-type` before the body's `route` before its `model` (decision: How a call names its route). A route's name
  * wins over a model of the same name.
  * @throws GatewayError unknown_route for a hint that names nothing or does not serve the surface; model_not_found;
  * provider_unconfigured when none of the route's providers exists; invalid_request when the provider speaks another

@@ -8,7 +8,7 @@ type ModelsBeside = () => readonly (string | null)[];
 
 /**
  * Refuses a choice outside the key's scope. An absent list is unlimited; of several present all must hold. Routes and
- * models are named exactly; models are the concrete ones that may be called, fallbacks included (DECISIONS.md, keys).
+ * models are named exactly; models are the concrete ones that may be called, fallbacks included (decision: Scopes apply to the model that is really called).
  * A concrete model that no route pairs is no route, so a key with a list of routes may not use it. What the call asks for
  * `beside` is asked for too: with a list of routes alone, it must be a model of the chosen route.
  * @throws GatewayError route_not_allowed, model_not_allowed

@@ -13,7 +13,7 @@ type Asked = {
 
 /**
  * Where a call goes on a surface that no route can be named on: to whoever is known to serve the concrete model. A model
- * that nobody is known to serve, or none, goes to the only provider that could answer (DECISIONS.md, routing).
+ * that nobody is known to serve, or none, goes to the only provider that could answer (decision: `auto` exists only where text decides).
  * @throws GatewayError invalid_request for `auto`, for a route's name, and where several providers could answer; model_not_found for none.
  */
 export function unroutedDestination(asked: Asked): Destination {

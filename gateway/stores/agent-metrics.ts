@@ -33,7 +33,7 @@ const POOL: PoolOptions = {
 /** Exporters give an export ten seconds with all retries: the answer and the wait after it must leave time for another. */
 const DEADLINE_MS = 5000;
 
-/** Names kept for a key and day (DECISIONS.md, metrics receiver). */
+/** Names kept for a key and day. */
 const NAMES_MAX = 1000;
 /** Names remembered to be stored or not, so that an export which drops what the last one did writes nothing of it. */
 const REMEMBERED_MAX = 20_000;

@@ -43,7 +43,7 @@ const SETTLED_MAX_MS = 1_000;
 /** Hurrying takes the event loop the time of a call: of reports that follow each other closely only one does. */
 const HURRY_EVERY_MS = 200;
 
-/** The reporting API (DECISIONS.md, reports). Its bodies are read by hand, so that no refusal repeats what was sent. */
+/** The reporting API. Its bodies are read by hand, so that no refusal repeats what was sent. */
 export const reports = (deps: ReportsDeps) => surface({ ...deps, settled: seldomHurrying(deps) });
 
 const surface = (deps: ReportsDeps) =>

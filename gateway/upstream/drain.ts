@@ -1,4 +1,4 @@
-/** Bounds of reading on for a client that left (DECISIONS.md, client gone). */
+/** Bounds of reading on for a client that left (decision: An abandoned call is read to its end). */
 export const DRAIN = { atOnceMax: 64, msMax: 120_000, bytesMax: 8 * 1024 * 1024 } as const;
 
 /** How many answers are being read to their end without a client. */

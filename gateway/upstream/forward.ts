@@ -16,7 +16,7 @@ const CONNECT_MS = 5000;
 /** Silence allowed before the first byte of an answer: long thinking is legitimate, hanging for ever is not. */
 const FIRST_BYTE_MS = 600_000;
 
-/** An upstream status that another target may still make good, as long as nothing was answered (DECISIONS.md, fallbacks). */
+/** An upstream status that another target may still make good, as long as nothing was answered (decision: Fallbacks only before the first byte). */
 const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
 
 /** Failures that another target may make good, where the request was not sent. */

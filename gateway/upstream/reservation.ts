@@ -15,7 +15,7 @@ const UNKNOWN: Pico = 1n;
 /** More than any budget: what a client may not choose who has one, because nobody could tell what it took. */
 const UNBOUNDED: Pico = 10n ** 30n;
 
-/** What a call may use at most, whichever of its targets answers (DECISIONS.md, limits). */
+/** What a call may use at most, whichever of its targets answers (decision: Unknown costs under a budget). */
 export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
   const { body, surface } = call;
   const members = new Map<string, unknown>();

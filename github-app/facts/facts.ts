@@ -94,7 +94,7 @@ const RepositoryFacts = closed({
   coverage,
 });
 
-/** The events that say something here (DECISIONS.md, App permissions), and what is kept of each. */
+/** The events that say something here, and what is kept of each. */
 export const FACTS = {
   pull_request: PullRequestFacts,
   pull_request_review: ReviewFacts,

@@ -22,7 +22,7 @@ const BY_BRANCH = /^revert-(\d{1,10})-./;
 
 /**
  * What a body claims to revert: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them, and lines
- * that begin with git's `This reverts commit <sha>` (DECISIONS.md, reverts). Whether the target exists, was merged and
+ * that begin with git's `This reverts commit <sha>` (decision: What counts as a revert). Whether the target exists, was merged and
  * is older is for the report to say. Sorted; code, comments and quotations claim nothing.
  */
 export function readRevertClaims(body: string | null): RevertClaims {

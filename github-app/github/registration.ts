@@ -3,7 +3,7 @@ import { errorFields } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
 import { type AppIdentity, appGithub, statusOf } from "./octokit.ts";
 
-/** What the App must be told about; installations are told to every App (DECISIONS.md, GitHub). */
+/** What the App must be told about; installations are told to every App. */
 export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
 
 /** What the App must be allowed at GitHub: to read pull requests, and to write only what is switched on. */

@@ -24,7 +24,7 @@ export type InboxDeps = {
   log: Log;
 };
 
-/** GitHub sends no event over 25 MB (DECISIONS.md, webhooks). */
+/** GitHub sends no event over 25 MB. */
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
 const BODY_BYTES_AT_ONCE = 128 * 1024 * 1024;
 /** Half of the 10 s after which GitHub counts a delivery as failed. */

@@ -15,7 +15,7 @@ export const REDELIVER_TIMING = {
 
 const RETRY_MS = 60_000;
 
-/** Has failed deliveries delivered again, as one process of all (DECISIONS.md, GitHub). `wake` looks at once. */
+/** Has failed deliveries delivered again, as one process of all. `wake` looks at once. */
 export function startRedeliverer(deps: ReconcilerDeps, timing = REDELIVER_TIMING): Rounds {
   return keepRounds({
     log: deps.log,

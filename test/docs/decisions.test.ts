@@ -1,27 +1,46 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
+const FOLDER = join(ROOT, "shared/decisions");
 
-test("every decision that the code refers to has an entry or a chapter of that title", async () => {
-  const text = await Bun.file(join(ROOT, "shared/DECISIONS.md")).text();
-  const titles = [...text.matchAll(/^## (.+)$|^\*\*\d+\. ([^*]+?)\.\*\*/gm)].map(([, chapter, entry]) =>
-    (chapter ?? entry ?? "").toLowerCase(),
-  );
-  const missing = new Set<string>();
-  for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
-    const source = await Bun.file(join(ROOT, file)).text();
-    for (const [, title = ""] of source.matchAll(/DECISIONS\.md,\s+(?:\*\s+)?([A-Za-z][^:;).\n]*)/g)) {
-      if (!titles.includes(title.trim().toLowerCase())) missing.add(`${file}: ${title}`);
-    }
-  }
-  expect([...missing]).toEqual([]);
+const files = (await Array.fromAsync(new Bun.Glob("*.md").scan(FOLDER)))
+  .filter((file) => file !== "README.md")
+  .sort();
+const pages = await Promise.all(
+  files.map(async (file) => ({ file, text: await Bun.file(join(FOLDER, file)).text() })),
+);
+const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? "";
+
+test("a decision is a numbered page of at most 40 lines: title, context, decision, consequence", () => {
+  const faulty = pages.filter(({ file, text }) => {
+    const headings = [...text.matchAll(/^#+ .+$/gm)].map(([heading]) => heading);
+    const [, ...parts] = headings;
+    return (
+      !/^\d{4}-[a-z0-9-]+\.md$/.test(file) ||
+      !text.startsWith("# ") ||
+      parts.join() !== "## Context,## Decision,## Consequence" ||
+      text.split("\n").length > 41
+    );
+  });
+  expect(faulty.map(({ file }) => file)).toEqual([]);
+  expect(files.length).toBeGreaterThan(50);
 });
 
-test("each number of a decision is given once, and none is left out", async () => {
-  const text = await Bun.file(join(ROOT, "shared/DECISIONS.md")).text();
-  const numbers = [...text.matchAll(/^\*\*(\d+)\. /gm)]
-    .map(([, number]) => Number(number))
-    .sort((a, b) => a - b);
-  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+test("every number and every title is given once", () => {
+  const numbers = files.map((file) => basename(file).slice(0, 4));
+  const titles = pages.map(({ text }) => titleOf(text));
+  expect([new Set(numbers).size, new Set(titles).size]).toEqual([files.length, files.length]);
+});
+
+test("every decision that a comment names has a page of that title", async () => {
+  const titles = new Set(pages.map(({ text }) => titleOf(text)));
+  const missing: string[] = [];
+  for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
+    const source = (await Bun.file(join(ROOT, file)).text()).replaceAll(/\n\s*(?:\*|\/\/)\s*/g, " ");
+    for (const [, title = ""] of source.matchAll(/\(decision: ([^)\n]+)\)/g)) {
+      if (!titles.has(title)) missing.push(`${file}: ${title}`);
+    }
+  }
+  expect(missing).toEqual([]);
 });

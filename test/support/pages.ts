@@ -2,7 +2,7 @@ import { dirname, join, normalize } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 /** They are about the project, not for those who use it. */
-const ASIDE = ["CHANGELOG.md", "shared/DECISIONS.md", ".github/CONTRIBUTING.md"];
+const ASIDE = ["CHANGELOG.md", "shared/decisions/README.md", ".github/CONTRIBUTING.md"];
 
 /** The README and every page that it leads to, by path, the README first. */
 export async function readPages(): Promise<Map<string, string>> {

@@ -13,7 +13,7 @@ import { testDatabase } from "#test/support/postgres.ts";
  * Every form in which public projects revert pull requests, as measured on the histories of about a hundred of them.
  * Pull requests 1 to 3 were merged before, as the commits of `SHA`. `means` is what a person who knows the project would
  * say is reverted at the end, `found` what Tallygate says: they differ where only a title, or no commit that is known,
- * tells of the revert, because titles are not believed (DECISIONS.md, reverts).
+ * tells of the revert, because titles are not believed.
  */
 type Told = Omit<PullRequestOptions, "number" | "mergedAt"> & {
   merged?: false;
