@@ -48,6 +48,20 @@ describe("the README and its pages", () => {
     expect(commands.filter((name) => name !== "help" && !page.includes(`\`${name}`))).toEqual([]);
   });
 
+  test("the README has at most 200 lines and no sentence of more than 30 words", () => {
+    const readme = pages.get("README.md") ?? "";
+    expect(readme.split("\n").length - 1).toBeLessThanOrEqual(200);
+    const prose = readme
+      .replaceAll(/^```[\s\S]*?^```$/gm, "")
+      .split(/\n\n|\n(?=[|#-]|\d\. )/)
+      .filter((paragraph) => !paragraph.startsWith("|"));
+    const sentences = prose.flatMap((paragraph) =>
+      paragraph.replaceAll(/\]\([^)]*\)/g, "]").split(/(?<=[.?!])\s/),
+    );
+    expect(sentences.length).toBeGreaterThan(40);
+    expect(sentences.filter((sentence) => sentence.trim().split(/\s+/).length > 30)).toEqual([]);
+  });
+
   test("the README leads to every page beside a room", async () => {
     const written = new Bun.Glob("{gateway,github-app}/**/README.md").scan(ROOT);
     expect((await Array.fromAsync(written)).filter((path) => !pages.has(path))).toEqual([]);
