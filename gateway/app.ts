@@ -32,7 +32,7 @@ import { speech } from "./surfaces/speech.ts";
 import { transcriptions } from "./surfaces/transcriptions.ts";
 import { translations } from "./surfaces/translations.ts";
 
-export type AppDeps = SurfaceDeps &
+export type GatewayAppDeps = SurfaceDeps &
   BatchSurfaceDeps &
   ClassifyDeps &
   HealthDeps &
@@ -53,7 +53,7 @@ const IDLE_TIMEOUT_SECONDS = 255;
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** All that the gateway answers on its port. Error answers and the host guard come first: later hooks do not apply backwards. */
-export const app = (deps: AppDeps) =>
+export const gatewayApp = (deps: GatewayAppDeps) =>
   new Elysia({
     normalize: false,
     serve: {

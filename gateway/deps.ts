@@ -4,7 +4,7 @@ import { Counter, Histogram, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import type { AppDeps } from "./app.ts";
+import type { GatewayAppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
 import { GatewayError } from "./errors.ts";
@@ -29,14 +29,14 @@ import { reportWriter } from "./stores/reports/report-worker.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
 import { reportShare } from "./stores/reports/share.ts";
 import { createSealer } from "./stores/seal.ts";
-import { asker } from "./upstream/ask.ts";
-import { consultant } from "./upstream/callout.ts";
+import { createCalloutClient } from "./upstream/callout.ts";
 import { drainPool } from "./upstream/drain.ts";
-import { hosted } from "./upstream/hosted/hosted.ts";
-import { type Reach, reacher } from "./upstream/reach.ts";
-import { sender } from "./upstream/send.ts";
+import { hostedSender } from "./upstream/hosted/hosted.ts";
+import { createOutboundFetch, type OutboundFetch } from "./upstream/outbound-fetch.ts";
+import { createProviderApi } from "./upstream/provider-api.ts";
+import { createSender } from "./upstream/send.ts";
 import { addressGuard } from "./upstream/ssrf.ts";
-import { toolServerAsker } from "./upstream/tool-server.ts";
+import { createToolServerFetch } from "./upstream/tool-server.ts";
 import { startWatchdog } from "./upstream/watchdog.ts";
 
 /** What answers wait for at most, so that a call which has just ended is in them. */
@@ -44,10 +44,10 @@ const SETTLED_MAX_MS = 1000;
 /** Administrators' queries; calls never wait for one of these connections. */
 const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
 
-export type Running = { deps: AppDeps & { reach: Reach }; close(): Promise<void> };
+export type OpenedDeps = { deps: GatewayAppDeps & { reach: OutboundFetch }; close(): Promise<void> };
 
 /** Opens everything that the gateway lives on: the spool first, then Postgres. */
-export async function openDeps(config: GatewayConfig, log: Log): Promise<Running> {
+export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
   const clock = systemClock;
   const metrics = new Registry();
   const recorder = observed(
@@ -61,10 +61,10 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<Running
   const writer = reportWriter(reportPlaces(config), { log, clock, share });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
   const guard = addressGuard(clock, { proxied: config.proxied });
-  const reach = reacher(guard);
+  const reach = createOutboundFetch(guard);
   const tools = toolsOutward({ clock, log, watchdog, reach });
 
-  const deps: Running["deps"] = {
+  const deps: OpenedDeps["deps"] = {
     ...stores,
     clock,
     log,
@@ -129,20 +129,20 @@ const keeperOfFirstKey =
   (secret: string) =>
     writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
 
-type OutwardDeps = Pick<AppDeps, "clock" | "log" | "watchdog"> & { reach: Reach };
+type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach: OutboundFetch };
 
 /** The ways out to providers and to services of administrators'. */
 function outward({ clock, log, watchdog, reach }: OutwardDeps) {
   return {
-    send: hosted(sender(reach, clock), { clock, reach }),
-    consult: consultant(reach, log),
-    ask: asker({ reach, clock, watchdog }),
+    send: hostedSender(createSender(reach, clock), { clock, reach }),
+    consult: createCalloutClient(reach, log),
+    providerApi: createProviderApi({ reach, clock, watchdog }),
   };
 }
 
 /** The ways to tool servers. */
 function toolsOutward({ clock, log, watchdog, reach }: OutwardDeps) {
-  const askToolServer = toolServerAsker({ reach, clock, watchdog });
+  const askToolServer = createToolServerFetch({ reach, clock, watchdog });
   const connections = openConnections(askToolServer, clock);
   const lists = openLists(connections, clock, log);
   return { askToolServer, connections, lists, running: runningCalls() };
@@ -170,7 +170,7 @@ const environmentNames = (): string[] =>
   Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
 
 /** Counts by rules' names, which administrators give. */
-function guardrailCounter(registry: Registry): AppDeps["guardrailHeld"] {
+function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailHeld"] {
   const held = new Counter({
     name: "tallygate_guardrail_held_total",
     help: "Calls for which a guardrail held.",

@@ -89,11 +89,11 @@ export type TextSearch = {
   charactersMax: number;
   found(text: string): boolean;
   /** Whether what was found in a piece of a longer text is still there when one sees what stands around the piece. */
-  stands?(text: string, piece: { from: number; to: number }): boolean;
+  confirms?(text: string, piece: { from: number; to: number }): boolean;
 };
 
 /** A service that is asked whether a call may go on. */
-export type Callout = {
+export type GuardrailCallout = {
   url: string;
   timeoutMs: number;
   onFailure: "open" | "closed";
@@ -116,7 +116,7 @@ export type Guardrail = {
   pattern: TextSearch | null;
   /** One of them is enough. */
   detect: readonly TextSearch[] | null;
-  callout: Callout | null;
+  callout: GuardrailCallout | null;
 };
 
 /** A server whose tools the tool gateway offers. */

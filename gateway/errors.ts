@@ -1,21 +1,22 @@
+const INVALID_REQUEST = {
+  final: true,
+  openai: "invalid_request_error",
+  anthropic: "invalid_request_error",
+} as const;
+const PERMISSION = { final: true, openai: "permission_error", anthropic: "permission_error" } as const;
+const SERVER_FAULT = { final: false, openai: "server_error", anthropic: "api_error" } as const;
+const OVERLOAD = { final: false, openai: "server_error", anthropic: "overloaded_error" } as const;
+
 /**
- * Every error that the gateway makes itself, by type. `public` is all that a client is told; `final` adds
- * `x-should-retry: false`; `retryAfterSeconds` is sent where the error carries no better figure.
- * `openai` and `anthropic` are the names that the surfaces' own vocabularies have for it.
+ * Every error that the gateway returns of its own, by type. `public` is all that a client is told; `final` adds
+ * `x-should-retry: false`; `retryAfterSeconds` applies where the error carries no better figure; `openai` and
+ * `anthropic` are its names in the vendors' vocabularies.
  */
 export const ERRORS = {
-  invalid_request: {
-    status: 400,
-    final: true,
-    openai: "invalid_request_error",
-    anthropic: "invalid_request_error",
-    public: "The request is not valid.",
-  },
+  invalid_request: { status: 400, ...INVALID_REQUEST, public: "The request is not valid." },
   unknown_route: {
     status: 400,
-    final: true,
-    openai: "invalid_request_error",
-    anthropic: "invalid_request_error",
+    ...INVALID_REQUEST,
     public: "No route has the name that the hint gives, or it does not serve this surface.",
   },
   unauthenticated: {
@@ -26,20 +27,8 @@ export const ERRORS = {
     public:
       "No valid client key was presented. Send it in x-gateway-key, Authorization: Bearer, or x-api-key.",
   },
-  route_not_allowed: {
-    status: 403,
-    final: true,
-    openai: "permission_error",
-    anthropic: "permission_error",
-    public: "This key may not use that route.",
-  },
-  model_not_allowed: {
-    status: 403,
-    final: true,
-    openai: "permission_error",
-    anthropic: "permission_error",
-    public: "This key may not use that model.",
-  },
+  route_not_allowed: { status: 403, ...PERMISSION, public: "This key may not use that route." },
+  model_not_allowed: { status: 403, ...PERMISSION, public: "This key may not use that model." },
   guardrail_blocked: {
     status: 403,
     final: true,
@@ -47,20 +36,8 @@ export const ERRORS = {
     anthropic: "guardrail_blocked",
     public: "A guardrail of this gateway refuses the request.",
   },
-  reports_not_allowed: {
-    status: 403,
-    final: true,
-    openai: "permission_error",
-    anthropic: "permission_error",
-    public: "This key may not read reports.",
-  },
-  built_in: {
-    status: 403,
-    final: true,
-    openai: "permission_error",
-    anthropic: "permission_error",
-    public: "It is built in and cannot be changed.",
-  },
+  reports_not_allowed: { status: 403, ...PERMISSION, public: "This key may not read reports." },
+  built_in: { status: 403, ...PERMISSION, public: "It is built in and cannot be changed." },
   not_found: {
     status: 404,
     final: true,
@@ -77,18 +54,10 @@ export const ERRORS = {
   },
   method_not_allowed: {
     status: 405,
-    final: true,
-    openai: "invalid_request_error",
-    anthropic: "invalid_request_error",
+    ...INVALID_REQUEST,
     public: "This address does not answer that method.",
   },
-  conflict: {
-    status: 422,
-    final: true,
-    openai: "invalid_request_error",
-    anthropic: "invalid_request_error",
-    public: "The name is already taken.",
-  },
+  conflict: { status: 422, ...INVALID_REQUEST, public: "The name is already taken." },
   too_large: {
     status: 413,
     final: true,
@@ -98,93 +67,61 @@ export const ERRORS = {
   },
   unsupported_media_type: {
     status: 415,
-    final: true,
-    openai: "invalid_request_error",
-    anthropic: "invalid_request_error",
+    ...INVALID_REQUEST,
     public: "This surface accepts application/json.",
   },
   rate_limited: {
     status: 429,
     final: false,
-    retryAfterSeconds: 1,
     openai: "rate_limit_error",
     anthropic: "rate_limit_error",
+    retryAfterSeconds: 1,
     public: "A limit of the key is reached.",
   },
   budget_exhausted: {
     status: 429,
     final: true,
-    retryAfterSeconds: 3600,
     openai: "billing_error",
     anthropic: "billing_error",
+    retryAfterSeconds: 3600,
     public: "The key's budget is used up.",
   },
   internal: {
     status: 500,
-    final: false,
-    openai: "server_error",
-    anthropic: "api_error",
+    ...SERVER_FAULT,
     public: "The gateway failed. The failure was logged under this request id.",
   },
-  upstream_unreachable: {
-    status: 502,
-    final: false,
-    openai: "server_error",
-    anthropic: "api_error",
-    public: "The provider could not be reached.",
-  },
-  upstream_broken: {
-    status: 502,
-    final: false,
-    openai: "server_error",
-    anthropic: "api_error",
-    public: "The provider's answer broke off.",
-  },
-  key_unverifiable: {
-    status: 502,
-    final: false,
-    openai: "server_error",
-    anthropic: "api_error",
-    public: "The key could not be verified just now.",
-  },
+  upstream_unreachable: { status: 502, ...SERVER_FAULT, public: "The provider could not be reached." },
+  upstream_broken: { status: 502, ...SERVER_FAULT, public: "The provider's answer broke off." },
+  key_unverifiable: { status: 502, ...SERVER_FAULT, public: "The key could not be verified just now." },
   cannot_record: {
     status: 503,
-    final: false,
+    ...OVERLOAD,
     retryAfterSeconds: 5,
-    openai: "server_error",
-    anthropic: "overloaded_error",
     public: "The gateway cannot record calls just now and therefore takes none.",
   },
   store_unavailable: {
     status: 503,
-    final: false,
+    ...OVERLOAD,
     retryAfterSeconds: 5,
-    openai: "server_error",
-    anthropic: "overloaded_error",
     public: "The database cannot be reached just now.",
   },
   reports_unavailable: {
     status: 503,
-    final: false,
+    ...OVERLOAD,
     retryAfterSeconds: 2,
-    openai: "server_error",
-    anthropic: "overloaded_error",
     public: "Reports cannot be made just now.",
   },
   overloaded: {
     status: 503,
-    final: false,
+    ...OVERLOAD,
     retryAfterSeconds: 2,
-    openai: "server_error",
-    anthropic: "overloaded_error",
     public: "The gateway is at its limit of calls at once.",
   },
   provider_unconfigured: {
     status: 503,
-    final: false,
+    ...SERVER_FAULT,
     retryAfterSeconds: 15,
-    openai: "server_error",
-    anthropic: "api_error",
     public: "The provider of this route is switched off or has no credential.",
   },
   upstream_timeout: {

@@ -6,8 +6,8 @@ import { keepReplica } from "#drizzle/replica.ts";
 import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
-import { app } from "./app.ts";
-import { startReconciler } from "./batch/reconciler.ts";
+import { gatewayApp } from "./app.ts";
+import { startBatchReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
@@ -39,11 +39,11 @@ const { deps, close } = await openDeps(config, log).catch(giveUp("The gateway ca
 const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
 const replica =
   config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
-const reconciler = startReconciler(deps, config.batchCheckSeconds * 1000);
+const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
 const digests = startDigests(deps);
 const toolCalls = keepToolCalls(deps);
 const rollups = keepRollups(config.databaseUrl, deps);
-const server = app(deps).listen({ port: config.port, hostname: config.host });
+const server = gatewayApp(deps).listen({ port: config.port, hostname: config.host });
 helpersGiveWay();
 log.info({ port: config.port, host: config.host }, "gateway listens");
 

@@ -38,7 +38,5 @@ export type StreamReader = {
   readonly contentSeen: boolean;
   /** The wire's own last event was seen. */
   readonly terminalSeen: boolean;
-  /** The provider reported an error inside the stream. */
-  readonly errorSeen: boolean;
   reading(complete: boolean): Reading;
 };

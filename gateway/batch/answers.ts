@@ -16,7 +16,7 @@ const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
 });
 
 /** A provider's answer, its status and headers as the client may see them, with these bytes. */
-export function answered(answer: Response, bytes: Uint8Array): Response {
+export function relayedAnswer(answer: Response, bytes: Uint8Array): Response {
   const headers = clientHeaders(answer.headers);
   return new Response(bytes.byteLength > 0 ? Buffer.from(bytes) : null, { status: answer.status, headers });
 }
@@ -34,7 +34,7 @@ export function batchAnswer(
   const parts = url
     ? [bytes.subarray(0, url.valueStart), resultsUrlText(it), bytes.subarray(url.valueEnd, end)]
     : [bytes.subarray(0, end)];
-  return answered(answer, Buffer.concat([...parts, mine, bytes.subarray(end)]));
+  return relayedAnswer(answer, Buffer.concat([...parts, mine, bytes.subarray(end)]));
 }
 
 const resultsUrlText = (it: { row: BatchRow; origin: string }) => Buffer.from(JSON.stringify(resultsUrl(it)));

@@ -2,17 +2,23 @@ import type { BatchKind } from "#drizzle/schema/batches.ts";
 import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
-import { answered, batchAnswer, listedBatch } from "./answers.ts";
-import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
-import { type Asker, askBatch, placeOf, reconcileInPassing, reconcileOnce } from "./look.ts";
+import { batchAnswer, listedBatch, relayedAnswer } from "./answers.ts";
+import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
+import {
+  askBatch,
+  batchEndpoint,
+  type ClientRequest,
+  reconcileInPassing,
+  reconcileOnce,
+} from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
 /** A question of a key about a batch of its own. */
-export type BatchQuestion = Asker & { keyId: string; kind: BatchKind; id: string; origin: string };
+export type BatchQuestion = ClientRequest & { keyId: string; kind: BatchKind; id: string; origin: string };
 
 async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise<BatchRow> {
-  const row = await findBatch(deps.database, { keyId, kind, id: requireId(id, "batch") });
-  if (!row) throw notYours("batch");
+  const row = await findBatch(deps.database, { keyId, kind, id: requireProviderId(id, "batch") });
+  if (!row) throw notFound("batch");
   return row;
 }
 
@@ -25,7 +31,7 @@ export const cancelBatch = (deps: BatchDeps, it: BatchQuestion) => asked(deps, i
 async function asked(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): Promise<Response> {
   const { headers, signal } = it;
   const { answer, bytes, row } = await askBatch(deps, await own(deps, it), { headers, signal, verb });
-  if (!answer.ok) return answered(answer, bytes);
+  if (!answer.ok) return relayedAnswer(answer, bytes);
   await reconcileInPassing(deps, row);
   const settled = (await findBatch(deps.database, it)) ?? row;
   return batchAnswer(answer, bytes, { row: settled, origin: it.origin });
@@ -34,10 +40,10 @@ async function asked(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): 
 /** The answers of a message batch, as they come from the provider. */
 export async function batchResults(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
   const row = await own(deps, it);
-  const { path, wire } = placeOf(row.kind);
+  const { path, wire } = batchEndpoint(row.kind);
   const { headers, signal } = it;
   const provider = providerNamed(deps, row.provider);
-  const answer = await deps.ask({
+  const answer = await deps.providerApi({
     method: "GET",
     provider,
     wire,
@@ -56,14 +62,20 @@ export async function deleteBatch(deps: BatchDeps, it: BatchQuestion): Promise<R
     bytes: stateBytes,
     row,
   } = await askBatch(deps, await own(deps, it), { headers, signal });
-  if (!state.ok) return answered(state, stateBytes);
+  if (!state.ok) return relayedAnswer(state, stateBytes);
   if (isEnded(row.kind, row.status)) await reconcileOnce(deps, row);
-  const { path, wire } = placeOf(row.kind);
+  const { path, wire } = batchEndpoint(row.kind);
   const provider = providerNamed(deps, row.provider);
-  const answer = await deps.ask({ method: "DELETE", provider, wire, path: `${path}/${row.id}`, headers });
+  const answer = await deps.providerApi({
+    method: "DELETE",
+    provider,
+    wire,
+    path: `${path}/${row.id}`,
+    headers,
+  });
   const bytes = await answer.bytes();
   if (answer.ok) await markBatchDeleted(deps.database, row.id, deps.clock.now().toISOString());
-  return answered(answer, bytes);
+  return relayedAnswer(answer, bytes);
 }
 
 export type ListQuestion = { keyId: string; kind: BatchKind; origin: string; query: URLSearchParams };

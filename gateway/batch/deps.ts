@@ -2,7 +2,7 @@ import type { Database } from "#drizzle/database.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { ExchangeDeps } from "../exchange.ts";
-import type { Ask } from "../upstream/ask.ts";
+import type { ProviderApi } from "../upstream/provider-api.ts";
 
 export type BatchDeps = Pick<
   ExchangeDeps,
@@ -18,7 +18,7 @@ export type BatchDeps = Pick<
   | "limiter"
 > & {
   database: Pick<Database, "db">;
-  ask: Ask;
+  providerApi: ProviderApi;
   bytesMax: { json: number; multipart: number };
   /** As clients reach the gateway, without a trailing slash; null: as they say. */
   publicUrl: string | null;
@@ -36,11 +36,11 @@ export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name:
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** What nobody has is answered like what another key has (decision: A batch is one record of the key that made it). */
-export const notYours = (what: "file" | "batch"): GatewayError =>
+export const notFound = (what: "file" | "batch"): GatewayError =>
   new GatewayError("not_found", `There is no such ${what}.`);
 
 /** Ids stand in the addresses of providers, so they are what ids look like. @throws GatewayError not_found */
-export function requireId(id: unknown, what: "file" | "batch"): string {
+export function requireProviderId(id: unknown, what: "file" | "batch"): string {
   if (typeof id === "string" && ID.test(id)) return id;
-  throw notYours(what);
+  throw notFound(what);
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import { type MultipartEvent, multipartScanner } from "../http/multipart.ts";
-import type { PartHead } from "../http/part-head.ts";
-import type { Arriving } from "../upstream/arriving.ts";
+import type { PartHead } from "../http/multipart-headers.ts";
+import type { RequestBody } from "../upstream/request-body.ts";
 import type { RequestLines } from "./request-lines.ts";
 
 const PURPOSE = "batch";
@@ -10,7 +10,7 @@ const PURPOSE_BYTES_MAX = 100;
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 
 /** What is done with the lines of the file before they are passed on. */
-type Checks = { lines: RequestLines; judged(): Promise<void> };
+type Checks = { lines: RequestLines; evaluate(): Promise<void> };
 
 export type FileForm = {
   /** The form as the provider is to see it: as it came, but for the models on the file's lines. */
@@ -22,7 +22,7 @@ export type FileForm = {
  * A form that uploads a file of requests, on its way. Its parts may come in any order; `purpose` must be `batch`.
  * @throws GatewayError as it is read.
  */
-export function fileForm(arrival: Arriving, boundary: string, { lines, judged }: Checks): FileForm {
+export function fileForm(arrival: RequestBody, boundary: string, { lines, evaluate }: Checks): FileForm {
   const scanner = multipartScanner(boundary);
   let part: PartHead | null = null;
   let fileSeen = false;
@@ -78,7 +78,7 @@ export function fileForm(arrival: Arriving, boundary: string, { lines, judged }:
     for (let chunk = await arrival.next(); chunk !== null; chunk = await arrival.next()) {
       for (const event of scanner.push(chunk)) {
         const bytes = passed(event);
-        await judged();
+        await evaluate();
         yield* bytes;
       }
     }

@@ -1,17 +1,17 @@
 import { clientHeaders } from "../http/headers.ts";
 import { type FileRow, findBatchOfOutput, findFile, listFiles, markFileDeleted } from "../stores/batches.ts";
-import { answered, listedFile } from "./answers.ts";
+import { listedFile, relayedAnswer } from "./answers.ts";
 import { readLimit } from "./batches.ts";
-import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
-import { type Asker, askBatch, reconcileOnce } from "./look.ts";
+import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
+import { askBatch, type ClientRequest, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
 /** A question of a key about a file of its own. */
-export type FileQuestion = Asker & { keyId: string; id: string };
+export type FileQuestion = ClientRequest & { keyId: string; id: string };
 
 async function own(deps: BatchDeps, { keyId, id }: FileQuestion): Promise<FileRow> {
-  const row = await findFile(deps.database, keyId, requireId(id, "file"));
-  if (!row) throw notYours("file");
+  const row = await findFile(deps.database, keyId, requireProviderId(id, "file"));
+  if (!row) throw notFound("file");
   return row;
 }
 
@@ -21,7 +21,7 @@ async function ask(
   way: { method: "GET" | "DELETE"; end?: string },
 ): Promise<Response> {
   const row = await own(deps, it);
-  return deps.ask({
+  return deps.providerApi({
     method: way.method,
     provider: providerNamed(deps, row.provider),
     wire: "chat",
@@ -33,7 +33,7 @@ async function ask(
 
 export async function readFile(deps: BatchDeps, it: FileQuestion): Promise<Response> {
   const answer = await ask(deps, it, { method: "GET" });
-  return answered(answer, await answer.bytes());
+  return relayedAnswer(answer, await answer.bytes());
 }
 
 /** What a file holds, as it comes from the provider. */
@@ -53,7 +53,7 @@ export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Res
   const answer = await ask(deps, it, { method: "DELETE" });
   const bytes = await answer.bytes();
   if (answer.ok) await markFileDeleted(deps.database, file.id, deps.clock.now().toISOString());
-  return answered(answer, bytes);
+  return relayedAnswer(answer, bytes);
 }
 
 const LIMIT = { max: 10_000, fallback: 10_000 } as const;

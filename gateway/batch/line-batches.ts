@@ -3,11 +3,11 @@ import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { findFile } from "../stores/batches.ts";
-import { answered, batchAnswer } from "./answers.ts";
-import { keepBatch, requireBudget } from "./create.ts";
-import { type BatchDeps, notYours, providerNamed, requireId } from "./deps.ts";
-import { only } from "./request-lines.ts";
+import { batchAnswer, relayedAnswer } from "./answers.ts";
+import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
+import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
+import { requireBudget, saveBatch } from "./save-batch.ts";
 
 /** The only window that providers know. */
 const PROVIDERS_WINDOW = "24h";
@@ -26,16 +26,16 @@ export async function createLineBatch(
 ): Promise<Response> {
   const body = scanJson(bytes);
   requireWindow(memberValue(body, "completion_window"));
-  const inputFileId = requireId(memberValue(body, "input_file_id"), "file");
+  const inputFileId = requireProviderId(memberValue(body, "input_file_id"), "file");
   const file = await findFile(deps.database, key.id, inputFileId);
-  if (!file) throw notYours("file");
+  if (!file) throw notFound("file");
   if (file.endpoint === null || memberValue(body, "endpoint") !== file.endpoint) {
     throw new GatewayError("invalid_request", "`endpoint` must be the `url` of the file's lines.");
   }
   requireScopeStill(key, file);
   await requireBudget(deps, key);
   const provider = providerNamed(deps, file.provider);
-  const answer = await deps.ask({
+  const answer = await deps.providerApi({
     method: "POST",
     provider,
     wire: "chat",
@@ -44,10 +44,10 @@ export async function createLineBatch(
     body: withProvidersWindow(body),
   });
   const answerBytes = await answer.bytes();
-  if (!answer.ok) return answered(answer, answerBytes);
+  if (!answer.ok) return relayedAnswer(answer, answerBytes);
   const { endpoint, routes, models, direct } = file;
   const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
-  const row = await keepBatch(
+  const row = await saveBatch(
     deps,
     { kind: "lines", key, headers, provider, labelled: body, facts },
     answerBytes,
@@ -68,8 +68,8 @@ function requireWindow(window: unknown): void {
 }
 
 function withProvidersWindow(body: JsonBody): Uint8Array {
-  for (const name of ["input_file_id", "endpoint"]) only(body, name);
-  const { valueStart, valueEnd } = only(body, "completion_window");
+  for (const name of ["input_file_id", "endpoint"]) singleMember(body, name);
+  const { valueStart, valueEnd } = singleMember(body, "completion_window");
   const { bytes } = body;
   const window = Buffer.from(JSON.stringify(PROVIDERS_WINDOW));
   return Buffer.concat([bytes.subarray(0, valueStart), window, bytes.subarray(valueEnd)]);

@@ -1,12 +1,12 @@
 import { GatewayError } from "../errors.ts";
-import { OPEN_BRACE, skipBlanks, skipObject } from "../http/json-grammar.ts";
+import { OPEN_BRACE, skipObject, skipWhitespace } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
-import { answered, batchAnswer } from "./answers.ts";
-import { keepBatch, requireBudget } from "./create.ts";
+import { batchAnswer, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import type { BatchRequest } from "./line-batches.ts";
-import { only } from "./request-lines.ts";
+import { singleMember } from "./request-lines.ts";
 import { batchResolver, type Resolver } from "./resolve.ts";
+import { requireBudget, saveBatch } from "./save-batch.ts";
 
 const ENDPOINT = "/v1/messages";
 const WINDOW = "24h";
@@ -22,11 +22,11 @@ export async function createMessageBatch(
 ): Promise<Response> {
   const resolver = batchResolver(deps, key, headers);
   const body = withModels(bytes, resolver);
-  await resolver.judged();
+  await resolver.evaluate();
   const { provider, routes, models, direct } = resolver.asked;
   if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
   await requireBudget(deps, key);
-  const answer = await deps.ask({
+  const answer = await deps.providerApi({
     method: "POST",
     provider,
     wire: "messages",
@@ -35,7 +35,7 @@ export async function createMessageBatch(
     body,
   });
   const answerBytes = await answer.bytes();
-  if (!answer.ok) return answered(answer, answerBytes);
+  if (!answer.ok) return relayedAnswer(answer, answerBytes);
   const facts = {
     endpoint: ENDPOINT,
     inputFileId: null,
@@ -45,7 +45,7 @@ export async function createMessageBatch(
     direct,
   };
   const labelled = scanJson(bytes);
-  const row = await keepBatch(
+  const row = await saveBatch(
     deps,
     { kind: "messages", key, headers, provider, labelled, facts },
     answerBytes,
@@ -55,14 +55,14 @@ export async function createMessageBatch(
 
 /** The body with every request's model resolved; every other byte is as it came. */
 function withModels(bytes: Uint8Array, resolver: Resolver): Uint8Array {
-  const { valueStart } = only(scanJson(bytes), "requests");
+  const { valueStart } = singleMember(scanJson(bytes), "requests");
   const parts: Uint8Array[] = [];
   let copied = 0;
   let number = 0;
   for (const [start, end] of elementsOf(bytes, valueStart)) {
     number += 1;
     try {
-      const params = only(scanJson(bytes.subarray(start, end)), "params");
+      const params = singleMember(scanJson(bytes.subarray(start, end)), "params");
       const from = start + params.valueStart;
       const to = start + params.valueEnd;
       parts.push(bytes.subarray(copied, from), resolver.resolve("messages", bytes.subarray(from, to)));
@@ -80,12 +80,12 @@ function* elementsOf(bytes: Uint8Array, arrayStart: number): Generator<[start: n
   if (bytes[arrayStart] !== OPEN_BRACKET) {
     throw new GatewayError("invalid_request", "`requests` must be a list.");
   }
-  let at = skipBlanks(bytes, arrayStart + 1);
+  let at = skipWhitespace(bytes, arrayStart + 1);
   while (bytes[at] !== CLOSE_BRACKET) {
     if (bytes[at] !== OPEN_BRACE) throw new GatewayError("invalid_request", "A request must be an object.");
-    const end = skipObject(bytes, at, 1, null);
+    const end = skipObject(bytes, at, 1);
     yield [at, end];
-    at = skipBlanks(bytes, end);
-    if (bytes[at] === COMMA) at = skipBlanks(bytes, at + 1);
+    at = skipWhitespace(bytes, end);
+    if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
   }
 }

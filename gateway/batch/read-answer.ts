@@ -1,7 +1,7 @@
 import type { BatchFacts, BatchKind } from "#drizzle/schema/batches.ts";
 import { parseLabel } from "#shared/labels.ts";
 import { GatewayError } from "../errors.ts";
-import { objectOf, type Told, toldIn } from "../providers/provider-json.ts";
+import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
 import type { BatchNews, NewFile } from "../stores/batches.ts";
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
@@ -9,8 +9,8 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const idIn = (value: unknown): string | null => (typeof value === "string" && ID.test(value) ? value : null);
 
 /** The object that a provider answered with. @throws GatewayError upstream_broken when it has no id. */
-export function objectWithId(bytes: Uint8Array): { told: Told; id: string } {
-  const told = toldIn(bytes);
+export function objectWithId(bytes: Uint8Array): { told: ProviderObject; id: string } {
+  const told = parseObject(bytes);
   const id = idIn(told?.["id"]);
   if (!told || id === null) throw new GatewayError("upstream_broken");
   return { told, id };
@@ -30,7 +30,7 @@ const atSeconds = (value: unknown): string | null => {
 };
 
 /** A file as its provider tells of it. */
-export const toldFile = (told: Told, fallback: { filename: string | null; createdAt: string }) =>
+export const fileFacts = (told: ProviderObject, fallback: { filename: string | null; createdAt: string }) =>
   ({
     filename: name(told["filename"]) ?? fallback.filename,
     bytes: count(told["bytes"]),
@@ -62,7 +62,7 @@ const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as cons
 >;
 
 /** What a provider's batch object says that the gateway keeps. */
-export function batchNews(kind: BatchKind, told: Told): BatchNews {
+export function batchUpdate(kind: BatchKind, told: ProviderObject): BatchNews {
   const facts: BatchFacts = {};
   for (const member of FACTS[kind]) {
     const value = fact(told[member]);

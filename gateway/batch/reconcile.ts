@@ -1,19 +1,19 @@
 import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { inputTokens } from "#shared/usage.ts";
-import { SURFACES, type SurfaceName, type WireName } from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { objectOf, type Told, toldIn } from "../providers/provider-json.ts";
+import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";
 import { UNPRICED } from "../reading.ts";
 import { type BatchRow, markReconciled } from "../stores/batches.ts";
+import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
-import { isBlankLine, lineSplitter } from "./lines.ts";
+import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineSurface } from "./resolve.ts";
-import { type Tallied, tally } from "./tally.ts";
+import { type BatchTotals, batchTally } from "./tally.ts";
 
 /** What stands as the route, or the model, of a batch whose requests have several. */
 const SEVERAL = "(several)";
@@ -32,23 +32,22 @@ const LINE_BYTES_MAX = 64 * 1024 * 1024;
  */
 export async function reconcile(deps: BatchDeps, row: BatchRow): Promise<void> {
   if (row.reconciledAt !== null) return;
-  await record(deps, row, await tallyOf(deps, row));
+  const totals = await totalsOf(deps, row);
+  await store(deps, row, { totals, state: stateOf(row, totals) });
 }
 
-/** Records a batch of which its provider knows nothing any more: what it cost, nobody can say. */
-export function giveUp(deps: BatchDeps, row: BatchRow): Promise<void> {
-  const { reading } = tally().done();
-  return record(deps, row, { answers: 0, reading, priced: UNPRICED, partial: true }, "interrupted");
+/** Records a batch that its provider no longer knows: nobody can say what it cost. */
+export function recordLostBatch(deps: BatchDeps, row: BatchRow): Promise<void> {
+  const { reading } = batchTally().done();
+  const totals = { answers: 0, reading, priced: UNPRICED, partial: true };
+  return store(deps, row, { totals, state: "interrupted" });
 }
 
-async function record(
-  deps: BatchDeps,
-  row: BatchRow,
-  tallied: Tallied,
-  state: RequestRow["state"] = stateOf(row, tallied),
-): Promise<void> {
-  await deps.recorder.settle(recordOf(row, tallied, state));
-  const { priced, partial } = tallied;
+type Outcome = { totals: BatchTotals; state: RequestRow["state"] };
+
+async function store(deps: BatchDeps, row: BatchRow, { totals, state }: Outcome): Promise<void> {
+  await deps.recorder.settle(recordOf(row, totals, state));
+  const { priced, partial } = totals;
   await markReconciled(deps.database, row.id, {
     at: deps.clock.now().toISOString(),
     costUsd: priced.costUsd,
@@ -56,12 +55,12 @@ async function record(
   });
 }
 
-const stateOf = ({ status }: BatchRow, { answers }: Tallied): RequestRow["state"] =>
+const stateOf = ({ status }: BatchRow, { answers }: BatchTotals): RequestRow["state"] =>
   answers > 0 || status === "completed" || status === "ended" ? "ok" : "upstream_error";
 
 function recordOf(
   row: BatchRow,
-  { reading, priced, partial }: Tallied,
+  { reading, priced, partial }: BatchTotals,
   state: RequestRow["state"],
 ): RequestRow {
   const route = oneOf([...row.routes, ...(row.direct || row.routes.length === 0 ? [DIRECT] : [])]);
@@ -106,15 +105,15 @@ function resultsPath({ kind, id, outputFileId }: BatchRow): string | null {
   return outputFileId === null ? null : `/files/${outputFileId}/content`;
 }
 
-async function tallyOf(deps: BatchDeps, row: BatchRow): Promise<Tallied> {
-  const sum = tally();
+async function totalsOf(deps: BatchDeps, row: BatchRow): Promise<BatchTotals> {
+  const sum = batchTally();
   const path = resultsPath(row);
   if (path === null) return sum.done();
   const provider = providerNamed(deps, row.provider);
   const surface = surfaceOf(row);
   const wire: WireName = SURFACES[surface].wire;
   const signal = AbortSignal.timeout(RESULTS_MAX_MS);
-  const answer = await deps.ask({ method: "GET", provider, wire, path, signal });
+  const answer = await deps.providerApi({ method: "GET", provider, wire, path, signal });
   if (!answer.ok) {
     await answer.body?.cancel();
     throw new GatewayError("upstream_broken");
@@ -133,7 +132,7 @@ async function tallyOf(deps: BatchDeps, row: BatchRow): Promise<Tallied> {
 const surfaceOf = ({ kind, endpoint }: BatchRow): SurfaceName =>
   kind === "messages" ? "messages" : (lineSurface(endpoint) ?? "chat.completions");
 
-type Adding = { provider: Provider; wire: WireName; add: ReturnType<typeof tally>["add"] };
+type Adding = { provider: Provider; wire: WireName; add: ReturnType<typeof batchTally>["add"] };
 
 function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding): (line: Uint8Array) => void {
   const prices = deps.prices();
@@ -150,8 +149,8 @@ function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding):
 }
 
 /** The answer on a line of results; null where the request failed, which nobody charges for. */
-function answerIn(line: Uint8Array): Told | null {
-  const told = toldIn(line);
+function answerIn(line: Uint8Array): ProviderObject | null {
+  const told = parseObject(line);
   const message = objectOf(told?.["result"]);
   if (message) return message["type"] === "succeeded" ? objectOf(message["message"]) : null;
   const response = objectOf(told?.["response"]);

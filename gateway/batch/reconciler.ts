@@ -1,9 +1,9 @@
 import { errorFields } from "#shared/log.ts";
 import { type BatchRow, checkBatchAgain, takeDueBatches } from "../stores/batches.ts";
 import type { BatchDeps } from "./deps.ts";
-import { askBatch, reconcileOnce } from "./look.ts";
+import { askBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
-import { giveUp } from "./reconcile.ts";
+import { recordLostBatch } from "./reconcile.ts";
 
 /** Batches looked at in one round. */
 const ROUND_MAX = 10;
@@ -13,13 +13,13 @@ const FORGOTTEN_MS = 48 * 3_600_000;
 /** No provider keeps results for longer. */
 const LOST_MS = 30 * 24 * 3_600_000;
 
-export type Reconciler = { round(): Promise<void>; stop(): void };
+export type BatchReconciler = { round(): Promise<void>; stop(): void };
 
 /**
  * Looks at batches that no client asks about, so that their cost is recorded all the same. Any number of gateways may
  * do so: each batch is taken by one at a time, and is recorded once however often it is reconciled.
  */
-export function startReconciler(deps: BatchDeps, everyMs: number): Reconciler {
+export function startBatchReconciler(deps: BatchDeps, everyMs: number): BatchReconciler {
   let running = false;
   const round = async () => {
     const due = await takeDueBatches(deps.database, deps.clock.now(), ROUND_MAX);
@@ -44,11 +44,11 @@ async function lookAt(deps: BatchDeps, row: BatchRow, everyMs: number): Promise<
   try {
     const { answer, row: seen } = await askBatch(deps, row);
     const forgotten = answer.status === 404 && ageMs > FORGOTTEN_MS;
-    if (forgotten) await giveUp(deps, row);
+    if (forgotten) await recordLostBatch(deps, row);
     else if (answer.ok && isEnded(seen.kind, seen.status)) return await reconcileOnce(deps, seen);
   } catch (error) {
     deps.log.warn({ batch: row.id, ...errorFields(error) }, "a batch is not reconciled yet");
-    if (ageMs > LOST_MS) return giveUp(deps, row);
+    if (ageMs > LOST_MS) return recordLostBatch(deps, row);
   }
   const waitMs = Math.min(everyMs * 2 ** Math.min(row.checks, 10), WAIT_MAX_MS);
   await checkBatchAgain(deps.database, row.id, new Date(now + waitMs).toISOString());

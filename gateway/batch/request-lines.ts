@@ -1,7 +1,7 @@
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { scanJson, valueAt } from "../http/scan.ts";
-import { isBlankLine, lineSplitter } from "./lines.ts";
+import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineEndpoints, lineSurface, type Resolver } from "./resolve.ts";
 
 export type RequestLines = {
@@ -27,7 +27,7 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
     if (isBlankLine(line)) return line;
     try {
       const request = scanJson(line);
-      const url = only(request, "url");
+      const url = singleMember(request, "url");
       const address = valueAt(line, url);
       const surface = lineSurface(address);
       if (surface === null || typeof address !== "string") {
@@ -37,7 +37,7 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
         throw new GatewayError("invalid_request", "All requests of a file must have one `url`.");
       }
       endpoint = address;
-      const { valueStart, valueEnd } = only(request, "body");
+      const { valueStart, valueEnd } = singleMember(request, "body");
       const body = resolver.resolve(surface, line.subarray(valueStart, valueEnd));
       return Buffer.concat([line.subarray(0, valueStart), body, line.subarray(valueEnd)]);
     } catch (error) {
@@ -60,7 +60,7 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
 }
 
 /** Where two readers could take two different values, nothing is taken. */
-export function only({ members }: JsonBody, name: string): Member {
+export function singleMember({ members }: JsonBody, name: string): Member {
   const [member, another] = members.get(name) ?? [];
   if (!member || another) throw new GatewayError("invalid_request", `\`${name}\` must be there once.`);
   return member;

@@ -1,21 +1,21 @@
-import { SURFACES, type SurfaceName, surfaceFacts } from "../call.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { routingKnowledge } from "../exchange.ts";
-import { type Judged, judge, type Verdict } from "../guardrail/judge.ts";
+import { routingLookups } from "../exchange.ts";
+import { evaluateGuardrails, type GuardrailInput, type GuardrailVerdict } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
 import { textsOf } from "../guardrail/text.ts";
-import { readLabels } from "../http/labels-in.ts";
-import { membersOf } from "../http/members.ts";
-import { modelsBeside } from "../http/models-beside.ts";
-import { memberName, scanJson } from "../http/scan.ts";
+import { additionalModels } from "../http/additional-models.ts";
+import { readLabels } from "../http/labels.ts";
+import { allMembers } from "../http/members.ts";
+import { scanJson, stringMember } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
 import { chooseRoute } from "../routing/choose.ts";
 import { requireScope } from "../routing/scope.ts";
+import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import type { BatchDeps } from "./deps.ts";
 
 /** What the requests of one batch ask for, as far as they were read. */
-type Asked = {
+type BatchRequests = {
   provider: Provider | null;
   /** Routes by name, and whether some requests name models that no route pairs. */
   routes: Set<string>;
@@ -25,12 +25,12 @@ type Asked = {
 };
 
 export type Resolver = {
-  asked: Asked;
+  asked: BatchRequests;
   /**
    * Has the guardrails judge what was resolved since; nothing of it may be passed on before.
    * @throws GatewayError guardrail_blocked: a batch is refused whole, because nobody reads a synthetic answer in it.
    */
-  judged(): Promise<void>;
+  evaluate(): Promise<void>;
   /**
    * A request's body as the provider is to see it: `auto` and routes' names are resolved, `route` is taken out.
    * @throws GatewayError as for the same call made at once; invalid_request where it belongs to another provider than
@@ -50,17 +50,23 @@ type ResolverDeps = Pick<
 /** Resolves the requests of a batch one by one, each against the key's scope. */
 export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Headers): Resolver {
   const directory = deps.directory.current();
-  const knowledge = routingKnowledge(deps.prices(), deps.classify);
+  const knowledge = routingLookups(deps.prices(), deps.classify);
   const labels = readLabels(headers, null);
-  const asked: Asked = { provider: null, routes: new Set(), models: new Set(), direct: false, requests: 0 };
-  let unjudged: Judged[] = [];
+  const asked: BatchRequests = {
+    provider: null,
+    routes: new Set(),
+    models: new Set(),
+    direct: false,
+    requests: 0,
+  };
+  let unjudged: GuardrailInput[] = [];
   return {
     asked,
-    async judged() {
+    async evaluate() {
       const tools = { pace: pace(deps.clock), consult: deps.consult };
       const batch = unjudged;
       unjudged = [];
-      for (const one of batch) requirePass(deps, await judge(directory.guardrails, one, tools));
+      for (const one of batch) requirePass(deps, await evaluateGuardrails(directory.guardrails, one, tools));
     },
     resolve(surface, bytes) {
       const body = scanJson(bytes);
@@ -69,15 +75,21 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         key,
         headers: new Headers(),
         body,
-        model: memberName(body, "model"),
-        routeMember: memberName(body, "route"),
+        model: stringMember(body, "model"),
+        routeMember: stringMember(body, "route"),
       };
       const choice = chooseRoute(directory, call, knowledge);
-      const beside = () => modelsBeside(body);
+      const beside = () => additionalModels(body);
       requireScope(key, choice, beside);
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(asked.provider, provider, wire === SURFACES[surface].wire);
-      unjudged.push({ key, labels, choice, beside, texts: () => textsOf(membersOf(body)) });
+      unjudged.push({
+        key,
+        labels,
+        choice,
+        additionalModels: beside,
+        texts: () => textsOf(allMembers(body)),
+      });
       asked.provider = provider;
       asked.requests += 1;
       if (choice.route) asked.routes.add(choice.route.name);
@@ -91,7 +103,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
   };
 }
 
-function requirePass({ guardrailHeld }: ResolverDeps, verdict: Verdict): void {
+function requirePass({ guardrailHeld }: ResolverDeps, verdict: GuardrailVerdict): void {
   for (const rule of verdict.observed) guardrailHeld(rule, "observed");
   if (verdict.kind === "pass") return;
   guardrailHeld(verdict.rule, "block");

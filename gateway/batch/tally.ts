@@ -1,15 +1,15 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { type Decimal, formatDecimal, parseDecimal, plus, ZERO } from "../pricing/decimal.ts";
+import { DECIMAL_ZERO, type Decimal, formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { sumOf } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 
-export type Tally = {
+export type BatchTally = {
   add(reading: Reading, priced: Priced): void;
-  done(): Tallied;
+  done(): BatchTotals;
 };
 
-export type Tallied = {
+export type BatchTotals = {
   answers: number;
   reading: Reading;
   priced: Priced;
@@ -18,14 +18,14 @@ export type Tallied = {
 };
 
 /** Adds the answers of a batch up: what they used, and what they cost, exactly. A batch without answers cost nothing. */
-export function tally(): Tally {
+export function batchTally(): BatchTally {
   let usage: Usage = NO_USAGE;
   let answers = 0;
   let known = 0;
   let used = 0;
   let whole = 0;
-  let cost = ZERO;
-  let tokenCost = ZERO;
+  let cost = DECIMAL_ZERO;
+  let tokenCost = DECIMAL_ZERO;
   const rows = new Map<string, PriceRow>();
   const entries = new Set<string>();
   const models = new Set<string | null>();
@@ -70,7 +70,7 @@ export function tally(): Tally {
   };
 }
 
-const amount = (text: string | null): Decimal => (text === null ? ZERO : parseDecimal(text));
+const amount = (text: string | null): Decimal => (text === null ? DECIMAL_ZERO : parseDecimal(text));
 
 function addRow(rows: Map<string, PriceRow>, { unit, count, usdPerUnit }: PriceRow): void {
   const key = `${unit} ${usdPerUnit}`;

@@ -3,12 +3,12 @@ import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { boundaryOf } from "../http/boundary.ts";
 import { insertFiles } from "../stores/batches.ts";
-import { arriving } from "../upstream/arriving.ts";
-import type { Streamed } from "../upstream/ask.ts";
-import { answered } from "./answers.ts";
+import type { StreamedBody } from "../upstream/provider-api.ts";
+import { openRequestBody } from "../upstream/request-body.ts";
+import { relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import { fileForm } from "./file-form.ts";
-import { objectWithId, toldFile } from "./read-answer.ts";
+import { fileFacts, objectWithId } from "./read-answer.ts";
 import { requestLines } from "./request-lines.ts";
 import { batchResolver } from "./resolve.ts";
 
@@ -29,7 +29,7 @@ export async function uploadFile(
   }
   const resolver = batchResolver(deps, key, request.headers);
   const lines = requestLines(resolver, deps.bytesMax.json);
-  const form = fileForm(arriving(request, deps.bytesMax.multipart, deps), boundary, {
+  const form = fileForm(openRequestBody(request, deps.bytesMax.multipart, deps), boundary, {
     ...resolver,
     lines,
   });
@@ -39,7 +39,7 @@ export async function uploadFile(
   if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
   const answer = await sent(deps, { provider, headers: request.headers, body });
   const bytes = await answer.bytes();
-  if (!answer.ok) return answered(answer, bytes);
+  if (!answer.ok) return relayedAnswer(answer, bytes);
   const { told, id } = objectWithId(bytes);
   const { routes, models, direct } = resolver.asked;
   const file = {
@@ -47,14 +47,14 @@ export async function uploadFile(
     keyId: key.id,
     provider: provider.name,
     purpose: "batch",
-    ...toldFile(told, { filename: form.filename, createdAt: deps.clock.now().toISOString() }),
+    ...fileFacts(told, { filename: form.filename, createdAt: deps.clock.now().toISOString() }),
     endpoint: lines.endpoint,
     routes: [...routes],
     models: [...models],
     direct,
   };
   await kept(deps, provider, file);
-  return answered(answer, bytes);
+  return relayedAnswer(answer, bytes);
 }
 
 type Body = { head: Uint8Array[]; rest: AsyncGenerator<Uint8Array> | null };
@@ -85,10 +85,10 @@ type Sending = { provider: Provider; headers: Headers; body: Body };
 async function sent(deps: BatchDeps, { provider, headers, body }: Sending): Promise<Response> {
   const { head, rest } = body;
   const question = { method: "POST", provider, wire: "chat", path: "/files", headers } as const;
-  if (!rest) return deps.ask({ ...question, body: Buffer.concat(head) });
+  if (!rest) return deps.providerApi({ ...question, body: Buffer.concat(head) });
   const broken = new AbortController();
   let fault: unknown = null;
-  const streamed: Streamed = {
+  const streamed: StreamedBody = {
     bytes: (moved) =>
       new ReadableStream(
         {
@@ -110,7 +110,7 @@ async function sent(deps: BatchDeps, { provider, headers, body }: Sending): Prom
       ),
   };
   try {
-    return await deps.ask({ ...question, body: streamed, signal: broken.signal });
+    return await deps.providerApi({ ...question, body: streamed, signal: broken.signal });
   } catch (error) {
     throw fault ?? error;
   }
@@ -127,7 +127,7 @@ async function kept(
   } catch (error) {
     deps.log.error({ file: file.id, ...errorFields(error) }, "a file cannot be kept and is deleted");
     await deps
-      .ask({ method: "DELETE", provider, wire: "chat", path: `/files/${file.id}` })
+      .providerApi({ method: "DELETE", provider, wire: "chat", path: `/files/${file.id}` })
       .then((answer) => answer.body?.cancel())
       .catch(() => undefined);
     throw error;

@@ -11,7 +11,7 @@ import {
   markDigestSent,
 } from "../stores/reports/digests.ts";
 import type { Sealer } from "../stores/seal.ts";
-import type { Reach } from "../upstream/reach.ts";
+import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import { APART_MS, dueOn, lastDue } from "./due.ts";
 import { type MakeDigestDeps, makeDigest } from "./make-digest.ts";
 import { postDigest } from "./post-digest.ts";
@@ -19,7 +19,7 @@ import { postDigest } from "./post-digest.ts";
 export type DigestDeps = MakeDigestDeps & {
   directory: { current(): { settings: Settings } };
   sealer: Sealer;
-  reach: Reach;
+  reach: OutboundFetch;
   clock: Clock;
   log: Log;
 };

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Digest } from "#shared/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
 import type { DigestWebhook } from "../stores/reports/digest-webhook.ts";
-import type { Reach } from "../upstream/reach.ts";
+import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 
 const ANSWER_MS_MAX = 20_000;
 
@@ -14,7 +14,7 @@ export type Posting = { id: string; dueOn: string; content: Digest; at: Date };
  * @throws Error where the receiver did not answer with a 2xx.
  */
 export async function postDigest(
-  reach: Reach,
+  reach: OutboundFetch,
   { url, secret, allowPrivateNetwork }: DigestWebhook,
   posting: Posting,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import type { DetectorName } from "#shared/admin/guardrails.ts";
 import type { TextSearch } from "../directory.ts";
-import { isInCut } from "./cut-text.ts";
+import { matchesInPiece } from "./cut-text.ts";
 import { hasIban } from "./iban.ts";
 import { hasNationalId } from "./national-ids.ts";
 import { hasPaymentCard } from "./payment-card.ts";
@@ -18,7 +18,7 @@ const inLinearTime = (source: string): TextSearch => {
   const pattern = RE2JS.compile(source);
   return {
     ...found((text) => pattern.test(text)),
-    stands: (text, piece) => isInCut(pattern, text, piece),
+    confirms: (text, piece) => matchesInPiece(pattern, text, piece),
   };
 };
 

@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
 import type { TextSearch } from "../directory.ts";
-import { isInCut } from "./cut-text.ts";
+import { matchesInPiece } from "./cut-text.ts";
 
 /** Instructions of a compiled pattern: what one character of a hostile text costs grows with them. */
 const INSTRUCTIONS_MAX = 1000;
@@ -27,7 +27,7 @@ export function compilePattern(source: string): TextSearch {
   return {
     charactersMax: Math.min(Math.max(fitting, least), most),
     found: (text) => pattern.test(text),
-    stands: (text, piece) => isInCut(pattern, text, piece),
+    confirms: (text, piece) => matchesInPiece(pattern, text, piece),
   };
 }
 

@@ -9,14 +9,18 @@ const OVERLAP_CHARACTERS = 1024;
  * pieces that overlap. What could not be searched in time counts as found: hostile text must not get past a rule by
  * being slow to read.
  */
-export async function foundIn(search: TextSearch, texts: readonly string[], pace: Pace): Promise<boolean> {
+export async function searchTexts(
+  search: TextSearch,
+  texts: readonly string[],
+  pace: Pace,
+): Promise<boolean> {
   for (const text of texts) {
     for (const piece of piecesOf(text, search.charactersMax)) {
       const goOn = pace();
       if (goOn !== true && !(await goOn)) return true;
       if (!search.found(text.slice(piece.from, piece.to))) continue;
       const isWhole = piece.from === 0 && piece.to === text.length;
-      if (isWhole || !search.stands || search.stands(text, piece)) return true;
+      if (isWhole || !search.confirms || search.confirms(text, piece)) return true;
     }
   }
   return false;

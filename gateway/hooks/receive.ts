@@ -2,9 +2,9 @@ import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { ClientKey, Directory, HookPolicy } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { readLabels } from "../http/labels-in.ts";
+import { requireJsonLimits } from "../http/json-limits.ts";
+import { readLabels } from "../http/labels.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
-import { weigh } from "../http/weigh.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { originOf } from "../stores/tools/tool-calls.ts";
 import { genericAnswer, nativeAnswer } from "./answer.ts";
@@ -83,7 +83,7 @@ export function hookReceiver(deps: HookDeps) {
 type Read = { native: string | null; events: HookEvent[] };
 
 function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string) => boolean): Read {
-  weigh(bytes);
+  requireJsonLimits(bytes);
   const body = scanJson(bytes);
   const native = eventName(body);
   if (native !== null) {
@@ -96,6 +96,6 @@ function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string)
       "Expected a hook's own JSON with `hook_event_name`, or `events`.",
     );
   }
-  weigh(bytes, GENERIC_VALUES_MAX);
+  requireJsonLimits(bytes, GENERIC_VALUES_MAX);
   return { native, events: genericEvents(memberValue(body, "events"), { now, isRegistered }) };
 }

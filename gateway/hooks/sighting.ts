@@ -1,10 +1,10 @@
-import type { Labels } from "../call.ts";
+import type { CallLabels } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
 import { RANK, type Seen, type ToolSighting, toolSighting } from "../stores/tools/tool-calls.ts";
 import type { CallEvent } from "./event.ts";
 
 /** Who told of an event, and what the headers say of it. */
-export type Teller = { key: ClientKey; labels: Labels; headers: Headers };
+export type Teller = { key: ClientKey; labels: CallLabels; headers: Headers };
 
 /** The client that an event is of: what an administrator set up, else what the event says, else who sent it. */
 export const clientOf = ({ headers, labels }: Teller, event: CallEvent): string =>

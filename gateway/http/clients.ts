@@ -28,9 +28,9 @@ export const CLIENTS = [
   { userAgent: "cohere-ai/", name: "cohere-sdk" },
 ] as const satisfies readonly ClientFacts[];
 
-const ROWS: readonly (ClientFacts & { beginning: string })[] = CLIENTS.map((row) => ({
+const ROWS: readonly (ClientFacts & { prefix: string })[] = CLIENTS.map((row) => ({
   ...row,
-  beginning: row.userAgent.toLowerCase(),
+  prefix: row.userAgent.toLowerCase(),
 }));
 
 const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
@@ -42,8 +42,8 @@ const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 export function clientName(userAgent: string | null, headers: HeaderView): string {
   const agent = userAgent?.trim() ?? "";
   const lower = agent.toLowerCase();
-  for (const { beginning, name, headers: needed } of ROWS) {
-    if (lower.startsWith(beginning) && sends(headers, needed)) return name;
+  for (const { prefix, name, headers: needed } of ROWS) {
+    if (lower.startsWith(prefix) && sends(headers, needed)) return name;
   }
   const product = agent.split(/[/ ]/, 1)[0] ?? "";
   return PRODUCT.test(product) ? product : "unknown";

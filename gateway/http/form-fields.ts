@@ -18,7 +18,7 @@ export type FormFields = {
   /** The first file has begun, or the form is over: no further field will count. */
   readonly headSeen: boolean;
   /** `model`, where it stood behind the file. */
-  readonly lateModel: string | null;
+  readonly trailingModel: string | null;
 };
 
 type Field = { name: string; kept: boolean; bytes: Uint8Array[]; size: number };
@@ -32,14 +32,14 @@ export function formFields(scoped: boolean): FormFields {
   const fields = new Map<string, string>();
   let headSeen = false;
   let modelSeen = false;
-  let lateModel: string | null = null;
+  let trailingModel: string | null = null;
   let current: Field | null = null;
 
   function finish(): void {
     if (current?.kept) {
       const text = Buffer.concat(current.bytes).toString("utf8");
       if (!headSeen) fields.set(current.name, text);
-      else if (current.name === "model") lateModel = parseLabel(text, MODEL_MAX);
+      else if (current.name === "model") trailingModel = parseLabel(text, MODEL_MAX);
     }
     current = null;
   }
@@ -76,21 +76,21 @@ export function formFields(scoped: boolean): FormFields {
     get headSeen() {
       return headSeen;
     },
-    get lateModel() {
-      return lateModel;
+    get trailingModel() {
+      return trailingModel;
     },
   };
 }
 
 /** What a scoped key is told whose model is not known before its file. */
-export const modelComesFirst = (): GatewayError =>
+export const modelMustComeFirst = (): GatewayError =>
   new GatewayError("model_not_allowed", "This key is scoped: put `model` before the file.");
 
 type ModelPart = { scoped: boolean; isFile: boolean; modelSeen: boolean; headSeen: boolean };
 
 function requirePlainModel({ scoped, isFile, modelSeen, headSeen }: ModelPart): void {
   if (isFile) throw new GatewayError("invalid_request", "`model` must be a plain text field.");
-  if (scoped && headSeen) throw modelComesFirst();
+  if (scoped && headSeen) throw modelMustComeFirst();
   if (!modelSeen) return;
   const sentence = "`model` is there twice.";
   throw new GatewayError(scoped ? "model_not_allowed" : "invalid_request", sentence);

@@ -1,4 +1,5 @@
-import type { HeaderView, WireName } from "../call.ts";
+import type { HeaderView } from "../call.ts";
+import type { WireName } from "../surface-facts.ts";
 
 /**
  * Headers by their names in lower case. Where the gateway writes headers they are this: a `Headers` costs several times
@@ -7,9 +8,9 @@ import type { HeaderView, WireName } from "../call.ts";
 export type HeaderTable = Record<string, string>;
 
 /** The same headers, read once: each question to a `Headers` makes a text anew. */
-export const readOnce = (headers: HeaderView): HeaderView => new ReadHeaders(headers.toJSON());
+export const cachedHeaders = (headers: HeaderView): HeaderView => new CachedHeaders(headers.toJSON());
 
-class ReadHeaders implements HeaderView {
+class CachedHeaders implements HeaderView {
   readonly #table: HeaderTable;
 
   constructor(table: HeaderTable) {

@@ -39,13 +39,13 @@ function fault(bytes: Uint8Array, at: number): GatewayError {
 }
 
 /** JSON's white space: space, tab, line feed, carriage return. */
-export const isBlank = (byte: number | undefined): boolean =>
+export const isWhitespace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** The first offset from `at` on that is no white space. */
-export function skipBlanks(bytes: Uint8Array, at: number): number {
+export function skipWhitespace(bytes: Uint8Array, at: number): number {
   let next = at;
-  while (isBlank(bytes[next])) next++;
+  while (isWhitespace(bytes[next])) next++;
   return next;
 }
 
@@ -59,7 +59,7 @@ function skipValue(bytes: Uint8Array, at: number, level: number): number {
     case QUOTE:
       return skipString(bytes, at);
     case OPEN_BRACE:
-      return skipObject(bytes, at, level, null);
+      return skipObject(bytes, at, level);
     case OPEN_BRACKET:
       return skipArray(bytes, at, level);
     case 0x66:
@@ -133,37 +133,40 @@ function isHexDigit(byte: number | undefined): boolean {
 type Visit = (member: Member) => void;
 
 /**
- * The offset after the object whose brace is at `at`; every one of its own members is shown to `visit`, in order.
+ * The offset after the object whose brace is at `at`. `nesting` is its level; a function means level 1 and gets each of
+ * the object's own members, in order.
  * @throws GatewayError invalid_request
  */
-export function skipObject(bytes: Uint8Array, at: number, level: number, visit: Visit | null): number {
+export function skipObject(bytes: Uint8Array, at: number, nesting: number | Visit): number {
+  const visit = typeof nesting === "number" ? null : nesting;
+  const level = typeof nesting === "number" ? nesting : 1;
   if (level > DEPTH_MAX) throw tooDeep();
-  let next = skipBlanks(bytes, at + 1);
+  let next = skipWhitespace(bytes, at + 1);
   if (bytes[next] === CLOSE_BRACE) return next + 1;
   for (;;) {
     const keyStart = next;
     if (bytes[keyStart] !== QUOTE) throw fault(bytes, keyStart);
-    const colon = skipBlanks(bytes, skipString(bytes, keyStart));
+    const colon = skipWhitespace(bytes, skipString(bytes, keyStart));
     if (bytes[colon] !== COLON) throw fault(bytes, colon);
-    const valueStart = skipBlanks(bytes, colon + 1);
+    const valueStart = skipWhitespace(bytes, colon + 1);
     const valueEnd = skipValue(bytes, valueStart, level + 1);
     visit?.({ keyStart, valueStart, valueEnd });
-    next = skipBlanks(bytes, valueEnd);
+    next = skipWhitespace(bytes, valueEnd);
     if (bytes[next] === CLOSE_BRACE) return next + 1;
     if (bytes[next] !== COMMA) throw fault(bytes, next);
-    next = skipBlanks(bytes, next + 1);
+    next = skipWhitespace(bytes, next + 1);
   }
 }
 
 function skipArray(bytes: Uint8Array, at: number, level: number): number {
   if (level > DEPTH_MAX) throw tooDeep();
-  let next = skipBlanks(bytes, at + 1);
+  let next = skipWhitespace(bytes, at + 1);
   if (bytes[next] === CLOSE_BRACKET) return next + 1;
   for (;;) {
-    next = skipBlanks(bytes, skipValue(bytes, next, level + 1));
+    next = skipWhitespace(bytes, skipValue(bytes, next, level + 1));
     if (bytes[next] === CLOSE_BRACKET) return next + 1;
     if (bytes[next] !== COMMA) throw fault(bytes, next);
-    next = skipBlanks(bytes, next + 1);
+    next = skipWhitespace(bytes, next + 1);
   }
 }
 

@@ -2,7 +2,7 @@ import type { JsonBody } from "../call.ts";
 import { valueAt } from "./scan.ts";
 
 /** Every top-level member with its value; of a name that occurs twice both, because nobody knows which a provider reads. */
-export function* membersOf({ bytes, members }: JsonBody): Generator<readonly [string, unknown]> {
+export function* allMembers({ bytes, members }: JsonBody): Generator<readonly [string, unknown]> {
   for (const [name, places] of members) {
     for (const place of places) yield [name, valueAt(bytes, place)];
   }

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { type PartHead, readPartHead } from "./part-head.ts";
+import { type PartHead, readPartHead } from "./multipart-headers.ts";
 
 /** What comes along in a multipart body. The bytes of all events, put together, are the body's. */
 export type MultipartEvent =

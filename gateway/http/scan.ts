@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import { OPEN_BRACE, skipBlanks, skipObject, skipString } from "./json-grammar.ts";
+import { OPEN_BRACE, skipObject, skipString, skipWhitespace } from "./json-grammar.ts";
 
 /** Most top-level members of a body. Their places are kept, so their number bounds what a call can hold in memory. */
 export const MEMBERS_MAX = 10_000;
@@ -25,10 +25,10 @@ export function scanJson(bytes: Uint8Array): JsonBody {
     throw invalid("The body begins with a byte order mark. Send UTF-8 without it.");
   }
   if (!isUtf8(bytes)) throw invalid("The body is not valid UTF-8.");
-  const start = skipBlanks(bytes, 0);
+  const start = skipWhitespace(bytes, 0);
   if (bytes[start] !== OPEN_BRACE) throw invalid("The body must be one JSON object.");
   const { members, end } = membersOf(bytes, start);
-  if (skipBlanks(bytes, end) !== bytes.length)
+  if (skipWhitespace(bytes, end) !== bytes.length)
     throw invalid("Something follows the JSON object of the body.");
   return { bytes, members };
 }
@@ -37,7 +37,7 @@ export function scanJson(bytes: Uint8Array): JsonBody {
 function membersOf(bytes: Uint8Array, start: number): { members: Map<string, Member[]>; end: number } {
   const members = new Map<string, Member[]>();
   let count = 0;
-  const end = skipObject(bytes, start, 1, (member) => {
+  const end = skipObject(bytes, start, (member) => {
     count++;
     if (count > MEMBERS_MAX) throw invalid(`The body has more than ${MEMBERS_MAX} members.`);
     const name = keyOf(bytes, member.keyStart);
@@ -56,7 +56,7 @@ export function lastMember(
 ): { last: Member | null; empty: boolean } {
   let last: Member | null = null;
   let empty = true;
-  skipObject(bytes, start, 1, (member) => {
+  skipObject(bytes, start, (member) => {
     empty = false;
     if (keyOf(bytes, member.keyStart) === name) last = member;
   });
@@ -72,7 +72,7 @@ function keyOf(bytes: Uint8Array, keyStart: number): string {
  * The name that a top-level member gives; null where it is absent, null or empty.
  * @throws GatewayError invalid_request for what is no string.
  */
-export function memberName(body: JsonBody, member: string): string | null {
+export function stringMember(body: JsonBody, member: string): string | null {
   const value = memberValue(body, member);
   if (value === undefined || value === null || value === "") return null;
   if (typeof value === "string") return value;
@@ -83,7 +83,7 @@ export function memberName(body: JsonBody, member: string): string | null {
  * Whether a top-level member says `true`; absent and null say no.
  * @throws GatewayError invalid_request for what is neither true nor false: some providers take 1 and "true" for it.
  */
-export function memberFlag(body: JsonBody, member: string): boolean {
+export function booleanMember(body: JsonBody, member: string): boolean {
   const value = memberValue(body, member) ?? false;
   if (typeof value === "boolean") return value;
   throw invalid(`\`${member}\` must be true or false.`);

@@ -1,5 +1,5 @@
 import type { JsonBody, Member } from "../call.ts";
-import { isBlank, OPEN_BRACE, skipBlanks } from "./json-grammar.ts";
+import { isWhitespace, OPEN_BRACE, skipWhitespace } from "./json-grammar.ts";
 import { lastMember, memberValue, valueAt } from "./scan.ts";
 
 /** What the gateway may change in a body; the member `route` is always taken out (spec, common request inputs). */
@@ -66,7 +66,7 @@ function additions({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   if (askForUsage && !members.has("stream_options")) added.push(`"stream_options":{${USAGE_MEMBER}}`);
   if (added.length === 0) return [];
   const othersStay = members.size > removed(edits).filter((name) => members.has(name)).length;
-  const at = skipBlanks(bytes, 0) + 1;
+  const at = skipWhitespace(bytes, 0) + 1;
   return [{ start: at, end: at, put: added.join(",") + (othersStay ? "," : "") }];
 }
 
@@ -103,8 +103,8 @@ function removals({ bytes, members }: JsonBody, edits: Edits): Cut[] {
 
 /** Where the key after a value begins; null after the last value of an object. */
 function nextKey(bytes: Uint8Array, valueEnd: number): number | null {
-  const at = skipBlanks(bytes, valueEnd);
-  return bytes[at] === COMMA ? skipBlanks(bytes, at + 1) : null;
+  const at = skipWhitespace(bytes, valueEnd);
+  return bytes[at] === COMMA ? skipWhitespace(bytes, at + 1) : null;
 }
 
 function runCut(bytes: Uint8Array, { keyStart, valueEnd }: Member): Cut {
@@ -116,7 +116,7 @@ function runCut(bytes: Uint8Array, { keyStart, valueEnd }: Member): Cut {
 
 function lastNonBlank(bytes: Uint8Array, before: number): number {
   let at = before - 1;
-  while (isBlank(bytes[at])) at--;
+  while (isWhitespace(bytes[at])) at--;
   return at;
 }
 

@@ -1,20 +1,26 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
-import { type Pico, picoOf } from "./money.ts";
-import { type Period, type RateSlot, secondsUntil, secondsUntilRoom, slotOf } from "./window.ts";
+import { type Pico, parsePico } from "./money.ts";
+import {
+  type BudgetPeriod,
+  type RateSlot,
+  rateSlotAt,
+  secondsUntil,
+  secondsUntilCapacity,
+} from "./window.ts";
 
 /** What a call asks a key's limits for. */
-export type Ask = {
+export type LimitDemand = {
   tokens: number;
   /** What it costs at most. */
   usd: Pico;
   /** The part of that which somebody bounds; less than `usd` where nobody says how long the answer may get. */
-  leastUsd: Pico;
+  minimumUsd: Pico;
   /** What the client chose of which nobody knows the price, such as `service_tier: flex`; then `usd` is beyond any budget. */
-  chosenApart?: string;
+  unpricedOption?: string;
 };
 
 /** How a key stands, all gateways together. */
-export type Standing = {
+export type LimitState = {
   /** The database's clock, which is everybody's. */
   nowMs: number;
   /** Those that count, in order of time. */
@@ -27,7 +33,7 @@ export type Standing = {
   calls: number;
 };
 
-export type Refusal = {
+export type LimitRefusal = {
   type: "rate_limited" | "budget_exhausted";
   limit: "requests" | "tokens" | "calls" | "budget" | "reserved";
   retryAfterSeconds: number;
@@ -36,46 +42,50 @@ export type Refusal = {
 };
 
 /** What is booked for a call that is let through. */
-export type Booking = { tokens: number; usd: Pico };
+export type Reservation = { tokens: number; usd: Pico };
 
-export type Verdict = { refusal: Refusal } | { booking: Booking; standing: Standing };
+export type LimitDecision = { refusal: LimitRefusal } | { reservation: Reservation; state: LimitState };
 
-type Scene = { limits: KeyLimits; period: Period; standing: Standing; ask: Ask };
+type LimitInput = { limits: KeyLimits; period: BudgetPeriod; state: LimitState; demand: LimitDemand };
 
 /** Whether a call is let through, and how the key stands after that. Nothing is booked for one that is not. */
-export function decide(scene: Scene): Verdict {
-  const { limits, standing, ask } = scene;
+export function decideLimits(scene: LimitInput): LimitDecision {
+  const { limits, state: standing, demand: ask } = scene;
   const tokens = Math.min(ask.tokens, limits.tokens_per_minute ?? ask.tokens);
   const usd = reservable(scene);
   const refused = refusalOf(scene, tokens, usd);
   if (refused) return { refusal: { ...refused, headers: rateHeaders(scene) } };
   return {
-    booking: { tokens, usd: usd ?? 0n },
-    standing: {
+    reservation: { tokens, usd: usd ?? 0n },
+    state: {
       ...standing,
-      slots: booked(standing.slots, { slot: slotOf(standing.nowMs), requests: 1, tokens }),
+      slots: withReservation(standing.slots, { slot: rateSlotAt(standing.nowMs), requests: 1, tokens }),
       held: standing.held + (usd ?? 0n),
       calls: standing.calls + 1,
     },
   };
 }
 
-function refusalOf(scene: Scene, tokens: number, usd: Pico | null): Omit<Refusal, "headers"> | null {
-  const { limits, period, standing, ask } = scene;
+function refusalOf(
+  scene: LimitInput,
+  tokens: number,
+  usd: Pico | null,
+): Omit<LimitRefusal, "headers"> | null {
+  const { limits, period, state: standing, demand: ask } = scene;
   const { nowMs, slots } = standing;
-  if (limits.budget_usd !== undefined && standing.spent + ask.leastUsd > picoOf(limits.budget_usd)) {
+  if (limits.budget_usd !== undefined && standing.spent + ask.minimumUsd > parsePico(limits.budget_usd)) {
     const retryAfterSeconds = secondsUntil(Date.parse(period.to), nowMs);
     return { type: "budget_exhausted", limit: "budget", retryAfterSeconds };
   }
-  const limited = (limit: Refusal["limit"], retryAfterSeconds = 1) =>
+  const limited = (limit: LimitRefusal["limit"], retryAfterSeconds = 1) =>
     ({ type: "rate_limited", limit, retryAfterSeconds }) as const;
   if (standing.calls >= (limits.concurrency ?? Number.POSITIVE_INFINITY)) return limited("calls");
   for (const [unit, limit, need] of [
     ["requests", limits.requests_per_minute, 1],
     ["tokens", limits.tokens_per_minute, tokens],
   ] as const) {
-    if (limit === undefined || used(slots, unit) + need <= limit) continue;
-    return limited(unit, secondsUntilRoom(slots, unit, { limit, need, nowMs }));
+    if (limit === undefined || total(slots, unit) + need <= limit) continue;
+    return limited(unit, secondsUntilCapacity(slots, unit, { limit, need, nowMs }));
   }
   return usd === null ? limited("reserved") : null;
 }
@@ -84,24 +94,24 @@ function refusalOf(scene: Scene, tokens: number, usd: Pico | null): Omit<Refusal
  * What is reserved for the call: its bound; what is left of the budget where that is less and nobody bounds the answer;
  * null where it does not fit beside the calls under way.
  */
-function reservable({ limits, standing, ask }: Scene): Pico | null {
+function reservable({ limits, state: standing, demand: ask }: LimitInput): Pico | null {
   if (limits.budget_usd === undefined) return 0n;
-  const left = picoOf(limits.budget_usd) - standing.spent - standing.held;
+  const left = parsePico(limits.budget_usd) - standing.spent - standing.held;
   if (ask.usd <= left) return ask.usd;
-  return ask.leastUsd < ask.usd && ask.leastUsd <= left ? left : null;
+  return ask.minimumUsd < ask.usd && ask.minimumUsd <= left ? left : null;
 }
 
-const used = (slots: readonly RateSlot[], unit: "requests" | "tokens"): number =>
+const total = (slots: readonly RateSlot[], unit: "requests" | "tokens"): number =>
   slots.reduce((sum, slot) => sum + slot[unit], 0);
 
-function booked(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
+function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
   const last = slots.at(-1);
   if (last?.slot !== it.slot) return [...slots, it];
   const both = { ...last, requests: last.requests + it.requests, tokens: last.tokens + it.tokens };
   return [...slots.slice(0, -1), both];
 }
 
-function rateHeaders({ limits, standing, ask }: Scene): Record<string, string> {
+function rateHeaders({ limits, state: standing, demand: ask }: LimitInput): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [unit, limit, need] of [
     ["requests", limits.requests_per_minute, 1],
@@ -109,8 +119,8 @@ function rateHeaders({ limits, standing, ask }: Scene): Record<string, string> {
   ] as const) {
     if (limit === undefined) continue;
     const { slots, nowMs } = standing;
-    const remaining = Math.max(0, limit - used(slots, unit));
-    const seconds = remaining >= need ? 0 : secondsUntilRoom(slots, unit, { limit, need, nowMs });
+    const remaining = Math.max(0, limit - total(slots, unit));
+    const seconds = remaining >= need ? 0 : secondsUntilCapacity(slots, unit, { limit, need, nowMs });
     headers[`x-ratelimit-limit-${unit}`] = String(limit);
     headers[`x-ratelimit-remaining-${unit}`] = String(remaining);
     headers[`x-ratelimit-reset-${unit}`] = `${seconds}s`;

@@ -6,20 +6,20 @@ export const SLOT_MS = 250;
 /** A slot counts for a minute after its last moment, so no minute however placed sees more than is allowed. */
 export const SLOTS_COUNTED = 60_000 / SLOT_MS;
 
-export const slotOf = (nowMs: number): number => Math.floor(nowMs / SLOT_MS);
+export const rateSlotAt = (nowMs: number): number => Math.floor(nowMs / SLOT_MS);
 
 /** When a slot stops counting. */
 const freeAtMs = (slot: number): number => (slot + SLOTS_COUNTED + 1) * SLOT_MS;
 
 /** What of `slots` still counts at `nowMs`, in order of time. */
-export const counting = (slots: readonly RateSlot[], nowMs: number): RateSlot[] =>
+export const activeSlots = (slots: readonly RateSlot[], nowMs: number): RateSlot[] =>
   slots.filter(({ slot }) => freeAtMs(slot) > nowMs).toSorted((a, b) => a.slot - b.slot);
 
 /**
  * Whole seconds, at least 1, until `need` more fit below `limit`. `slots` are those that count, in order of time; what
  * exceeds the limit by itself waits for an empty minute.
  */
-export function secondsUntilRoom(
+export function secondsUntilCapacity(
   slots: readonly RateSlot[],
   unit: "requests" | "tokens",
   { limit, need, nowMs }: { limit: number; need: number; nowMs: number },
@@ -37,10 +37,10 @@ export const secondsUntil = (atMs: number, nowMs: number): number =>
   Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 
 /** A budget's period in UTC, as dates: `from` is its first day, `to` the day after its last. */
-export type Period = { from: string; to: string };
+export type BudgetPeriod = { from: string; to: string };
 
 /** The period that an instant lies in. */
-export function periodOf(period: "day" | "month", at: Date): Period {
+export function budgetPeriodAt(period: "day" | "month", at: Date): BudgetPeriod {
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
   const dates =
     period === "day"

@@ -12,7 +12,7 @@ import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { VERSION } from "#shared/version.ts";
 import type { ToolServer } from "../directory.ts";
-import { type AskToolServer, ToolServerRefusal } from "../upstream/tool-server.ts";
+import { type ToolServerFetch, ToolServerRefusal } from "../upstream/tool-server.ts";
 
 /** Connections kept, each with a session of its server's where that has sessions. */
 const CONNECTIONS_MAX = 256;
@@ -49,7 +49,7 @@ export class NotConnected extends Error {
   override readonly name = "NotConnected";
 }
 
-export function openConnections(ask: AskToolServer, clock: Clock): Connections {
+export function openConnections(ask: ToolServerFetch, clock: Clock): Connections {
   const entries = new Map<string, Entry>();
 
   const drop = (key: string, entry: Entry) => {
@@ -135,7 +135,7 @@ function keyOf({ server, keyId, session }: ConnectionOf): string {
   return JSON.stringify([server.name, digest, keyId, session]);
 }
 
-function eraTrials(ask: AskToolServer, clock: Clock): Connections["speaks"] {
+function eraTrials(ask: ToolServerFetch, clock: Clock): Connections["speaks"] {
   const tried = new Map<string, { speaks: Promise<boolean>; untilMs: number }>();
   return (server, era) => {
     const name = JSON.stringify([keyOf({ server, keyId: "", session: null }), era]);
@@ -153,7 +153,7 @@ function eraTrials(ask: AskToolServer, clock: Clock): Connections["speaks"] {
 }
 
 /** Rejects where the server gives no answer that tells. */
-async function isSpoken(ask: AskToolServer, server: ToolServer, era: Era): Promise<boolean> {
+async function isSpoken(ask: ToolServerFetch, server: ToolServer, era: Era): Promise<boolean> {
   try {
     await ended(await connected(ask, server, era === "legacy" ? "legacy" : { pin: MODERN }));
     return true;
@@ -171,7 +171,7 @@ const isRefusal = (error: unknown): boolean =>
     error.cause === undefined);
 
 async function connected(
-  ask: AskToolServer,
+  ask: ToolServerFetch,
   server: ToolServer,
   mode: VersionNegotiationMode = "auto",
 ): Promise<Connection> {
@@ -190,7 +190,7 @@ async function connected(
 }
 
 /** What a server says without being asked has nobody here to hear it; the rest of a call's answer may be fetched. */
-async function asked(ask: AskToolServer, server: ToolServer, init: RequestInit): Promise<Response> {
+async function asked(ask: ToolServerFetch, server: ToolServer, init: RequestInit): Promise<Response> {
   const method = init.method ?? "GET";
   const headers = new Headers(init.headers);
   if (method === "GET" && !headers.has("last-event-id")) return new Response(null, { status: 405 });

@@ -2,7 +2,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { Belonging, Sealer } from "../stores/seal.ts";
-import type { AskToolServer } from "../upstream/tool-server.ts";
+import type { ToolServerFetch } from "../upstream/tool-server.ts";
 import { isRecord, RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
 import { NO_ANSWER, notTaken, outcomeOf, outcomeOfFailure } from "./outcome.ts";
 import { mayCall, mayHideTools, mayUseAll } from "./permission.ts";
@@ -19,7 +19,7 @@ import {
 import { isEventStream, responseIn, responseOf, watched } from "./watch-answer.ts";
 
 export type RelayDeps = TallyDeps & {
-  askToolServer: AskToolServer;
+  askToolServer: ToolServerFetch;
   /** Seals sessions' ids of servers, so that no other key and no other server gets them. */
   sealer: Sealer;
 };

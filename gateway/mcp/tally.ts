@@ -1,11 +1,11 @@
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { LABEL_MAX, parseLabel } from "#shared/labels.ts";
-import type { Labels } from "../call.ts";
+import type { CallLabels } from "../call.ts";
 import type { ClientKey, ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { CLIENTS } from "../http/clients.ts";
-import { readLabels } from "../http/labels-in.ts";
+import { readLabels } from "../http/labels.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Grant, Limiter } from "../stores/limits/limiter.ts";
 import { type Seen, toolSighting } from "../stores/tools/tool-calls.ts";
@@ -19,7 +19,7 @@ export type TallyDeps = {
 };
 
 /** Who calls, and what they call themselves. */
-export type ToolCaller = { key: ClientKey; labels: Labels };
+export type ToolCaller = { key: ClientKey; labels: CallLabels };
 
 /** One call of a tool, by the server's own name for it. Its arguments are not part of it. */
 export type ToolCall = ToolCaller & {
@@ -36,7 +36,7 @@ export type Tally = { settle(outcome: Outcome): Promise<void> };
 const TOOL_NAME_MAX = 128;
 
 /** What a call of a tool asks the key's limits for: a place, and a budget that is not used up. */
-const ASK = { tokens: 0, usd: 1n, leastUsd: 1n };
+const ASK = { tokens: 0, usd: 1n, minimumUsd: 1n };
 
 /**
  * Asks the key's limits for a place, and writes down that the call begins. If nothing more is heard of it, that stays as
@@ -54,7 +54,7 @@ export async function openTally(deps: TallyDeps, call: ToolCall): Promise<Tally>
   try {
     return await opened(deps, call, grant);
   } catch (error) {
-    await grant.drop();
+    await grant.release();
     throw error;
   }
 }
@@ -71,7 +71,7 @@ async function opened({ clock, recorder }: TallyDeps, call: ToolCall, grant: Gra
       decidedAt: clock.now().toISOString(),
       latencyMs: outcome.status === "unknown" ? null : Math.round(clock.monotonicMs() - startedMs),
     };
-    await grant.drop();
+    await grant.release();
     await recorder.settleTool(toolSighting(seen, begun.id));
   };
   let settled: Promise<void> | null = null;
@@ -128,7 +128,7 @@ export function externalIdOf(params: Readonly<Record<string, unknown>>): string 
  * The labels of a message. A client that is neither named by `x-client` nor known by its user agent goes by the name
  * that it gives in the message: user agents of libraries tell nothing.
  */
-export function labelsOf(headers: Headers, params: Readonly<Record<string, unknown>>): Labels {
+export function labelsOf(headers: Headers, params: Readonly<Record<string, unknown>>): CallLabels {
   const labels = readLabels(headers, null);
   if (headers.has("x-client") || CLIENTS.some(({ name }) => name === labels.client)) return labels;
   const info = metaOf(params)[CLIENT_INFO] ?? params["clientInfo"];

@@ -3,11 +3,11 @@ import type { RequestRow, State } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
-import type { Call, Choice, Labels, Target } from "../call.ts";
+import type { Call, CallLabels, Choice, Target } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
 import type { Priced, Reading } from "../reading.ts";
 
-/** What is known of a call once its story has ended. */
+/** How a call ended. */
 export type Facts = {
   state: State;
   /** HTTP status of the answer; null when its client left before there was one. */
@@ -22,17 +22,16 @@ export type Facts = {
   ttftMs: number | null;
 };
 
-/**
- * What is not known of a call is `undefined` in its record, so that the JSON of it has no nulls, which would be half of
- * it: taking them out of a finished record costs more than all the rest.
- */
+/** Unknown members are `undefined`, not null: nulls would be half of the record's JSON. */
 const known = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
+type Known = { labels: CallLabels; guardrail: string | null };
+
 /**
- * The record of a call on its way: exactly what is stored if nothing more is heard of it, because the process died.
- * Nothing of the body is in it but the labels.
+ * The record of a call on its way: stored as it is if the process dies.
+ * Of the body it holds the labels only.
  */
-export function openEntry(call: Call, labels: Labels, choice: Choice, guardrail: string | null): RequestRow {
+export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Known): RequestRow {
   const first = choice.targets[0];
   return {
     orgId: DEFAULT_ORG,
@@ -63,13 +62,13 @@ export function openEntry(call: Call, labels: Labels, choice: Choice, guardrail:
   };
 }
 
-/** What a provider says of itself. A text that Postgres would refuse must not take the whole record with it. */
-const told = (text: string | null | undefined): string | undefined => known(parseLabel(text, MODEL_MAX));
+/** A provider's own text, dropped if Postgres would refuse it: it must not take the whole record with it. */
+const label = (text: string | null | undefined): string | undefined => known(parseLabel(text, MODEL_MAX));
 
 /** Names every count, so that none is forgotten. */
 type Counted = { [count in keyof Usage]: number | undefined };
 
-/** The final record of a call: the entry and how it ended. One literal: an object that grows is slow to make and to write out. */
+/** The final record of a call. One literal: an object that grows is slow to build and to serialise. */
 export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): RequestRow & Counted {
   const { target, reading, priced, ttftMs } = facts;
   const usage = reading?.usage ?? NO_USAGE;
@@ -81,9 +80,9 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     attempts: facts.attempts,
     provider: target?.provider.name ?? entry.provider,
     model: target?.model ?? entry.model,
-    responseModel: told(reading?.responseModel),
-    serviceTier: told(reading?.serviceTier),
-    providerRequestId: told(facts.providerRequestId),
+    responseModel: label(reading?.responseModel),
+    serviceTier: label(reading?.serviceTier),
+    providerRequestId: label(facts.providerRequestId),
     latencyMs: Math.round(latencyMs),
     ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
     usageSource: reading?.usageSource ?? "none",

@@ -12,7 +12,6 @@ export type Meter = {
   rest(): Uint8Array | null;
   contentSeen(): boolean;
   terminalSeen(): boolean;
-  errorSeen(): boolean;
   reading(complete: boolean): Reading;
 };
 
@@ -48,7 +47,6 @@ export function streamMeter<Facts>(
     ...flow,
     contentSeen: () => reader.contentSeen,
     terminalSeen: () => reader.terminalSeen,
-    errorSeen: () => reader.errorSeen,
     reading: (complete) => reader.reading(complete),
   };
 }
@@ -137,3 +135,12 @@ function without(source: Uint8Array, cuts: readonly Cut[], until: number): Uint8
   }
   return parts.length > 0 ? Buffer.concat(parts) : null;
 }
+
+/** The meter of an answer that is passed through unread; `reading` is what was known before. */
+export const opaqueMeter = (reading: Reading): Meter => ({
+  watch: (chunk) => chunk,
+  rest: () => null,
+  contentSeen: () => false,
+  terminalSeen: () => false,
+  reading: () => reading,
+});

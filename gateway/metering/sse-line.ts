@@ -1,5 +1,5 @@
 /** A line under way: where it starts in the stream, and what of it earlier chunks had. */
-export type Line = { start: number; parts: Uint8Array[] };
+export type SseLine = { start: number; parts: Uint8Array[] };
 
 export const LF = 0x0a;
 export const CR = 0x0d;
@@ -27,24 +27,24 @@ function startsWith(bytes: Uint8Array, prefix: ArrayLike<number>): boolean {
 }
 
 /** A BOM at the very beginning of the stream is not part of its first line. */
-export function wholeLine({ start, parts }: Line, rest: Uint8Array): { bytes: Uint8Array; start: number } {
+export function wholeLine({ start, parts }: SseLine, rest: Uint8Array): { bytes: Uint8Array; start: number } {
   const bytes = parts.length === 0 ? rest : Buffer.concat([...parts, rest]);
   const marked = start === 0 && startsWith(bytes, BOM);
   return marked ? { bytes: bytes.subarray(BOM.length), start: BOM.length } : { bytes, start };
 }
 
-const headOf = ({ parts }: Line): Uint8Array =>
+const headOf = ({ parts }: SseLine): Uint8Array =>
   Buffer.concat(parts.slice(0, 4).map((part) => part.subarray(0, 4)));
 
 /** Where the line under way starts, once its first byte tells that it is a field. */
-export function fieldStart(line: Line): number | null {
+export function fieldStart(line: SseLine): number | null {
   const head = headOf(line);
   const from = line.start === 0 && startsWith(head, BOM) ? BOM.length : 0;
   if (head.byteLength === from || head[from] === COLON || mayBecomeBom(line)) return null;
   return line.start + from;
 }
 
-export function mayBecomeBom(line: Line): boolean {
+export function mayBecomeBom(line: SseLine): boolean {
   const head = headOf(line);
   return (
     line.start === 0 &&

@@ -4,10 +4,10 @@ import {
   CR,
   fieldStart,
   LF,
-  type Line,
   lineBreaks,
   mayBecomeBom,
   NOTHING,
+  type SseLine,
   valueOfData,
   wholeLine,
 } from "./sse-line.ts";
@@ -80,7 +80,7 @@ type State = {
   position: number;
   /** The last byte was a CR, so an LF that comes next belongs to it. */
   afterCr: boolean;
-  line: Line;
+  line: SseLine;
   event: UnderWay;
 };
 
@@ -173,7 +173,7 @@ function lastEventEnd(pass: Pass, from: number, until: number): number {
 const begun = (): UnderWay => ({ start: null, data: [], owned: 0 });
 
 /** The value of the line under way, when it is a `data` line. */
-function lastOf(line: Line): Uint8Array[] {
+function lastOf(line: SseLine): Uint8Array[] {
   const value = valueOfData(wholeLine(line, NOTHING).bytes);
   return value ? [value] : [];
 }

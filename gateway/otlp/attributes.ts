@@ -1,8 +1,7 @@
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
-import type { MetricFacts } from "./metrics.ts";
 
-/** The attributes that are stored (spec, Metrics receiver 5 and 6), and what each is. Any other is dropped. */
-const ATTRIBUTES = {
+/** The attributes that are stored (spec, Metrics receiver 5 and 6), and their columns. Any other is dropped. */
+const COLUMNS = {
   "service.name": "client",
   "enduser.id": "endUser",
   "user.id": "user",
@@ -21,40 +20,54 @@ const ATTRIBUTES = {
   "telemetry.sdk.version": "sdkVersion",
 } as const;
 
-export type AttributeColumn = (typeof ATTRIBUTES)[keyof typeof ATTRIBUTES];
+export type AttributeColumn = (typeof COLUMNS)[keyof typeof COLUMNS];
+const ATTRIBUTES: ReadonlyMap<string, AttributeColumn> = new Map(Object.entries(COLUMNS));
 
-/** Longest value of an attribute; a longer one is dropped whole (spec, Limits). */
+/** A longer value is dropped whole (spec, Limits). */
 const VALUE_LENGTH_MAX = 128;
 
 /** Attributes as they were sent: a name and an OTLP AnyValue. */
 export type Attributes = readonly (readonly [name: string, value: unknown])[];
 
-/** What attributes say; null where one was sent that cannot be used. */
-export type Told = Partial<Record<AttributeColumn, string | null>> & { kind?: string | null };
+/** The values of attributes; null where an attribute was sent with a value that cannot be used. */
+export type AttributeValues = Partial<Record<AttributeColumn, string | null>> & { kind?: string | null };
 
-type Reading = Pick<MetricFacts, "attributes" | "kind"> & { drop: (name: string) => void };
+type OwnAttributes = Readonly<Record<string, AttributeColumn>>;
 
-/** Adds what `attributes` say to what the level above said; the nearer one decides, also when it cannot be used. */
-export function readAttributes(above: Told, attributes: Attributes, it: Reading): Told {
+/** How one metric's attributes are read. `drop` gets the name of every attribute that is not stored. */
+type AttributeRules = {
+  kind: string | { attribute: string };
+  attributes?: OwnAttributes;
+  /** The tool, where `service.name` is not sent. */
+  client?: string;
+  drop: (name: string) => void;
+};
+
+/** Adds `attributes` to those of the level above. The nearer level wins, even with a value that cannot be used. */
+export function readAttributes(
+  above: AttributeValues,
+  attributes: Attributes,
+  { kind, attributes: own = {}, drop }: AttributeRules,
+): AttributeValues {
   if (attributes.length === 0) return above;
-  const kindName = typeof it.kind === "object" ? it.kind.attribute : null;
-  const told: Told = { ...above };
+  const kindName = typeof kind === "object" ? kind.attribute : null;
+  const values: AttributeValues = { ...above };
   for (const [name, value] of attributes) {
-    const column = name === kindName ? "kind" : columnOf(name, it.attributes);
-    const text = column && textOf(value);
-    if (column) told[column] = text;
-    if (!text) it.drop(name);
+    const column = name === kindName ? "kind" : columnOf(name, own);
+    const text = column && scalarText(value);
+    if (column) values[column] = text;
+    if (!text) drop(name);
   }
-  return told;
+  return values;
 }
 
-function columnOf(name: string, own: MetricFacts["attributes"] = {}): AttributeColumn | null {
-  if (Object.hasOwn(own, name)) return own[name] ?? null;
-  return Object.hasOwn(ATTRIBUTES, name) ? ATTRIBUTES[name as keyof typeof ATTRIBUTES] : null;
-}
+const columnOf = (name: string, own: OwnAttributes): AttributeColumn | null =>
+  (Object.hasOwn(own, name) ? own[name] : ATTRIBUTES.get(name)) ?? null;
 
-/** A scalar AnyValue as a label; lists, objects and bytes are none. */
-function textOf(value: unknown): string | null {
+const SCALARS = new Set(["stringValue", "intValue", "doubleValue", "boolValue"]);
+
+/** A scalar AnyValue as text; null for lists, objects and bytes. */
+function scalarText(value: unknown): string | null {
   if (typeof value !== "object" || value === null) return null;
   for (const [form, content] of Object.entries(value)) {
     const scalar = typeof content === "string" || typeof content === "number" || typeof content === "boolean";
@@ -63,21 +76,22 @@ function textOf(value: unknown): string | null {
   return null;
 }
 
-const SCALARS = new Set(["stringValue", "intValue", "doubleValue", "boolValue"]);
-
-/** Claude Code's `user.id` is a hash made at installation: it names no person. */
+/** Claude Code's `user.id` is a hash made at installation: it identifies no person. */
 const INSTALL_ID = /^[0-9a-f]{64}$/i;
-
-/** Client, session and person of a point. `drop` is told what was sent and is none. */
-export function whoOf(told: Told, { client }: Pick<MetricFacts, "client">, drop: (name: string) => void) {
-  const name = told.client === undefined ? (client ?? UNKNOWN) : parseLabel(told.client, LABEL_MAX.client);
-  const session = parseSessionId(told.session);
-  if (told.client && !name) drop("service.name");
-  if (told.session && !session) drop("session.id");
-  const isInstallation = client === "claude-code" || name === "claude-code";
-  const user = isInstallation && INSTALL_ID.test(told.user ?? "") ? null : (told.user ?? null);
-  if (told.user && !user) drop("user.id");
-  return { client: name ?? UNKNOWN, session, userLabel: told.endUser ?? user };
-}
-
 const UNKNOWN = "unknown";
+
+/** Client, session and person of a point; reports values that are not valid labels to `drop`. */
+export function identityOf(
+  values: AttributeValues,
+  { client, drop }: Pick<AttributeRules, "client" | "drop">,
+) {
+  const name =
+    values.client === undefined ? (client ?? UNKNOWN) : parseLabel(values.client, LABEL_MAX.client);
+  const session = parseSessionId(values.session);
+  if (values.client && !name) drop("service.name");
+  if (values.session && !session) drop("session.id");
+  const isInstallation = client === "claude-code" || name === "claude-code";
+  const user = isInstallation && INSTALL_ID.test(values.user ?? "") ? null : (values.user ?? null);
+  if (values.user && !user) drop("user.id");
+  return { client: name ?? UNKNOWN, session, userLabel: values.endUser ?? user };
+}

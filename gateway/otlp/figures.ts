@@ -1,7 +1,7 @@
-/** Figures over this are no measurement. */
+/** Larger figures are not measurements. */
 const FIGURE_MAX = 1e12;
 
-/** A number of OTLP/JSON, which may come as text; NaN for what is none, null for what is absent. */
+/** A number of OTLP/JSON, which may come as text; NaN for anything else, null when absent. */
 export function readNumber(value: unknown): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "number") return value;
@@ -11,7 +11,7 @@ export function readNumber(value: unknown): number | null {
 const NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?$/;
 
 /** Why a figure cannot be stored; null when it can. */
-export function faultOf(value: number | null, whole: boolean): string | null {
+export function figureFault(value: number | null, whole: boolean): string | null {
   if (value === null) return "has no sum";
   if (Number.isNaN(value)) return "is not a number";
   if (value < 0) return "is negative";
@@ -19,7 +19,7 @@ export function faultOf(value: number | null, whole: boolean): string | null {
   return whole && !Number.isInteger(value) ? "is not a whole number" : null;
 }
 
-/** Milliseconds since 1970 of a time in nanoseconds, as text or number; null where none is told. */
+/** Milliseconds since 1970 from nanoseconds as text or number; null without a valid time. */
 export function readTime(nanos: unknown): number | null {
   const ms =
     typeof nanos === "string" && /^\d{1,20}$/.test(nanos)
@@ -30,5 +30,5 @@ export function readTime(nanos: unknown): number | null {
   return ms > 0 && ms < TIME_MAX_MS ? ms : null;
 }
 
-/** Of a 64-bit count of nanoseconds. */
+/** The most that 64 bits of nanoseconds hold. */
 const TIME_MAX_MS = 18_446_744_073_710;

@@ -51,7 +51,7 @@ const VENDORS: readonly Kind[] = [
 ];
 
 /** Whose prices may hold for a point: the provider named, else where the emitter gets its models, else any that has it. */
-export function kindsOf(
+export function providerKindsOf(
   named: string | null | undefined,
   vendors: readonly Kind[] = VENDORS,
 ): readonly Kind[] {

@@ -3,10 +3,10 @@ import type { Call, HeaderView } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
-import { readOnce } from "../http/headers.ts";
+import { cachedHeaders } from "../http/headers.ts";
 
 /** Who calls: the key, and the other credential that came beside it, if any. */
-type Known = Pick<Call, "key" | "foreignCredential">;
+type Known = Pick<Call, "key" | "passthroughCredential">;
 
 /** Who calls, and with which headers: they are read once. */
 export type Caller = Known & Pick<Call, "headers">;
@@ -36,11 +36,11 @@ export async function authenticate(keys: KeyLookup, headers: HeaderView): Promis
   if (gatewayKey !== null) {
     const key = await lookUp(keys, gatewayKey);
     if (!key) throw new GatewayError("unauthenticated");
-    return { key, foreignCredential: foreignCredential(bearer, apiKey) };
+    return { key, passthroughCredential: passthroughCredential(bearer, apiKey) };
   }
   for (const secret of [bearer, apiKey]) {
     const key = secret === null ? null : await lookUp(keys, secret);
-    if (key) return { key, foreignCredential: null };
+    if (key) return { key, passthroughCredential: null };
   }
   throw new GatewayError("unauthenticated");
 }
@@ -49,7 +49,7 @@ export async function authenticate(keys: KeyLookup, headers: HeaderView): Promis
  * A credential of somebody else's, for the subscription lane. Whatever has the form of our keys is none, known or not:
  * one that was revoked, or that another replica has just made, must not reach a vendor either.
  */
-function foreignCredential(bearer: string | null, apiKey: string | null): Call["foreignCredential"] {
+function passthroughCredential(bearer: string | null, apiKey: string | null): Call["passthroughCredential"] {
   if (bearer !== null && !OURS.test(bearer)) {
     return { header: "authorization", value: `Bearer ${bearer}` };
   }
@@ -62,9 +62,9 @@ export const clientKey = (keys: KeyLookup) =>
   new Elysia({ name: "plugin.client-key" }).macro({
     clientKey: {
       async resolve({ request }) {
-        const headers = readOnce(request.headers);
-        const { key, foreignCredential } = await authenticate(keys, headers);
-        return { caller: { key, foreignCredential, headers } satisfies Caller };
+        const headers = cachedHeaders(request.headers);
+        const { key, passthroughCredential } = await authenticate(keys, headers);
+        return { caller: { key, passthroughCredential: passthroughCredential, headers } satisfies Caller };
       },
     },
   });

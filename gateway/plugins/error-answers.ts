@@ -1,9 +1,10 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { WireName } from "../call.ts";
 import { ERRORS, type ErrorType, GatewayError } from "../errors.ts";
-import { type ErrorTold, WIRES } from "../providers/wires.ts";
+import type { ErrorContext } from "../providers/wire.ts";
+import { WIRES } from "../providers/wires.ts";
+import type { WireName } from "../surface-facts.ts";
 
 /** Whose error vocabulary an address speaks; the first match counts. This decides wording only, never access. */
 const SHAPES: readonly { prefix: string; needsHeader?: string; wire: WireName }[] = [
@@ -22,7 +23,7 @@ export function errorAnswer(error: unknown, request: Request): Response {
   return shaped(request, { type, message, requestId, details, headers });
 }
 
-type Shaped = ErrorTold & { type: ErrorType; message: string; headers: GatewayError["headers"] };
+type Shaped = ErrorContext & { type: ErrorType; message: string; headers: GatewayError["headers"] };
 
 function shaped(request: Request, it: Shaped): Response {
   const facts = ERRORS[it.type];

@@ -1,7 +1,7 @@
 /** An exact decimal number: `digits / 10^scale`. Money and prices are these, never floats. */
 export type Decimal = { readonly digits: bigint; readonly scale: number };
 
-export const ZERO: Decimal = Object.freeze({ digits: 0n, scale: 0 });
+export const DECIMAL_ZERO: Decimal = Object.freeze({ digits: 0n, scale: 0 });
 
 const FORM = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 

@@ -15,7 +15,7 @@ export const isPricedApart = (tier: unknown): boolean => typeof tier === "string
 const WITHIN_US = "us";
 
 /** An answer to be priced: who gave it, by which model and tier, when, and what it used. */
-export type Answered = {
+export type AnswerToPrice = {
   provider: Pick<Provider, "kind" | "name">;
   /** Null where the client named none. */
   model: string | null;
@@ -30,10 +30,10 @@ export type Answered = {
  * What an answer cost, by the model that was asked for; the provider's own name for it helps only where that one has no
  * price. A tier whose price nobody knows leaves the answer unpriced, never at a wrong price.
  */
-export function priceAnswer(book: PriceBook, answered: Answered): Priced {
+export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
   const { provider, model, responseModel, serviceTier, usage, at } = answered;
   if (isPricedApart(serviceTier)) return UNPRICED;
-  const priceOf = (name: string) => book.priceOf(provider.kind, provider.name, name, at.getTime());
+  const priceOf = (name: string) => book.priceOf(provider, name, at.getTime());
   const price =
     (model === null ? null : priceOf(model)) ?? (responseModel === null ? null : priceOf(responseModel));
   return priceCall(price && serviceTier === WITHIN_US ? withinUs(price) : price, usage);

@@ -1,12 +1,12 @@
-import type { WireName } from "../call.ts";
 import type { PriceOverride, Provider } from "../directory.ts";
+import type { WireName } from "../surface-facts.ts";
 import { parseDecimal } from "./decimal.ts";
-import { type Listed, listedModel, withHourWrites } from "./price-list.ts";
+import { type ListedModel, listedModel, withHourWrites } from "./price-list.ts";
 import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
 
 type ProviderKind = Provider["kind"];
 
-/** What the catalogue of providers says of the prices of a kind (providers/catalog.ts). */
+/** A provider kind's prices in the catalogue (providers/catalog.ts). */
 type PriceSource = {
   wire: WireName;
   priceIds: readonly string[];
@@ -19,16 +19,16 @@ type OwnPrice = { input: string; output: string; image?: string; character?: str
 
 export type PriceBook = {
   /** The price in force at `atMs` (milliseconds since 1970): an administrator's, else the built-in list's; else null. */
-  priceOf(kind: ProviderKind, providerName: string, model: string, atMs: number): PriceEntry | null;
+  priceOf(provider: Pick<Provider, "kind" | "name">, model: string, atMs: number): PriceEntry | null;
   /** Whether the built-in list has the model for that kind of provider. */
   knows(kind: ProviderKind, model: string): boolean;
-  /** Null: the list does not say. */
+  /** Null: not in the list. */
   limits(kind: ProviderKind, model: string): { contextTokens: number | null };
 };
 
 type Overriding = { override: PriceOverride; price: PriceEntry };
 
-/** Model names come from clients: so many answers of the list are kept, then it is asked afresh. */
+/** Clients choose the model names, so the cache is bounded. */
 const LISTED_KEPT_MAX = 4096;
 const MINUTE_MS = 60_000;
 
@@ -41,15 +41,21 @@ export function priceBook(
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
 ): PriceBook {
   const byModel = Map.groupBy(overrides.map(overriding), ({ override }) => override.model);
-  const kept = new Map<string, { listed: Listed | null }>();
+  const kept = new Map<string, { listed: ListedModel | null }>();
 
-  const listed = (kind: ProviderKind, model: string, atMs: number): Listed | null => {
+  const ownModel = (kind: ProviderKind, model: string): ListedModel | null => {
+    const { prices = {} } = catalog[kind];
+    const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
+    return own ? { price: ownPrice(`${kind}/${model}`, own), contextTokens: null, timeless: true } : null;
+  };
+
+  const listed = (kind: ProviderKind, model: string, atMs: number): ListedModel | null => {
     const always = `${kind} ${model}`;
     // Prices that depend on the time change at full minutes only.
     const minute = `${always} ${Math.floor(atMs / MINUTE_MS)}`;
     const known = kept.get(always) ?? kept.get(minute);
     if (known !== undefined) return known.listed;
-    const found = listedFor(kind, catalog[kind], model, atMs);
+    const found = ownModel(kind, model) ?? listedUnder(catalog[kind], model, atMs);
     if (kept.size >= LISTED_KEPT_MAX) kept.clear();
     kept.set(found && !found.timeless ? minute : always, { listed: found });
     return found;
@@ -59,8 +65,8 @@ export function priceBook(
     listed(kind, model, atMs)?.price ?? null;
 
   return {
-    priceOf(kind, providerName, model, atMs) {
-      const own = overridden(byModel.get(model) ?? [], providerName, atMs);
+    priceOf({ kind, name }, model, atMs) {
+      const own = overridden(byModel.get(model) ?? [], name, atMs);
       return own ? withSearches(own, listPrice(kind, model, atMs)) : listPrice(kind, model, atMs);
     },
     knows: (kind, model) => listed(kind, model, 0) !== null,
@@ -78,7 +84,7 @@ function overridden(found: readonly Overriding[], providerName: string, atMs: nu
   return best?.price ?? null;
 }
 
-/** An administrator cannot say what a search of the web costs: of the list's price that much still holds. */
+/** An administrator cannot set the price of a web search, so the list's price applies. */
 function withSearches(own: PriceEntry, list: PriceEntry | null): PriceEntry {
   const searches = list?.rates.web_search;
   return searches ? { ...own, rates: { ...own.rates, web_search: searches } } : own;
@@ -110,10 +116,8 @@ function overriding(override: PriceOverride): Overriding {
   return { override, price: { entry: `override:${override.id}`, rates } };
 }
 
-function listedFor(kind: ProviderKind, source: PriceSource, model: string, atMs: number): Listed | null {
-  const { wire, priceIds, modelPrefix = "", prices = {} } = source;
-  const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
-  if (own) return { price: ownPrice(`${kind}/${model}`, own), contextTokens: null, timeless: true };
+function listedUnder(source: PriceSource, model: string, atMs: number): ListedModel | null {
+  const { wire, priceIds, modelPrefix = "" } = source;
   const bare = model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;
   const found = listedModel(priceIds, bare, atMs);
   if (!found?.price || wire !== "messages") return found;

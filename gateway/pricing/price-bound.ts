@@ -1,4 +1,4 @@
-import { type Decimal, isOver, plus, times, ZERO } from "./decimal.ts";
+import { DECIMAL_ZERO, type Decimal, isOver, plus, times } from "./decimal.ts";
 import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
 
 /** Counts that a call stays within. */
@@ -29,14 +29,14 @@ export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal
     [["call"], 1],
   ];
   return lines.reduce(
-    (sum, [units, count]) => plus(sum, times(dearest(entry.rates, units, bound.inputTokens), count)),
-    ZERO,
+    (sum, [units, count]) => plus(sum, times(highestPrice(entry.rates, units, bound.inputTokens), count)),
+    DECIMAL_ZERO,
   );
 }
 
 /** The highest price among the units, at any input up to `inputTokens`. */
-function dearest(rates: Rates, units: readonly PriceUnit[], inputTokens: number): Decimal {
-  let most = ZERO;
+function highestPrice(rates: Rates, units: readonly PriceUnit[], inputTokens: number): Decimal {
+  let most = DECIMAL_ZERO;
   for (const unit of units) {
     const rate = rates[unit];
     if (!rate) continue;

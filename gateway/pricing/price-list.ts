@@ -1,8 +1,8 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { type Decimal, decimalOfNumber } from "./decimal.ts";
 import {
-  isListed,
-  LIST,
+  isListPrice,
+  LIST_PREFIX,
   PLACES,
   type PriceEntry,
   type PriceUnit,
@@ -14,7 +14,7 @@ import {
 } from "./rate.ts";
 
 /** What the built-in list says of a model at one time. */
-export type Listed = {
+export type ListedModel = {
   /** Null where the list prices something that we do not count, such as image tokens apart from text, or lacks what is charged besides. */
   price: PriceEntry | null;
   contextTokens: number | null;
@@ -52,7 +52,7 @@ const NAME_LENGTH_MAX = 200;
  * What the list says of `model` at `atMs` (milliseconds since 1970), under the first of the list's provider ids that
  * has it; null where none has. Prices that change by date or time of day are those of that moment (UTC).
  */
-export function listedModel(priceIds: readonly string[], model: string, atMs: number): Listed | null {
+export function listedModel(priceIds: readonly string[], model: string, atMs: number): ListedModel | null {
   if (model.length > NAME_LENGTH_MAX) return null;
   for (const providerId of priceIds) {
     // The amounts that it calculates are floats: only its matching and its prices are used.
@@ -60,7 +60,9 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
     if (!found) continue;
     const feeUntold = SEARCHES_UNTOLD.test(model) && found.model_price["requests_kcount"] === undefined;
     return {
-      price: feeUntold ? null : entryOf(`${LIST}${found.provider.id}/${found.model.id}`, found.model_price),
+      price: feeUntold
+        ? null
+        : entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, found.model_price),
       contextTokens: found.model.context_window ?? null,
       timeless: !Array.isArray(found.model.prices),
     };
@@ -101,7 +103,7 @@ export function withHourWrites(price: PriceEntry): PriceEntry {
  * pricing of data residency). An administrator's price is what it says.
  */
 export function withinUs(price: PriceEntry): PriceEntry {
-  if (!isListed(price)) return price;
+  if (!isListPrice(price)) return price;
   const rates: { -readonly [unit in keyof Rates]: Rate } = { ...price.rates };
   for (const unit of TOKEN_UNITS) {
     const usual = rates[unit];

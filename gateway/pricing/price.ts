@@ -1,10 +1,10 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
-import { type Decimal, formatDecimal, plus, times, ZERO } from "./decimal.ts";
+import { DECIMAL_ZERO, type Decimal, formatDecimal, plus, times } from "./decimal.ts";
 import {
   amountAt,
-  isListed,
+  isListPrice,
   PIECE_UNITS,
   type PriceEntry,
   type PriceUnit,
@@ -87,7 +87,7 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
 
 /** Searches of the web that the list has no price for are not free. An administrator's price is all that there is to pay. */
 const searchesUnknown = (entry: PriceEntry, { web_search }: Counts): boolean =>
-  isListed(entry) && (web_search ?? 0) > 0 && !entry.rates.web_search;
+  isListPrice(entry) && (web_search ?? 0) > 0 && !entry.rates.web_search;
 
 type Bill = { rates: Rates; counts: Counts; input: number };
 
@@ -97,7 +97,7 @@ function billed(
   { rates, counts, input }: Bill,
 ): { rows: PriceRow[]; cost: Decimal } {
   const rows: PriceRow[] = [];
-  let cost = ZERO;
+  let cost = DECIMAL_ZERO;
   for (const unit of units) {
     const count = counts[unit];
     const rate = count ? rateOf(rates, unit) : null;

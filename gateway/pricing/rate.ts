@@ -31,8 +31,8 @@ export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 export type PriceEntry = { entry: string; rates: Rates };
 
 /** How the name of a price of the built-in list begins. */
-export const LIST = "list:";
-export const isListed = ({ entry }: PriceEntry): boolean => entry.startsWith(LIST);
+export const LIST_PREFIX = "list:";
+export const isListPrice = ({ entry }: PriceEntry): boolean => entry.startsWith(LIST_PREFIX);
 
 /** Prices are published per so many units: the power of ten. */
 export const PLACES = { million: 6, thousand: 3, one: 0 } as const;

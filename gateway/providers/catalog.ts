@@ -1,4 +1,4 @@
-import type { SurfaceName, WireName } from "../call.ts";
+import type { SurfaceName, WireName } from "../surface-facts.ts";
 
 /** What the gateway needs to know of a kind of provider. */
 export type ProviderFacts = {
@@ -25,7 +25,7 @@ export type ProviderFacts = {
   /** The vendor's own hosts: where a caller's own subscription may be used (subscription lane). */
   vendorHosts: readonly string[];
   /** Whether it takes `stream_options.include_usage`; some refuse the member, some tell usage unasked. */
-  asksForStreamUsage: boolean;
+  acceptsStreamUsageOption: boolean;
   /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
@@ -49,7 +49,7 @@ const OPENAI_LIKE = {
   auth: "bearer",
   envKey: null,
   vendorHosts: [],
-  asksForStreamUsage: true,
+  acceptsStreamUsageOption: true,
   outputLimitMember: "max_tokens",
   reasoningOutsideCompletion: false,
   priceIds: [],
@@ -61,6 +61,14 @@ const ANTHROPIC_LIKE = {
   otherWires: [],
   auth: "x-api-key",
 } as const satisfies ProviderFacts;
+
+/** A vendor that differs from OpenAI in nothing but its address, its key and its prices. */
+const vendor = (baseUrl: string, envKey: string, priceIds: readonly string[]) => ({
+  ...OPENAI_LIKE,
+  baseUrl,
+  envKey,
+  priceIds,
+});
 
 /** One row for each kind of provider. A new one that speaks a known wire is a row and no function. */
 export const PROVIDERS = {
@@ -125,33 +133,13 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.mistral.ai/v1",
     envKey: "MISTRAL_API_KEY",
-    asksForStreamUsage: false,
+    acceptsStreamUsageOption: false,
     priceIds: ["mistral"],
   },
-  groq: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.groq.com/openai/v1",
-    envKey: "GROQ_API_KEY",
-    priceIds: ["groq"],
-  },
-  together: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.together.xyz/v1",
-    envKey: "TOGETHER_API_KEY",
-    priceIds: ["together"],
-  },
-  openrouter: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://openrouter.ai/api/v1",
-    envKey: "OPENROUTER_API_KEY",
-    priceIds: ["openrouter"],
-  },
-  deepseek: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.deepseek.com/v1",
-    envKey: "DEEPSEEK_API_KEY",
-    priceIds: ["deepseek"],
-  },
+  groq: vendor("https://api.groq.com/openai/v1", "GROQ_API_KEY", ["groq"]),
+  together: vendor("https://api.together.xyz/v1", "TOGETHER_API_KEY", ["together"]),
+  openrouter: vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ["openrouter"]),
+  deepseek: vendor("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", ["deepseek"]),
   xai: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.x.ai/v1",
@@ -159,39 +147,24 @@ export const PROVIDERS = {
     reasoningOutsideCompletion: true,
     priceIds: ["x-ai"],
   },
-  fireworks: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.fireworks.ai/inference/v1",
-    envKey: "FIREWORKS_API_KEY",
-    priceIds: ["fireworks"],
-  },
-  cerebras: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.cerebras.ai/v1",
-    envKey: "CEREBRAS_API_KEY",
-    priceIds: ["cerebras"],
-  },
+  fireworks: vendor("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ["fireworks"]),
+  cerebras: vendor("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", ["cerebras"]),
   // Tells usage on every chunk unasked.
   perplexity: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.perplexity.ai",
     envKey: "PERPLEXITY_API_KEY",
-    asksForStreamUsage: false,
+    acceptsStreamUsageOption: false,
     priceIds: ["perplexity"],
   },
-  moonshot: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.moonshot.ai/v1",
-    envKey: "MOONSHOT_API_KEY",
-    priceIds: ["moonshotai"],
-  },
+  moonshot: vendor("https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", ["moonshotai"]),
   // The Compatibility API refuses `stream_options`, and has no reranker.
   cohere: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.cohere.ai/compatibility/v1",
     hostPaths: { rerank: "/v1/rerank", "rerank.v2": "/v2/rerank" },
     envKey: "COHERE_API_KEY",
-    asksForStreamUsage: false,
+    acceptsStreamUsageOption: false,
     priceIds: ["cohere"],
   },
   deepinfra: {
@@ -199,18 +172,8 @@ export const PROVIDERS = {
     baseUrl: "https://api.deepinfra.com/v1/openai",
     envKey: "DEEPINFRA_API_KEY",
   },
-  minimax: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.minimax.io/v1",
-    envKey: "MINIMAX_API_KEY",
-    priceIds: ["minimax"],
-  },
-  zai: {
-    ...OPENAI_LIKE,
-    baseUrl: "https://api.z.ai/api/paas/v4",
-    envKey: "ZAI_API_KEY",
-    priceIds: ["zai"],
-  },
+  minimax: vendor("https://api.minimax.io/v1", "MINIMAX_API_KEY", ["minimax"]),
+  zai: vendor("https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ["zai"]),
   ollama: { ...OPENAI_LIKE, rootPath: "/v1", auth: "none" },
   vllm: { ...OPENAI_LIKE, rootPath: "/v1", auth: "none" },
   "openai-compatible": { ...OPENAI_LIKE, auth: "none" },
@@ -228,5 +191,3 @@ export const PROVIDERS = {
 } as const satisfies Record<string, ProviderFacts>;
 
 export type ProviderKind = keyof typeof PROVIDERS;
-
-export const isProviderKind = (name: string): name is ProviderKind => Object.hasOwn(PROVIDERS, name);

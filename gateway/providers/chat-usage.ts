@@ -1,26 +1,26 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { ProviderFacts } from "./catalog.ts";
-import { countOf, listOf, objectOf, partOf, sumOf, type Told } from "./provider-json.ts";
+import { countOf, listOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
 
 /**
  * The usage object of an answer or chunk of the chat wire, wherever the provider puts it: at the top, under `x_groq`
  * (Groq's streams, sometimes beside one at the top: then they are the same), or on the choice (Moonshot's streams).
  */
-export const usageIn = (told: Told): Told | null =>
-  objectOf(told["usage"]) ??
-  objectOf(objectOf(told["x_groq"])?.["usage"]) ??
-  objectOf(objectOf(listOf(told["choices"])[0])?.["usage"]);
+export const usageIn = (answer: ProviderObject): ProviderObject | null =>
+  objectOf(answer["usage"]) ??
+  objectOf(objectOf(answer["x_groq"])?.["usage"]) ??
+  objectOf(objectOf(listOf(answer["choices"])[0])?.["usage"]);
 
 /** The chat wire's counts in the normal form. `prompt_tokens` includes cached ones, `completion_tokens` reasoning. */
-export function chatUsage(told: Told, facts: ProviderFacts): Usage {
-  const prompt = countOf(told["prompt_tokens"]);
-  const promptDetails = objectOf(told["prompt_tokens_details"]);
-  const completionDetails = objectOf(told["completion_tokens_details"]);
+export function chatUsage(usage: ProviderObject, facts: ProviderFacts): Usage {
+  const prompt = countOf(usage["prompt_tokens"]);
+  const promptDetails = objectOf(usage["prompt_tokens_details"]);
+  const completionDetails = objectOf(usage["completion_tokens_details"]);
   const reasoning = countOf(completionDetails?.["reasoning_tokens"]);
-  const output = outputOf(told, prompt, reasoning, facts);
-  const cacheRead = cacheReadOf(told, promptDetails);
+  const output = outputOf(usage, { prompt, reasoning }, facts);
+  const cacheRead = cacheReadOf(usage, promptDetails);
   const cacheWrite = countOf(promptDetails?.["cache_write_tokens"]);
-  // Cached counts that exceed the prompt they are part of cannot be right; the prompt's own figure stands.
+  // Cached counts that exceed the prompt they are part of cannot be right; the prompt's own figure is used.
   const cached = partOf(sumOf(cacheRead, cacheWrite), prompt);
   return {
     ...NO_USAGE,
@@ -35,26 +35,25 @@ export function chatUsage(told: Told, facts: ProviderFacts): Usage {
 }
 
 /** OpenAI's field, DeepSeek's, Moonshot's. */
-const cacheReadOf = (told: Told, promptDetails: Told | null): number | null =>
+const cacheReadOf = (usage: ProviderObject, promptDetails: ProviderObject | null): number | null =>
   countOf(promptDetails?.["cached_tokens"]) ??
-  countOf(told["prompt_cache_hit_tokens"]) ??
-  countOf(told["cached_tokens"]);
+  countOf(usage["prompt_cache_hit_tokens"]) ??
+  countOf(usage["cached_tokens"]);
 
 function outputOf(
-  told: Told,
-  prompt: number | null,
-  reasoning: number | null,
+  usage: ProviderObject,
+  { prompt, reasoning }: { prompt: number | null; reasoning: number | null },
   { reasoningOutsideCompletion }: ProviderFacts,
 ): number | null {
-  const completion = countOf(told["completion_tokens"]);
-  const total = countOf(told["total_tokens"]);
+  const completion = countOf(usage["completion_tokens"]);
+  const total = countOf(usage["total_tokens"]);
   const rest = total !== null && prompt !== null && total >= prompt ? total - prompt : null;
   if (completion === null || rest === null) {
     return completion !== null && reasoningOutsideCompletion
       ? sumOf(completion, reasoning)
       : (completion ?? rest);
   }
-  // The total tells by itself that reasoning was counted apart, whoever the provider is.
+  // Whoever the provider is, such a total shows that reasoning was counted separately.
   const apart = rest > completion && (reasoningOutsideCompletion || rest - completion === reasoning);
   return apart ? rest : completion;
 }

@@ -1,18 +1,16 @@
 import type { Reading, StreamReader } from "../reading.ts";
+import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
-import { openaiError } from "./openai-error.ts";
-import { listOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
-import { holds, indexIn, needle, type Search, searchFor, seekIn } from "./telling-text.ts";
-import type { Wire } from "./wires.ts";
+import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** OpenAI's chat completions, and what others made of them. */
 export const CHAT_WIRE: Wire = {
-  ...openaiError,
+  ...openaiErrors,
   readAnswer(bytes, facts) {
-    const told = toldIn(bytes) ?? {};
-    return chatReading({ told, usage: usageIn(told), final: true }, facts);
+    const answer = parseObject(bytes) ?? {};
+    return chatReading({ answer, usage: usageIn(answer), final: true }, facts);
   },
   openStream: chatStream,
   mayBeUsageOnly,
@@ -21,27 +19,25 @@ export const CHAT_WIRE: Wire = {
 function chatStream(facts: ProviderFacts): StreamReader {
   let contentSeen = false;
   let terminalSeen = false;
-  let errorSeen = false;
-  let usage: Told | null = null;
+  let usage: ProviderObject | null = null;
   let final = false;
   let model: string | null = null;
   let tier: string | null = null;
 
-  const take = (chunk: Told) => {
+  const take = (chunk: ProviderObject) => {
     model ??= nameOf(chunk["model"]);
     tier = nameOf(chunk["service_tier"]) ?? tier;
     if (hasContent(chunk)) contentSeen = true;
-    if (objectOf(chunk["error"])) errorSeen = true;
-    const told = usageIn(chunk);
-    if (!told) return;
-    // Some tell a running figure on every chunk: the last one counts, and it is final once the answer is.
-    usage = told;
+    const found = usageIn(chunk);
+    if (!found) return;
+    // Some report running figures on every chunk: the last one counts, and it is final once all choices are.
+    usage = found;
     final ||= listOf(chunk["choices"]).every(isFinished);
   };
 
   return {
     seek(chunk) {
-      const next = seekIn(chunk, SEARCHES);
+      const next = seekAny(chunk, SEARCHES);
       return (from) => (contentSeen ? next(from) : from);
     },
     event(data) {
@@ -49,8 +45,8 @@ function chatStream(facts: ProviderFacts): StreamReader {
         terminalSeen = true;
         return false;
       }
-      if (contentSeen && !tellsMore(data)) return false;
-      const chunk = toldIn(data);
+      if (contentSeen && !hasUsage(data)) return false;
+      const chunk = parseObject(data);
       if (!chunk) return false;
       take(chunk);
       return isUsageOnly(chunk) && mayBeUsageOnly(data);
@@ -61,22 +57,19 @@ function chatStream(facts: ProviderFacts): StreamReader {
     get terminalSeen() {
       return terminalSeen;
     },
-    get errorSeen() {
-      return errorSeen;
-    },
     reading: (complete) =>
-      chatReading({ told: { model, service_tier: tier }, usage, final: complete || final }, facts),
+      chatReading({ answer: { model, service_tier: tier }, usage, final: complete || final }, facts),
   };
 }
 
 const chatReading = (
-  { told, usage, final }: { told: Told; usage: Told | null; final: boolean },
+  { answer, usage, final }: { answer: ProviderObject; usage: ProviderObject | null; final: boolean },
   facts: ProviderFacts,
 ): Reading =>
   readingOf({
     usage: usage && chatUsage(usage, facts),
-    model: nameOf(told["model"]),
-    tier: nameOf(told["service_tier"]),
+    model: nameOf(answer["model"]),
+    tier: nameOf(answer["service_tier"]),
     final,
   });
 
@@ -85,27 +78,26 @@ const isDone = (data: Uint8Array): boolean =>
   data.byteLength <= 16 && decoder.decode(data).trim() === "[DONE]";
 
 const DONE = needle("[DONE]");
-const ERROR = needle('"error"');
 const USAGE = needle('"usage"');
 const USAGE_NULL = needle('"usage":null');
 
-/** A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped. */
-const tellsMore = (data: Uint8Array): boolean => tellsUsage(data) || holds(data, ERROR);
-
 const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
 
-/** Chunks of a stream that was asked for usage all carry `"usage":null` but the last. */
-function tellsUsage(data: Uint8Array): boolean {
+/**
+ * Searches instead of parsing: vendors all spell the name so, and inside a JSON string its quotes would be escaped. In a
+ * stream with usage, every chunk but the last carries `"usage":null`.
+ */
+function hasUsage(data: Uint8Array): boolean {
   for (let at = usageAt(data, 0); at !== -1; at = usageAt(data, at + 1)) {
     if (!NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;
   }
   return false;
 }
 
-/** Passes over the `null` in its usual form. */
+/** The next `"usage"` that is not followed by `null` in its usual spelling; -1 if there is none. */
 const usageAt: Search = (bytes, from) => {
-  let at = indexIn(bytes, USAGE, from);
-  while (at !== -1 && isNullAt(bytes, at)) at = indexIn(bytes, USAGE, at + USAGE_NULL.byteLength);
+  let at = indexOfBytes(bytes, USAGE, from);
+  while (at !== -1 && isNullAt(bytes, at)) at = indexOfBytes(bytes, USAGE, at + USAGE_NULL.byteLength);
   return at;
 };
 
@@ -116,7 +108,7 @@ function isNullAt(bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-const SEARCHES = [usageAt, searchFor(ERROR), searchFor(DONE)];
+const SEARCHES = [usageAt, searcher(DONE)];
 
 /** Members of a delta that are content, in OpenAI's words and others'. A role alone is none. */
 const CONTENT_MEMBERS = [
@@ -131,7 +123,7 @@ const CONTENT_MEMBERS = [
   "images",
 ] as const;
 
-const hasContent = (chunk: Told): boolean =>
+const hasContent = (chunk: ProviderObject): boolean =>
   listOf(chunk["choices"]).some((choice) => {
     const delta = objectOf(objectOf(choice)?.["delta"]);
     return delta !== null && CONTENT_MEMBERS.some((member) => isFilled(delta[member]));
@@ -152,7 +144,7 @@ const INFORMATIVE = [
   "error",
 ] as const;
 
-const isUsageOnly = (chunk: Told): boolean =>
+const isUsageOnly = (chunk: ProviderObject): boolean =>
   Array.isArray(chunk["choices"]) &&
   chunk["choices"].length === 0 &&
   objectOf(chunk["usage"]) !== null &&
@@ -162,7 +154,7 @@ const isUsageOnly = (chunk: Told): boolean =>
 function mayBeUsageOnly(data: Uint8Array): boolean {
   const first = data.find((byte) => byte !== 0x20 && byte !== 0x09);
   if (first !== undefined && first !== 0x7b) return false;
-  return !holds(data, DELTA) && !holds(data, CHOICE);
+  return !includesBytes(data, DELTA) && !includesBytes(data, CHOICE);
 }
 
 const DELTA = needle('"delta":');

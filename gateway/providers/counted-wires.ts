@@ -1,18 +1,16 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { openaiError } from "./openai-error.ts";
-import { countOf, nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
+import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { typedStreams } from "./typed-stream.ts";
-import type { Wire } from "./wires.ts";
+import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** A wire whose answers are never streamed: all there is to know of it is where an answer tells its usage. */
-const counted = (usageOf: (answer: Told) => Usage | null): Wire => ({
-  ...openaiError,
+const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
+  ...openaiErrors,
   readAnswer(bytes) {
-    const answer = toldIn(bytes) ?? {};
+    const answer = parseObject(bytes) ?? {};
     return readingOf({ usage: usageOf(answer), model: nameOf(answer["model"]), tier: null, final: true });
   },
-  openStream: typedStreams({ telling: [], take: () => undefined }),
+  openStream: typedStreams({ markers: [], update: () => undefined }),
   mayBeUsageOnly: () => false,
   endsWithBody: true,
 });
@@ -22,7 +20,7 @@ const readOnly = (input: number | null, output: number | null = null): Partial<U
   input === null ? {} : { uncachedInputTokens: input, outputTokens: output ?? 0 };
 
 /** OpenAI's `prompt_tokens`; some tell the total only. */
-const inputIn = (usage: Told | null): number | null =>
+const inputIn = (usage: ProviderObject | null): number | null =>
   countOf(usage?.["prompt_tokens"]) ?? countOf(usage?.["total_tokens"]);
 
 export const EMBEDDINGS_WIRE = counted((answer) => ({

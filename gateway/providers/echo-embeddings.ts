@@ -1,27 +1,26 @@
-import { echoTokens, jsonAnswer, requestIdOf } from "./echo-text.ts";
-import { countOf, listOf, nameOf, type Told } from "./provider-json.ts";
+import { echoModel, echoTokens, jsonAnswer } from "./echo-text.ts";
+import { countOf, listOf, type ProviderObject } from "./provider-json.ts";
 
-/** Length of a vector where the client asks for none. */
+/** Default length of a vector. */
 const DIMENSIONS = 64;
 const DIMENSIONS_MAX = 4096;
 
 /** The built-in provider's embeddings: the same text always has the same direction, texts that share words near ones. */
-export function echoEmbeddings(body: Told, id: string): Response {
+export function echoEmbeddings(body: ProviderObject): Response {
   const inputs = inputsOf(body["input"]);
   const dimensions = Math.min(countOf(body["dimensions"]) || DIMENSIONS, DIMENSIONS_MAX);
   const encode = body["encoding_format"] === "base64" ? base64 : (vector: Float32Array) => [...vector];
   const tokens = inputs.reduce((sum, input) => sum + tokensOf(input), 0);
-  const answer = {
+  return jsonAnswer({
     object: "list",
     data: inputs.map((input, index) => ({
       object: "embedding",
       index,
       embedding: encode(vectorOf(input, dimensions)),
     })),
-    model: nameOf(body["model"]) ?? "echo",
+    model: echoModel(body),
     usage: { prompt_tokens: tokens, total_tokens: tokens },
-  };
-  return jsonAnswer(answer, 200, requestIdOf(id));
+  });
 }
 
 /** One text, several, the tokens of one, or those of several. */
@@ -48,5 +47,5 @@ function vectorOf(input: Input, dimensions: number): Float32Array {
   return vector.map((value) => value / length);
 }
 
-/** What the vendor's client asks for: 32-bit floats, little end first. */
+/** 32-bit floats, little-endian, as the vendor's clients ask for. */
 const base64 = (vector: Float32Array): string => Buffer.from(vector.buffer).toString("base64");

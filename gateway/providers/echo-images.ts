@@ -1,5 +1,5 @@
-import { jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
-import { countOf, type Told } from "./provider-json.ts";
+import { jsonAnswer, streamAnswer } from "./echo-text.ts";
+import { countOf, type ProviderObject } from "./provider-json.ts";
 
 /** A grey pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";
@@ -10,18 +10,18 @@ const PARTIAL_IMAGES_MAX = 3;
 /** The built-in provider's images, of one pixel each; a stream has as many partial ones as were asked for. */
 const imagesOf =
   (kind: "image_generation" | "image_edit") =>
-  (body: Told, id: string): Response => {
+  (body: ProviderObject): Response => {
     const n = Math.min(Math.max(countOf(body["n"]) ?? 1, 1), IMAGES_MAX);
-    if (body["stream"] === true) return streamAnswer(eventsOf(kind, n, partialImages(body)), requestIdOf(id));
+    if (body["stream"] === true) return streamAnswer(eventsOf(kind, n, partialImages(body)));
     const image =
       body["response_format"] === "url" ? { url: `data:image/png;base64,${PNG}` } : { b64_json: PNG };
-    return jsonAnswer({ created: 0, data: Array.from({ length: n }, () => image) }, 200, requestIdOf(id));
+    return jsonAnswer({ created: 0, data: Array.from({ length: n }, () => image) });
   };
 
 export const echoImages = imagesOf("image_generation");
 export const echoImageEdits = imagesOf("image_edit");
 
-const partialImages = (body: Told): number =>
+const partialImages = (body: ProviderObject): number =>
   Math.min(countOf(body["partial_images"]) ?? 0, PARTIAL_IMAGES_MAX);
 
 function eventsOf(kind: string, images: number, partial: number): string {

@@ -1,5 +1,5 @@
-import { jsonAnswer, requestIdOf } from "./echo-text.ts";
-import { nameOf, type Told } from "./provider-json.ts";
+import { echoModel, jsonAnswer } from "./echo-text.ts";
+import type { ProviderObject } from "./provider-json.ts";
 
 const CATEGORIES = [
   "harassment",
@@ -26,14 +26,13 @@ const FOUND_NOTHING = {
   category_applied_input_types: everywhere([]),
 };
 
-/** The built-in provider's moderation: it has the vendor's shape and finds nothing, because it does not look. */
-export function echoModerations(body: Told, id: string): Response {
+/** The built-in provider's moderation: it has the vendor's shape and never flags anything. */
+export function echoModerations(body: ProviderObject, id: string): Response {
   const { input } = body;
   const texts = Array.isArray(input) && input.every((one) => typeof one === "string") ? input.length : 1;
-  const answer = {
+  return jsonAnswer({
     id: `modr-echo-${id}`,
-    model: nameOf(body["model"]) ?? "echo",
+    model: echoModel(body),
     results: Array.from({ length: texts }, () => FOUND_NOTHING),
-  };
-  return jsonAnswer(answer, 200, requestIdOf(id));
+  });
 }

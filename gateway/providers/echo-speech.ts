@@ -1,5 +1,5 @@
-import { echoTokens, jsonAnswer, requestIdOf, streamAnswer } from "./echo-text.ts";
-import type { Told } from "./provider-json.ts";
+import { echoTokens, refusalAnswer, streamAnswer } from "./echo-text.ts";
+import type { ProviderObject } from "./provider-json.ts";
 
 /** Samples of a second, of 16 bits each, and how long a token sounds. */
 const SAMPLES_PER_SECOND = 24_000;
@@ -16,24 +16,19 @@ const FORMATS = {
 const isFormat = (name: unknown): name is keyof typeof FORMATS =>
   typeof name === "string" && Object.hasOwn(FORMATS, name);
 
-/** The built-in provider's speech: silence, the longer the more there is to say. */
-export function echoSpeech(body: Told, id: string): Response {
-  const asked = body["response_format"] ?? "mp3";
-  if (!isFormat(asked)) return refusal(`response_format: one of ${Object.keys(FORMATS).join(", ")}.`, id);
-  const { type, sound } = FORMATS[asked];
+/** The built-in provider's speech: silence, as long as the text would take. */
+export function echoSpeech(body: ProviderObject): Response {
+  const format = body["response_format"] ?? "mp3";
+  if (!isFormat(format)) {
+    return refusalAnswer(`response_format: one of ${Object.keys(FORMATS).join(", ")}.`, "response_format");
+  }
+  const { type, sound } = FORMATS[format];
   const bytes = sound(Math.min(echoTokens(String(body["input"])), TOKENS_MAX));
-  if (body["stream_format"] === "sse") return streamAnswer(eventsOf(bytes), requestIdOf(id));
-  return new Response(new Uint8Array(bytes), { headers: { "content-type": type, ...requestIdOf(id) } });
+  if (body["stream_format"] === "sse") return streamAnswer(eventsOf(bytes));
+  return new Response(new Uint8Array(bytes), { headers: { "content-type": type } });
 }
 
-const refusal = (message: string, id: string): Response =>
-  jsonAnswer(
-    { error: { message, type: "invalid_request_error", param: "response_format", code: null } },
-    400,
-    requestIdOf(id),
-  );
-
-/** Its speech is priced by the character, so it has no tokens to tell. */
+/** Speech is priced by the character, so its events report no tokens. */
 const eventsOf = (bytes: Buffer): string =>
   [{ type: "speech.audio.delta", audio: bytes.toString("base64") }, { type: "speech.audio.done" }]
     .map((event) => `data: ${JSON.stringify(event)}\n\n`)

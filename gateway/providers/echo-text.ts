@@ -1,41 +1,36 @@
-import { listOf, objectOf, type Told } from "./provider-json.ts";
-
-/** What the built-in provider says to a body, and what that counts. */
-export type Echoed = {
-  text: string;
-  /** `text` in pieces of one token each. */
-  pieces: string[];
-  inputTokens: number;
-  outputTokens: number;
-  /** The answer ends at its limit, not where the text does. */
-  cut: boolean;
-};
+import { listOf, nameOf, objectOf, type ProviderObject } from "./provider-json.ts";
+import type { TextAnswer } from "./text-answer.ts";
 
 const CODE_POINTS_PER_TOKEN = 4;
 
-/** Longest answer, in tokens, like any model's. */
+/** Longest answer, in tokens. */
 const OUTPUT_TOKENS_MAX = 4096;
 
-/** Tokens of a text by the rule of the built-in provider: one for every four Unicode code points begun. */
+/** Tokens of a text as the built-in provider counts them: one for every four Unicode code points begun. */
 export const echoTokens = (text: string): number => Math.ceil(codePoints(text) / CODE_POINTS_PER_TOKEN);
 
-/**
- * The echo of a chat or messages body: the text of its last user message, cut at `outputTokensMax` tokens. The input
- * counts every text of `system` and `messages`.
- */
-export function echoOf(body: Told, outputTokensMax: number | null): Echoed {
+/** The model that an answer of the built-in provider names. */
+export const echoModel = (body: ProviderObject): string => nameOf(body["model"]) ?? "echo";
+
+/** Input tokens of a chat or messages body: all texts of `system` and `messages`. */
+export function echoInputTokens(body: ProviderObject): number {
+  const messages = listOf(body["messages"]).map((message) => objectOf(message)?.["content"]);
+  return [body["system"], ...messages].flatMap(textsOf).reduce((sum, text) => sum + echoTokens(text), 0);
+}
+
+type Echo = Pick<TextAnswer, "pieces" | "inputTokens" | "outputTokens" | "truncated">;
+
+/** The text of a chat or messages body's last user message, cut at `outputTokensMax` tokens. */
+export function echoReply(body: ProviderObject, outputTokensMax: number | null): Echo {
   const messages = listOf(body["messages"]).map(objectOf);
   const last = messages.findLast((message) => message?.["role"] === "user");
   const whole = textsOf(last?.["content"]).join("\n");
-  const limit = Math.min(outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX);
-  const pieces = piecesOf(whole, limit);
-  const texts = [body["system"], ...messages.map((message) => message?.["content"])].flatMap(textsOf);
+  const pieces = piecesOf(whole, Math.min(outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX));
   return {
-    text: pieces.join(""),
     pieces,
-    inputTokens: texts.reduce((sum, text) => sum + echoTokens(text), 0),
+    inputTokens: echoInputTokens(body),
     outputTokens: pieces.length,
-    cut: echoTokens(whole) > pieces.length,
+    truncated: echoTokens(whole) > pieces.length,
   };
 }
 
@@ -48,6 +43,7 @@ function textsOf(content: unknown): string[] {
   });
 }
 
+/** The text in pieces of one token each. */
 function piecesOf(text: string, piecesMax: number): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -68,18 +64,18 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The header that tells a call's id in OpenAI's manner. */
-export const requestIdOf = (id: string) => ({ "x-request-id": `req_echo_${id}` });
+/** An answer of JSON text. */
+export const textAnswer = (json: string, status = 200): Response =>
+  new Response(json, { status, headers: { "content-type": "application/json" } });
 
-/** A JSON answer of the built-in provider. */
-export const jsonAnswer = (body: unknown, status: number, headers: Record<string, string>): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json", ...headers },
-  });
+export const jsonAnswer = (body: object, status?: number): Response =>
+  textAnswer(JSON.stringify(body), status);
 
-/** An event stream of the built-in provider. */
-export const streamAnswer = (events: string, headers: Record<string, string>): Response =>
+export const streamAnswer = (events: string): Response =>
   new Response(events, {
-    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", ...headers },
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" },
   });
+
+/** A refusal on the OpenAI wires. `param` names the member at fault. */
+export const refusalAnswer = (message: string, param: string | null = null): Response =>
+  jsonAnswer({ error: { message, type: "invalid_request_error", param, code: null } }, 400);

@@ -1,63 +1,133 @@
-import type { SurfaceName } from "../call.ts";
-import { echoChat, refuseChat } from "./echo-chat.ts";
+import type { SurfaceName, WireName } from "../surface-facts.ts";
+import { SURFACES } from "../surface-facts.ts";
 import { echoEmbeddings } from "./echo-embeddings.ts";
 import { echoImageEdits, echoImages } from "./echo-images.ts";
-import { echoCountTokens, echoMessages, refuseMessages } from "./echo-messages.ts";
 import { echoModerations } from "./echo-moderations.ts";
 import { echoRerank, echoRerankV2 } from "./echo-rerank.ts";
-import { echoResponses } from "./echo-responses.ts";
 import { echoSpeech } from "./echo-speech.ts";
-import { echoTranscription } from "./echo-transcription.ts";
-import { type Told, toldIn } from "./provider-json.ts";
+import {
+  echoInputTokens,
+  echoModel,
+  echoReply,
+  jsonAnswer,
+  refusalAnswer,
+  streamAnswer,
+  textAnswer,
+} from "./echo-text.ts";
+import { countOf, listOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { TEXT_WIRES, type TextWire } from "./text-wires.ts";
+import { WIRES } from "./wires.ts";
 
-/** How the built-in provider answers a surface, and how it refuses a body that it cannot read. */
+/** How the built-in provider answers a surface. `id` is a hash of the request's bytes. */
 type Echo = {
-  /** The member without which there is nothing to answer, and what it must be. */
+  /** The member without which there is nothing to answer, and its type. */
   needs: { member: string; kind: "list" | "text" | "text or list" };
-  answer(body: Told, id: string): Response;
-  refuse(message: string, id: string): Response;
+  answer(body: ProviderObject, id: string): Response;
 };
 
 const CONVERSATION = { member: "messages", kind: "list" } as const;
 const TEXTS = { member: "input", kind: "text or list" } as const;
+const TEXT = { member: "input", kind: "text" } as const;
 const DOCUMENTS = { member: "documents", kind: "list" } as const;
 const PROMPT = { member: "prompt", kind: "text" } as const;
 const MODEL = { member: "model", kind: "text" } as const;
-const SPOKEN = { member: "input", kind: "text" } as const;
+
+const echoChat = echoText("chat", (body) =>
+  echoReply(body, countOf(body["max_completion_tokens"]) ?? countOf(body["max_tokens"])),
+);
+const echoMessages = echoText("messages", (body) => echoReply(body, countOf(body["max_tokens"])));
+const echoResponses = echoText("responses", (body) =>
+  echoReply(conversationOf(body), countOf(body["max_output_tokens"])),
+);
 
 const ECHOES = {
-  "chat.completions": { needs: CONVERSATION, answer: echoChat, refuse: refuseChat },
-  messages: { needs: CONVERSATION, answer: echoMessages, refuse: refuseMessages },
-  "messages.count_tokens": { needs: CONVERSATION, answer: echoCountTokens, refuse: refuseMessages },
-  responses: { needs: TEXTS, answer: echoResponses, refuse: refuseChat },
-  embeddings: { needs: TEXTS, answer: echoEmbeddings, refuse: refuseChat },
-  moderations: { needs: TEXTS, answer: echoModerations, refuse: refuseChat },
-  "images.generations": { needs: PROMPT, answer: echoImages, refuse: refuseChat },
-  "images.edits": { needs: PROMPT, answer: echoImageEdits, refuse: refuseChat },
-  "images.variations": { needs: MODEL, answer: echoImageEdits, refuse: refuseChat },
-  "audio.transcriptions": { needs: MODEL, answer: echoTranscription, refuse: refuseChat },
-  "audio.translations": { needs: MODEL, answer: echoTranscription, refuse: refuseChat },
-  "audio.speech": { needs: SPOKEN, answer: echoSpeech, refuse: refuseChat },
-  rerank: { needs: DOCUMENTS, answer: echoRerank, refuse: refuseChat },
-  "rerank.v2": { needs: DOCUMENTS, answer: echoRerankV2, refuse: refuseChat },
+  "chat.completions": { needs: CONVERSATION, answer: echoChat },
+  messages: { needs: CONVERSATION, answer: echoMessages },
+  "messages.count_tokens": {
+    needs: CONVERSATION,
+    answer: (body) => jsonAnswer({ input_tokens: echoInputTokens(body) }),
+  },
+  responses: { needs: TEXTS, answer: echoResponses },
+  embeddings: { needs: TEXTS, answer: echoEmbeddings },
+  moderations: { needs: TEXTS, answer: echoModerations },
+  "images.generations": { needs: PROMPT, answer: echoImages },
+  "images.edits": { needs: PROMPT, answer: echoImageEdits },
+  "images.variations": { needs: MODEL, answer: echoImageEdits },
+  "audio.transcriptions": { needs: MODEL, answer: emptyTranscription },
+  "audio.translations": { needs: MODEL, answer: emptyTranscription },
+  "audio.speech": { needs: TEXT, answer: echoSpeech },
+  rerank: { needs: DOCUMENTS, answer: echoRerank },
+  "rerank.v2": { needs: DOCUMENTS, answer: echoRerankV2 },
 } as const satisfies Record<SurfaceName, Echo>;
 
-const isA = {
+const IS_KIND = {
   list: (value: unknown) => Array.isArray(value),
   text: (value: unknown) => typeof value === "string",
   "text or list": (value: unknown) => typeof value === "string" || Array.isArray(value),
 } as const satisfies Record<Echo["needs"]["kind"], (value: unknown) => boolean>;
 
 /**
- * The built-in provider's answer, plain or streamed, exactly as the vendor whose wire it is would frame it: on the
- * surfaces of conversations the text of the last user message. The same bytes always get the same answer; it has no clock, so `created` is 0.
+ * The built-in provider's answer, plain or streamed, framed exactly as the wire's vendor would frame it. In a
+ * conversation it repeats the last user message. The same bytes always get the same answer; `created` is always 0.
  */
 export function echoFetch(request: { surface: SurfaceName; bytes: Uint8Array }): Response {
-  const echo: Echo = ECHOES[request.surface];
+  const { needs, answer }: Echo = ECHOES[request.surface];
+  const { wire } = SURFACES[request.surface];
   const id = Bun.hash(request.bytes).toString(16).padStart(16, "0");
-  const body = toldIn(request.bytes);
-  if (!body) return echo.refuse("The body is not a JSON object.", id);
-  const { member, kind } = echo.needs;
-  if (!isA[kind](body[member])) return echo.refuse(`${member}: a ${kind} is required.`, id);
-  return echo.answer(body, id);
+  const requestId = `req_echo_${id}`;
+  const body = parseObject(request.bytes);
+  const fault = !body
+    ? "The body is not a JSON object."
+    : IS_KIND[needs.kind](body[needs.member])
+      ? null
+      : `${needs.member}: a ${needs.kind} is required.`;
+  const response = body && fault === null ? answer(body, id) : refusal(wire, fault ?? "", requestId);
+  response.headers.set(WIRES[wire].requestIdHeader, requestId);
+  return response;
+}
+
+const refusal = (wire: WireName, message: string, requestId: string): Response =>
+  wire === "messages"
+    ? jsonAnswer(
+        { type: "error", error: { type: "invalid_request_error", message }, request_id: requestId },
+        400,
+      )
+    : refusalAnswer(message);
+
+function echoText(
+  wire: TextWire,
+  reply: (body: ProviderObject) => ReturnType<typeof echoReply>,
+): Echo["answer"] {
+  return (body, id) => {
+    const streamed = body["stream"] === true;
+    const text = TEXT_WIRES[wire]({
+      ...reply(body),
+      id: wire === "chat" ? `echo-${id}` : `echo_${id}`,
+      model: echoModel(body),
+      createdAt: 0,
+      streamed,
+      usageAsked: objectOf(body["stream_options"])?.["include_usage"] === true,
+      request: body,
+    });
+    return streamed ? streamAnswer(text) : textAnswer(text);
+  };
+}
+
+/** A responses body's texts as messages: `input` is a text, or a list of items of which those with a role count. */
+function conversationOf(body: ProviderObject): ProviderObject {
+  const input = body["input"];
+  const messages = typeof input === "string" ? [{ role: "user", content: input }] : listOf(input);
+  return { system: body["instructions"], messages: messages.filter((item) => objectOf(item)?.["role"]) };
+}
+
+/** The built-in provider transcribes nothing: no text, and no tokens. */
+function emptyTranscription(): Response {
+  const usage = {
+    type: "tokens",
+    input_tokens: 0,
+    input_token_details: { text_tokens: 0, audio_tokens: 0 },
+    output_tokens: 0,
+    total_tokens: 0,
+  };
+  return jsonAnswer({ text: "", usage });
 }

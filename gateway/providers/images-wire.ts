@@ -1,27 +1,25 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { openaiError } from "./openai-error.ts";
-import { nameOf, objectOf, sumOf, type Told, toldIn } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
+import { nameOf, objectOf, type ProviderObject, parseObject, sumOf } from "./provider-json.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
-import type { Wire } from "./wires.ts";
+import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's images. What counts is the images returned, so that a partial failure costs less (spec, endpoint table);
  * newer models tell tokens besides. A stream has no last event of its own: it ends when its images are there.
  */
 export const IMAGES_WIRE: Wire = {
-  ...openaiError,
+  ...openaiErrors,
   readAnswer(bytes) {
-    const answer = toldIn(bytes) ?? {};
+    const answer = parseObject(bytes) ?? {};
     const data = answer["data"];
     const images = Array.isArray(data) ? data.length : null;
     const usage = images === null ? null : { ...tokensIn(answer), images };
     return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true });
   },
   openStream: typedStreams({
-    telling: ['.completed"'],
-    take(shown, type, event) {
+    markers: ['.completed"'],
+    update(shown, type, event) {
       const completed = type.endsWith(".completed");
       shown.content ||= completed || type.endsWith(".partial_image");
       shown.model ??= nameOf(event["model"]);
@@ -33,7 +31,7 @@ export const IMAGES_WIRE: Wire = {
   endsWithBody: true,
 };
 
-function tokensIn(told: Told): Usage {
+function tokensIn(told: ProviderObject): Usage {
   const usage = objectOf(told["usage"]);
   return usage ? responsesUsage(usage) : NO_USAGE;
 }

@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, listOf, nameOf, objectOf, partOf, sumOf, type Told } from "./provider-json.ts";
+import { countOf, listOf, nameOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
 
 /** What `usage.iterations` may hold that the counts of the whole answer leave out, though it is billed (Anthropic's API). */
 const COMPACTION = "compaction";
@@ -7,7 +7,7 @@ const FALLBACK = "fallback_message";
 /** Types of iterations of which every token is in the record. */
 const COUNTED = new Set<unknown>(["message", FALLBACK, COMPACTION]);
 
-const iterationsOf = (told: Told): Told[] =>
+const iterationsOf = (told: ProviderObject): ProviderObject[] =>
   listOf(told["iterations"])
     .map(objectOf)
     .filter((one) => one !== null);
@@ -16,7 +16,7 @@ const iterationsOf = (told: Told): Told[] =>
  * Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. What
  * summing up an earlier context used is told in `iterations` alone, and belongs to the call.
  */
-export function messagesUsage(told: Told): Usage {
+export function messagesUsage(told: ProviderObject): Usage {
   const compactions = iterationsOf(told).filter(({ type }) => type === COMPACTION);
   return compactions.map(tokensOf).reduce(together, {
     ...tokensOf(told),
@@ -25,9 +25,10 @@ export function messagesUsage(told: Told): Usage {
 }
 
 /** Whether more is billed than is counted here: an adviser's tokens, say, which have the price of another model. */
-export const billsMore = (told: Told): boolean => iterationsOf(told).some(({ type }) => !COUNTED.has(type));
+export const billsMore = (told: ProviderObject): boolean =>
+  iterationsOf(told).some(({ type }) => !COUNTED.has(type));
 
-function tokensOf(told: Told): Usage {
+function tokensOf(told: ProviderObject): Usage {
   const input = countOf(told["input_tokens"]);
   const cacheRead = countOf(told["cache_read_input_tokens"]);
   const written = writesOf(told);
@@ -61,7 +62,7 @@ function together(a: Usage, b: Usage): Usage {
 }
 
 /** `cache_creation_input_tokens` is the sum; what the split does not name was kept for 5 minutes, the default. */
-function writesOf(told: Told): { fiveMinutes: number | null; hour: number | null } {
+function writesOf(told: ProviderObject): { fiveMinutes: number | null; hour: number | null } {
   const split = objectOf(told["cache_creation"]);
   const total = countOf(told["cache_creation_input_tokens"]);
   const hour = countOf(split?.["ephemeral_1h_input_tokens"]);
@@ -78,7 +79,7 @@ const USUAL_TIERS = new Set<string | null>([null, "standard"]);
  * apart. Else the tier that the provider names; `us` where that is the usual one and the answer was made in the US alone,
  * which costs more (`usage.inference_geo`).
  */
-export function messagesTier(usage: Told): string | null {
+export function messagesTier(usage: ProviderObject): string | null {
   if (usage["speed"] === "fast") return "fast";
   if (iterationsOf(usage).some(({ type }) => type === FALLBACK)) return "fallback";
   const tier = nameOf(usage["service_tier"]);
@@ -86,7 +87,7 @@ export function messagesTier(usage: Told): string | null {
 }
 
 /** `earlier` overlaid by `later`: figures are cumulative, so of each field the last that is not null counts. */
-export function overlay(earlier: Told, later: Told): Told {
+export function overlay(earlier: ProviderObject, later: ProviderObject): ProviderObject {
   const merged: Record<string, unknown> = { ...earlier };
   for (const [name, value] of Object.entries(later)) {
     if (value === null) continue;

@@ -1,16 +1,19 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
+import { includesBytes, needle, searcher, seekAny } from "./byte-search.ts";
 import { billsMore, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
-import { nameOf, objectOf, type Told, toldIn } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
-import { holds, needle, searchFor, seekIn } from "./telling-text.ts";
-import type { Wire } from "./wires.ts";
+import { nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { readingOf, type Wire } from "./wire.ts";
 
 /** Anthropic's messages. */
 export const MESSAGES_WIRE: Wire = {
   readAnswer(bytes) {
-    const told = toldIn(bytes);
-    return messagesReading({ usage: objectOf(told?.["usage"]), model: nameOf(told?.["model"]), final: true });
+    const answer = parseObject(bytes);
+    return messagesReading({
+      usage: objectOf(answer?.["usage"]),
+      model: nameOf(answer?.["model"]),
+      final: true,
+    });
   },
   openStream: messagesStream,
   mayBeUsageOnly: () => false,
@@ -26,13 +29,12 @@ export const MESSAGES_WIRE: Wire = {
 function messagesStream(): StreamReader {
   let contentSeen = false;
   let terminalSeen = false;
-  let errorSeen = false;
-  let usage: Told | null = null;
+  let usage: ProviderObject | null = null;
   let model: string | null = null;
   let deltaSeen = false;
   let stopped = false;
 
-  const take: Record<string, (event: Told) => void> = {
+  const handlers: Record<string, (event: ProviderObject) => void> = {
     message_start(event) {
       const message = objectOf(event["message"]);
       model = nameOf(message?.["model"]);
@@ -46,7 +48,7 @@ function messagesStream(): StreamReader {
     },
     message_delta(event) {
       const later = objectOf(event["usage"]);
-      // Cumulative: it replaces what `message_start` said, field by field, and is never added to it.
+      // Cumulative: it replaces the figures of `message_start`, field by field.
       if (later) usage = usage ? overlay(usage, later) : later;
       deltaSeen ||= later !== null;
       stopped ||= typeof objectOf(event["delta"])?.["stop_reason"] === "string";
@@ -54,21 +56,18 @@ function messagesStream(): StreamReader {
     message_stop() {
       terminalSeen = true;
     },
-    error() {
-      errorSeen = true;
-    },
   };
 
   return {
     seek(chunk) {
-      const next = seekIn(chunk, SEARCHES);
+      const next = seekAny(chunk, SEARCHES);
       return (from) => (contentSeen ? next(from) : from);
     },
     event(data) {
-      if (contentSeen && !tellsMore(data)) return false;
-      const event = toldIn(data);
+      if (contentSeen && !includesBytes(data, MESSAGE)) return false;
+      const event = parseObject(data);
       const type = event?.["type"];
-      if (event && typeof type === "string" && Object.hasOwn(take, type)) take[type]?.(event);
+      if (event && typeof type === "string" && Object.hasOwn(handlers, type)) handlers[type]?.(event);
       return false;
     },
     get contentSeen() {
@@ -77,15 +76,16 @@ function messagesStream(): StreamReader {
     get terminalSeen() {
       return terminalSeen;
     },
-    get errorSeen() {
-      return errorSeen;
-    },
-    // The output that `message_start` tells is provisional: without a `message_delta` the figure is a part.
+    // The output in `message_start` is provisional: without a `message_delta` the figure is partial.
     reading: (complete) => messagesReading({ usage, model, final: deltaSeen && (complete || stopped) }),
   };
 }
 
-const messagesReading = (seen: { usage: Told | null; model: string | null; final: boolean }): Reading =>
+const messagesReading = (seen: {
+  usage: ProviderObject | null;
+  model: string | null;
+  final: boolean;
+}): Reading =>
   readingOf({
     usage: seen.usage && messagesUsage(seen.usage),
     model: seen.model,
@@ -93,17 +93,15 @@ const messagesReading = (seen: { usage: Told | null; model: string | null; final
     final: seen.final && !(seen.usage && billsMore(seen.usage)),
   });
 
-const TELLING = ['"message_', '"error"'].map(needle);
-const SEARCHES = TELLING.map(searchFor);
+/** Searched for instead of parsing: inside a JSON string the quote would be escaped. */
+const MESSAGE = needle('"message_');
+const SEARCHES = [searcher(MESSAGE)];
 
-/** A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped. */
-const tellsMore = (data: Uint8Array): boolean => TELLING.some((text) => holds(data, text));
-
-/** Block types that are content by being there: their names are not streamed piece by piece. */
+/** Block types that begin empty and are streamed piece by piece. */
 const WHOLE_BLOCKS = new Set(["text", "thinking"]);
 
-/** A block or delta with something in it. A text or thinking block begins empty; any other kind says something at once. */
-function isContent(part: Told | null): boolean {
+/** Whether a block or delta has content. Text and thinking blocks begin empty; any other kind is content at once. */
+function isContent(part: ProviderObject | null): boolean {
   if (!part) return false;
   const texts = [part["text"], part["thinking"], part["partial_json"], part["signature"]];
   if (texts.some((text) => typeof text === "string" && text.length > 0)) return true;

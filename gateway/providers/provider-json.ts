@@ -1,7 +1,7 @@
 import { parseLabel } from "#shared/labels.ts";
 
 /** A JSON object that a provider sent. */
-export type Told = { readonly [member: string]: unknown };
+export type ProviderObject = { readonly [member: string]: unknown };
 
 /** Largest count that is believed: what a Postgres `integer` holds. */
 const COUNT_MAX = 2_147_483_647;
@@ -9,7 +9,7 @@ const COUNT_MAX = 2_147_483_647;
 const decoder = new TextDecoder();
 
 /** The JSON object that the bytes write, or null: damaged or foreign text tells nothing. */
-export function toldIn(bytes: Uint8Array): Told | null {
+export function parseObject(bytes: Uint8Array): ProviderObject | null {
   try {
     return objectOf(JSON.parse(decoder.decode(bytes)));
   } catch {
@@ -17,8 +17,8 @@ export function toldIn(bytes: Uint8Array): Told | null {
   }
 }
 
-export const objectOf = (value: unknown): Told | null =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told) : null;
+export const objectOf = (value: unknown): ProviderObject | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ProviderObject) : null;
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,11 +1,11 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, objectOf, partOf, sumOf, type Told } from "./provider-json.ts";
+import { countOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
 
 /**
  * The counts of a usage object that says `input_tokens` and `output_tokens`, in the normal form: the input includes
  * cached tokens, the output reasoning (OpenAI's responses, images and speech).
  */
-export function responsesUsage(told: Told): Usage {
+export function responsesUsage(told: ProviderObject): Usage {
   const input = countOf(told["input_tokens"]);
   const output = countOf(told["output_tokens"]);
   const details = objectOf(told["input_tokens_details"]);
@@ -29,7 +29,7 @@ export function responsesUsage(told: Told): Usage {
  * `cache_write_tokens` is the sum. What was kept for 12 hours stands where other vendors' longer writes do; what the
  * split does not name was kept for the shorter time, the default.
  */
-function writesOf(details: Told | null): { short: number | null; long: number | null } {
+function writesOf(details: ProviderObject | null): { short: number | null; long: number | null } {
   const split = objectOf(details?.["cache_write_tokens_details"]);
   const total = countOf(details?.["cache_write_tokens"]);
   const long = countOf(split?.["ttl_12h_tokens"]);

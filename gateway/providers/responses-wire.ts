@@ -1,26 +1,24 @@
-import { openaiError } from "./openai-error.ts";
-import type { Told } from "./provider-json.ts";
-import { listOf, nameOf, objectOf, toldIn } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
+import type { ProviderObject } from "./provider-json.ts";
+import { listOf, nameOf, objectOf, parseObject } from "./provider-json.ts";
 import { responsesUsage } from "./responses-usage.ts";
-import { type Shown, typedStreams } from "./typed-stream.ts";
-import type { Wire } from "./wires.ts";
+import { type StreamState, typedStreams } from "./typed-stream.ts";
+import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
 const isLast = (type: string): boolean => LAST.some((last) => last === type);
 
 /** OpenAI's responses. A stream tells its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
-  ...openaiError,
+  ...openaiErrors,
   readAnswer(bytes) {
-    const { billsMore, ...told } = answerOf(toldIn(bytes));
+    const { billsMore, ...told } = answerOf(parseObject(bytes));
     return readingOf({ ...told, final: !billsMore });
   },
-  openStream: typedStreams({ telling: LAST.map((type) => `"${type}"`), take }),
+  openStream: typedStreams({ markers: LAST.map((type) => `"${type}"`), update: take }),
   mayBeUsageOnly: () => false,
 };
 
-function take(shown: Shown, type: string, event: Told): void {
+function take(shown: StreamState, type: string, event: ProviderObject): void {
   shown.content ||= isContent(type, event);
   const response = objectOf(event["response"]);
   const { usage, model, tier, billsMore } = answerOf(response);
@@ -33,7 +31,7 @@ function take(shown: Shown, type: string, event: Told): void {
   shown.billsMore = billsMore;
 }
 
-function answerOf(response: Told | null) {
+function answerOf(response: ProviderObject | null) {
   const usage = objectOf(response?.["usage"]);
   return {
     usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(response?.["output"]) },
@@ -62,7 +60,7 @@ function searchesIn(output: unknown): number | null {
 }
 
 /** A piece of text, reasoning, audio or a tool's arguments; or the call of a tool, which says something at once. */
-function isContent(type: string, event: Told): boolean {
+function isContent(type: string, event: ProviderObject): boolean {
   if (type.endsWith(".delta")) return typeof event["delta"] === "string" && event["delta"].length > 0;
   const item = type === "response.output_item.added" ? objectOf(event["item"]) : null;
   return typeof item?.["type"] === "string" && item["type"].endsWith("_call");

@@ -1,20 +1,18 @@
-import { openaiError } from "./openai-error.ts";
 import { objectOf } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
-import type { Wire } from "./wires.ts";
+import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's speech: bytes of sound, which tell nothing and are not looked at; or, where the client asks for
  * `stream_format: "sse"`, events of which the last tells tokens. What is spoken is counted in the request.
  */
 export const SPEECH_WIRE: Wire = {
-  ...openaiError,
+  ...openaiErrors,
   readAnswer: () => readingOf({ usage: null, model: null, tier: null, final: true }),
   openStream: typedStreams({
-    telling: ['"speech.audio.done"'],
-    take(shown, type, event) {
+    markers: ['"speech.audio.done"'],
+    update(shown, type, event) {
       shown.content ||= type === "speech.audio.delta";
       if (type !== "speech.audio.done") return;
       shown.terminal = true;

@@ -1,11 +1,11 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamReader } from "../reading.ts";
-import { objectOf, type Told, toldIn } from "./provider-json.ts";
-import { readingOf } from "./reading-of.ts";
-import { holds, type Needle, needle, type Search, searchFor, seekIn } from "./telling-text.ts";
+import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
+import { type ProviderObject, parseObject } from "./provider-json.ts";
+import { readingOf } from "./wire.ts";
 
 /** What a stream has shown so far. */
-export type Shown = {
+export type StreamState = {
   content: boolean;
   /** The wire's own last event was seen. */
   terminal: boolean;
@@ -18,37 +18,35 @@ export type Shown = {
 
 export type StreamRules = {
   /** ASCII texts of which an event must hold one to be read once content was seen. */
-  telling: readonly string[];
+  markers: readonly string[];
   /** Notes in `shown` what the event tells. */
-  take(shown: Shown, type: string, event: Told): void;
+  update(shown: StreamState, type: string, event: ProviderObject): void;
 };
 
 /**
  * Opens readers of one of OpenAI's newer streams, whose every event says its `type` and of which one of the last tells
  * the usage.
  */
-export function typedStreams({ telling, take }: StreamRules): () => StreamReader {
+export function typedStreams({ markers: telling, update: take }: StreamRules): () => StreamReader {
   const texts = ['"error"', ...telling].map(needle);
-  const searches = texts.map(searchFor);
+  const searches = texts.map(searcher);
   return () => typedStream({ texts, searches, take });
 }
 
-type Opened = { texts: readonly Needle[]; searches: readonly Search[]; take: StreamRules["take"] };
+type Opened = { texts: readonly Needle[]; searches: readonly Search[]; take: StreamRules["update"] };
 
 function typedStream({ texts, searches, take }: Opened): StreamReader {
-  const shown: Shown = { content: false, terminal: false, usage: NO_USAGE, model: null, tier: null };
-  let errorSeen = false;
+  const shown: StreamState = { content: false, terminal: false, usage: NO_USAGE, model: null, tier: null };
   // A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped.
-  const tells = (data: Uint8Array) => texts.some((text) => holds(data, text));
+  const tells = (data: Uint8Array) => texts.some((text) => includesBytes(data, text));
   return {
     seek(chunk) {
-      const next = seekIn(chunk, searches);
+      const next = seekAny(chunk, searches);
       return (from) => (shown.content ? next(from) : from);
     },
     event(data) {
-      const event = shown.content && !tells(data) ? null : toldIn(data);
+      const event = shown.content && !tells(data) ? null : parseObject(data);
       const type = event?.["type"];
-      if (event && (type === "error" || objectOf(event["error"]))) errorSeen = true;
       if (event && typeof type === "string") take(shown, type, event);
       return false;
     },
@@ -57,9 +55,6 @@ function typedStream({ texts, searches, take }: Opened): StreamReader {
     },
     get terminalSeen() {
       return shown.terminal;
-    },
-    get errorSeen() {
-      return errorSeen;
     },
     reading(complete) {
       const { usage, model, tier, terminal, billsMore } = shown;

@@ -3,13 +3,13 @@ import { isLine } from "#shared/characters.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { weigh } from "../http/weigh.ts";
-import { judge, type Point } from "../otlp/judge.ts";
-import { NAME_LENGTH_MAX, type PartialSuccess, refusals } from "../otlp/partial-success.ts";
+import { requireJsonLimits } from "../http/json-limits.ts";
 import { readExport } from "../otlp/read-export.ts";
+import { NAME_LENGTH_MAX, type PartialSuccess, rejectedPoints } from "../otlp/rejected-points.ts";
+import { type Point, validatePoints } from "../otlp/validate-points.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { AgentMetrics } from "../stores/agent-metrics.ts";
-import { estimate } from "./estimate.ts";
+import { estimateCost } from "./estimate-cost.ts";
 
 export type ReceiveDeps = {
   agentMetrics: Pick<AgentMetrics, "store">;
@@ -28,7 +28,9 @@ const STRIDE = 250;
  * One export, from its bytes to what the answer tells of it. When this resolves, all that was accepted is stored.
  * @throws GatewayError invalid_request, too_large, overloaded, store_unavailable
  */
-export function receiver(deps: ReceiveDeps): (key: ClientKey, bytes: Uint8Array) => Promise<PartialSuccess> {
+export function createReceiver(
+  deps: ReceiveDeps,
+): (key: ClientKey, bytes: Uint8Array) => Promise<PartialSuccess> {
   let running = 0;
   return async (key, bytes) => {
     if (running >= AT_ONCE_MAX) {
@@ -47,7 +49,7 @@ async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Pr
   const now = deps.clock.now();
 
   // Read: how much it is, and its form
-  weigh(bytes);
+  requireJsonLimits(bytes);
   const series = readExport(bytes, POINTS_MAX);
 
   // Judge: every point is accepted and priced, or refused by name
@@ -56,9 +58,9 @@ async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Pr
   const rows: AgentPointRow[] = [];
   const attributes = new Set<string>();
   const metrics = new Set<string>();
-  const refused = refusals();
+  const refused = rejectedPoints();
   const verdicts = {
-    accepted: (point: Point) => void rows.push({ ...point, ...whose, ...estimate(book, point) }),
+    accepted: (point: Point) => void rows.push({ ...point, ...whose, ...estimateCost(book, point) }),
     refused: (metric: string, reason: string, points: number) => {
       metrics.add(metric);
       refused.add(metric, reason, points);
@@ -66,12 +68,12 @@ async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Pr
     dropped: (attribute: string) => void attributes.add(attribute),
   };
   const judging = { keyId: key.id, nowMs: now.getTime() };
-  await inTurns(series.map((one) => judge(one, judging, verdicts)));
+  await inTurns(series.map((one) => validatePoints(one, judging, verdicts)));
 
   // Store: together with the names of what is not stored
   const dropped = [...kept("attribute", attributes), ...kept("metric", metrics)];
   await deps.agentMetrics.store({ keyId: key.id, at: now, rows, dropped });
-  return refused.told();
+  return refused.summary();
 }
 
 /** Takes every step of the generators, and lets other calls have their turn now and then. */

@@ -1,5 +1,5 @@
-import type { SurfaceName } from "../call.ts";
 import type { ClientKey, Directory, Route } from "../directory.ts";
+import type { SurfaceName } from "../surface-facts.ts";
 import { type Classification, classify, routeOf, type Verdict } from "./classify/classify.ts";
 import type { Model } from "./classify/model.ts";
 import { inScope, usableRoutes } from "./scope.ts";
@@ -9,7 +9,7 @@ import { servingRoute, servingRoutes } from "./targets.ts";
 export type TrainedRoutes = { model: Model; version: string };
 
 /** What `auto` may choose from. */
-export type Offer = {
+export type AutoCandidates = {
   /** The surface's routes that the key may use, in the order of their names. */
   routes: readonly Route[];
   /** The default route, if it serves the surface and the key may use it. */
@@ -26,12 +26,12 @@ export type AutoChoice = {
 
 type Asked = { directory: Directory; surface: SurfaceName; key: ClientKey };
 
-export function offerOf({ directory, surface, key }: Asked): Offer {
+export function autoCandidates({ directory, surface, key }: Asked): AutoCandidates {
   const usable = new Set(usableRoutes(directory, key));
-  const standard = servingRoute(directory, surface, directory.settings.default_route);
+  const defaultRoute = servingRoute(directory, surface, directory.settings.default_route);
   return {
     routes: servingRoutes(directory, surface).filter((route) => usable.has(route)),
-    standard: standard && inScope(directory, key, standard) ? standard : null,
+    standard: defaultRoute && inScope(directory, key, defaultRoute) ? defaultRoute : null,
   };
 }
 
@@ -40,7 +40,7 @@ export function offerOf({ directory, surface, key }: Asked): Offer {
  * that, the likeliest route which it may use. Null where there is neither.
  */
 export function autoChoice(
-  offer: Offer,
+  offer: AutoCandidates,
   trained: TrainedRoutes | null,
   text: string | null,
 ): AutoChoice | null {
@@ -57,8 +57,8 @@ export type ExplainedChoice = AutoChoice &
   };
 
 /** What `autoChoice` decides for the text, explained. */
-export function explainedChoice(
-  offer: Offer,
+export function explainAutoChoice(
+  offer: AutoCandidates,
   trained: TrainedRoutes | null,
   text: string,
 ): ExplainedChoice | null {
@@ -71,14 +71,14 @@ export function explainedChoice(
   return { ...choice, confidence, reason, matched, candidates, why };
 }
 
-const standIn = ({ standard }: Offer): string =>
+const standIn = ({ standard }: AutoCandidates): string =>
   standard
     ? "the default route answers"
     : "the default route is not open to this key, so the likeliest that is answers";
 
-const namesOf = ({ routes }: Offer): ReadonlySet<string> => new Set(routes.map(({ name }) => name));
+const namesOf = ({ routes }: AutoCandidates): ReadonlySet<string> => new Set(routes.map(({ name }) => name));
 
-function settled(offer: Offer, verdict: Verdict | null, version: string | null): AutoChoice | null {
+function settled(offer: AutoCandidates, verdict: Verdict | null, version: string | null): AutoChoice | null {
   const named = (wanted: string | null | undefined) =>
     offer.routes.find(({ name }) => name === wanted) ?? null;
   const certain = named(verdict?.route);

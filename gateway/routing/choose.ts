@@ -1,13 +1,14 @@
 import { isModelName } from "#shared/labels.ts";
-import { type Choice, type RouteSource, surfaceFacts } from "../call.ts";
+import type { Choice, RouteSource } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { offerOf } from "./auto.ts";
+import { surfaceFacts } from "../surface-facts.ts";
+import { autoCandidates } from "./auto.ts";
 import { type Destination, directDestination } from "./direct.ts";
-import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
-import { spokenTargets } from "./spoken.ts";
+import type { RoutedCall, RoutingLookups } from "./lookups.ts";
 import { routeTargets, servingRoute } from "./targets.ts";
 import { unroutedDestination } from "./unrouted.ts";
+import { supportedTargets } from "./wire-support.ts";
 
 /** The `model` that leaves the choice of the route to the gateway. */
 const AUTO = "auto";
@@ -22,21 +23,21 @@ const DIRECT = "(direct)";
  * provider_unconfigured when none of the route's providers exists; invalid_request when the provider speaks another
  * format than the surface and the call cannot be translated.
  */
-export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Choice {
+export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingLookups): Choice {
   const { route, targets, source, version } = destination(directory, call, knowledge);
   return {
     route,
     routeName: route?.name ?? DIRECT,
     source,
     classifierVersion: version ?? null,
-    targets: spokenTargets(call.surface, targets, knowledge),
+    targets: supportedTargets(call.surface, targets, knowledge),
     channel: "api",
   };
 }
 
 type Sourced = Destination & { source: RouteSource; version?: string | null };
 
-function destination(directory: Directory, call: RoutedCall, knowledge: RoutingKnowledge): Sourced {
+function destination(directory: Directory, call: RoutedCall, knowledge: RoutingLookups): Sourced {
   const along = (route: Route, source: RouteSource): Sourced => ({
     route,
     targets: routeTargets(directory, route),
@@ -72,12 +73,12 @@ function hintedRoute(directory: Directory, call: RoutedCall, hint: string): Rout
 function automatic(
   directory: Directory,
   call: RoutedCall,
-  { classify }: RoutingKnowledge,
+  { classify }: RoutingLookups,
 ): { route: Route; source: RouteSource; version: string | null } {
   const fixed = fixedRoute(directory, call);
   if (fixed) return { route: fixed, source: "fixed", version: null };
   const { surface, key } = call;
-  const classified = classify?.(call, offerOf({ directory, surface, key }));
+  const classified = classify?.(call, autoCandidates({ directory, surface, key }));
   if (classified) return classified;
   const route = servingRoute(directory, surface, directory.settings.default_route);
   if (route) return { route, source: "default", version: null };

@@ -1,9 +1,10 @@
-import { SURFACES, type SurfaceName, type Target } from "../call.ts";
+import type { Target } from "../call.ts";
 import type { Directory, Provider, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { SURFACES, type SurfaceName } from "../surface-facts.ts";
 import { matchesGlob } from "./glob.ts";
-import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
-import { perDirectory } from "./per-directory.ts";
+import type { RoutedCall, RoutingLookups } from "./lookups.ts";
+import { cachedPerDirectory } from "./per-directory.ts";
 import { allowsRoute } from "./scope.ts";
 import { knownTargets, pairingRoutes, switchedOn, type Targets } from "./targets.ts";
 
@@ -11,7 +12,7 @@ type Asked = {
   directory: Directory;
   call: Pick<RoutedCall, "surface" | "key">;
   model: string;
-  knowledge: Pick<RoutingKnowledge, "knowsModel" | "speaks">;
+  knowledge: Pick<RoutingLookups, "knowsModel" | "supportsWire">;
 };
 
 export type Destination = { route: Route | null; targets: Targets };
@@ -48,7 +49,7 @@ function pairings(asked: Asked): readonly Pairing[] {
   return all.length > 1 ? all.toSorted((a, b) => drawback(asked, a) - drawback(asked, b)) : all;
 }
 
-const pairingsBySurface = perDirectory(
+const pairingsBySurface = cachedPerDirectory(
   () => new Map<SurfaceName, ReadonlyMap<string | null, readonly Pairing[]>>(),
 );
 
@@ -91,15 +92,15 @@ const isNative = (
   { surface }: Asked["call"],
   { provider }: Pick<Target, "provider">,
   it: Asked["knowledge"],
-) => it.speaks(provider, SURFACES[surface].wire);
+) => it.supportsWire(provider, SURFACES[surface].wire);
 
-const providersByName = perDirectory(({ providers }) =>
+const providersByName = cachedPerDirectory(({ providers }) =>
   [...providers.values()].filter(({ enabled }) => enabled).sort((a, b) => (a.name < b.name ? -1 : 1)),
 );
 
 /** Clients name the models, so the memory of who serves them is bounded. */
 const SERVING_KEPT_MAX = 4096;
-const keptProviders = perDirectory(() => new Map<string, Provider | null>());
+const keptProviders = cachedPerDirectory(() => new Map<string, Provider | null>());
 
 /** The same as `bestProvider`, remembered for as long as the directory stays as it is. */
 function servingProvider(asked: Asked): Provider | null {

@@ -7,8 +7,8 @@ export type VendorHosts = (target: Target) => readonly string[];
  * Whether the caller's own credential goes to the provider (subscription lane): it came beside a valid
  * `x-gateway-key`, the route allows it, and the first target is the vendor's own host or marked as trusted for it.
  */
-export function subscriptionLane(
-  foreign: Call["foreignCredential"],
+export function usesSubscription(
+  foreign: Call["passthroughCredential"],
   choice: Choice,
   hostsOf: VendorHosts,
 ): boolean {

@@ -1,7 +1,8 @@
-import { type SurfaceName, surfaceFacts, type Target } from "../call.ts";
+import type { Target } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { perDirectory } from "./per-directory.ts";
+import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { cachedPerDirectory } from "./per-directory.ts";
 
 /** A target before it is settled in which format it is called. */
 export type Candidate = Pick<Target, "provider" | "model">;
@@ -9,7 +10,7 @@ export type Targets = readonly [Candidate, ...Candidate[]];
 
 const byName = (a: Route, b: Route): number => (a.name < b.name ? -1 : 1);
 
-const routesByName = perDirectory(({ routes }) => [...routes.values()].sort(byName));
+const routesByName = cachedPerDirectory(({ routes }) => [...routes.values()].sort(byName));
 
 /** The routes that can answer a surface, in the order of their names. */
 export const servingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>

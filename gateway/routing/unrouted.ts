@@ -1,14 +1,14 @@
-import { SURFACES, surfaceFacts } from "../call.ts";
 import type { Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { type Destination, knownDestination } from "./direct.ts";
-import type { RoutedCall, RoutingKnowledge } from "./knowledge.ts";
+import type { RoutedCall, RoutingLookups } from "./lookups.ts";
 
 type Asked = {
   directory: Directory;
   call: Pick<RoutedCall, "surface" | "key">;
   model: string | null;
-  knowledge: Pick<RoutingKnowledge, "knowsModel" | "speaks">;
+  knowledge: Pick<RoutingLookups, "knowsModel" | "supportsWire">;
 };
 
 /**
@@ -32,7 +32,7 @@ const notRouted = (): GatewayError =>
 function onlyProvider({ directory, call, knowledge }: Asked): Provider {
   const { wire } = SURFACES[call.surface];
   const able = [...directory.providers.values()].filter(
-    (provider) => provider.enabled && provider.kind !== "echo" && knowledge.speaks(provider, wire),
+    (provider) => provider.enabled && provider.kind !== "echo" && knowledge.supportsWire(provider, wire),
   );
   const [only, another] = able;
   if (!only) throw new GatewayError("model_not_found");

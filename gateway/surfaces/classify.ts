@@ -5,7 +5,7 @@ import type { ClientKey, Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
-import { explainedChoice, offerOf } from "../routing/auto.ts";
+import { autoCandidates, explainAutoChoice } from "../routing/auto.ts";
 import { textToClassify, turnsOf } from "../routing/classify/turns.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import { readBody } from "./body.ts";
@@ -129,8 +129,8 @@ function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): A
   }
   const directory = deps.directory.current();
   // The surfaces that people write to have the same routes.
-  const offer = offerOf({ directory, surface: "chat.completions", key });
-  const choice = explainedChoice(offer, deps.classifier.current(), text);
+  const offer = autoCandidates({ directory, surface: "chat.completions", key });
+  const choice = explainAutoChoice(offer, deps.classifier.current(), text);
   if (!choice) throw new GatewayError("route_not_allowed", "This key may use no route of the chat surfaces.");
   const { route, source, confidence, reason, matched, candidates, why } = choice;
   return { route: route.name, source, confidence, reason, matched, candidates, why };

@@ -1,5 +1,5 @@
 import type { DocumentDecoration } from "elysia";
-import { type SurfaceName, surfaceFacts } from "../call.ts";
+import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 
 const TURNS = { messages: [{ role: "user", content: "Hello" }] };
 const RANKED = { query: "Hello", documents: ["Hello", "Goodbye"] };

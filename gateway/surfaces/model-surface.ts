@@ -1,13 +1,14 @@
 import { type DocumentDecoration, Elysia } from "elysia";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import { type Call, type HeaderView, type JsonBody, type SurfaceName, surfaceFacts } from "../call.ts";
+import type { Call, HeaderView, JsonBody } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import { boundaryOf } from "../http/boundary.ts";
-import { memberFlag, memberName, memberValue, scanJson } from "../http/scan.ts";
+import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
-import { arriving, declaredLength } from "../upstream/arriving.ts";
+import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { declaredLength, openRequestBody } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
 import { readBody } from "./body.ts";
 import { modelDocs } from "./model-docs.ts";
@@ -61,14 +62,14 @@ async function admit(
   { clock, bytesMax }: AdmitDeps,
   { id, surface, caller, request }: Arrival,
 ): Promise<Call> {
-  const { form, streamMember, laterMember } = surfaceFacts(surface);
+  const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const body = scanJson(await readBody(request, bytesMax.json, caller.headers));
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
-    : memberFlag(body, "stream");
-  if (laterMember && !streamed && memberFlag(body, laterMember)) {
+    : booleanMember(body, "stream");
+  if (laterMember && !streamed && booleanMember(body, laterMember)) {
     throw new GatewayError(
       "invalid_request",
       `\`${laterMember}\` is served with \`stream: true\` only: the answer cannot be fetched here later.`,
@@ -85,13 +86,16 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
   const boundary = boundaryOf(caller.headers.get("content-type"));
   if (boundary === null) throw new GatewayError("invalid_request", "The form names no boundary.");
   const { routes, models } = caller.key.scopes;
-  const { fields, upload } = await openUpload(arriving(request, bytesMax.multipart, { clock, watchdog }), {
-    boundary,
-    contentLength: declaredLength(caller.headers),
-    scoped: routes !== undefined || models !== undefined,
-    clock,
-    signal: request.signal,
-  });
+  const { fields, upload } = await openUpload(
+    openRequestBody(request, bytesMax.multipart, { clock, watchdog }),
+    {
+      boundary,
+      contentLength: declaredLength(caller.headers),
+      scoped: routes !== undefined || models !== undefined,
+      clock,
+      signal: request.signal,
+    },
+  );
   const streamed = fields.get("stream") === "true";
   const n = /^[1-9]\d{0,2}$/.exec(fields.get("n") ?? "")?.[0];
   const text = JSON.stringify({
@@ -110,11 +114,11 @@ const arrived = (
   id,
   surface,
   key: caller.key,
-  foreignCredential: caller.foreignCredential,
+  passthroughCredential: caller.passthroughCredential,
   headers: caller.headers,
   body,
-  model: memberName(body, "model"),
-  routeMember: memberName(body, "route"),
+  model: stringMember(body, "model"),
+  routeMember: stringMember(body, "route"),
   streamed,
   signal: request.signal,
   admittedAt: clock.now(),

@@ -6,7 +6,7 @@ import { ERRORS, GatewayError } from "../errors.ts";
 import { inflated, isGzip } from "../otlp/inflate.ts";
 import { statusBody } from "../otlp/status.ts";
 import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
-import { type ReceiveDeps, receiver } from "../receiver/receive.ts";
+import { createReceiver, type ReceiveDeps } from "../receiver/receive.ts";
 import { readBytes } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
@@ -37,7 +37,7 @@ const DETAIL = {
 
 /** OTLP/JSON metrics of agents that call providers directly; every other signal is refused, its body unread. */
 export const otel = (deps: OtelDeps) => {
-  const receive = receiver(deps);
+  const receive = createReceiver(deps);
   return new Elysia({ name: "surface.otel" })
     .post(
       "/otel/v1/metrics",
@@ -56,7 +56,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const json = (value: unknown): Response => Response.json(value, { headers: JSON_TYPE });
 
 /** The order of the checks is the contract's: what comes later is not looked at. */
-async function serve(deps: OtelDeps, receive: ReturnType<typeof receiver>, request: Request) {
+async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>, request: Request) {
   if (!deps.directory.current().settings.metrics_receiver) {
     throw new GatewayError("not_found", "The metrics receiver is switched off.");
   }

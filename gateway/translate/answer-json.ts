@@ -1,5 +1,5 @@
 import { isJson, type Json } from "./exact-json.ts";
-import type { Step } from "./reply.ts";
+import type { ReplyStep } from "./reply.ts";
 
 /** Readers of what a provider sent: what is not there, or of another form, is null. */
 export const textIn = (object: Json | null, name: string): string | null => {
@@ -19,7 +19,7 @@ export const objectsIn = (object: Json | null, name: string): Json[] => {
 
 /** Reads one stream of a provider, event by event. */
 export type StepReader = {
-  event(data: Json | "[DONE]"): Step[];
+  event(data: Json | "[DONE]"): ReplyStep[];
   /** The stream has ended: what was still held back. */
-  rest(): Step[];
+  rest(): ReplyStep[];
 };

@@ -1,6 +1,6 @@
 import { textIn } from "./answer-json.ts";
 import { isJson, type Json } from "./exact-json.ts";
-import type { ToldError } from "./reply.ts";
+import type { ProviderError } from "./reply.ts";
 
 /** Anthropic's name and OpenAI's type and code for the same fault, by HTTP status. */
 type Fault = { status: number; anthropic: string; openai: string; code: string | null };
@@ -41,7 +41,7 @@ const byName = (type: string): Fault =>
   FAULTS.find(({ anthropic, openai, code }) => [anthropic, code, openai].includes(type)) ?? SERVER_FAULT;
 
 /** The error that a provider's body or event tells. OpenAI's code says more than its type. */
-export function toldError(body: Json | null): ToldError {
+export function readProviderError(body: Json | null): ProviderError {
   const error = body?.["error"];
   if (typeof error === "string") return { type: "api_error", message: error };
   const told = isJson(error) ? error : body;
@@ -74,17 +74,17 @@ function openAiShape({ openai, code }: Fault, message: string): object {
 }
 
 /** A provider's refusal as the client's format shapes it: its status decides what it is called, its sentence stays. */
-export function errorAnswer(
+export function clientErrorBody(
   wire: ClientWire,
   it: { status: number; body: Json | null; requestId: string | null },
 ): object {
-  const { message } = toldError(it.body);
+  const { message } = readProviderError(it.body);
   return SHAPES[wire](byStatus(it.status), message, it.requestId);
 }
 
 /** An error inside a stream, as the client's format shapes it. */
-export const streamError = (wire: ClientWire, { type, message }: ToldError): object =>
+export const streamError = (wire: ClientWire, { type, message }: ProviderError): object =>
   SHAPES[wire](byName(type), message, null);
 
 /** OpenAI's word for an error inside a stream. */
-export const errorCode = ({ type }: ToldError): string => byName(type).code ?? byName(type).openai;
+export const errorCode = ({ type }: ProviderError): string => byName(type).code ?? byName(type).openai;

@@ -1,51 +1,67 @@
 import { GatewayError } from "../errors.ts";
 import { isJson, type Json } from "./exact-json.ts";
 
-/** Takes one member's value; `at` is its place in the client's body, such as `messages[2].content`. */
-export type Take = (value: unknown, at: string) => void;
-export type Takes = Readonly<Record<string, Take>>;
+/** Reads one member's value; `at` is its place in the client's body, such as `messages[2].content`. */
+export type MemberReader = (value: unknown, at: string) => void;
+export type MemberReaders = Readonly<Record<string, MemberReader>>;
 
-/** A member's name as an error may quote it: anything longer or odder is no name that a format has. */
+/** A member's name as an error may quote it: no format has longer or other ones. */
 const NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 
-/** The refusal of something that the provider's format has no place for. */
+/** The error for something that the provider's format cannot express. */
 export const inexpressible = (at: string, why?: string): GatewayError =>
   new GatewayError(
     "invalid_request",
     `\`${at}\` cannot be expressed in the format of the route's provider${why ? `: ${why}` : ""}.`,
   );
 
-/** The refusal of a member whose value is not of the form that the client's own format gives it. */
+/** The error for a value that is invalid in the client's own format. */
 export const malformed = (at: string, expected: string): GatewayError =>
   new GatewayError("invalid_request", `\`${at}\` must be ${expected}.`);
 
 /**
- * Hands every member of an object to its taker. Null is absent; a member without a taker has no place in the other
- * format and is refused by name, so that nothing a client asks for is lost silently.
+ * Passes every member of an object to its reader. Null counts as absent. A member without a reader has no place in the
+ * other format and is refused by name, so that nothing a client asks for is lost silently.
  * @throws GatewayError invalid_request
  */
-export function readMembers(object: Json, at: string, takes: Takes): void {
+export function readMembers(object: Json, at: string, readers: MemberReaders): void {
   for (const [name, value] of Object.entries(object)) {
     if (value === null || value === undefined) continue;
     const place = NAME.test(name) ? placeOf(at, name) : `${at || "the body"} (a member of an odd name)`;
-    const take = Object.hasOwn(takes, name) ? takes[name] : undefined;
-    if (!take) throw inexpressible(place);
-    take(value, place);
+    const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    if (!read) throw inexpressible(place);
+    read(value, place);
   }
 }
 
 const placeOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
 
-/** A member that means nothing to the other format: its absence changes nothing that the client asked for. */
-export const ignored: Take = () => {};
+/** A member that the other format can do without: dropping it changes nothing that the client asked for. */
+export const ignored: MemberReader = () => {};
 
-/** A member that may only say what holds in the other format anyway. */
+/** A member that is accepted only with values that mean the other format's default. */
 export const only =
-  (...values: readonly unknown[]): Take =>
+  (...values: readonly unknown[]): MemberReader =>
   (value, at) => {
-    const said = JSON.stringify(value);
-    if (!values.some((allowed) => JSON.stringify(allowed) === said)) throw inexpressible(at);
+    const text = JSON.stringify(value);
+    if (!values.some((allowed) => JSON.stringify(allowed) === text)) throw inexpressible(at);
   };
+
+/** Reads a member into a property of `target`. */
+export const into =
+  <T extends object, K extends keyof T>(
+    target: T,
+    property: K,
+    read: (value: unknown, at: string) => T[K],
+  ): MemberReader =>
+  (value, at) => {
+    target[property] = read(value, at);
+  };
+
+/** Reads a value together with its place, so that a later refusal can name it. */
+export const located =
+  <T>(read: (value: unknown, at: string) => T) =>
+  (value: unknown, at: string): { value: T; at: string } => ({ value: read(value, at), at });
 
 export function textAt(value: unknown, at: string): string {
   if (typeof value !== "string") throw malformed(at, "a string");

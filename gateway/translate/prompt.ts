@@ -1,10 +1,10 @@
 import type { Json } from "./exact-json.ts";
 
 /** A value and the member of the client's body that says it, so that a refusal can name it. */
-type Given<T> = { value: T; at: string };
+type Located<T> = { value: T; at: string };
 
 /** Bytes in the body, or an address. `data` is base64. */
-export type Source =
+export type ContentSource =
   | { kind: "data"; mediaType: string; data: string }
   | { kind: "url"; url: string }
   | { kind: "text"; text: string };
@@ -12,8 +12,8 @@ export type Source =
 /** A piece of a turn. `cache` is a cache mark in the messages format, null where none stands. */
 export type Part = { at: string } & (
   | { kind: "text"; text: string; cache: Json | null }
-  | { kind: "image"; source: Source; cache: Json | null }
-  | { kind: "document"; source: Source; title: string | null; cache: Json | null }
+  | { kind: "image"; source: ContentSource; cache: Json | null }
+  | { kind: "document"; source: ContentSource; title: string | null; cache: Json | null }
   | { kind: "thinking"; text: string; signature: string | null }
   | { kind: "redacted"; data: string }
   | { kind: "call"; id: string; name: string; input: string; cache: Json | null }
@@ -22,8 +22,16 @@ export type Part = { at: string } & (
 
 export type PartOf<K extends Part["kind"]> = Extract<Part, { kind: K }>;
 
+/** A text without a cache mark. */
+export const plainText = (text: string, at: string): PartOf<"text"> => ({
+  kind: "text",
+  text,
+  cache: null,
+  at,
+});
+
 /** `system` stands where the client put it: at the front, or between the turns. */
-export type Turn = { role: "system" | "user" | "assistant"; parts: Part[]; at: string };
+export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[]; at: string };
 
 export type Tool = {
   name: string;
@@ -41,7 +49,7 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 export type Effort = (typeof EFFORTS)[number];
 
 /** How much to reason: by word, by a budget of tokens, or both. */
-type Reasoning = { effort: Given<Effort> | null; budgetTokens: Given<number> | null };
+type Reasoning = { effort: Located<Effort> | null; budgetTokens: Located<number> | null };
 
 export type OutputFormat =
   | { kind: "json"; at: string }
@@ -60,20 +68,20 @@ export type OutputFormat =
  * by the name they have in the chat format.
  */
 export type Prompt = {
-  turns: Turn[];
+  turns: PromptTurn[];
   tools: Tool[];
-  toolChoice: Given<ToolChoice> | null;
-  parallelTools: Given<boolean> | null;
-  maxTokens: Given<number> | null;
-  temperature: Given<number> | null;
-  topP: Given<number> | null;
+  toolChoice: Located<ToolChoice> | null;
+  parallelTools: Located<boolean> | null;
+  maxTokens: Located<number> | null;
+  temperature: Located<number> | null;
+  topP: Located<number> | null;
   stop: string[];
   reasoning: Reasoning;
   output: OutputFormat | null;
   /** The person that the application acts for. */
   user: string | null;
   streamed: boolean;
-  extras: Map<string, Given<unknown>>;
+  extras: Map<string, Located<unknown>>;
 };
 
 export const emptyPrompt = (): Prompt => ({
@@ -93,7 +101,7 @@ export const emptyPrompt = (): Prompt => ({
 });
 
 /** What the answer's form depends on, besides the answer: what the client's request said. */
-export type Asked = {
+export type AnswerOptions = {
   streamed: boolean;
   /** Chat: the usage chunk was asked for. */
   usageChunk: boolean;

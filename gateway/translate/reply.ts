@@ -5,7 +5,7 @@ export type StopReason = "end_turn" | "max_tokens" | "stop_sequence" | "tool_use
  * One step of an answer, in no format. Blocks come one after the other, as the messages and responses formats want
  * them: what belongs to a block follows it until `close`. A whole answer is its steps, too.
  */
-export type Step =
+export type ReplyStep =
   | { kind: "start"; id: string; model: string }
   | { kind: "open"; block: OpenBlock }
   /** More of the open block: its text, its reasoning or its arguments. */
@@ -16,7 +16,7 @@ export type Step =
   | { kind: "stop"; reason: StopReason; sequence: string | null; explanation: string | null }
   /** The provider said that the answer is whole. */
   | { kind: "end" }
-  | { kind: "error"; error: ToldError };
+  | { kind: "error"; error: ProviderError };
 
 export type OpenBlock =
   | { kind: "text" | "thinking" | "refusal" }
@@ -24,7 +24,7 @@ export type OpenBlock =
   | { kind: "call"; id: string; name: string };
 
 /** An error of the provider's, in words of no format: `type` is one of `error-shapes.ts`. */
-export type ToldError = { type: string; message: string };
+export type ProviderError = { type: string; message: string };
 
 /** A block with all that came for it. */
 export type Block =
@@ -38,25 +38,20 @@ export type Reply = {
   id: string;
   model: string;
   blocks: Block[];
-  /** Whether the last of `blocks` may still grow. */
-  open: boolean;
-  stop: Extract<Step, { kind: "stop" }> | null;
-  ended: boolean;
-  error: ToldError | null;
+  stop: Extract<ReplyStep, { kind: "stop" }> | null;
+  error: ProviderError | null;
 };
 
 export const emptyReply = (): Reply => ({
   id: "",
   model: "",
   blocks: [],
-  open: false,
   stop: null,
-  ended: false,
   error: null,
 });
 
 /** Adds a step to the answer so far. */
-export function addStep(reply: Reply, step: Step): void {
+export function addStep(reply: Reply, step: ReplyStep): void {
   switch (step.kind) {
     case "start":
       reply.id = step.id;
@@ -64,20 +59,16 @@ export function addStep(reply: Reply, step: Step): void {
       return;
     case "open":
       reply.blocks.push(blockOf(step.block));
-      reply.open = true;
       return;
     case "more":
     case "sign":
       grow(reply.blocks.at(-1), step);
       return;
-    case "close":
-      reply.open = false;
-      return;
     case "stop":
       reply.stop = step;
       return;
+    case "close":
     case "end":
-      reply.ended = true;
       return;
     case "error":
       reply.error = step.error;
@@ -92,13 +83,13 @@ function blockOf(open: OpenBlock): Block {
   return { kind: open.kind, text: "" };
 }
 
-function grow(block: Block | undefined, step: Extract<Step, { kind: "more" | "sign" }>): void {
+function grow(block: Block | undefined, step: Extract<ReplyStep, { kind: "more" | "sign" }>): void {
   if (!block || block.kind === "redacted") return;
   if (step.kind === "more") block.text += step.text;
   else if (block.kind === "thinking") block.signature = step.signature;
 }
 
-export function replyOf(steps: readonly Step[]): Reply {
+export function replyOf(steps: readonly ReplyStep[]): Reply {
   const reply = emptyReply();
   for (const step of steps) addStep(reply, step);
   return reply;

@@ -6,26 +6,26 @@ import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
 import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
-import { type ClientWire, errorAnswer } from "./error-shapes.ts";
+import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
 import { type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
 import { messageSteps, messageStream } from "./messages/answer-in.ts";
 import { messageWriter, writeMessage } from "./messages/answer-out.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
-import type { Asked, Prompt } from "./prompt.ts";
-import { type Reply, replyOf, type Step } from "./reply.ts";
+import type { AnswerOptions, Prompt } from "./prompt.ts";
+import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
 import { writeResponse } from "./responses/answer-out.ts";
 import { readResponsesRequest } from "./responses/request-in.ts";
 import { responseWriter } from "./responses/stream-out.ts";
-import type { StepWriter, Writing } from "./writing.ts";
+import type { StepWriter, WriterContext } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages";
 
 /** What a client's format can do: read its requests, and write answers to them. */
 type ClientFormat = {
-  read(body: Json): { prompt: Prompt; asked: Asked };
-  whole(reply: Reply, writing: Writing): object;
-  stream(writing: Writing): StepWriter;
+  read(body: Json): { prompt: Prompt; options: AnswerOptions };
+  whole(reply: Reply, writing: WriterContext): object;
+  stream(writing: WriterContext): StepWriter;
 };
 
 const CLIENT_FORMATS: Readonly<Record<ClientWire, ClientFormat>> = {
@@ -37,7 +37,7 @@ const CLIENT_FORMATS: Readonly<Record<ClientWire, ClientFormat>> = {
 /** What a provider's format can do: write requests, and read answers. */
 type ProviderFormat = {
   write(prompt: Prompt, model: string, dialect: ChatDialect): object;
-  whole(answer: Json, stop: readonly string[]): Step[];
+  whole(answer: Json, stop: readonly string[]): ReplyStep[];
   stream(stop: readonly string[]): StepReader;
 };
 
@@ -62,7 +62,7 @@ export type Translated = {
 /** `event` takes the data of one event and gives the text of those it becomes; `end` what is left when no more comes. */
 type StreamTranslator = { event(data: Uint8Array): string; end(): string };
 
-export type Terms = {
+export type TranslationInput = {
   pair: Pair;
   /** The model to ask the provider for. */
   model: string;
@@ -78,28 +78,32 @@ export type Terms = {
  */
 export function translate(
   bytes: Uint8Array,
-  { pair, model, dialect, createdSeconds, callId }: Terms,
+  { pair, model, dialect, createdSeconds, callId }: TranslationInput,
 ): Translated {
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
   const request = objectInBytes(bytes);
   if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
-  const { prompt, asked } = client.read(request);
-  const named = (step: Step): Step =>
+  const { prompt, options } = client.read(request);
+  const named = (step: ReplyStep): ReplyStep =>
     step.kind === "start" && step.id === "" ? { ...step, id: callId } : step;
 
   return {
     body: jsonBytes(provider.write(prompt, model, dialect)),
     answer(answer, usage) {
       const told = objectInBytes(answer);
-      const reply = told && replyOf(provider.whole(told, asked.stop).map(named));
+      const reply = told && replyOf(provider.whole(told, options.stop).map(named));
       if (!reply?.stop) return null;
-      return jsonBytes(client.whole(reply, { asked, createdSeconds, usage: () => usage }));
+      return jsonBytes(client.whole(reply, { options, createdSeconds, usage: () => usage }));
     },
     refusal: (body, { status, requestId }) =>
-      jsonBytes(errorAnswer(pair.from, { status, body: objectInBytes(body), requestId })),
+      jsonBytes(clientErrorBody(pair.from, { status, body: objectInBytes(body), requestId })),
     stream: (usage) =>
-      streamTranslator(provider.stream(asked.stop), client.stream({ asked, createdSeconds, usage }), named),
+      streamTranslator(
+        provider.stream(options.stop),
+        client.stream({ options, createdSeconds, usage }),
+        named,
+      ),
   };
 }
 
@@ -108,10 +112,10 @@ const decoder = new TextDecoder();
 function streamTranslator(
   reader: StepReader,
   write: StepWriter,
-  named: (step: Step) => Step,
+  named: (step: ReplyStep) => ReplyStep,
 ): StreamTranslator {
   let failed = false;
-  const written = (steps: readonly Step[]): string => {
+  const written = (steps: readonly ReplyStep[]): string => {
     let text = "";
     for (const step of steps) {
       // Nothing comes after an error.

@@ -1,10 +1,10 @@
 import type { Usage } from "#shared/usage.ts";
-import type { Asked } from "./prompt.ts";
-import type { Step } from "./reply.ts";
+import type { AnswerOptions } from "./prompt.ts";
+import type { ReplyStep } from "./reply.ts";
 
 /** What a writer of answers needs besides the answer. */
-export type Writing = {
-  asked: Asked;
+export type WriterContext = {
+  options: AnswerOptions;
   /** Seconds since 1970, for formats that tell when an answer was made. */
   createdSeconds: number;
   /** What the provider has told of the counts so far, in the normal form. */
@@ -12,7 +12,7 @@ export type Writing = {
 };
 
 /** Writes one stream: the text of the events that a step makes. */
-export type StepWriter = (step: Step) => string;
+export type StepWriter = (step: ReplyStep) => string;
 
 export const dataEvent = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 

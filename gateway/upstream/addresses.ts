@@ -8,32 +8,32 @@ type Block = readonly [network: bigint, bits: number, kind: AddressKind];
 
 /** The first block that holds the address decides (IANA's special-purpose registries). */
 const IPV4: readonly Block[] = [
-  v4("0.0.0.0", 8, "forbidden"),
-  v4("10.0.0.0", 8, "private"),
-  v4("100.100.100.200", 32, "forbidden"), // a cloud's metadata service inside the shared space
-  v4("100.64.0.0", 10, "private"),
-  v4("127.0.0.0", 8, "private"),
-  v4("169.254.0.0", 16, "forbidden"),
-  v4("172.16.0.0", 12, "private"),
-  v4("192.0.0.0", 24, "forbidden"),
-  v4("192.0.2.0", 24, "forbidden"),
-  v4("192.88.99.0", 24, "forbidden"),
-  v4("192.168.0.0", 16, "private"),
-  v4("198.18.0.0", 15, "private"),
-  v4("198.51.100.0", 24, "forbidden"),
-  v4("203.0.113.0", 24, "forbidden"),
-  v4("224.0.0.0", 3, "forbidden"),
+  block("0.0.0.0", 8, "forbidden"),
+  block("10.0.0.0", 8, "private"),
+  block("100.100.100.200", 32, "forbidden"), // a cloud's metadata service inside the shared space
+  block("100.64.0.0", 10, "private"),
+  block("127.0.0.0", 8, "private"),
+  block("169.254.0.0", 16, "forbidden"),
+  block("172.16.0.0", 12, "private"),
+  block("192.0.0.0", 24, "forbidden"),
+  block("192.0.2.0", 24, "forbidden"),
+  block("192.88.99.0", 24, "forbidden"),
+  block("192.168.0.0", 16, "private"),
+  block("198.18.0.0", 15, "private"),
+  block("198.51.100.0", 24, "forbidden"),
+  block("203.0.113.0", 24, "forbidden"),
+  block("224.0.0.0", 3, "forbidden"),
 ];
 
 const IPV6: readonly Block[] = [
-  v6("::1", 128, "private"),
-  v6("fd00:ec2::254", 128, "forbidden"), // a cloud's metadata service
-  v6("fc00::", 7, "private"),
-  v6("2001::", 23, "forbidden"),
-  v6("2001:db8::", 32, "forbidden"),
-  v6("3fff::", 20, "forbidden"),
-  v6("2000::", 3, "public"),
-  v6("::", 0, "forbidden"),
+  block("::1", 128, "private"),
+  block("fd00:ec2::254", 128, "forbidden"), // a cloud's metadata service
+  block("fc00::", 7, "private"),
+  block("2001::", 23, "forbidden"),
+  block("2001:db8::", 32, "forbidden"),
+  block("3fff::", 20, "forbidden"),
+  block("2000::", 3, "public"),
+  block("::", 0, "forbidden"),
 ];
 
 /** IPv6 blocks that carry an IPv4 address, `shift` bits from the end: mapped, translated (NAT64), and 6to4. */
@@ -43,31 +43,27 @@ const CARRIERS: readonly [network: bigint, bits: number, shift: bigint][] = [
   [parseV6("2002::") ?? 0n, 16, 80n],
 ];
 
-/** What kind of address a literal is; anything that is none is forbidden. */
+/** The kind of an address literal; anything else is forbidden. */
 export function addressKind(literal: string): AddressKind {
   const four = parseV4(literal);
   if (four !== null) return kindIn(IPV4, 32, four) ?? "public";
   const six = parseV6(literal.replace(/%.*$/, ""));
   if (six === null) return "forbidden";
-  const carrier = CARRIERS.find(([network, bits]) => isIn(network, bits, 128, six));
+  const carrier = CARRIERS.find((block) => isIn(block, 128, six));
   if (carrier) return kindIn(IPV4, 32, (six >> carrier[2]) & 0xffff_ffffn) ?? "public";
   return kindIn(IPV6, 128, six) ?? "forbidden";
 }
 
-export const isAddress = (text: string): boolean => parseV4(text) !== null || parseV6(text) !== null;
+export const isIpAddress = (text: string): boolean => parseV4(text) !== null || parseV6(text) !== null;
 
-const isIn = (network: bigint, bits: number, width: number, address: bigint): boolean =>
+const isIn = ([network, bits]: readonly [bigint, number, unknown], width: number, address: bigint): boolean =>
   address >> BigInt(width - bits) === network >> BigInt(width - bits);
 
 const kindIn = (blocks: readonly Block[], width: number, address: bigint): AddressKind | undefined =>
-  blocks.find(([network, bits]) => isIn(network, bits, width, address))?.[2];
+  blocks.find((block) => isIn(block, width, address))?.[2];
 
-function v4(network: string, bits: number, kind: AddressKind): Block {
-  return [parseV4(network) ?? 0n, bits, kind];
-}
-
-function v6(network: string, bits: number, kind: AddressKind): Block {
-  return [parseV6(network) ?? 0n, bits, kind];
+function block(network: string, bits: number, kind: AddressKind): Block {
+  return [parseV4(network) ?? parseV6(network) ?? 0n, bits, kind];
 }
 
 function parseV4(text: string): bigint | null {

@@ -1,16 +1,20 @@
 import type { Clock } from "#shared/clock.ts";
-import type { SurfaceName } from "../call.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { compressedMeter, decodedCopy } from "../metering/compressed.ts";
-import { type Meter, streamMeter } from "../metering/meter.ts";
-import { opaqueMeter } from "../metering/opaque.ts";
+import { type Meter, opaqueMeter, streamMeter } from "../metering/meter.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import type { Wire } from "../providers/wires.ts";
+import type { Wire } from "../providers/wire.ts";
 import type { Reading } from "../reading.ts";
+import type { SurfaceName } from "../surface-facts.ts";
 import type { DrainPool } from "./drain.ts";
 import type { Attempt } from "./forward.ts";
 import { type Ending, relayStream } from "./relay.ts";
-import { requestIdOf, type Translation, translatedAnswerHeaders, translatingMeter } from "./translation.ts";
+import {
+  providerRequestId,
+  type Translation,
+  translatedAnswerHeaders,
+  translatingMeter,
+} from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 import { wholeBody } from "./whole-body.ts";
 
@@ -115,7 +119,7 @@ function translatedBody(
 ): Uint8Array<ArrayBuffer> | null {
   return answer.ok
     ? translation.answer(bytes, reading.usage)
-    : translation.refusal(bytes, { status: answer.status, requestId: requestIdOf(headers) });
+    : translation.refusal(bytes, { status: answer.status, requestId: providerRequestId(headers) });
 }
 
 /** Whether the answer says by itself where it ends. Without that it ends where its connection does, cut short or not. */

@@ -1,11 +1,12 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Call, Choice, HeaderView, Target, WireName } from "../call.ts";
-import { SURFACES, surfaceFacts } from "../call.ts";
+import type { Call, Choice, HeaderView, Target } from "../call.ts";
 import type { ErrorType } from "../errors.ts";
-import { type HeaderTable, readOnce, upstreamHeaders } from "../http/headers.ts";
+import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
-import { credentialHeader, upstreamUrl } from "../providers/calling.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
+import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
+import type { WireName } from "../surface-facts.ts";
+import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { failureOf } from "./failures.ts";
 import type { Send } from "./send.ts";
 import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
@@ -61,14 +62,14 @@ export type Attempt =
  */
 export function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
   return choice.targets.length === 1
-    ? attemptOne(deps, choice, call, { target: choice.targets[0], attempts: 1 })
+    ? attemptOne(deps, { call, choice, target: choice.targets[0], attempts: 1 })
     : forwardInTurn(deps, choice, call);
 }
 
 async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
   const last = choice.targets.length - 1;
   for (const [index, target] of choice.targets.entries()) {
-    const attempt = await attemptOne(deps, choice, call, { target, attempts: index + 1 });
+    const attempt = await attemptOne(deps, { call, choice, target, attempts: index + 1 });
     if (index === last || !mayTryNext(attempt, call)) return attempt;
     // An unread body keeps its socket open until it is collected.
     if (attempt.kind === "answer") await attempt.answer.body?.cancel();
@@ -84,11 +85,12 @@ function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
     : !attempt.sent && FALLBACK_FAILURES.has(attempt.type);
 }
 
-type Try = { target: Target; attempts: number };
+type Try = { call: Call; choice: Choice; target: Target; attempts: number };
 
-async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Try): Promise<Attempt> {
-  if (!isConfigured(it.target, choice)) {
-    return { ...it, ...UNSENT, type: "provider_unconfigured", cause: null };
+async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
+  const { call, choice, target, attempts } = it;
+  if (!isConfigured(target, choice)) {
+    return { target, attempts, ...UNSENT, type: "provider_unconfigured", cause: null };
   }
   const deadline = new AbortController();
   const abort = () => deadline.abort();
@@ -98,18 +100,18 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
     sent = true;
     watched.deadlineMs = deps.clock.monotonicMs() + FIRST_BYTE_MS;
   };
-  const usageAsked = asksUpstreamForUsage(call, it.target);
-  call.upload?.whenBroken(abort);
+  const usageAsked = asksUpstreamForUsage(call, target);
+  call.upload?.onAbort(abort);
   deps.watchdog.watch(watched);
   try {
-    const translation = translationOf(call, it.target, deps.clock);
+    const translation = translationOf(call, target, deps.clock);
     const surface = translation?.surface ?? call.surface;
     const answer = await deps.send({
-      target: it.target,
+      target: target,
       surface,
-      url: upstreamUrl(it.target.provider, surface),
-      headers: headersFor(call, choice, it.target),
-      body: translation?.body ?? splice(call.body, { ...modelOf(it.target), askForUsage: usageAsked }),
+      url: upstreamUrl(target.provider, surface),
+      headers: headersFor(call, choice, target),
+      body: translation?.body ?? splice(call.body, { ...modelOf(target), askForUsage: usageAsked }),
       upload: call.upload,
       signal: leaveSignal(call, choice, deadline.signal),
       decode: translation !== null,
@@ -117,19 +119,20 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
     });
     if (answer.status >= 300 && answer.status < 400) {
       await answer.body?.cancel();
-      return { ...it, ...UNSENT, sent, type: "upstream_unreachable", cause: null };
+      return { target, attempts, ...UNSENT, sent, type: "upstream_unreachable", cause: null };
     }
     return {
       kind: "answer",
       answer,
-      headers: readOnce(answer.headers),
-      ...it,
+      headers: cachedHeaders(answer.headers),
+      target,
+      attempts,
       usageAsked,
       translation,
       abort,
     };
   } catch (cause) {
-    return failedAttempt(call, choice, it, { cause, sent, late: deadline.signal.aborted });
+    return failedAttempt(it, { cause, sent, late: deadline.signal.aborted });
   } finally {
     deps.watchdog.release(watched);
   }
@@ -137,13 +140,22 @@ async function attemptOne(deps: UpstreamDeps, choice: Choice, call: Call, it: Tr
 
 type Failure = { cause: unknown; sent: boolean; late: boolean };
 
-function failedAttempt(call: Call, choice: Choice, it: Try, { cause, sent, late }: Failure): Attempt {
+function failedAttempt({ call, choice, target, attempts }: Try, { cause, sent, late }: Failure): Attempt {
   const fault = call.upload?.fault();
   // The provider never got the whole of it, so there is nothing that it could answer or bill.
-  if (fault) return { ...it, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
+  if (fault)
+    return { target, attempts, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
   const left = !late && call.signal.aborted && leavesWithClient(choice);
   const type = sent && late ? "upstream_timeout" : failureOf(cause, sent);
-  return { kind: "failed", ...it, type, cause, sent: sent && type !== "upstream_unreachable", left };
+  return {
+    kind: "failed",
+    target,
+    attempts,
+    type,
+    cause,
+    sent: sent && type !== "upstream_unreachable",
+    left,
+  };
 }
 
 const UNSENT = { kind: "failed", sent: false, left: false } as const;
@@ -165,7 +177,7 @@ function isConfigured({ provider }: Target, choice: Choice): boolean {
 /** A translated call is written to ask, and its usage chunk never reaches the client as it came. */
 function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
   if (!call.streamed || wire !== "chat" || !isNative(call, wire)) return false;
-  return PROVIDERS[provider.kind].asksForStreamUsage && !asksForUsage(call.body);
+  return PROVIDERS[provider.kind].acceptsStreamUsageOption && !asksForUsage(call.body);
 }
 
 const isNative = ({ surface }: Call, wire: WireName): boolean => SURFACES[surface].wire === wire;
@@ -175,8 +187,8 @@ function headersFor(call: Call, choice: Choice, { provider, wire }: Target): Hea
     ? upstreamHeaders(call.headers, wire)
     : translatedHeaders(call.headers, wire);
   for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
-  if (choice.channel === "subscription" && call.foreignCredential) {
-    headers[call.foreignCredential.header] = call.foreignCredential.value;
+  if (choice.channel === "subscription" && call.passthroughCredential) {
+    headers[call.passthroughCredential.header] = call.passthroughCredential.value;
     return headers;
   }
   const credential = credentialHeader(provider);

@@ -1,13 +1,14 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { type Call, type Choice, surfaceFacts } from "../call.ts";
+import type { Call, Choice } from "../call.ts";
 import { memberValue } from "../http/scan.ts";
-import { boundOf } from "../limits/bound.ts";
-import type { Ask } from "../limits/decide.ts";
-import { type Pico, picoUp } from "../limits/money.ts";
+import type { LimitDemand } from "../limits/decide.ts";
+import { type Pico, picoRoundedUp } from "../limits/money.ts";
+import { usageBound } from "../limits/usage-bound.ts";
 import { isPricedApart } from "../pricing/price-answer.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
-import type { Used } from "../stores/limits/limiter.ts";
+import type { CallUsage } from "../stores/limits/limiter.ts";
+import { surfaceFacts } from "../surface-facts.ts";
 
 /** A call whose price nobody knows reserves the least that there is: it needs a budget that is not used up. */
 const UNKNOWN: Pico = 1n;
@@ -16,7 +17,7 @@ const UNKNOWN: Pico = 1n;
 const UNBOUNDED: Pico = 10n ** 30n;
 
 /** What a call may use at most, whichever of its targets answers (decision: Unknown costs under a budget). */
-export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
+export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDemand {
   const { body, surface } = call;
   const members = new Map<string, unknown>();
   const member = (name: string): unknown => {
@@ -26,23 +27,25 @@ export function askOf(call: Call, choice: Choice, prices: PriceBook): Ask {
   const asked = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
   const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
   const costs = !free && choice.channel !== "subscription";
-  const ask: Ask = { tokens: 0, usd: 0n, leastUsd: 0n };
+  const ask: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
   const picoOf = (usd: ReturnType<typeof priceBound>): Pico => {
     if (usd === null) return UNKNOWN;
     const apart = chosenApart(member);
-    if (apart === null) return picoUp(usd);
-    ask.chosenApart = apart;
+    if (apart === null) return picoRoundedUp(usd);
+    ask.unpricedOption = apart;
     return UNBOUNDED;
   };
   for (const { provider, model } of choice.targets) {
-    const bound = boundOf(asked, model === null ? null : prices.limits(provider.kind, model).contextTokens);
+    const bound = usageBound(
+      asked,
+      model === null ? null : prices.limits(provider.kind, model).contextTokens,
+    );
     ask.tokens = Math.max(ask.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
-    const price =
-      model === null ? null : prices.priceOf(provider.kind, provider.name, model, call.admittedAt.getTime());
+    const price = model === null ? null : prices.priceOf(provider, model, call.admittedAt.getTime());
     const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
     ask.usd = larger(ask.usd, picoOf(priceBound(price, bound)));
-    ask.leastUsd = larger(ask.leastUsd, picoOf(priceBound(price, least)));
+    ask.minimumUsd = larger(ask.minimumUsd, picoOf(priceBound(price, least)));
   }
   return ask;
 }
@@ -56,7 +59,7 @@ function chosenApart(member: (name: string) => unknown): string | null {
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** What a call came to, by its record. A call that failed used no tokens. */
-export function usedOf({ state, costUsd, inputTokens, outputTokens }: RequestRow): Used {
+export function callUsageOf({ state, costUsd, inputTokens, outputTokens }: RequestRow): CallUsage {
   const told = inputTokens != null || outputTokens != null;
   const failed = state === "upstream_error" || state === "denied";
   return {

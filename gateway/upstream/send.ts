@@ -1,9 +1,9 @@
 import type { Clock } from "#shared/clock.ts";
-import type { SurfaceName, Target, Upload } from "../call.ts";
+import type { Target, Upload } from "../call.ts";
 import type { HeaderTable } from "../http/headers.ts";
 import { echoFetch } from "../providers/echo.ts";
-import type { Reach } from "./reach.ts";
-import { sentBody } from "./sent-body.ts";
+import type { SurfaceName } from "../surface-facts.ts";
+import type { OutboundFetch } from "./outbound-fetch.ts";
 
 /** One request to a provider, ready to go. */
 export type Sending = {
@@ -32,7 +32,7 @@ const ORIGINS_MAX = 1000;
  * Sends calls to providers. It decodes nothing unasked, because the client gets the bytes as they were sent. The built-in
  * provider answers in process.
  */
-export function sender(reach: Reach, clock: Clock): Send {
+export function createSender(reach: OutboundFetch, clock: Clock): Send {
   const reached = new Map<string, number>();
   const isReached = (name: string) => (reached.get(name) ?? 0) > clock.monotonicMs();
   const noteReached = (name: string) => {
@@ -78,4 +78,23 @@ function bodyOf({ headers, body, upload, onSent }: Sending, plain: boolean) {
   const length = upload ? upload.contentLength : body.byteLength;
   if (length !== null) headers["content-length"] = String(length);
   return upload?.bytes(onSent) ?? sentBody(body, onSent);
+}
+
+/**
+ * A request body that tells when it is asked for. Bun asks for a streamed body once the connection stands, the TLS
+ * handshake included, and the head is on its way; before that the provider has nothing that it could answer or bill.
+ * It goes out as one piece, with the length that the caller states.
+ */
+export function sentBody(bytes: Uint8Array, onAsked: () => void): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      pull(controller) {
+        onAsked();
+        if (bytes.byteLength > 0) controller.enqueue(bytes);
+        controller.close();
+      },
+    },
+    // Not a byte before it is asked for.
+    { highWaterMark: 0 },
+  );
 }

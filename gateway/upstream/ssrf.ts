@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { GatewayError } from "../errors.ts";
-import { addressKind, isAddress } from "./addresses.ts";
+import { addressKind, isIpAddress } from "./addresses.ts";
 
 /** Names of cloud metadata services, whatever they resolve to. */
 const METADATA_HOSTS = new Set(["metadata.google.internal", "metadata.goog", "instance-data"]);
@@ -33,7 +33,7 @@ export function privateAddressFault(
   const url = URL.parse(text);
   return (
     formFault(url, allowPrivate) ??
-    (url && placeFault(hostOf(url), isAddress(hostOf(url)) ? [hostOf(url)] : resolved, allowPrivate))
+    (url && placeFault(hostOf(url), isIpAddress(hostOf(url)) ? [hostOf(url)] : resolved, allowPrivate))
   );
 }
 
@@ -43,7 +43,7 @@ function formFault(url: URL | null, allowPrivate: boolean): string | null {
   if (url.search !== "" || url.hash !== "" || /[?#]$/.test(url.href))
     return "Expected no query and no fragment";
   const host = hostOf(url);
-  if (!isAddress(host) && !NAME.test(host)) return "Expected a plain host name";
+  if (!isIpAddress(host) && !NAME.test(host)) return "Expected a plain host name";
   if (url.protocol === "http:" && !allowPrivate) return "Plain http needs allow_private_network";
   return null;
 }
@@ -63,7 +63,7 @@ function placeFault(host: string, addresses: readonly string[], allowPrivate: bo
 const hostOf = (url: URL): string => url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
 
 /** One way to a host that was checked: whatever its name leads to a moment later, the connection goes to this address. */
-export type Way = {
+export type ResolvedOrigin = {
   /** With the address in the place of the host's name; null where that stays as it is: a literal, or a proxy resolves it. */
   origin: string | null;
   /** What the request names as its `Host`. */
@@ -80,7 +80,7 @@ export type AddressGuard = {
    * finds that one does not work puts it last. The resolver's answer is remembered for half a minute.
    * @throws GatewayError upstream_unreachable, whose cause says why.
    */
-  waysTo(origin: string, allowPrivate: boolean): Way[] | Promise<Way[]>;
+  resolveOrigin(origin: string, allowPrivate: boolean): ResolvedOrigin[] | Promise<ResolvedOrigin[]>;
 };
 
 type AddressGuardOptions = {
@@ -95,11 +95,11 @@ export function addressGuard(
 ): AddressGuard {
   const remembered = new Map<string, { addresses: readonly string[]; untilMs: number }>();
   /** Origins that passed, and until when that is believed. */
-  const passed = new Map<string, { ways: Way[]; untilMs: number }>();
+  const passed = new Map<string, { ways: ResolvedOrigin[]; untilMs: number }>();
 
   async function addressesOf(text: string): Promise<readonly string[]> {
     const url = URL.parse(text);
-    if (!url || isAddress(hostOf(url))) return [];
+    if (!url || isIpAddress(hostOf(url))) return [];
     const host = hostOf(url);
     const known = remembered.get(host);
     if (known && known.untilMs > clock.monotonicMs()) return known.addresses;
@@ -109,7 +109,7 @@ export function addressGuard(
     return addresses;
   }
 
-  async function check(origin: string, allowPrivate: boolean): Promise<Way[]> {
+  async function check(origin: string, allowPrivate: boolean): Promise<ResolvedOrigin[]> {
     const addresses = await addressesOf(origin).catch((cause) => {
       // Behind a proxy many networks do not resolve names of the world outside.
       if (proxied) return [];
@@ -130,7 +130,7 @@ export function addressGuard(
       const addresses = await addressesOf(url).catch(() => []);
       return privateAddressFault(url, addresses, allowPrivate);
     },
-    waysTo(origin, allowPrivate) {
+    resolveOrigin(origin, allowPrivate) {
       const known = passed.get(verdictOn(origin, allowPrivate));
       return known && known.untilMs > clock.monotonicMs() ? known.ways : check(origin, allowPrivate);
     },
@@ -139,7 +139,7 @@ export function addressGuard(
 
 const verdictOn = (origin: string, allowPrivate: boolean): string => `${allowPrivate} ${origin}`;
 
-function waysBy(url: URL, addresses: readonly string[]): Way[] {
+function waysBy(url: URL, addresses: readonly string[]): ResolvedOrigin[] {
   const named = { host: url.host, serverName: hostOf(url).replace(/\.$/, "") };
   const port = url.port === "" ? "" : `:${url.port}`;
   const ways = addresses.map((address) => {

@@ -4,7 +4,7 @@ import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { HeaderTable } from "../http/headers.ts";
 import { failureOf } from "./failures.ts";
-import type { Reach } from "./reach.ts";
+import type { OutboundFetch } from "./outbound-fetch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Silence allowed before an answer and between two pieces of it; our own server would end a longer one anyway. */
@@ -44,10 +44,10 @@ const isRedirect = (status: number): boolean => status >= 300 && status < 400;
  * Asks a tool server.
  * @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout; ToolServerRefusal
  */
-export type AskToolServer = (server: ToolServer, request: ToolRequest) => Promise<Response>;
+export type ToolServerFetch = (server: ToolServer, request: ToolRequest) => Promise<Response>;
 
 export type ToolServerDeps = {
-  reach: Reach;
+  reach: OutboundFetch;
   clock: Clock;
   watchdog: Watchdog;
 };
@@ -56,7 +56,7 @@ export type ToolServerDeps = {
  * The one place that talks to tool servers: with the credential that an administrator stored and no other, to no
  * address of the inside, following no redirect, and never for longer or for more than the bounds above.
  */
-export function toolServerAsker({ reach, clock, watchdog }: ToolServerDeps): AskToolServer {
+export function createToolServerFetch({ reach, clock, watchdog }: ToolServerDeps): ToolServerFetch {
   return async (server, { method, headers, body, signal }) => {
     const silence = new AbortController();
     const watched = { deadlineMs: clock.monotonicMs() + SILENCE_MS, expire: () => silence.abort() };

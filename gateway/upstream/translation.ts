@@ -1,18 +1,12 @@
 import type { Clock } from "#shared/clock.ts";
-import {
-  type Call,
-  type HeaderView,
-  SURFACES,
-  type SurfaceName,
-  type Target,
-  type WireName,
-} from "../call.ts";
+import type { Call, HeaderView, Target } from "../call.ts";
 import type { Provider } from "../directory.ts";
 import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { WIRES } from "../providers/wires.ts";
+import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
 import { type Pair, type Translated, translate } from "../translate/translate.ts";
 
 /** The surfaces whose calls can be put into another format, and what each speaks. */
@@ -119,5 +113,5 @@ export function translatedAnswerHeaders(
 }
 
 /** The provider's own id of a call, under either vendor's name for it. */
-export const requestIdOf = (headers: HeaderView): string | null =>
+export const providerRequestId = (headers: HeaderView): string | null =>
   headers.get("x-request-id") ?? headers.get("request-id");

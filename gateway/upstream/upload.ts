@@ -1,9 +1,9 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Upload } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import { formFields, modelComesFirst } from "../http/form-fields.ts";
+import { formFields, modelMustComeFirst } from "../http/form-fields.ts";
 import { multipartScanner } from "../http/multipart.ts";
-import { type Arriving, brokeOff } from "./arriving.ts";
+import { bodyBroken, type RequestBody } from "./request-body.ts";
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
@@ -29,7 +29,7 @@ export type UploadFacts = {
  * invalid_request.
  */
 export async function openUpload(
-  arrival: Arriving,
+  arrival: RequestBody,
   { boundary, contentLength, scoped, clock, signal }: UploadFacts,
 ): Promise<OpenedUpload> {
   const scanner = multipartScanner(boundary);
@@ -50,7 +50,7 @@ export async function openUpload(
     head.push(await next());
     if (head.at(-1) === null) break;
   }
-  if (scoped && !form.fields.has("model")) throw modelComesFirst();
+  if (scoped && !form.fields.has("model")) throw modelMustComeFirst();
 
   /** The provider sees a body that breaks off, never one that ends. */
   function breakOff(controller: Controller, error: unknown): void {
@@ -79,22 +79,22 @@ export async function openUpload(
           {
             start: (controller) => {
               signal.addEventListener("abort", () => {
-                if (completedMs === null) breakOff(controller, brokeOff());
+                if (completedMs === null) breakOff(controller, bodyBroken());
               });
             },
             pull: (controller) => {
               moved();
               return pull(controller);
             },
-            cancel: () => arrival.giveUp(),
+            cancel: () => arrival.cancel(),
           },
           { highWaterMark: 0 },
         ),
-      whenBroken: (then) => {
+      onAbort: (then) => {
         abort = then;
       },
       fault: () => fault,
-      lateModel: () => form.lateModel,
+      trailingModel: () => form.trailingModel,
       completedMs: () => completedMs,
     },
   };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { priceText } from "#drizzle/price-text.ts";
 import { explainCost } from "#gateway/admin/cost-explanation.ts";
-import { formatDecimal, parseDecimal, plus, ZERO } from "#gateway/pricing/decimal.ts";
+import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
@@ -41,12 +41,12 @@ test("the lines of an explanation add up to the cost, to the last digit", () => 
         ],
         PROVIDERS,
       );
-      const priced = priceCall(book.priceOf("openai", "p", "m", 1), { ...NO_USAGE, ...used });
+      const priced = priceCall(book.priceOf({ kind: "openai", name: "p" }, "m", 1), { ...NO_USAGE, ...used });
       if (priced.costUsd === null) return true;
       const stored = priced.price && priceText(priced.price);
       const row = { ...priced, price: stored, usageSource: "provider", channel: "api" } as RecordRow;
       const { rows } = explainCost(row);
-      const sum = rows.reduce((all, { usd }) => plus(all, parseDecimal(usd)), ZERO);
+      const sum = rows.reduce((all, { usd }) => plus(all, parseDecimal(usd)), DECIMAL_ZERO);
       expect(formatDecimal(sum)).toBe(formatDecimal(parseDecimal(priced.costUsd)));
       return true;
     }),

@@ -16,7 +16,7 @@ const FLOORS: readonly [floor: number, pattern: RegExp][] = [
 ];
 
 /** Nouns that every room of the gateway may know. */
-const NOUNS = /^gateway\/(call|errors|directory|reading)\.ts$/;
+const NOUNS = /^gateway\/(call|surface-facts|errors|directory|reading)\.ts$/;
 
 const floorOf = (file: string) => FLOORS.find(([, pattern]) => pattern.test(file))?.[0];
 const roomOf = (file: string) => file.split("/").slice(0, 2).join("/");
@@ -83,12 +83,12 @@ describe("the house", async () => {
 });
 
 describe("every room stays readable", () => {
-  test("no source file is over 250 lines, no table over 300", async () => {
+  test("no source file is over 250 lines", async () => {
     const long: string[] = [];
     for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
       const lines = (await Bun.file(join(ROOT, file)).text()).split("\n").length - 1;
-      const max = /catalog|measures|errors|schema\//.test(file) ? 300 : 250;
-      if (lines > max) long.push(`${file}: ${lines}`);
+      // The sums of reports are one table family.
+      if (lines > (file === "drizzle/schema/rollups.ts" ? 300 : 250)) long.push(`${file}: ${lines}`);
     }
     expect(long).toEqual([]);
   });

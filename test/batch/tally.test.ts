@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { tally } from "#gateway/batch/tally.ts";
+import { batchTally } from "#gateway/batch/tally.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "#gateway/reading.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 
@@ -16,7 +16,7 @@ const priced = (costUsd: string, count = 1): Priced => ({
 });
 
 test("answers add up exactly, and their price rows too", () => {
-  const sum = tally();
+  const sum = batchTally();
   for (let n = 0; n < 10; n++) sum.add(reading(3), priced("0.1"));
   const done = sum.done();
   expect(done.priced).toEqual({
@@ -30,7 +30,7 @@ test("answers add up exactly, and their price rows too", () => {
 });
 
 test("an answer without a price makes the cost a lower bound, and none at all is unknown", () => {
-  const sum = tally();
+  const sum = batchTally();
   sum.add(reading(1), priced("0.1"));
   sum.add(reading(null, "other"), UNPRICED);
   expect(sum.done()).toMatchObject({
@@ -38,7 +38,7 @@ test("an answer without a price makes the cost a lower bound, and none at all is
     priced: { costUsd: "0.1" },
     reading: { usageSource: "partial", responseModel: null },
   });
-  const unknown = tally();
+  const unknown = batchTally();
   unknown.add(reading(null), UNPRICED);
   expect(unknown.done()).toMatchObject({
     partial: false,
@@ -48,12 +48,12 @@ test("an answer without a price makes the cost a lower bound, and none at all is
 });
 
 test("an answer that tells only a part of what is billed makes the batch's cost a lower bound", () => {
-  const sum = tally();
+  const sum = batchTally();
   sum.add(reading(1), priced("0.1"));
   sum.add({ ...reading(1), usageSource: "partial" }, priced("0.1"));
   expect(sum.done()).toMatchObject({ partial: true, reading: { usageSource: "partial" } });
 });
 
 test("a batch without answers cost nothing, and that is known", () => {
-  expect(tally().done().priced).toEqual(FREE);
+  expect(batchTally().done().priced).toEqual(FREE);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { scanJson } from "#gateway/http/scan.ts";
-import { offerOf } from "#gateway/routing/auto.ts";
+import { autoCandidates } from "#gateway/routing/auto.ts";
 import { SEEDS } from "#gateway/routing/classify/seeds.ts";
 import { classifyCall } from "#gateway/stores/classifier/classify-call.ts";
 import { call, key } from "#test/routing/world.ts";
@@ -164,7 +164,7 @@ describe("/v1/classify", () => {
     for (const scopes of [{}, { routes: ["coding", "translation"] }]) {
       const as = await keyFor(scopes);
       const current = gateway.deps.directory.current();
-      const offer = offerOf({ directory: current, surface: "chat.completions", key: key(scopes) });
+      const offer = autoCandidates({ directory: current, surface: "chat.completions", key: key(scopes) });
       const different = [];
       for (const text of texts) {
         const body = scanJson(Buffer.from(JSON.stringify({ messages: [{ role: "user", content: text }] })));

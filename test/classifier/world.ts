@@ -1,4 +1,4 @@
-import { app } from "#gateway/app.ts";
+import { gatewayApp } from "#gateway/app.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
 import { openDeps } from "#gateway/deps.ts";
 import { keptLog, scratch } from "#test/support/embedded.ts";
@@ -20,7 +20,7 @@ export async function classifierWorld() {
     });
     const log = keptLog();
     const running = await openDeps(config, log);
-    const whole = app(running.deps);
+    const whole = gatewayApp(running.deps);
     closing.unshift(running.close, place.remove);
     const ask = async (
       method: string,

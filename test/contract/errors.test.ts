@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AppDeps, app } from "#gateway/app.ts";
+import { type GatewayAppDeps, gatewayApp } from "#gateway/app.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
-import { openDeps, type Running } from "#gateway/deps.ts";
+import { type OpenedDeps, openDeps } from "#gateway/deps.ts";
 import { ERRORS, type ErrorType } from "#gateway/errors.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
@@ -21,8 +21,8 @@ const place = scratch();
 let database: TestDatabase;
 let line: DatabaseLine;
 let upstream: ScriptedUpstream;
-let running: Running;
-let whole: ReturnType<typeof app>;
+let running: OpenedDeps;
+let whole: ReturnType<typeof gatewayApp>;
 let secret: string;
 let play: (reply: Reply) => void = () => undefined;
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     JSON_BYTES_MAX: "2048",
   });
   running = await openDeps(config, keptLog());
-  whole = app(running.deps);
+  whole = gatewayApp(running.deps);
   await furnish();
 }, 60_000);
 
@@ -50,7 +50,12 @@ afterAll(async () => {
   place.remove();
 }, 30_000);
 
-type Sent = { method?: string; body?: unknown; headers?: Record<string, string>; deps?: Partial<AppDeps> };
+type Sent = {
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  deps?: Partial<GatewayAppDeps>;
+};
 
 async function send(
   path: string,
@@ -61,7 +66,7 @@ async function send(
     headers: { host: "gateway.example", authorization: `Bearer ${secret}`, ...headers },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  return await (deps ? app({ ...running.deps, ...deps }) : whole).handle(request);
+  return await (deps ? gatewayApp({ ...running.deps, ...deps }) : whole).handle(request);
 }
 
 const admin = async (method: string, path: string, body?: unknown) =>
@@ -106,7 +111,7 @@ const call = ({ path, kind }: Surface, to: string, sent: Sent = {}) =>
 const keyed = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 /** One report, by the admin key. */
-const report = (deps?: Partial<AppDeps>) =>
+const report = (deps?: Partial<GatewayAppDeps>) =>
   send("/v1/reports/query", {
     body: {
       spec: {

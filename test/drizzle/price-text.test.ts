@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { priceText, readPrice } from "#drizzle/price-text.ts";
-import { LIST } from "#gateway/pricing/rate.ts";
+import { LIST_PREFIX } from "#gateway/pricing/rate.ts";
 
 const snapshot = {
   entry: "list:openai/gpt-4o-mini",
@@ -27,7 +27,7 @@ test("what is stored is read as it was, and so is the object of earlier versions
   });
   const any = fc.record(
     {
-      entry: fc.string().map((name) => `${LIST}${name}`),
+      entry: fc.string().map((name) => `${LIST_PREFIX}${name}`),
       rows: fc.array(row),
       repricedAt: fc.constant("2026-11-22T09:00:00.000Z"),
     },

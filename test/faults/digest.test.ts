@@ -11,7 +11,7 @@ import { weekBefore } from "#gateway/reports/digest.ts";
 import { putDigestWebhook, removeDigestWebhook } from "#gateway/stores/reports/digest-webhook.ts";
 import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
-import { reacher } from "#gateway/upstream/reach.ts";
+import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { DigestState } from "#shared/admin/digest.ts";
 import type { Clock } from "#shared/clock.ts";
@@ -98,7 +98,7 @@ const deps = (): DigestDeps => ({
   reportWriter: { write: async (spec, at) => JSON.stringify(await runner.run(spec, at)) },
   directory: { current: () => ({ settings }) },
   sealer,
-  reach: reacher(addressGuard(clock)),
+  reach: createOutboundFetch(addressGuard(clock)),
   clock,
   log,
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DETECTOR_SEARCHES } from "#gateway/guardrail/detectors.ts";
 import { pace } from "#gateway/guardrail/pace.ts";
 import { compilePattern, patternFault } from "#gateway/guardrail/pattern.ts";
-import { foundIn } from "#gateway/guardrail/search.ts";
+import { searchTexts } from "#gateway/guardrail/search.ts";
 import { textsOf } from "#gateway/guardrail/text.ts";
 import { systemClock } from "#shared/clock.ts";
 
@@ -69,7 +69,7 @@ describe("200 kB of hostile text keep the loop waiting for less than 100 ms", ()
       longestTurn(async () => {
         const texts = textsOf([["prompt", TEXTS[name]]]);
         const paced = pace(systemClock);
-        for (const search of searches) await foundIn(search, texts, paced);
+        for (const search of searches) await searchTexts(search, texts, paced);
       });
     // A machine that stands still for a moment counts that as this thread's.
     expect(Math.min(await longest(), await longest())).toBeLessThan(100);
@@ -79,21 +79,21 @@ describe("200 kB of hostile text keep the loop waiting for less than 100 ms", ()
 describe("behind padding", () => {
   test.each([10, 27, 1000, SIZE])("of %d characters a pattern is still found", async (length) => {
     const search = compilePattern("(x+x+)+y|SECRET");
-    expect(await foundIn(search, [`${"x".repeat(length)}SECRET`], () => true)).toBe(true);
+    expect(await searchTexts(search, [`${"x".repeat(length)}SECRET`], () => true)).toBe(true);
   });
 
   test("a number that the pieces of a long text would cut is still found", async () => {
     const { payment_card: search } = DETECTOR_SEARCHES;
     for (let shift = 0; shift < 24; shift += 1) {
       const text = `${" ".repeat(search.charactersMax - shift)}4111 1111 1111 1111 ${fill(" ")}`;
-      expect(await foundIn(search, [text], () => true)).toBe(true);
+      expect(await searchTexts(search, [text], () => true)).toBe(true);
     }
   });
 });
 
 test("what cannot be read in time counts as found", async () => {
   const search = compilePattern("never");
-  expect(await foundIn(search, ["text"], async () => false)).toBe(true);
+  expect(await searchTexts(search, ["text"], async () => false)).toBe(true);
   let nowMs = 0;
   const paced = pace({ now: () => new Date(0), monotonicMs: () => nowMs });
   expect(paced()).toBe(true);
@@ -112,7 +112,7 @@ test("an expression that RE2 does not know, or that is too large, is refused in 
 });
 
 describe("where a long text is cut into pieces", () => {
-  const isIn = (pattern: string, text: string) => foundIn(compilePattern(pattern), [text], () => true);
+  const isIn = (pattern: string, text: string) => searchTexts(compilePattern(pattern), [text], () => true);
   const long = (unit: string) => unit.repeat(Math.ceil(600_000 / unit.length));
 
   test("nothing begins or ends, neither the text nor a line nor a word", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { textsOf } from "#gateway/guardrail/text.ts";
-import { membersOf } from "#gateway/http/members.ts";
+import { allMembers } from "#gateway/http/members.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 
 const textsIn = (body: object | string): string[] =>
-  textsOf(membersOf(scanJson(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))));
+  textsOf(allMembers(scanJson(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))));
 
 /** The body with a text in the place that is asked about. */
 const PLACES: Record<string, (text: string) => object> = {

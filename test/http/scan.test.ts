@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "#gateway/errors.ts";
 import { DEPTH_MAX } from "#gateway/http/json-grammar.ts";
-import { MEMBERS_MAX, memberFlag, memberValue, scanJson } from "#gateway/http/scan.ts";
+import { booleanMember, MEMBERS_MAX, memberValue, scanJson } from "#gateway/http/scan.ts";
 import { bodyText, utf8 } from "./json-text.ts";
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -185,7 +185,7 @@ describe("memberValue", () => {
 });
 
 test("a flag is true, false, null or absent; anything that a provider might take for true is refused by its name", () => {
-  const flag = (text: string) => memberFlag(scanJson(utf8(text)), "stream");
+  const flag = (text: string) => booleanMember(scanJson(utf8(text)), "stream");
   expect(['{"stream":true}', '{"stream":false}', '{"stream":null}', "{}"].map(flag)).toEqual([
     true,
     false,

@@ -1,14 +1,25 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Ask, decide, type Standing } from "#gateway/limits/decide.ts";
-import { drawn, spareUsd } from "#gateway/limits/lease.ts";
-import { picoOf, picoUp, usdText } from "#gateway/limits/money.ts";
-import { counting, periodOf, SLOT_MS, secondsUntilRoom, slotOf } from "#gateway/limits/window.ts";
+import { decideLimits, type LimitDemand, type LimitState } from "#gateway/limits/decide.ts";
+import { drawFromLease, leaseUsd } from "#gateway/limits/lease.ts";
+import { formatPico, parsePico, picoRoundedUp } from "#gateway/limits/money.ts";
+import {
+  activeSlots,
+  budgetPeriodAt,
+  rateSlotAt,
+  SLOT_MS,
+  secondsUntilCapacity,
+} from "#gateway/limits/window.ts";
 
 const period = { from: "2026-11-01", to: "2026-12-01" };
 const NOW = Date.parse("2026-11-21T12:00:00Z");
-const fresh: Standing = { nowMs: NOW, slots: [], spent: 0n, held: 0n, calls: 0 };
-const asking = (it: Partial<Ask> = {}): Ask => ({ tokens: 0, usd: 0n, leastUsd: it.usd ?? 0n, ...it });
+const fresh: LimitState = { nowMs: NOW, slots: [], spent: 0n, held: 0n, calls: 0 };
+const asking = (it: Partial<LimitDemand> = {}): LimitDemand => ({
+  tokens: 0,
+  usd: 0n,
+  minimumUsd: it.usd ?? 0n,
+  ...it,
+});
 
 describe("requests per minute", () => {
   test("no minute, however it is placed, sees more than the limit", () => {
@@ -20,10 +31,10 @@ describe("requests per minute", () => {
         let standing = fresh;
         for (const wait of waits) {
           const nowMs = standing.nowMs + wait;
-          standing = { ...standing, nowMs, slots: counting(standing.slots, nowMs) };
-          const verdict = decide({ limits, period, standing, ask: asking() });
+          standing = { ...standing, nowMs, slots: activeSlots(standing.slots, nowMs) };
+          const verdict = decideLimits({ limits, period, state: standing, demand: asking() });
           if ("refusal" in verdict) continue;
-          standing = verdict.standing;
+          standing = verdict.state;
           through.push(nowMs);
         }
         for (const [index, at] of through.entries()) {
@@ -37,30 +48,30 @@ describe("requests per minute", () => {
   test("who waits as long as is said is let through", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 59_000 }), { minLength: 3, maxLength: 20 }), (ages) => {
-        const slots = ages.map((age) => ({ slot: slotOf(NOW - age), requests: 1, tokens: 10 }));
-        const inOrder = counting(slots, NOW);
+        const slots = ages.map((age) => ({ slot: rateSlotAt(NOW - age), requests: 1, tokens: 10 }));
+        const inOrder = activeSlots(slots, NOW);
         const limit = inOrder.length;
-        const seconds = secondsUntilRoom(inOrder, "requests", { limit, need: 1, nowMs: NOW });
+        const seconds = secondsUntilCapacity(inOrder, "requests", { limit, need: 1, nowMs: NOW });
         expect(seconds).toBeLessThanOrEqual(61);
-        const later = counting(inOrder, NOW + seconds * 1000);
+        const later = activeSlots(inOrder, NOW + seconds * 1000);
         expect(later.length).toBeLessThan(limit);
       }),
     );
   });
 
   test("a slot counts for a minute after its last moment, and not for a slot more", () => {
-    const slots = [{ slot: slotOf(NOW), requests: 1, tokens: 0 }];
-    expect(counting(slots, NOW + 60_000)).toHaveLength(1);
-    expect(counting(slots, NOW + 60_000 + SLOT_MS)).toHaveLength(0);
+    const slots = [{ slot: rateSlotAt(NOW), requests: 1, tokens: 0 }];
+    expect(activeSlots(slots, NOW + 60_000)).toHaveLength(1);
+    expect(activeSlots(slots, NOW + 60_000 + SLOT_MS)).toHaveLength(0);
   });
 });
 
 test("a call that may use more tokens than a whole minute's waits for an empty minute", () => {
   const limits = { tokens_per_minute: 100 };
-  const verdict = decide({ limits, period, standing: fresh, ask: asking({ tokens: 5000 }) });
+  const verdict = decideLimits({ limits, period, state: fresh, demand: asking({ tokens: 5000 }) });
   if ("refusal" in verdict) throw new Error("refused");
-  expect(verdict.booking.tokens).toBe(100);
-  const next = decide({ limits, period, standing: verdict.standing, ask: asking({ tokens: 1 }) });
+  expect(verdict.reservation.tokens).toBe(100);
+  const next = decideLimits({ limits, period, state: verdict.state, demand: asking({ tokens: 1 }) });
   expect(next).toMatchObject({
     refusal: { limit: "tokens", headers: { "x-ratelimit-remaining-tokens": "0" } },
   });
@@ -74,12 +85,17 @@ describe("a budget", () => {
     });
     fc.assert(
       fc.property(fc.array(ask, { maxLength: 50 }), fc.bigInt({ min: 0n, max: 1000n }), (asks, spent) => {
-        const limits = { budget_usd: usdText(1000n) };
-        let standing: Standing = { ...fresh, spent };
+        const limits = { budget_usd: formatPico(1000n) };
+        let standing: LimitState = { ...fresh, spent };
         for (const { usd, least } of asks) {
-          const leastUsd = least % (usd + 1n);
-          const verdict = decide({ limits, period, standing, ask: { tokens: 0, usd, leastUsd } });
-          if (!("refusal" in verdict)) standing = verdict.standing;
+          const minimumUsd = least % (usd + 1n);
+          const verdict = decideLimits({
+            limits,
+            period,
+            state: standing,
+            demand: { tokens: 0, usd, minimumUsd: minimumUsd },
+          });
+          if (!("refusal" in verdict)) standing = verdict.state;
         }
         expect(standing.spent + standing.held).toBeLessThanOrEqual(1000n);
       }),
@@ -88,12 +104,12 @@ describe("a budget", () => {
 
   test("that is spent is final until its period ends; that is reserved may be free in a second", () => {
     const limits = { budget_usd: "1" };
-    const ask = asking({ usd: picoOf("0.6") });
-    const spent = decide({ limits, period, standing: { ...fresh, spent: picoOf("0.5") }, ask });
+    const ask = asking({ usd: parsePico("0.6") });
+    const spent = decideLimits({ limits, period, state: { ...fresh, spent: parsePico("0.5") }, demand: ask });
     expect(spent).toMatchObject({ refusal: { type: "budget_exhausted", limit: "budget" } });
     const seconds = "refusal" in spent ? spent.refusal.retryAfterSeconds : 0;
     expect(seconds).toBe((Date.parse("2026-12-01") - NOW) / 1000);
-    const held = decide({ limits, period, standing: { ...fresh, held: picoOf("0.5") }, ask });
+    const held = decideLimits({ limits, period, state: { ...fresh, held: parsePico("0.5") }, demand: ask });
     expect(held).toMatchObject({
       refusal: { type: "rate_limited", limit: "reserved", retryAfterSeconds: 1 },
     });
@@ -101,8 +117,8 @@ describe("a budget", () => {
 
   test("a lease is a small part of one that is not half gone, and nothing of another", () => {
     const limits = { budget_usd: "1" };
-    expect(spareUsd(limits, fresh)).toBe(picoOf("0.02"));
-    expect(spareUsd(limits, { ...fresh, spent: picoOf("0.5") })).toBe(0n);
+    expect(leaseUsd(limits, fresh)).toBe(parsePico("0.02"));
+    expect(leaseUsd(limits, { ...fresh, spent: parsePico("0.5") })).toBe(0n);
   });
 
   test("no more than a lease is drawn from it", () => {
@@ -111,7 +127,11 @@ describe("a budget", () => {
         let lease = { usd: 300n, requests: 0, tokens: 0 };
         let sum = 0n;
         for (const usd of costs) {
-          const rest = drawn(lease, { limits: { budget_usd: "1" }, ask: asking({ usd }), slotsFree: 0 });
+          const rest = drawFromLease(lease, {
+            limits: { budget_usd: "1" },
+            ask: asking({ usd }),
+            slotsFree: 0,
+          });
           if (!rest) continue;
           lease = rest.lease;
           sum += rest.booking.usd;
@@ -132,20 +152,22 @@ describe("periods are UTC's", () => {
     ["day", "2027-01-01T00:00:00.000Z", "2027-01-01", "2027-01-02"],
     ["day", "2028-02-28T23:30:00-01:00", "2028-02-29", "2028-03-01"],
   ] as const)("the %s of %s", (kind, at, from, to) => {
-    expect(periodOf(kind, new Date(at))).toEqual({ from, to });
+    expect(budgetPeriodAt(kind, new Date(at))).toEqual({ from, to });
   });
 });
 
 describe("money", () => {
   test("what is reserved is rounded up, a budget down", () => {
-    expect(picoUp({ digits: 1n, scale: 13 })).toBe(1n);
-    expect(picoUp({ digits: 25n, scale: 1 })).toBe(2_500_000_000_000n);
-    expect(picoOf("0.0000000000019")).toBe(1n);
-    expect(picoOf("12.5")).toBe(12_500_000_000_000n);
-    expect(picoOf("0")).toBe(0n);
+    expect(picoRoundedUp({ digits: 1n, scale: 13 })).toBe(1n);
+    expect(picoRoundedUp({ digits: 25n, scale: 1 })).toBe(2_500_000_000_000n);
+    expect(parsePico("0.0000000000019")).toBe(1n);
+    expect(parsePico("12.5")).toBe(12_500_000_000_000n);
+    expect(parsePico("0")).toBe(0n);
   });
 
   test("comes back from its text", () => {
-    fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), (pico) => picoOf(usdText(pico)) === pico));
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), (pico) => parsePico(formatPico(pico)) === pico),
+    );
   });
 });

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
-import { picoOf } from "#gateway/limits/money.ts";
+import { parsePico } from "#gateway/limits/money.ts";
 import { openLimitStore } from "#gateway/stores/limits/limit-store.ts";
 import { type Grant, type Limiter, openLimiter } from "#gateway/stores/limits/limiter.ts";
 import { openRecordStore } from "#gateway/stores/records.ts";
@@ -41,8 +41,8 @@ type Key = ReturnType<typeof keyWith>;
 const reserve = async (key: Key, usd: string, at = new Date(), by = limiter): Promise<Grant | GatewayError> =>
   await by.reserve({ id: newId(), key, admittedAt: at, recorded: true }, () => ({
     tokens: 1,
-    usd: picoOf(usd),
-    leastUsd: picoOf(usd),
+    usd: parsePico(usd),
+    minimumUsd: parsePico(usd),
   }));
 
 const isRefused = (answer: Grant | GatewayError): boolean => answer instanceof GatewayError;
@@ -111,8 +111,8 @@ test("a record takes its reservation away in the transaction that counts its cos
   const at = new Date("2026-11-30T23:59:59.999Z");
   await limiter.reserve({ id, key, admittedAt: at, recorded: true }, () => ({
     tokens: 1,
-    usd: picoOf("0.9"),
-    leastUsd: picoOf("0.9"),
+    usd: parsePico("0.9"),
+    minimumUsd: parsePico("0.9"),
   }));
   expect(isRefused(await reserve(key, "0.5", at))).toBe(true);
   const store = openRecordStore(database.url);
@@ -126,7 +126,7 @@ test("a call that was never sent leaves nothing reserved", async () => {
   const key = keyWith({ budget_usd: "1", concurrency: 1 });
   const grant = await reserve(key, "0.9");
   if (grant instanceof GatewayError) throw grant;
-  await grant.drop();
+  await grant.release();
   expect(await sql`select 1 from limit_holds where key_id = ${key.id}`).toHaveLength(0);
   expect(isRefused(await reserve(key, "0.9"))).toBe(false);
 });
@@ -150,10 +150,10 @@ test("what a dead process held is swept once it has not been seen for 40 s; the 
   const [dead, alive] = [newId(), newId()];
   await hold(dead, 41);
   await hold(alive, 30);
-  await store.beat();
+  await store.heartbeat();
   await store.sweep([]);
   expect([await held(dead), await held(alive)]).toEqual([[true], [false, true]]);
-  await store.leave();
+  await store.deregister();
   await store.close();
 });
 

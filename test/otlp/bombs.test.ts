@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { GatewayError } from "#gateway/errors.ts";
-import { weigh } from "#gateway/http/weigh.ts";
+import { requireJsonLimits } from "#gateway/http/json-limits.ts";
 import { inflated } from "#gateway/otlp/inflate.ts";
 import { readExport } from "#gateway/otlp/read-export.ts";
 import { fastestMs } from "#test/support/fastest.ts";
@@ -12,7 +12,7 @@ const points = (count: number) => Buffer.from(`${POINTS}${"{},".repeat(count - 1
 
 const refusal = (bytes: Uint8Array): string => {
   try {
-    weigh(bytes);
+    requireJsonLimits(bytes);
     readExport(bytes, 10_000);
     return "none";
   } catch (error) {

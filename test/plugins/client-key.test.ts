@@ -11,7 +11,7 @@ const KNOWN = secret("a");
 const keys = { keyOf: (sha256Hex: string) => (sha256Hex === hash(KNOWN) ? KEY : null) };
 
 const foreignBeside = async (headers: Record<string, string>) =>
-  (await authenticate(keys, new Headers({ "x-gateway-key": KNOWN, ...headers }))).foreignCredential;
+  (await authenticate(keys, new Headers({ "x-gateway-key": KNOWN, ...headers }))).passthroughCredential;
 
 describe("the credential beside x-gateway-key", () => {
   test("a vendor's own is kept for the subscription lane, with its header", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  DECIMAL_ZERO,
   decimalOfNumber,
   formatDecimal,
   isZero,
@@ -8,7 +9,6 @@ import {
   plus,
   shiftDown,
   times,
-  ZERO,
 } from "#gateway/pricing/decimal.ts";
 
 const plain = fc
@@ -61,7 +61,10 @@ test("sums do not depend on order or grouping, and no digit is lost", () => {
 test("a product is the sum of so many", () => {
   fc.assert(
     fc.property(plain, fc.nat({ max: 50 }), (value, count) => {
-      const sum = Array.from({ length: count }).reduce<typeof value>((total) => plus(total, value), ZERO);
+      const sum = Array.from({ length: count }).reduce<typeof value>(
+        (total) => plus(total, value),
+        DECIMAL_ZERO,
+      );
       expect(formatDecimal(times(value, count))).toBe(formatDecimal(sum));
     }),
   );

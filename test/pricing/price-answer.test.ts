@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { type Answered, priceAnswer } from "#gateway/pricing/price-answer.ts";
+import { type AnswerToPrice, priceAnswer } from "#gateway/pricing/price-answer.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 
 const book = priceBook([], PROVIDERS);
-const answered: Answered = {
+const answered: AnswerToPrice = {
   provider: { kind: "openai", name: "openai" },
   model: "gpt-4o-mini",
   responseModel: "gpt-4o-mini-2024-07-18",
@@ -33,7 +33,7 @@ test("a service tier that is priced apart leaves the answer unpriced, never at t
 });
 
 test("an answer that was made in the US alone costs 1.1 times the list, and an administrator's price as it is", () => {
-  const claude: Answered = {
+  const claude: AnswerToPrice = {
     ...answered,
     provider: { kind: "anthropic", name: "anthropic" },
     model: "claude-opus-4-6",

@@ -28,20 +28,22 @@ const override = (fields: Partial<PriceOverride>): PriceOverride => ({
 });
 
 const entryAt = (overrides: PriceOverride[], provider = "openai", atMs = NOON) =>
-  priceBook(overrides, PROVIDERS).priceOf("openai", provider, "gpt-4o", atMs)?.entry;
+  priceBook(overrides, PROVIDERS).priceOf({ kind: "openai", name: provider }, "gpt-4o", atMs)?.entry;
 
 test("a model of the built-in list is found by the name that the provider is called with, dated or not", () => {
-  expect(list.priceOf("openai", "openai", "gpt-4o", NOON)?.entry).toBe("list:openai/gpt-4o");
-  expect(list.priceOf("openai", "any name", "gpt-4o-2024-08-06", NOON)?.entry).toBe("list:openai/gpt-4o");
-  expect(list.priceOf("azure", "azure", "gpt-4o", NOON)?.entry).toBe("list:azure/gpt-4o");
-  expect(list.priceOf("openai", "openai", "no-such-model", NOON)).toBeNull();
+  expect(list.priceOf({ kind: "openai", name: "openai" }, "gpt-4o", NOON)?.entry).toBe("list:openai/gpt-4o");
+  expect(list.priceOf({ kind: "openai", name: "any name" }, "gpt-4o-2024-08-06", NOON)?.entry).toBe(
+    "list:openai/gpt-4o",
+  );
+  expect(list.priceOf({ kind: "azure", name: "azure" }, "gpt-4o", NOON)?.entry).toBe("list:azure/gpt-4o");
+  expect(list.priceOf({ kind: "openai", name: "openai" }, "no-such-model", NOON)).toBeNull();
 });
 
 test("a kind without a list has no price but an administrator's", () => {
-  expect(list.priceOf("ollama", "ollama", "gpt-4o", NOON)).toBeNull();
-  expect(priceBook([override({})], PROVIDERS).priceOf("ollama", "ollama", "gpt-4o", NOON)?.entry).toBe(
-    "override:o1",
-  );
+  expect(list.priceOf({ kind: "ollama", name: "ollama" }, "gpt-4o", NOON)).toBeNull();
+  expect(
+    priceBook([override({})], PROVIDERS).priceOf({ kind: "ollama", name: "ollama" }, "gpt-4o", NOON)?.entry,
+  ).toBe("override:o1");
 });
 
 test("an administrator's price wins over the list once it has begun", () => {
@@ -78,7 +80,7 @@ test("an administrator's amounts are USD per million tokens, and USD per piece f
     ],
     PROVIDERS,
   );
-  const rates = book.priceOf("ollama", "ollama", "gpt-4o", NOON)?.rates;
+  const rates = book.priceOf({ kind: "ollama", name: "ollama" }, "gpt-4o", NOON)?.rates;
   expect(
     Object.fromEntries(Object.entries(rates ?? {}).map(([unit, rate]) => [unit, rate.usdPerUnit])),
   ).toEqual({
@@ -94,28 +96,32 @@ test("an administrator's amounts are USD per million tokens, and USD per piece f
 test("beside an administrator's price, a search of the web costs what the list says, never nothing", () => {
   const book = priceBook([override({})], PROVIDERS);
   const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 0, webSearches: 3 };
-  expect(priceCall(book.priceOf("openai", "openai", "gpt-4o", NOON), usage).costUsd).toBe("1.03");
+  expect(priceCall(book.priceOf({ kind: "openai", name: "openai" }, "gpt-4o", NOON), usage).costUsd).toBe(
+    "1.03",
+  );
 });
 
 test("a model made for sound whose sound the list does not price has no price, rather than that of text", () => {
-  expect(list.priceOf("openai", "openai", "gpt-audio", NOON)?.rates.audio_input?.usdPerUnit).toBe("0.000032");
-  expect(list.priceOf("openai", "openai", "gpt-4o-audio-preview", NOON)).toBeNull();
+  expect(
+    list.priceOf({ kind: "openai", name: "openai" }, "gpt-audio", NOON)?.rates.audio_input?.usdPerUnit,
+  ).toBe("0.000032");
+  expect(list.priceOf({ kind: "openai", name: "openai" }, "gpt-4o-audio-preview", NOON)).toBeNull();
   expect(list.knows("openai", "gpt-4o-audio-preview")).toBe(true);
 });
 
 test("searches of the web that the list does not price, or that nobody counts, leave a call unpriced, never free", () => {
   const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 0 };
-  const research = list.priceOf("openai", "openai", "o3-deep-research", NOON);
+  const research = list.priceOf({ kind: "openai", name: "openai" }, "o3-deep-research", NOON);
   expect(priceCall(research, usage).costUsd).toBe("10");
   expect(priceCall(research, { ...usage, webSearches: 0 }).costUsd).toBe("10");
   expect(priceCall(research, { ...usage, webSearches: 1 }).costUsd).toBeNull();
   for (const model of ["gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11"]) {
-    expect(list.priceOf("openai", "openai", model, NOON)).toBeNull();
+    expect(list.priceOf({ kind: "openai", name: "openai" }, model, NOON)).toBeNull();
   }
   const own = priceBook([override({ model: "gpt-4o-search-preview", perCall: "0.035" })], PROVIDERS);
-  expect(priceCall(own.priceOf("openai", "openai", "gpt-4o-search-preview", NOON), usage).costUsd).toBe(
-    "1.035",
-  );
+  expect(
+    priceCall(own.priceOf({ kind: "openai", name: "openai" }, "gpt-4o-search-preview", NOON), usage).costUsd,
+  ).toBe("1.035");
 });
 
 test("an administrator's price that is no decimal is refused", () => {
@@ -124,7 +130,7 @@ test("an administrator's price that is no decimal is refused", () => {
 
 test("a price that changes by date or time of day is that of the call's moment", () => {
   const input = (kind: ProviderKind, model: string, at: string) =>
-    list.priceOf(kind, kind, model, Date.parse(at))?.rates.input?.usdPerUnit;
+    list.priceOf({ kind, name: kind }, model, Date.parse(at))?.rates.input?.usdPerUnit;
   expect(input("deepseek", "deepseek-chat", "2026-11-20T00:29:59Z")).toBe("0.000000135");
   expect(input("deepseek", "deepseek-chat", "2026-11-20T00:30:00Z")).toBe("0.00000027");
   expect(input("deepseek", "deepseek-chat", "2026-11-20T16:30:00Z")).toBe("0.000000135");
@@ -145,20 +151,20 @@ test("hour-long cache writes cost twice the input where the list tells only the 
 });
 
 test("hour-long cache writes have a rate for the Anthropic models", () => {
-  const rates = list.priceOf("anthropic", "anthropic", "claude-sonnet-4-5", NOON)?.rates;
+  const rates = list.priceOf({ kind: "anthropic", name: "anthropic" }, "claude-sonnet-4-5", NOON)?.rates;
   expect(rates?.cache_write_1h).toEqual(usd("0.000006", "0.000012"));
 });
 
 test("a model whose list price is put on what nobody counts has no price", () => {
   expect(listedModel(["google"], "gemini-2.5-flash-image", NOON)).toMatchObject({ price: null });
   expect(list.knows("gemini", "gemini-2.5-flash-image")).toBe(true);
-  expect(list.priceOf("gemini", "gemini", "gemini-2.5-flash-image", NOON)).toBeNull();
+  expect(list.priceOf({ kind: "gemini", name: "gemini" }, "gemini-2.5-flash-image", NOON)).toBeNull();
 });
 
 test("the built-in provider has a price, so that the first report shows money", () => {
   const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 1_000_000 };
   expect(list.knows("echo", "echo")).toBe(true);
-  expect(priceCall(list.priceOf("echo", "echo", "echo", NOON), usage).costUsd).toBe("3");
+  expect(priceCall(list.priceOf({ kind: "echo", name: "echo" }, "echo", NOON), usage).costUsd).toBe("3");
   expect(["gpt-4o", "constructor", "__proto__"].map((model) => list.knows("echo", model))).toEqual([
     false,
     false,

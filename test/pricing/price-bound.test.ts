@@ -32,7 +32,7 @@ const usages = fc.record({
 });
 
 test.each(MODELS)("no call of %s/%s within the counts costs more than the bound", (kind, model) => {
-  const entry = book.priceOf(kind, kind, model, AT);
+  const entry = book.priceOf({ kind, name: kind }, model, AT);
   expect(entry).not.toBeNull();
   fc.assert(
     fc.property(usages, count, count, (counts, moreIn, moreOut) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatDecimal, parseDecimal, plus, times, ZERO } from "#gateway/pricing/decimal.ts";
+import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus, times } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { PLACES, type PriceEntry, type Rates, ratePer } from "#gateway/pricing/rate.ts";
 import { UNPRICED } from "#gateway/reading.ts";
@@ -168,7 +168,7 @@ test("every cost is the exact sum of its rows, and no row has a negative count",
       if (!priced.price) return expect(priced).toEqual(UNPRICED);
       const sum = priced.price.rows.reduce(
         (total, row) => plus(total, times(parseDecimal(row.usdPerUnit), row.count)),
-        ZERO,
+        DECIMAL_ZERO,
       );
       expect(formatDecimal(sum)).toBe(priced.costUsd ?? "");
       expect(priced.price.rows.every((row) => row.count > 0)).toBe(true);

@@ -1,14 +1,10 @@
 import { expect, test } from "bun:test";
-import { WIRE_NAMES, type WireName } from "#gateway/call.ts";
 import type { Provider } from "#gateway/directory.ts";
 import { Secret } from "#gateway/directory.ts";
-import { credentialHeader, upstreamUrl, vendorHostsOf, wireFor } from "#gateway/providers/calling.ts";
-import {
-  isProviderKind,
-  PROVIDERS,
-  type ProviderFacts,
-  type ProviderKind,
-} from "#gateway/providers/catalog.ts";
+import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/providers/catalog.ts";
+import { credentialHeader, upstreamUrl, vendorHostsOf, wireFor } from "#gateway/providers/endpoint.ts";
+import { isProviderKind } from "#gateway/stores/directory/provider-rows.ts";
+import { WIRE_NAMES, type WireName } from "#gateway/surface-facts.ts";
 
 const ROWS = Object.entries(PROVIDERS) as [ProviderKind, ProviderFacts][];
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SURFACES, type SurfaceName, type WireName } from "#gateway/call.ts";
 import type { ProviderKind } from "#gateway/providers/catalog.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
+import { SURFACES, type SurfaceName, type WireName } from "#gateway/surface-facts.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 
 type StreamItem = string | { [member: string]: unknown };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { SURFACES, type SurfaceName, surfaceFacts } from "#gateway/call.ts";
 import { streamMeter } from "#gateway/metering/meter.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { echoFetch } from "#gateway/providers/echo.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
+import { SURFACES, type SurfaceName, surfaceFacts } from "#gateway/surface-facts.ts";
 
 const utf8 = new TextEncoder();
 const ask = (surface: SurfaceName, body: unknown) =>

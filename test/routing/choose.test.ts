@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "#gateway/errors.ts";
 import { chooseRoute } from "#gateway/routing/choose.ts";
-import type { RoutedCall, RoutingKnowledge } from "#gateway/routing/knowledge.ts";
+import type { RoutedCall, RoutingLookups } from "#gateway/routing/lookups.ts";
 import { call, directory, key, knowledge, provider, route } from "./world.ts";
 
 const ROUTES = [
@@ -12,16 +12,12 @@ const ROUTES = [
 ];
 
 type Facts = Partial<RoutedCall> & { hint?: string };
-const chosen = (
-  facts: Facts,
-  world = directory({ routes: ROUTES }),
-  known: RoutingKnowledge = knowledge(),
-) => {
+const chosen = (facts: Facts, world = directory({ routes: ROUTES }), known: RoutingLookups = knowledge()) => {
   const { routeName, source, targets, channel } = chooseRoute(world, call(facts), known);
   return { routeName, source, channel, to: targets.map((it) => `${it.provider.name}:${it.model}`) };
 };
 
-function refusal(facts: Facts, world = directory({ routes: ROUTES }), known?: RoutingKnowledge): string {
+function refusal(facts: Facts, world = directory({ routes: ROUTES }), known?: RoutingLookups): string {
   try {
     chooseRoute(world, call(facts), known ?? knowledge());
   } catch (error) {
@@ -89,7 +85,7 @@ describe("auto", () => {
 
   test("the classifier is offered the surface's routes in the key's scope, and its choice is taken", () => {
     const offered: string[] = [];
-    const classify: RoutingKnowledge["classify"] = (_, { routes }) => {
+    const classify: RoutingLookups["classify"] = (_, { routes }) => {
       offered.push(...routes.map(({ name }) => name));
       return { route: route("coding"), source: "classifier", version: "v1" };
     };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "#gateway/errors.ts";
 import { chooseRoute } from "#gateway/routing/choose.ts";
-import type { RoutedCall } from "#gateway/routing/knowledge.ts";
+import type { RoutedCall } from "#gateway/routing/lookups.ts";
 import { call, directory, knowledge, provider } from "./world.ts";
 
 const world = directory({ providers: [provider("p", { models: ["*"] })] });

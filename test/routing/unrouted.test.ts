@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "#gateway/errors.ts";
 import { chooseRoute } from "#gateway/routing/choose.ts";
-import type { RoutedCall, RoutingKnowledge } from "#gateway/routing/knowledge.ts";
+import type { RoutedCall, RoutingLookups } from "#gateway/routing/lookups.ts";
 import { call, directory, key, knowledge, provider, route } from "./world.ts";
 
 type World = ReturnType<typeof directory>;
 type Facts = Partial<RoutedCall> & { hint?: string };
-const decided = (world: World, facts: Facts, known: RoutingKnowledge = knowledge()) => {
+const decided = (world: World, facts: Facts, known: RoutingLookups = knowledge()) => {
   try {
     const { routeName, source, targets } = chooseRoute(world, call(facts), known);
     return `${routeName} ${source} ${targets.map((it) => `${it.provider.name}:${it.model}`).join(",")}`;

@@ -1,6 +1,6 @@
 import type { ClientKey, Directory, Provider, Route } from "#gateway/directory.ts";
 import { scanJson } from "#gateway/http/scan.ts";
-import type { RoutedCall, RoutingKnowledge } from "#gateway/routing/knowledge.ts";
+import type { RoutedCall, RoutingLookups } from "#gateway/routing/lookups.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 
 export const provider = (name: string, facts: Partial<Provider> = {}): Provider => ({
@@ -76,10 +76,11 @@ export const call = (facts: Partial<RoutedCall> & { hint?: string } = {}): Route
  */
 export const knowledge = (
   known: string[] = [],
-  classify: RoutingKnowledge["classify"] = null,
-): RoutingKnowledge => ({
+  classify: RoutingLookups["classify"] = null,
+): RoutingLookups => ({
   knowsModel: ({ name }, model) => known.includes(`${name}:${model}`),
-  speaks: ({ name }, wire) => name === "both" || (wire === "messages") === name.startsWith("m"),
-  translated: ({ name }) => (name.startsWith("only") ? null : name.startsWith("m") ? "messages" : "chat"),
+  supportsWire: ({ name }, wire) => name === "both" || (wire === "messages") === name.startsWith("m"),
+  translatableWire: ({ name }) =>
+    name.startsWith("only") ? null : name.startsWith("m") ? "messages" : "chat",
   classify,
 });

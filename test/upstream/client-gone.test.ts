@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { streamMeter } from "#gateway/metering/meter.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
-import { WIRES, type Wire } from "#gateway/providers/wires.ts";
+import type { Wire } from "#gateway/providers/wire.ts";
+import { WIRES } from "#gateway/providers/wires.ts";
 import type { Reading } from "#gateway/reading.ts";
 import { drainPool } from "#gateway/upstream/drain.ts";
 import { type Ending, relayStream } from "#gateway/upstream/relay.ts";

@@ -3,8 +3,7 @@ import type { Call, Choice, Target } from "#gateway/call.ts";
 import { Secret } from "#gateway/directory.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 import { forward } from "#gateway/upstream/forward.ts";
-import type { Send, Sending } from "#gateway/upstream/send.ts";
-import { sentBody } from "#gateway/upstream/sent-body.ts";
+import { type Send, type Sending, sentBody } from "#gateway/upstream/send.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { wholeBody } from "#gateway/upstream/whole-body.ts";
 import { newId } from "#shared/ids.ts";
@@ -44,7 +43,7 @@ const call = (): Call => ({
   id: newId(),
   surface: "chat.completions",
   key: { id: newId(), name: "key", owner: null, scopes: {}, limits: null, expiresAtMs: null },
-  foreignCredential: null,
+  passthroughCredential: null,
   headers: new Headers(),
   body: scanJson(new TextEncoder().encode('{"model":"two","messages":[]}')),
   model: "two",

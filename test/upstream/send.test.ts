@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Provider } from "#gateway/directory.ts";
 import { failureOf } from "#gateway/upstream/failures.ts";
-import { reacher } from "#gateway/upstream/reach.ts";
-import { type Sending, sender } from "#gateway/upstream/send.ts";
+import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
+import { createSender, type Sending } from "#gateway/upstream/send.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";
 
@@ -41,7 +41,7 @@ test("a provider that dies after it answered is known not to have got the next c
     hostname: "127.0.0.1",
     fetch: async (it: Request) => new Response(await it.text()),
   });
-  const send = sender(reacher(addressGuard(systemClock)), systemClock);
+  const send = createSender(createOutboundFetch(addressGuard(systemClock)), systemClock);
   const url = `http://127.0.0.1:${server.port}/v1/chat/completions`;
   for (const _ of [1, 2, 3]) {
     const { sending, asked } = sendingTo(url);

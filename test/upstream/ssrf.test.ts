@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "#gateway/errors.ts";
-import { addressKind, isAddress } from "#gateway/upstream/addresses.ts";
+import { addressKind, isIpAddress } from "#gateway/upstream/addresses.ts";
 import { addressGuard, privateAddressFault } from "#gateway/upstream/ssrf.ts";
 import { movableClock } from "#test/stores/movable-clock.ts";
 
@@ -60,13 +60,13 @@ describe("what kind of address it is", () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(addressKind(`::ffff:${address}`)).toBe(addressKind(address));
-        expect(isAddress(address)).toBe(true);
+        expect(isIpAddress(address)).toBe(true);
       }),
     );
   });
 
   test("every form of an IPv6 address is read", () => {
-    fc.assert(fc.property(fc.ipV6(), (address) => expect(isAddress(address)).toBe(true)));
+    fc.assert(fc.property(fc.ipV6(), (address) => expect(isIpAddress(address)).toBe(true)));
   });
 });
 
@@ -133,21 +133,23 @@ describe("at connection time", () => {
   test("a name that has come to lead inside is refused, though it was right when it was saved", async () => {
     const { guard, clock } = guarded([["93.184.216.34"], ["127.0.0.1"]]);
     expect(await guard.saveFault("https://api.example.com", false)).toBeNull();
-    expect(await outcome(guard.waysTo("https://api.example.com", false))).toBe("passes");
+    expect(await outcome(guard.resolveOrigin("https://api.example.com", false))).toBe("passes");
     clock.advance(30_001);
-    expect(await outcome(guard.waysTo("https://api.example.com", false))).toBe("upstream_unreachable");
+    expect(await outcome(guard.resolveOrigin("https://api.example.com", false))).toBe("upstream_unreachable");
   });
 
   test("the resolver's answer is remembered for half a minute, a literal is not asked for", async () => {
     const { guard, asked } = guarded([["93.184.216.34"]]);
-    for (let n = 0; n < 5; n++) await guard.waysTo("https://api.example.com", false);
-    await guard.waysTo("https://93.184.216.34", false);
+    for (let n = 0; n < 5; n++) await guard.resolveOrigin("https://api.example.com", false);
+    await guard.resolveOrigin("https://93.184.216.34", false);
     expect(asked()).toBe(1);
   });
 
   test("a name that does not resolve is unreachable, and no fault when it is saved", async () => {
     const { guard } = guarded([]);
-    expect(await outcome(guard.waysTo("https://gone.example.com", false))).toBe("upstream_unreachable");
+    expect(await outcome(guard.resolveOrigin("https://gone.example.com", false))).toBe(
+      "upstream_unreachable",
+    );
     expect(await guard.saveFault("https://gone.example.com", false)).toBeNull();
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { Secret, type ToolServer } from "#gateway/directory.ts";
-import { reacher } from "#gateway/upstream/reach.ts";
+import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
-import { toolServerAsker } from "#gateway/upstream/tool-server.ts";
+import { createToolServerFetch } from "#gateway/upstream/tool-server.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { systemClock } from "#shared/clock.ts";
 import { freePort } from "#test/support/ports.ts";
@@ -32,7 +32,11 @@ afterAll(async () => {
   await upstream.stop(true);
 });
 
-const ask = toolServerAsker({ reach: reacher(addressGuard(systemClock)), clock: systemClock, watchdog });
+const ask = createToolServerFetch({
+  reach: createOutboundFetch(addressGuard(systemClock)),
+  clock: systemClock,
+  watchdog,
+});
 const server = (path: string, more: Partial<ToolServer> = {}): ToolServer => ({
   name: "t",
   url: `http://127.0.0.1:${upstream.port}${path}`,

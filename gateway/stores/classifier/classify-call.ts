@@ -1,8 +1,8 @@
-import { surfaceFacts } from "../../call.ts";
 import { memberValue } from "../../http/scan.ts";
 import { autoChoice } from "../../routing/auto.ts";
 import { textToClassify, turnsOf } from "../../routing/classify/turns.ts";
-import type { Classify, RoutedCall } from "../../routing/knowledge.ts";
+import type { Classify, RoutedCall } from "../../routing/lookups.ts";
+import { surfaceFacts } from "../../surface-facts.ts";
 import type { RouteClassifier } from "./classifier.ts";
 
 /**

@@ -3,7 +3,7 @@ import { guardrails } from "#drizzle/schema/guardrails.ts";
 import type { Callout as StoredCallout } from "#shared/admin/guardrails.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import type { Callout, Guardrail, TextSearch } from "../../directory.ts";
+import type { Guardrail, GuardrailCallout, TextSearch } from "../../directory.ts";
 import { DETECTOR_SEARCHES } from "../../guardrail/detectors.ts";
 import { compilePattern } from "../../guardrail/pattern.ts";
 import { matchesGlob } from "../../routing/glob.ts";
@@ -53,7 +53,7 @@ const calloutOf = ({
   timeout_ms,
   on_failure,
   allow_private_network = false,
-}: StoredCallout): Callout => ({
+}: StoredCallout): GuardrailCallout => ({
   url,
   timeoutMs: timeout_ms,
   onFailure: on_failure,

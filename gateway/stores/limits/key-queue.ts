@@ -1,22 +1,28 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import type { Clock } from "#shared/clock.ts";
-import { type Ask, type Booking, decide, type Refusal, type Standing } from "../../limits/decide.ts";
-import { slotOf } from "../../limits/window.ts";
-import { createPurse, type LeasePurse } from "./lease-purse.ts";
-import type { Account, LimitStore, Taken, Taking } from "./limit-store.ts";
+import {
+  decideLimits,
+  type LimitDemand,
+  type LimitRefusal,
+  type LimitState,
+  type Reservation,
+} from "../../limits/decide.ts";
+import { rateSlotAt } from "../../limits/window.ts";
+import { createLeaseBalance, type LeaseBalance } from "./lease-balance.ts";
+import type { LimitAccount, LimitStore, ReservationPlan, ReservedCall } from "./limit-store.ts";
 
 /** A call that wants to be let through. */
-type Asking = { callId: string; startedAt: string; limits: KeyLimits; ask: Ask };
+type QueuedCall = { callId: string; startedAt: string; limits: KeyLimits; demand: LimitDemand };
 
 /** `leased`: booked in this process only. `slot`: when its tokens were booked. */
-type Answer =
-  | { kind: "granted"; booking: Booking; slot: number; leased: boolean }
-  | { kind: "refused"; refusal: Refusal }
+type QueueAnswer =
+  | { kind: "granted"; booking: Reservation; slot: number; leased: boolean }
+  | { kind: "refused"; refusal: LimitRefusal }
   | { kind: "away" };
 
 /** A key's calls in one process: asked for together, one question to the database at a time. */
 export type KeyQueue = {
-  ask(asking: Asking): Promise<Answer>;
+  request(asking: QueuedCall): Promise<QueueAnswer>;
   /** A call that was let through on the lease has ended. */
   leasedEnded(callId: string): void;
   /** Idle for so long that its lease is given back. */
@@ -24,15 +30,15 @@ export type KeyQueue = {
 };
 
 export type KeyQueueDeps = {
-  account: Account;
-  store: Pick<LimitStore, "take">;
+  account: LimitAccount;
+  store: Pick<LimitStore, "reserve">;
   clock: Clock;
   replicas(): number;
   /** Whether to ask the database at all, and what came of it: null, or why it could not be asked. */
   reachable(): boolean;
-  heard(error: unknown): void;
+  onResult(error: unknown): void;
   /** False when this process has been out of touch for so long that others may take what it holds. */
-  leasesGood(): boolean;
+  leasesValid(): boolean;
   /** Places for calls at once that are still booked for this process though the calls have ended. */
   slotsFree(): number;
 };
@@ -41,11 +47,11 @@ export type KeyQueueDeps = {
 const TOGETHER_MAX = 200;
 const IDLE_MS = 15_000;
 
-type Waiting = { asking: Asking; answer(it: Answer): void };
+type WaitingCall = { call: QueuedCall; answer(it: QueueAnswer): void };
 
 export function createKeyQueue(deps: KeyQueueDeps): KeyQueue {
-  const purse = createPurse(deps.clock);
-  const queue: Waiting[] = [];
+  const purse = createLeaseBalance(deps.clock);
+  const queue: WaitingCall[] = [];
   let usedAtMs = deps.clock.monotonicMs();
   let busy = false;
 
@@ -56,21 +62,21 @@ export function createKeyQueue(deps: KeyQueueDeps): KeyQueue {
   }
 
   return {
-    ask(asking) {
+    request(asking) {
       usedAtMs = deps.clock.monotonicMs();
       return new Promise((answer) => {
-        queue.push({ asking, answer });
+        queue.push({ call: asking, answer });
         if (!busy) void run();
       });
     },
     leasedEnded: purse.ended,
-    idle: () => !busy && purse.own().usd === 0n && deps.clock.monotonicMs() - usedAtMs > IDLE_MS,
+    idle: () => !busy && purse.used().usd === 0n && deps.clock.monotonicMs() - usedAtMs > IDLE_MS,
   };
 }
 
-async function answerTogether(deps: KeyQueueDeps, purse: LeasePurse, batch: Waiting[]): Promise<void> {
+async function answerTogether(deps: KeyQueueDeps, purse: LeaseBalance, batch: WaitingCall[]): Promise<void> {
   const answers = await askDatabase(deps, purse, batch);
-  for (const [index, { asking, answer }] of batch.entries()) {
+  for (const [index, { call: asking, answer }] of batch.entries()) {
     answer(answers ? (answers[index] ?? { kind: "away" }) : fromLease(deps, purse, asking));
   }
 }
@@ -78,56 +84,59 @@ async function answerTogether(deps: KeyQueueDeps, purse: LeasePurse, batch: Wait
 /** Null when it cannot be asked. */
 async function askDatabase(
   deps: KeyQueueDeps,
-  purse: LeasePurse,
-  batch: Waiting[],
-): Promise<Answer[] | null> {
+  purse: LeaseBalance,
+  batch: WaitingCall[],
+): Promise<QueueAnswer[] | null> {
   if (!deps.reachable()) return null;
   try {
-    let answers: Answer[] = [];
-    await deps.store.take(deps.account, (standing) => {
+    let answers: QueueAnswer[] = [];
+    await deps.store.reserve(deps.account, (standing) => {
       const asked = decideTogether(deps, purse, { batch, standing });
       answers = asked.answers;
       return asked.taking;
     });
-    deps.heard(null);
+    deps.onResult(null);
     return answers;
   } catch (error) {
-    deps.heard(error);
+    deps.onResult(error);
     return null;
   }
 }
 
-type Asked = { batch: Waiting[]; standing: Standing };
+type Asked = { batch: WaitingCall[]; standing: LimitState };
 
 /** Decides one after the other; then renews the lease from what is left. */
 function decideTogether(
   { account, replicas }: KeyQueueDeps,
-  purse: LeasePurse,
+  purse: LeaseBalance,
   { batch, standing: found }: Asked,
-): { answers: Answer[]; taking: Taking } {
-  const limits = batch.at(-1)?.asking.limits ?? {};
-  const own = purse.own();
-  const taken: Taken[] = [];
+): { answers: QueueAnswer[]; taking: ReservationPlan } {
+  const limits = batch.at(-1)?.call.limits ?? {};
+  const own = purse.used();
+  const taken: ReservedCall[] = [];
   let standing = { ...found, held: found.held + own.usd, calls: found.calls + own.calls };
-  const answers = batch.map(({ asking }): Answer => {
-    const verdict = decide({ ...asking, period: account.period, standing });
+  const answers = batch.map(({ call: asking }): QueueAnswer => {
+    const verdict = decideLimits({ ...asking, period: account.period, state: standing });
     if ("refusal" in verdict) return { kind: "refused", refusal: verdict.refusal };
-    standing = verdict.standing;
-    taken.push({ ...asking, ...verdict.booking });
-    return { kind: "granted", booking: verdict.booking, slot: slotOf(found.nowMs), leased: false };
+    standing = verdict.state;
+    taken.push({ ...asking, ...verdict.reservation });
+    return { kind: "granted", booking: verdict.reservation, slot: rateSlotAt(found.nowMs), leased: false };
   });
   const holds = limits.budget_usd !== undefined || limits.concurrency !== undefined;
   const rated = limits.requests_per_minute !== undefined || limits.tokens_per_minute !== undefined;
   // Nothing is booked where nothing is let through.
   const lease = taken.length > 0 ? purse.renew(limits, standing, replicas()) : null;
-  return { answers, taking: { taken, holds, rated, lease: holds ? lease : null } };
+  return {
+    answers,
+    taking: { reserved: taken, holdCalls: holds, countRates: rated, lease: holds ? lease : null },
+  };
 }
 
 function fromLease(
-  { leasesGood, slotsFree }: KeyQueueDeps,
-  purse: LeasePurse,
-  { callId, limits, ask }: Asking,
-): Answer {
-  const booking = leasesGood() ? purse.draw(callId, { limits, ask, slotsFree: slotsFree() }) : null;
+  { leasesValid: leasesGood, slotsFree }: KeyQueueDeps,
+  purse: LeaseBalance,
+  { callId, limits, demand }: QueuedCall,
+): QueueAnswer {
+  const booking = leasesGood() ? purse.draw(callId, { limits, ask: demand, slotsFree: slotsFree() }) : null;
   return booking ? { kind: "granted", booking, slot: 0, leased: true } : { kind: "away" };
 }

@@ -1,34 +1,34 @@
 import type postgres from "postgres";
 import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Booking, Standing } from "../../limits/decide.ts";
-import { type Pico, usdText } from "../../limits/money.ts";
-import { type Period, SLOT_MS, SLOTS_COUNTED, slotOf } from "../../limits/window.ts";
+import type { LimitState, Reservation } from "../../limits/decide.ts";
+import { formatPico, type Pico } from "../../limits/money.ts";
+import { type BudgetPeriod, rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
 
 /** Whose limits: a key, and the period that its budget is in. */
-export type Account = { keyId: string; period: Period };
+export type LimitAccount = { keyId: string; period: BudgetPeriod };
 
-export type Taken = Booking & { callId: string; startedAt: string };
+export type ReservedCall = Reservation & { callId: string; startedAt: string };
 
 /** What one look at a key leads to. */
-export type Taking = {
+export type ReservationPlan = {
   /** Calls let through; `holds`: whether each is to be held until its record is there. */
-  taken: readonly Taken[];
-  holds: boolean;
+  reserved: readonly ReservedCall[];
+  holdCalls: boolean;
   /** Whether calls and tokens are counted by time. */
-  rated: boolean;
+  countRates: boolean;
   /** What this process may spend without asking, and the calls that it let through so; null: no lease is kept. */
   lease: { usd: Pico; calls: number } | null;
 };
 
 /** A call that has ended: its cost, an exact decimal, and what its tokens differ from those booked. */
-export type Ended = {
+export type CallSettlement = {
   callId: string;
   keyId: string;
   /** Null: it leaves no record, so its hold goes at once. */
   usd: string | null;
   slot: number;
-  tokensMore: number;
+  tokensDelta: number;
 };
 
 export type LimitStore = {
@@ -37,15 +37,15 @@ export type LimitStore = {
    * another process booked meanwhile. Rejects within 2 s when Postgres does not answer; what then became of the booking
    * is unknown.
    */
-  take(account: Account, decide: (standing: Standing) => Taking): Promise<void>;
-  end(ended: Ended): Promise<void>;
+  reserve(account: LimitAccount, decide: (standing: LimitState) => ReservationPlan): Promise<void>;
+  end(ended: CallSettlement): Promise<void>;
   /** Says that this process lives. Resolves with the number of those that do, and for how long Postgres has run. */
-  beat(): Promise<{ alive: number; upMs: number }>;
+  heartbeat(): Promise<{ alive: number; upMs: number }>;
   /** Frees what processes that have not said so for 40 s held, and what of this one's is for calls that it does not have. */
   sweep(running: readonly string[]): Promise<void>;
   dropLease(keyId: string): Promise<void>;
   /** Says that this process lives no more. */
-  leave(): Promise<void>;
+  deregister(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -81,9 +81,9 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
   }
 
   return {
-    take: (account, decide) => asking((sql) => takeTurn(sql, { account, holder }, decide)),
+    reserve: (account, decide) => asking((sql) => reserveSerially(sql, { account, holder }, decide)),
     end: (ended) => asking((sql) => endOne(sql, ended)),
-    beat: () =>
+    heartbeat: () =>
       asking(async (sql) => {
         await sql`insert into limit_holders (holder, seen_at) values (${holder}, now())
           on conflict (holder) do update set seen_at = excluded.seen_at`;
@@ -98,7 +98,7 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
       asking((sql) => sql`delete from limit_leases where key_id = ${keyId} and holder = ${holder}`).then(
         () => undefined,
       ),
-    leave: () =>
+    deregister: () =>
       asking((sql) => sql`delete from limit_holders where holder = ${holder}`).then(() => undefined),
     close: async () => {
       await client?.end({ timeout: 1 });
@@ -109,7 +109,7 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
 
 const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
 
-type Place = { account: Account; holder: string };
+type Place = { account: LimitAccount; holder: string };
 type StandingRow = {
   turn: string;
   nowMs: number;
@@ -126,7 +126,11 @@ type StandingRow = {
  * Decides anew until nobody else has booked meanwhile: of those who decide at once one always gets on. There is no
  * transaction that a lost connection could leave half-way: postgres.js ends the process at its rollback.
  */
-async function takeTurn(sql: postgres.Sql, place: Place, decide: (found: Standing) => Taking): Promise<void> {
+async function reserveSerially(
+  sql: postgres.Sql,
+  place: Place,
+  decide: (found: LimitState) => ReservationPlan,
+): Promise<void> {
   for (;;) {
     const row = await standingRow(sql, place);
     const standing = {
@@ -137,8 +141,8 @@ async function takeTurn(sql: postgres.Sql, place: Place, decide: (found: Standin
       slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
     };
     const taking = decide(standing);
-    if (taking.taken.length === 0) return;
-    if (await book(sql, { ...place, turn: row.turn, slot: slotOf(row.nowMs) }, taking)) return;
+    if (taking.reserved.length === 0) return;
+    if (await book(sql, { ...place, turn: row.turn, slot: rateSlotAt(row.nowMs) }, taking)) return;
   }
 }
 
@@ -169,10 +173,14 @@ async function standingRow(sql: postgres.Sql, { account, holder }: Place): Promi
 type Turn = Place & { turn: string; slot: number };
 
 /** False, and nothing is booked, when somebody else has booked since the turn. */
-async function book(sql: postgres.Sql, it: Turn, { taken, holds, rated, lease }: Taking): Promise<boolean> {
+async function book(
+  sql: postgres.Sql,
+  it: Turn,
+  { reserved: taken, holdCalls: holds, countRates: rated, lease }: ReservationPlan,
+): Promise<boolean> {
   const { account, holder, turn, slot } = it;
   const { keyId, period } = account;
-  const rows = taken.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: usdText(usd) }));
+  const rows = taken.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: formatPico(usd) }));
   const tokens = taken.reduce((sum, one) => sum + one.tokens, 0);
   const mine = await sql`
     with mine as (
@@ -192,7 +200,7 @@ async function book(sql: postgres.Sql, it: Turn, { taken, holds, rated, lease }:
       set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens
     ), leased as (
       insert into limit_leases (org_id, key_id, holder, period, usd, calls)
-      select ${DEFAULT_ORG}, ${keyId}, ${holder}, ${period.from}::text::date, ${usdText(lease?.usd ?? 0n)}::numeric,
+      select ${DEFAULT_ORG}, ${keyId}, ${holder}, ${period.from}::text::date, ${formatPico(lease?.usd ?? 0n)}::numeric,
         ${lease?.calls ?? 0}::int
       from mine where ${lease !== null}
       on conflict (org_id, key_id, holder) do update
@@ -202,7 +210,10 @@ async function book(sql: postgres.Sql, it: Turn, { taken, holds, rated, lease }:
   return mine.length > 0;
 }
 
-async function endOne(sql: postgres.Sql, { callId, keyId, usd, slot, tokensMore }: Ended): Promise<void> {
+async function endOne(
+  sql: postgres.Sql,
+  { callId, keyId, usd, slot, tokensDelta: tokensMore }: CallSettlement,
+): Promise<void> {
   const isHold = sql`org_id = ${DEFAULT_ORG} and call_id = ${callId}`;
   await Promise.all([
     usd === null

@@ -4,15 +4,15 @@ import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { ClientKey } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Ask, Booking, Refusal } from "../../limits/decide.ts";
-import { periodOf } from "../../limits/window.ts";
-import { createEnds, type LimitEnds } from "./ends.ts";
+import type { LimitDemand, LimitRefusal, Reservation } from "../../limits/decide.ts";
+import { budgetPeriodAt } from "../../limits/window.ts";
+import { type CallSettlements, createSettlements } from "./call-settlements.ts";
+import { createConnectivity } from "./connectivity.ts";
 import { createKeyQueue, type KeyQueue, type KeyQueueDeps } from "./key-queue.ts";
 import { type LimitStore, openLimitStore } from "./limit-store.ts";
-import { createTouch } from "./touch.ts";
 
 /** What a call that was let through came to. */
-export type Used = {
+export type CallUsage = {
   /** Exact decimal; null when nobody knows. */
   costUsd: string | null;
   /** Null when nobody knows. */
@@ -22,9 +22,9 @@ export type Used = {
 /** A call that was let through. Either of the two is called once; it takes half a second at most and never rejects. */
 export type Grant = {
   /** Gives back what the call did not use; the rest stays reserved until its record is there. Null: nothing is to be waited for. */
-  end(used: Used): Promise<void> | null;
+  settle(used: CallUsage): Promise<void> | null;
   /** The call was not sent, and no record will come. */
-  drop(): Promise<void>;
+  release(): Promise<void>;
 };
 
 export type Limiter = {
@@ -32,7 +32,7 @@ export type Limiter = {
    * Lets a call through, with what it may use at most reserved for it, or says why not, as the error that the client
    * gets. A key without limits costs nothing: no question is asked, and `ask` is not called.
    */
-  reserve(call: LimitedCall, ask: () => Ask): Grant | Promise<Grant | GatewayError>;
+  reserve(call: LimitedCall, ask: () => LimitDemand): Grant | Promise<Grant | GatewayError>;
   close(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export type LimiterOptions = { databaseUrl: string; clock: Clock; log: Log };
 
 const BEAT_MS = 5000;
 
-const UNLIMITED: Grant = { end: () => null, drop: async () => undefined };
+const UNLIMITED: Grant = { settle: () => null, release: async () => undefined };
 
 const MESSAGES = {
   requests: "The key's limit of requests per minute is reached.",
@@ -51,37 +51,37 @@ const MESSAGES = {
   calls: "The key's limit of calls at once is reached.",
   budget: "What is left of the key's budget does not cover what this call may cost.",
   reserved: "What is left of the key's budget is reserved for calls under way.",
-} as const satisfies Record<Refusal["limit"], string>;
+} as const satisfies Record<LimitRefusal["limit"], string>;
 
 /** One of a few words that providers have (pricing/price-answer.ts), so it may be quoted. */
-const apartMessage = (chosen: string): string =>
+const unpricedMessage = (chosen: string): string =>
   `The price of \`${chosen}\` is not known, so a key with a budget may not ask for it. Leave it out.`;
 
 /** Keeps keys within their limits, together with the other gateways on the database. */
 export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {
   const store = openLimitStore(databaseUrl, newId());
-  const touch = createTouch(clock, log);
-  const ends = createEnds(store, touch);
+  const touch = createConnectivity(clock, log);
+  const ends = createSettlements(store, touch);
   let replicas = 1;
   const queues = createKeyQueues(ends, {
     store,
     clock,
     replicas: () => replicas,
     reachable: touch.reachable,
-    heard: touch.heard,
-    leasesGood: touch.recent,
+    onResult: touch.onResult,
+    leasesValid: touch.leasesValid,
   });
 
   async function beat(): Promise<void> {
     try {
-      const { alive, upMs } = await store.beat();
+      const { alive, upMs } = await store.heartbeat();
       replicas = alive;
-      touch.beaten(upMs);
+      touch.onHeartbeat(upMs);
       await ends.retry();
-      await queues.tidy(store);
-      if (touch.steady()) await store.sweep(ends.running());
+      await queues.releaseIdle(store);
+      if (touch.isStable()) await store.sweep(ends.running());
     } catch (error) {
-      touch.heard(error);
+      touch.onResult(error);
     }
   }
 
@@ -89,11 +89,20 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
   const timer = setInterval(() => void beat(), BEAT_MS);
   timer.unref();
 
-  async function asked(call: LimitedCall, limits: KeyLimits, ask: Ask): Promise<Grant | GatewayError> {
+  async function asked(
+    call: LimitedCall,
+    limits: KeyLimits,
+    ask: LimitDemand,
+  ): Promise<Grant | GatewayError> {
     const { id, admittedAt } = call;
     const queue = queues.of(call);
     ends.begin(id);
-    const answer = await queue.ask({ callId: id, startedAt: admittedAt.toISOString(), limits, ask });
+    const answer = await queue.request({
+      callId: id,
+      startedAt: admittedAt.toISOString(),
+      limits,
+      demand: ask,
+    });
     if (answer.kind === "granted") {
       return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
     }
@@ -108,28 +117,28 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
     },
     async close() {
       clearInterval(timer);
-      await store.leave().catch(() => undefined);
+      await store.deregister().catch(() => undefined);
       await store.close();
     },
   };
 }
 
 /** One queue for each key and period that has calls. */
-function createKeyQueues(ends: LimitEnds, deps: Omit<KeyQueueDeps, "account" | "slotsFree">) {
+function createKeyQueues(ends: CallSettlements, deps: Omit<KeyQueueDeps, "account" | "slotsFree">) {
   const queues = new Map<string, { keyId: string; queue: KeyQueue }>();
   return {
     of({ key, admittedAt }: LimitedCall): KeyQueue {
-      const period = periodOf(key.limits?.budget_period ?? "month", admittedAt);
+      const period = budgetPeriodAt(key.limits?.budget_period ?? "month", admittedAt);
       const name = `${key.id} ${period.from} ${period.to}`;
       const known = queues.get(name);
       if (known) return known.queue;
       const account = { keyId: key.id, period };
-      const queue = createKeyQueue({ ...deps, account, slotsFree: () => ends.untold(key.id) });
+      const queue = createKeyQueue({ ...deps, account, slotsFree: () => ends.unsettled(key.id) });
       queues.set(name, { keyId: key.id, queue });
       return queue;
     },
     /** Gives back the leases of keys that have no calls. */
-    async tidy(store: Pick<LimitStore, "dropLease">): Promise<void> {
+    async releaseIdle(store: Pick<LimitStore, "dropLease">): Promise<void> {
       for (const [name, { keyId, queue }] of [...queues]) {
         if (!queue.idle()) continue;
         queues.delete(name);
@@ -139,36 +148,39 @@ function createKeyQueues(ends: LimitEnds, deps: Omit<KeyQueueDeps, "account" | "
   };
 }
 
-function leasedGrant(ends: LimitEnds, queue: KeyQueue, id: string): Grant {
+function leasedGrant(ends: CallSettlements, queue: KeyQueue, id: string): Grant {
   const end = async () => {
     queue.leasedEnded(id);
     ends.forget(id);
   };
-  return { end, drop: end };
+  return { settle: end, release: end };
 }
 
 function bookedGrant(
-  ends: LimitEnds,
+  ends: CallSettlements,
   { id, key, recorded }: LimitedCall,
-  { booking, slot }: { booking: Booking; slot: number },
+  { booking, slot }: { booking: Reservation; slot: number },
 ): Grant {
   const { budget_usd, concurrency, tokens_per_minute } = key.limits ?? {};
   const isHeld = budget_usd !== undefined || concurrency !== undefined;
   const end = async (usd: string | null, tokens: number | null) => {
     const more = tokens_per_minute === undefined || tokens === null ? 0 : tokens - booking.tokens;
     if (!isHeld && more === 0) return ends.forget(id);
-    await ends.end({ callId: id, keyId: key.id, usd, slot, tokensMore: more });
+    await ends.settle({ callId: id, keyId: key.id, usd, slot, tokensDelta: more });
   };
   return {
-    end: ({ costUsd, tokens }) => end(recorded ? (costUsd ?? "0") : null, tokens),
-    drop: () => end(null, 0),
+    settle: ({ costUsd, tokens }) => end(recorded ? (costUsd ?? "0") : null, tokens),
+    release: () => end(null, 0),
   };
 }
 
-function errorOf({ type, limit, retryAfterSeconds, headers }: Refusal, { chosenApart }: Ask): GatewayError {
+function errorOf(
+  { type, limit, retryAfterSeconds, headers }: LimitRefusal,
+  { unpricedOption: chosenApart }: LimitDemand,
+): GatewayError {
   // Its bound is beyond any budget, so the budget is what refuses it.
   const isApart = limit === "budget" && chosenApart !== undefined;
-  const error = new GatewayError(type, isApart ? apartMessage(chosenApart) : MESSAGES[limit]);
+  const error = new GatewayError(type, isApart ? unpricedMessage(chosenApart) : MESSAGES[limit]);
   error.headers = { ...headers, "retry-after": String(retryAfterSeconds) };
   return error;
 }

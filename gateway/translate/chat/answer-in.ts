@@ -1,11 +1,11 @@
 import { objectMember, objectsIn, type StepReader, textIn } from "../answer-json.ts";
-import { toldError } from "../error-shapes.ts";
+import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json } from "../exact-json.ts";
-import type { OpenBlock, Step, StopReason } from "../reply.ts";
-import { type Lanes, lanes } from "./lanes.ts";
+import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
+import { type BlockSerializer, blockSerializer } from "./block-serializer.ts";
 
 /** The steps of a whole chat completion; none when it holds no choice. */
-export function chatAnswerSteps(answer: Json, stop: readonly string[]): Step[] {
+export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplyStep[] {
   const reader = chatStream(stop);
   const choice = objectsIn(answer, "choices")[0];
   const message = objectMember(choice ?? null, "message");
@@ -21,21 +21,28 @@ export function chatAnswerSteps(answer: Json, stop: readonly string[]): Step[] {
 
 /** What a stream has told so far. */
 type Seen = {
-  blocks: Lanes;
+  blocks: BlockSerializer;
   id: string | null;
   calls: number;
   refused: string;
-  finish: Extract<Step, { kind: "stop" }> | null;
+  finish: Extract<ReplyStep, { kind: "stop" }> | null;
   failed: boolean;
 };
 
 /** Reads a stream of chat chunks. Only the first choice is read: nobody asks for more through another format. */
 export function chatStream(stop: readonly string[]): StepReader {
-  const seen: Seen = { blocks: lanes(), id: null, calls: 0, refused: "", finish: null, failed: false };
+  const seen: Seen = {
+    blocks: blockSerializer(),
+    id: null,
+    calls: 0,
+    refused: "",
+    finish: null,
+    failed: false,
+  };
 
-  const ending = (): Step[] => {
+  const ending = (): ReplyStep[] => {
     if (!seen.finish || seen.failed) return [];
-    const steps: Step[] = [...seen.blocks.finish(), seen.finish, { kind: "end" }];
+    const steps: ReplyStep[] = [...seen.blocks.finish(), seen.finish, { kind: "end" }];
     seen.finish = null;
     return steps;
   };
@@ -45,7 +52,7 @@ export function chatStream(stop: readonly string[]): StepReader {
       if (data === "[DONE]") return ending();
       if (isJson(data["error"])) {
         seen.failed = true;
-        return [{ kind: "error", error: toldError(data) }];
+        return [{ kind: "error", error: readProviderError(data) }];
       }
       const choice = objectsIn(data, "choices").find(({ index }) => index === 0 || index === undefined);
       if (!choice) return [];
@@ -59,14 +66,14 @@ export function chatStream(stop: readonly string[]): StepReader {
   };
 }
 
-function start(seen: Seen, chunk: Json): Step[] {
+function start(seen: Seen, chunk: Json): ReplyStep[] {
   if (seen.id !== null) return [];
   seen.id = textIn(chunk, "id") ?? "";
   return [{ kind: "start", id: seen.id, model: textIn(chunk, "model") ?? "" }];
 }
 
-function deltaSteps(seen: Seen, delta: Json | null): Step[] {
-  const text = (kind: "text" | "thinking" | "refusal", said: string | null): Step[] =>
+function deltaSteps(seen: Seen, delta: Json | null): ReplyStep[] {
+  const text = (kind: "text" | "thinking" | "refusal", said: string | null): ReplyStep[] =>
     said ? seen.blocks.add(kind, () => ({ kind }), said) : [];
   const refusal = textIn(delta, "refusal");
   seen.refused += refusal ?? "";
@@ -78,7 +85,7 @@ function deltaSteps(seen: Seen, delta: Json | null): Step[] {
   ];
 }
 
-function callSteps(seen: Seen, call: Json, at: number): Step[] {
+function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   const index = typeof call["index"] === "number" ? call["index"] : at;
   const called = objectMember(call, "function");
   const open = (): OpenBlock => {
@@ -117,7 +124,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
 function stopOf(
   { refused, calls }: Seen,
   { reason, matched, stop }: Finish,
-): Extract<Step, { kind: "stop" }> {
+): Extract<ReplyStep, { kind: "stop" }> {
   const sequence = typeof matched === "string" && stop.includes(matched) ? matched : null;
   const told = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   return {

@@ -1,6 +1,6 @@
 import { chatCounts } from "../counts.ts";
 import type { Block, Reply, StopReason } from "../reply.ts";
-import type { Writing } from "../writing.ts";
+import type { WriterContext } from "../writing.ts";
 
 export const FINISH = {
   end_turn: "stop",
@@ -11,7 +11,7 @@ export const FINISH = {
 } as const satisfies Record<StopReason, string>;
 
 /** A whole answer as a chat completion. */
-export function writeChatAnswer(reply: Reply, { createdSeconds, usage }: Writing): object {
+export function writeChatAnswer(reply: Reply, { createdSeconds, usage }: WriterContext): object {
   const counts = chatCounts(usage());
   return {
     id: reply.id,

@@ -2,19 +2,20 @@ import { isJson, type Json } from "../exact-json.ts";
 import {
   ignored,
   inexpressible,
+  into,
   listAt,
+  type MemberReaders,
   objectAt,
   objectsAt,
   readMembers,
-  type Takes,
   textAt,
 } from "../members.ts";
-import type { Part } from "../prompt.ts";
+import { type Part, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 
 /** The parts of a chat message's `content`: one text, or a list of parts. */
 export function chatContent(value: unknown, at: string): Part[] {
-  if (typeof value === "string") return [{ kind: "text", text: value, cache: null, at }];
+  if (typeof value === "string") return [plainText(value, at)];
   return objectsAt(value, at).map(({ object, at: place }) => chatPart(object, place));
 }
 
@@ -32,70 +33,52 @@ function chatPart(object: Json, at: string): Part {
   }
 }
 
-/** Cache marks: OpenAI's own, and the messages format's as several gateways take it in chat messages. */
-export const cacheTakes = (set: (mark: Json) => void): Takes => ({
-  cache_control: (value, at) => set(objectAt(value, at)),
-  prompt_cache_breakpoint: () => set({ type: "ephemeral" }),
+/** Cache marks: OpenAI's own, and the messages format's, which several gateways accept in chat messages. */
+export const cacheReaders = (marked: { cache: Json | null }): MemberReaders => ({
+  cache_control: into(marked, "cache", objectAt),
+  prompt_cache_breakpoint: into(marked, "cache", () => ({ type: "ephemeral" })),
 });
 
 function textPart(object: Json, at: string): Part {
-  let text = "";
-  let cache: Json | null = null;
-  readMembers(object, at, {
-    type: ignored,
-    text: (value, place) => {
-      text = textAt(value, place);
-    },
-    refusal: (value, place) => {
-      text = textAt(value, place);
-    },
-    ...cacheTakes((mark) => {
-      cache = mark;
-    }),
-  });
-  return { kind: "text", text, cache, at };
+  const part = plainText("", at);
+  const text = into(part, "text", textAt);
+  readMembers(object, at, { type: ignored, text, refusal: text, ...cacheReaders(part) });
+  return part;
 }
 
 function imagePart(object: Json, at: string): Part {
-  let url = "";
-  let cache: Json | null = null;
+  const image: { url: string; cache: Json | null } = { url: "", cache: null };
   readMembers(object, at, {
     type: ignored,
     image_url: (value, place) => {
+      // `detail` asks for a resolution; the messages format has only one.
       readMembers(isJson(value) ? value : { url: value }, place, {
-        url: (address, where) => {
-          url = textAt(address, where);
-        },
-        // A hint at the resolution: the messages format has one way to look at an image.
+        url: into(image, "url", textAt),
         detail: ignored,
       });
     },
-    ...cacheTakes((mark) => {
-      cache = mark;
-    }),
+    ...cacheReaders(image),
   });
+  const { url, cache } = image;
   return { kind: "image", source: sourceOfUrl(url, `${at}.image_url.url`), cache, at };
 }
 
 function filePart(object: Json, at: string): Part {
-  let data: string | null = null;
-  let title: string | null = null;
-  let cache: Json | null = null;
+  const file: { data: string | null; title: string | null; cache: Json | null } = {
+    data: null,
+    title: null,
+    cache: null,
+  };
   readMembers(object, at, {
     type: ignored,
     file: (value, place) =>
       readMembers(objectAt(value, place), place, {
-        file_data: (content, where) => {
-          data = textAt(content, where);
-        },
-        filename: (name, where) => {
-          title = textAt(name, where);
-        },
+        file_data: into(file, "data", textAt),
+        filename: into(file, "title", textAt),
       }),
-    ...cacheTakes((mark) => {
-      cache = mark;
-    }),
+    ...cacheReaders(file),
   });
+  const { data, title, cache } = file;
   if (data === null) throw inexpressible(`${at}.file`, "without file_data");
   return { kind: "document", source: fileSource(data, `${at}.file.file_data`), title, cache, at };
 }
@@ -107,7 +90,7 @@ export function fileSource(data: string, at: string) {
     : ({ kind: "data", mediaType: "application/pdf", data } as const);
 }
 
-/** What a chat message says of the reasoning behind it, as this gateway and others write it: signed blocks only. */
+/** The signed reasoning blocks of a chat message, as this gateway and others write them. */
 export function reasoningDetails(value: unknown, at: string): Part[] {
   return listAt(value, at).flatMap((one, index): Part[] => {
     if (!isJson(one)) return [];

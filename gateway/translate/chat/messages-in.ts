@@ -2,6 +2,7 @@ import type { Json } from "../exact-json.ts";
 import {
   ignored,
   inexpressible,
+  into,
   malformed,
   objectAt,
   objectsAt,
@@ -9,14 +10,14 @@ import {
   readMembers,
   textAt,
 } from "../members.ts";
-import type { Part, Turn } from "../prompt.ts";
-import { cacheTakes, chatContent, reasoningDetails } from "./content-in.ts";
+import { type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
+import { cacheReaders, chatContent, reasoningDetails } from "./content-in.ts";
 
-/** The turns of a chat conversation. A `tool` message is a result that the user's side gives. */
-export const chatTurns = (value: unknown, at: string): Turn[] =>
+/** The turns of a chat conversation. A `tool` message becomes a result in a user's turn. */
+export const chatTurns = (value: unknown, at: string): PromptTurn[] =>
   objectsAt(value, at).map(({ object, at: place }) => chatTurn(object, place));
 
-function chatTurn(message: Json, at: string): Turn {
+function chatTurn(message: Json, at: string): PromptTurn {
   switch (message["role"]) {
     case "system":
     case "developer":
@@ -32,105 +33,75 @@ function chatTurn(message: Json, at: string): Turn {
   }
 }
 
+type Content = { parts: Part[]; cache: Json | null };
+
 function plainParts(message: Json, at: string): Part[] {
-  let parts: Part[] = [];
-  let mark: Json | null = null;
+  const content: Content = { parts: [], cache: null };
   readMembers(message, at, {
     role: ignored,
-    content: (value, place) => {
-      parts = chatContent(value, place);
-    },
-    ...cacheTakes((said) => {
-      mark = said;
-    }),
+    content: into(content, "parts", chatContent),
+    ...cacheReaders(content),
   });
-  return marked(parts, mark);
+  return marked(content);
 }
 
-/** A cache mark on the message stands for one on its last part. */
-function marked(parts: Part[], mark: Json | null): Part[] {
+/** A cache mark on the message means one on its last part. */
+function marked({ parts, cache }: Content): Part[] {
   const last = parts.at(-1);
-  return mark && last && "cache" in last ? [...parts.slice(0, -1), { ...last, cache: mark }] : parts;
+  return cache && last && "cache" in last ? [...parts.slice(0, -1), { ...last, cache }] : parts;
 }
 
 function assistantParts(message: Json, at: string): Part[] {
-  let said: Part[] = [];
-  let thought: Part[] = [];
-  let calls: Part[] = [];
-  let mark: Json | null = null;
-  const refusal: Part[] = [];
+  const content: Content = { parts: [], cache: null };
+  const other: Record<"reasoning" | "refusal" | "calls", Part[]> = { reasoning: [], refusal: [], calls: [] };
   readMembers(message, at, {
     role: ignored,
-    content: (value, place) => {
-      said = chatContent(value, place);
-    },
-    refusal: (value, place) => {
-      refusal.push({ kind: "text", text: textAt(value, place), cache: null, at: place });
-    },
-    tool_calls: (value, place) => {
-      calls = objectsAt(value, place).map(({ object, at: where }) => toolCall(object, where));
-    },
+    content: into(content, "parts", chatContent),
+    refusal: into(other, "refusal", (value, place) => [plainText(textAt(value, place), place)]),
+    tool_calls: into(other, "calls", (value, place) =>
+      objectsAt(value, place).map(({ object, at: where }) => toolCall(object, where)),
+    ),
     // Signed reasoning goes back; reasoning without a signature is only for reading.
-    reasoning_details: (value, place) => {
-      thought = reasoningDetails(value, place);
-    },
+    reasoning_details: into(other, "reasoning", reasoningDetails),
     reasoning_content: ignored,
     reasoning: ignored,
     // What an answer says about itself, sent back with it.
     annotations: only([]),
-    ...cacheTakes((cacheMark) => {
-      mark = cacheMark;
-    }),
+    ...cacheReaders(content),
   });
-  return [...thought, ...marked(said, mark), ...refusal, ...calls];
+  return [...other.reasoning, ...marked(content), ...other.refusal, ...other.calls];
 }
 
-function toolCall(call: Json, at: string): Part {
-  if (call["type"] !== undefined && call["type"] !== "function") throw inexpressible(`${at}.type`);
-  let id = "";
-  let name = "";
-  let input = "";
-  readMembers(call, at, {
+function toolCall(object: Json, at: string): Part {
+  if (object["type"] !== undefined && object["type"] !== "function") throw inexpressible(`${at}.type`);
+  const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
+  readMembers(object, at, {
     type: ignored,
     // Some clients send a stream's index back.
     index: ignored,
-    id: (value, place) => {
-      id = textAt(value, place);
-    },
+    id: into(call, "id", textAt),
     function: (value, place) =>
       readMembers(objectAt(value, place), place, {
-        name: (said, where) => {
-          name = textAt(said, where);
-        },
-        arguments: (said, where) => {
-          input = textAt(said, where);
-        },
+        name: into(call, "name", textAt),
+        arguments: into(call, "input", textAt),
         // Added by the SDK's own parsing.
         parsed_arguments: ignored,
       }),
   });
-  if (name === "") throw malformed(`${at}.function.name`, "a string");
-  return { kind: "call", id, name, input, cache: null, at };
+  if (call.name === "") throw malformed(`${at}.function.name`, "a string");
+  return call;
 }
 
 function toolResult(message: Json, at: string): Part {
-  let parts: Part[] = [];
-  let callId = "";
-  let cache: Json | null = null;
+  const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
   readMembers(message, at, {
     role: ignored,
     // The call's id says whose result it is.
     name: ignored,
-    tool_call_id: (value, place) => {
-      callId = textAt(value, place);
-    },
-    content: (value, place) => {
-      parts = chatContent(value, place);
-    },
-    ...cacheTakes((mark) => {
-      cache = mark;
-    }),
+    tool_call_id: into(result, "callId", textAt),
+    content: into(result, "parts", chatContent),
+    ...cacheReaders(result),
   });
-  if (callId === "") throw malformed(`${at}.tool_call_id`, "a string");
-  return { kind: "result", callId, parts, failed: false, cache, at };
+  if (result.callId === "") throw malformed(`${at}.tool_call_id`, "a string");
+  return result;
 }

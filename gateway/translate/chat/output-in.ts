@@ -1,43 +1,41 @@
 import type { Json } from "../exact-json.ts";
-import { flagAt, ignored, malformed, objectAt, readMembers, textAt } from "../members.ts";
+import { flagAt, ignored, into, malformed, objectAt, readMembers, textAt } from "../members.ts";
 import type { OutputFormat } from "../prompt.ts";
 
-/** `response_format`; null for plain text. */
-export function chatOutput(format: Json, at: string): OutputFormat | null {
+/** The output format that a request asks for; null for plain text. `schemaMember` holds the schema: null, it is flat. */
+export function outputFormatAt(
+  format: Json,
+  at: string,
+  schemaMember: string | null = null,
+): OutputFormat | null {
+  const place = schemaMember === null ? at : `${at}.${schemaMember}`;
   switch (format["type"]) {
     case "text":
       return null;
     case "json_object":
       return { kind: "json", at };
     case "json_schema":
-      return schemaOutput(objectAt(format["json_schema"], `${at}.json_schema`), `${at}.json_schema`);
+      return schemaOutput(schemaMember === null ? format : objectAt(format[schemaMember], place), place);
     default:
       throw malformed(`${at}.type`, "text, json_object or json_schema");
   }
 }
 
-/** An output schema as the chat and the responses format write it. */
-export function schemaOutput(format: Json, at: string): OutputFormat {
-  const output = {
+function schemaOutput(object: Json, at: string): OutputFormat {
+  const output: Extract<OutputFormat, { kind: "schema" }> = {
+    kind: "schema",
     name: "output",
-    description: null as string | null,
-    schema: {} as Json,
-    strict: null as boolean | null,
+    description: null,
+    schema: {},
+    strict: null,
+    at,
   };
-  readMembers(format, at, {
+  readMembers(object, at, {
     type: ignored,
-    name: (value, place) => {
-      output.name = textAt(value, place);
-    },
-    description: (value, place) => {
-      output.description = textAt(value, place);
-    },
-    schema: (value, place) => {
-      output.schema = objectAt(value, place);
-    },
-    strict: (value, place) => {
-      output.strict = flagAt(value, place);
-    },
+    name: into(output, "name", textAt),
+    description: into(output, "description", textAt),
+    schema: into(output, "schema", objectAt),
+    strict: into(output, "strict", flagAt),
   });
-  return { kind: "schema", ...output, at };
+  return output;
 }

@@ -1,5 +1,5 @@
 import { inexpressible } from "../members.ts";
-import type { Effort, OutputFormat, Part, PartOf, Prompt, Tool, ToolChoice, Turn } from "../prompt.ts";
+import type { Effort, OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { urlOfSource } from "../sources.ts";
 
 /** What the writer must know of the provider. */
@@ -7,7 +7,7 @@ export type ChatDialect = {
   /** The member that bounds the output: OpenAI's reasoning models refuse the older one, others know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
   /** Whether `stream_options.include_usage` may be sent. */
-  asksForStreamUsage: boolean;
+  acceptsStreamUsageOption: boolean;
 };
 
 /** The prompt as a chat completion request. @throws GatewayError invalid_request for what the format has no place for. */
@@ -21,7 +21,9 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
     ...toolMembers(prompt),
     ...Object.fromEntries([...prompt.extras].map(([name, { value }]) => [name, value])),
     ...(prompt.streamed ? { stream: true } : {}),
-    ...(prompt.streamed && dialect.asksForStreamUsage ? { stream_options: { include_usage: true } } : {}),
+    ...(prompt.streamed && dialect.acceptsStreamUsageOption
+      ? { stream_options: { include_usage: true } }
+      : {}),
   };
 }
 
@@ -50,7 +52,7 @@ function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): obje
 }
 
 /** A turn's messages: results of tools first, each its own message, as the format wants them after the calls. */
-function messagesOf({ role, parts }: Turn): object[] {
+function messagesOf({ role, parts }: PromptTurn): object[] {
   if (role === "system") return [{ role, content: systemText(parts) }];
   if (role === "assistant") return [assistantMessage(parts)];
   const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");

@@ -1,14 +1,14 @@
 import { chatCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
-import { addStep, type Block, emptyReply, type Reply, type Step } from "../reply.ts";
-import { dataEvent, type StepWriter, type Writing } from "../writing.ts";
+import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
+import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { detailOf, FINISH } from "./answer-out.ts";
 
 /** Makes the text of a chunk. */
 type Chunk = (delta: object, finishReason?: string | null) => string;
 
 /** Writes an answer as a stream of chat chunks, in the order in which OpenAI sends them. */
-export function chatWriter({ asked, createdSeconds, usage }: Writing): StepWriter {
+export function chatWriter({ options, createdSeconds, usage }: WriterContext): StepWriter {
   const reply = emptyReply();
   const envelope = (choices: object[]) => ({
     id: reply.id,
@@ -20,18 +20,18 @@ export function chatWriter({ asked, createdSeconds, usage }: Writing): StepWrite
   const chunk: Chunk = (delta, finish_reason = null) =>
     dataEvent({
       ...envelope([{ index: 0, delta, logprobs: null, finish_reason }]),
-      ...(asked.usageChunk ? { usage: null } : {}),
+      ...(options.usageChunk ? { usage: null } : {}),
     });
   let begun = false;
   /** The first chunk says whether text is to come, so it waits for what comes first. */
-  const begin = (step: Step): string => {
+  const begin = (step: ReplyStep): string => {
     if (begun || step.kind === "start" || step.kind === "error") return "";
     begun = true;
     const called = step.kind === "open" && step.block.kind !== "text";
     return chunk({ role: "assistant", content: called ? null : "", refusal: null });
   };
   const usageChunk = () => {
-    const counts = asked.usageChunk ? chatCounts(usage()) : null;
+    const counts = options.usageChunk ? chatCounts(usage()) : null;
     return counts ? dataEvent({ ...envelope([]), usage: counts }) : "";
   };
 
@@ -56,7 +56,7 @@ export function chatWriter({ asked, createdSeconds, usage }: Writing): StepWrite
   };
 }
 
-type BlockStep = Extract<Step, { kind: "open" | "more" | "sign" | "close" }>;
+type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;
 
 function blockChunk({ blocks }: Reply, step: BlockStep, chunk: Chunk): string {
   const block = blocks.at(-1);
@@ -90,7 +90,7 @@ function memberOf(block: Block | undefined): string {
 
 function stopChunks(
   { blocks }: Reply,
-  { reason, explanation }: Extract<Step, { kind: "stop" }>,
+  { reason, explanation }: Extract<ReplyStep, { kind: "stop" }>,
   chunk: Chunk,
 ): string {
   const said = blocks.some(({ kind }) => kind === "refusal");

@@ -3,6 +3,7 @@ import {
   flagAt,
   ignored,
   inexpressible,
+  into,
   malformed,
   objectAt,
   objectsAt,
@@ -24,27 +25,17 @@ export function functionTool(definition: Json, at: string): Tool {
   const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
   readMembers(definition, at, {
     type: ignored,
-    name: (value, place) => {
-      tool.name = textAt(value, place);
-    },
-    description: (value, place) => {
-      tool.description = textAt(value, place);
-    },
-    parameters: (value, place) => {
-      tool.schema = objectAt(value, place);
-    },
-    strict: (value, place) => {
-      tool.strict = flagAt(value, place);
-    },
-    cache_control: (value, place) => {
-      tool.cache = objectAt(value, place);
-    },
+    name: into(tool, "name", textAt),
+    description: into(tool, "description", textAt),
+    parameters: into(tool, "schema", objectAt),
+    strict: into(tool, "strict", flagAt),
+    cache_control: into(tool, "cache", objectAt),
   });
   if (tool.name === "") throw malformed(`${at}.name`, "a string");
   return tool;
 }
 
-/** Reads `tool_choice` into a prompt that has its tools: a list of allowed ones leaves only those. */
+/** Reads `tool_choice` into a prompt whose tools are read already: a list of allowed tools removes the others. */
 export function readToolChoice(value: unknown, prompt: Prompt): void {
   if (value === undefined || value === null) return;
   const at = "tool_choice";

@@ -1,10 +1,10 @@
 import { objectMember, objectsIn, type StepReader, textIn } from "../answer-json.ts";
-import { toldError } from "../error-shapes.ts";
+import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json } from "../exact-json.ts";
-import type { OpenBlock, Step, StopReason } from "../reply.ts";
+import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
 
 /** The steps of a whole message; none when it is none. */
-export function messageSteps(message: Json): Step[] {
+export function messageSteps(message: Json): ReplyStep[] {
   if (!Array.isArray(message["content"])) return [];
   return [
     startOf(message),
@@ -19,7 +19,7 @@ export function messageSteps(message: Json): Step[] {
   ];
 }
 
-const startOf = (message: Json | null): Step => ({
+const startOf = (message: Json | null): ReplyStep => ({
   kind: "start",
   id: textIn(message, "id") ?? "",
   model: textIn(message, "model") ?? "",
@@ -27,7 +27,7 @@ const startOf = (message: Json | null): Step => ({
 
 const REASONS: readonly StopReason[] = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"];
 
-function stopOf(told: Json | null): Step {
+function stopOf(told: Json | null): ReplyStep {
   const said = textIn(told, "stop_reason");
   const reason = REASONS.find((known) => known === said);
   return {
@@ -55,7 +55,7 @@ function openOf(block: Json): OpenBlock | null {
 }
 
 /** What a block holds from its start. */
-function wholeOf(block: Json): Step[] {
+function wholeOf(block: Json): ReplyStep[] {
   const input = block["input"];
   const text =
     block["type"] === "tool_use" && isJson(input) && Object.keys(input).length > 0
@@ -71,7 +71,7 @@ function wholeOf(block: Json): Step[] {
 /** Reads a stream of message events. */
 export function messageStream(): StepReader {
   let open = false;
-  const take: Record<string, (event: Json) => Step[]> = {
+  const take: Record<string, (event: Json) => ReplyStep[]> = {
     message_start: (event) => [startOf(objectMember(event, "message"))],
     content_block_start(event) {
       const block = objectMember(event, "content_block");
@@ -87,7 +87,7 @@ export function messageStream(): StepReader {
     },
     message_delta: (event) => [stopOf(objectMember(event, "delta"))],
     message_stop: () => [{ kind: "end" }],
-    error: (event) => [{ kind: "error", error: toldError(event) }],
+    error: (event) => [{ kind: "error", error: readProviderError(event) }],
   };
   return {
     event(data) {
@@ -99,7 +99,7 @@ export function messageStream(): StepReader {
   };
 }
 
-function deltaSteps(delta: Json | null): Step[] {
+function deltaSteps(delta: Json | null): ReplyStep[] {
   const signature = textIn(delta, "signature");
   if (signature) return [{ kind: "sign", signature }];
   const text = textIn(delta, "text") ?? textIn(delta, "thinking") ?? textIn(delta, "partial_json");

@@ -1,15 +1,15 @@
 import { NO_USAGE } from "#shared/usage.ts";
 import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
-import type { Asked } from "../prompt.ts";
-import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type Step } from "../reply.ts";
-import { namedEvent, type StepWriter, type Writing } from "../writing.ts";
+import type { AnswerOptions } from "../prompt.ts";
+import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type ReplyStep } from "../reply.ts";
+import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { argumentsObject } from "./content-out.ts";
 
 /** A whole answer as a message. */
-export const writeMessage = (reply: Reply, { usage, asked }: Writing): object => ({
+export const writeMessage = (reply: Reply, { usage, options }: WriterContext): object => ({
   ...envelope(reply),
-  content: reply.blocks.filter((block) => isShown(block.kind, asked)).map(contentBlock),
+  content: reply.blocks.filter((block) => isShown(block.kind, options)).map(contentBlock),
   ...stopMembers(reply.stop),
   usage: { ...messagesCounts(usage()), ...UNTOLD },
 });
@@ -26,7 +26,7 @@ const envelope = ({ id, model }: Reply) => ({
 /** Members of usage that only the vendor itself could tell. */
 const UNTOLD = { cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 
-type Stop = Extract<Step, { kind: "stop" }>;
+type Stop = Extract<ReplyStep, { kind: "stop" }>;
 
 const stopMembers = (stop: Stop | null) => ({
   stop_reason: stop?.reason ?? null,
@@ -35,9 +35,9 @@ const stopMembers = (stop: Stop | null) => ({
     stop?.reason === "refusal" ? { type: "refusal", category: null, explanation: stop.explanation } : null,
 });
 
-/** Reasoning goes only to a client that asked for it: others take the first block for the answer. */
-const isShown = (kind: Block["kind"], asked: Asked): boolean =>
-  asked.thinking || (kind !== "thinking" && kind !== "redacted");
+/** Only a client that asked for reasoning gets it: others take the first block for the answer. */
+const isShown = (kind: Block["kind"], options: AnswerOptions): boolean =>
+  options.thinking || (kind !== "thinking" && kind !== "redacted");
 
 function contentBlock(block: Block): object {
   switch (block.kind) {
@@ -76,7 +76,7 @@ const DELTAS = {
 } as const;
 
 /** Writes an answer as a stream of message events, in the order in which Anthropic sends them. */
-export function messageWriter({ asked, usage }: Writing): StepWriter {
+export function messageWriter({ options, usage }: WriterContext): StepWriter {
   const reply = emptyReply();
   let index = -1;
   let stop: Stop | null = null;
@@ -95,7 +95,7 @@ export function messageWriter({ asked, usage }: Writing): StepWriter {
       },
     });
 
-  const inBlock = (step: Step, kind: Block["kind"]): string => {
+  const inBlock = (step: ReplyStep, kind: Block["kind"]): string => {
     switch (step.kind) {
       case "open":
         index += 1;
@@ -131,7 +131,7 @@ export function messageWriter({ asked, usage }: Writing): StepWriter {
       case "error":
         return `event: error\ndata: ${JSON.stringify(streamError("messages", step.error))}\n\n`;
       default:
-        return kind && isShown(kind, asked) ? inBlock(step, kind) : "";
+        return kind && isShown(kind, options) ? inBlock(step, kind) : "";
     }
   };
 }

@@ -2,19 +2,20 @@ import { isJson, type Json } from "../exact-json.ts";
 import {
   ignored,
   inexpressible,
+  into,
+  type MemberReaders,
   malformed,
   objectAt,
   objectsAt,
   only,
   readMembers,
-  type Takes,
   textAt,
 } from "../members.ts";
-import type { Part, Source } from "../prompt.ts";
+import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
 
 /** The parts of a message's `content`: one text, or a list of blocks. */
 export function messagesContent(value: unknown, at: string): Part[] {
-  if (typeof value === "string") return [{ kind: "text", text: value, cache: null, at }];
+  if (typeof value === "string") return [plainText(value, at)];
   return objectsAt(value, at).flatMap(({ object, at: place }) => blockParts(object, place));
 }
 
@@ -39,35 +40,25 @@ function blockParts(block: Json, at: string): Part[] {
   }
 }
 
-/** Cache marks steer the vendor's own cache; other providers keep theirs unasked. */
-const MARKS: Takes = { type: ignored, cache_control: ignored };
+/** Cache marks steer the vendor's own cache; other providers cache unasked. */
+const MARKS: MemberReaders = { type: ignored, cache_control: ignored };
 
 function textBlock(block: Json, at: string): Part {
-  let text = "";
-  readMembers(block, at, {
-    ...MARKS,
-    text: (value, place) => {
-      text = textAt(value, place);
-    },
-    // Where an earlier answer found what it says: the text itself stays.
-    citations: ignored,
-  });
-  return { kind: "text", text, cache: null, at };
+  const part = plainText("", at);
+  // Citations say where an earlier answer found its text; the text itself stays.
+  readMembers(block, at, { ...MARKS, text: into(part, "text", textAt), citations: ignored });
+  return part;
 }
 
 function imageBlock(block: Json, at: string): Part {
-  let source: Source | null = null;
-  readMembers(block, at, {
-    ...MARKS,
-    source: (value, place) => {
-      source = sourceOf(objectAt(value, place), place);
-    },
-  });
-  if (!source) throw malformed(`${at}.source`, "an object");
-  return { kind: "image", source, cache: null, at };
+  const image: { source: ContentSource | null } = { source: null };
+  readMembers(block, at, { ...MARKS, source: into(image, "source", sourceAt) });
+  if (!image.source) throw malformed(`${at}.source`, "an object");
+  return { kind: "image", source: image.source, cache: null, at };
 }
 
-function sourceOf(source: Json, at: string): Source {
+function sourceAt(value: unknown, at: string): ContentSource {
+  const source = objectAt(value, at);
   switch (source["type"]) {
     case "base64":
       return {
@@ -84,69 +75,49 @@ function sourceOf(source: Json, at: string): Source {
   }
 }
 
-/** A document, or the blocks that it is made of; its title and context go before it as text. */
+type DocumentBlock = { title: string | null; context: Part[]; parts: Part[] };
+
+/** A document, or the blocks that it consists of, after its context as text. */
 function documentParts(block: Json, at: string): Part[] {
-  let title: string | null = null;
-  const before: Part[] = [];
-  let parts: Part[] = [];
+  const document: DocumentBlock = { title: null, context: [], parts: [] };
   readMembers(block, at, {
     ...MARKS,
-    title: (value, place) => {
-      title = textAt(value, place);
-    },
-    context: (value, place) => {
-      before.push({ kind: "text", text: textAt(value, place), cache: null, at: place });
-    },
+    title: into(document, "title", textAt),
+    context: into(document, "context", (value, place) => [plainText(textAt(value, place), place)]),
     citations: only({ enabled: false }),
-    source: (value, place) => {
+    source: into(document, "parts", (value, place): Part[] => {
       const source = objectAt(value, place);
-      parts =
-        source["type"] === "content"
-          ? messagesContent(source["content"], `${place}.content`)
-          : [{ kind: "document", source: sourceOf(source, place), title: null, cache: null, at }];
-    },
+      return source["type"] === "content"
+        ? messagesContent(source["content"], `${place}.content`)
+        : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
+    }),
   });
-  return [...before, ...parts.map((part) => (part.kind === "document" ? { ...part, title } : part))];
+  const { title, context, parts } = document;
+  return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title } : part))];
 }
 
 function toolUse(block: Json, at: string): Part {
-  let id = "";
-  let name = "";
-  let input: unknown = {};
+  const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "{}", cache: null, at };
   readMembers(block, at, {
     ...MARKS,
-    id: (value, place) => {
-      id = textAt(value, place);
-    },
-    name: (value, place) => {
-      name = textAt(value, place);
-    },
-    input: (value) => {
-      input = value;
-    },
+    id: into(call, "id", textAt),
+    name: into(call, "name", textAt),
+    input: into(call, "input", (value) => JSON.stringify(value)),
     // Who called: the model itself, or code that it ran at the vendor.
     caller: (value, place) => {
       if (!isJson(value) || value["type"] !== "direct") throw inexpressible(place);
     },
   });
-  return { kind: "call", id, name, input: JSON.stringify(input), cache: null, at };
+  return call;
 }
 
 function toolResult(block: Json, at: string): Part {
-  let callId = "";
-  let parts: Part[] = [];
-  let failed = false;
+  const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
   readMembers(block, at, {
     ...MARKS,
-    tool_use_id: (value, place) => {
-      callId = textAt(value, place);
-    },
-    content: (value, place) => {
-      parts = messagesContent(value, place);
-    },
-    is_error: (value) => {
-      failed = value === true;
-    },
+    tool_use_id: into(result, "callId", textAt),
+    content: into(result, "parts", messagesContent),
+    is_error: into(result, "failed", (value) => value === true),
   });
-  return { kind: "result", callId, parts, failed, cache: null, at };
+  return result;
 }

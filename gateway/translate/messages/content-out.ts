@@ -1,10 +1,9 @@
 import { objectIn } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
-import type { Part, PartOf, Source, Turn } from "../prompt.ts";
-import { fittingToolId } from "../tool-id.ts";
+import type { ContentSource, Part, PartOf, PromptTurn } from "../prompt.ts";
 
 /** A turn's blocks; results of tools come first, and a text that says nothing is none. */
-export function blocksOf(turn: Turn): object[] {
+export function blocksOf(turn: PromptTurn): object[] {
   const [results, rest] = [
     turn.parts.filter(({ kind }) => kind === "result"),
     turn.parts.filter(({ kind }) => kind !== "result"),
@@ -13,7 +12,7 @@ export function blocksOf(turn: Turn): object[] {
 }
 
 /** All instructions in one, as the vendor's own chat endpoint does: where they stood is not kept. */
-export function systemBlocks(turns: readonly Turn[]): object[] {
+export function systemBlocks(turns: readonly PromptTurn[]): object[] {
   return turns.flatMap(({ parts }) =>
     parts.flatMap((part) => {
       if (part.kind !== "text") throw inexpressible(part.at);
@@ -45,7 +44,7 @@ const markOf = ({ cache }: { cache: PartOf<"text">["cache"] }) => (cache ? { cac
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-function imageSource(source: Source, at: string): object {
+function imageSource(source: ContentSource, at: string): object {
   if (source.kind === "url") return { type: "url", url: source.url };
   if (source.kind !== "data") throw inexpressible(at);
   const mediaType = source.mediaType === "image/jpg" ? "image/jpeg" : source.mediaType;
@@ -62,7 +61,7 @@ function documentBlock(part: PartOf<"document">): object {
   };
 }
 
-function documentSource(source: Source, at: string): object {
+function documentSource(source: ContentSource, at: string): object {
   if (source.kind === "url") return { type: "url", url: source.url };
   if (source.kind === "text") return { type: "text", media_type: "text/plain", data: source.text };
   if (source.mediaType === "application/pdf") {
@@ -73,6 +72,16 @@ function documentSource(source: Source, at: string): object {
   }
   throw inexpressible(at, "a document must be a PDF or text");
 }
+
+/** What the messages format takes as the id of a tool call. */
+const FITS = /^[A-Za-z0-9_-]+$/;
+
+/**
+ * A tool call's id as the messages format takes it: the very same where it fits, else a fitting one that is always the
+ * same for the same id, so that a call and its result still find each other.
+ */
+const fittingToolId = (id: string): string =>
+  FITS.test(id) ? id : `${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40)}_${Bun.hash(id).toString(36)}`;
 
 function callBlock(call: PartOf<"call">): object {
   return {

@@ -3,7 +3,11 @@ import {
   flagAt,
   ignored,
   inexpressible,
+  into,
   listAt,
+  located,
+  type MemberReader,
+  type MemberReaders,
   malformed,
   numberAt,
   objectAt,
@@ -11,25 +15,30 @@ import {
   oneOfAt,
   only,
   readMembers,
-  type Take,
-  type Takes,
   textAt,
 } from "../members.ts";
-import { personIn } from "../person.ts";
-import { type Asked, EFFORTS, emptyPrompt, type Prompt, type Tool, type Turn } from "../prompt.ts";
+import {
+  type AnswerOptions,
+  EFFORTS,
+  emptyPrompt,
+  type OutputFormat,
+  type Prompt,
+  type PromptTurn,
+  type Tool,
+} from "../prompt.ts";
 import { messagesContent } from "./content-in.ts";
 
-/** A messages request as what it asks for. */
-export function readMessagesRequest(body: Json): { prompt: Prompt; asked: Asked } {
+/** Reads a messages request. */
+export function readMessagesRequest(body: Json): { prompt: Prompt; options: AnswerOptions } {
   const prompt = emptyPrompt();
   const thinking = body["thinking"];
-  readMembers(body, "", { ...IGNORED, ...takesOf(prompt) });
+  readMembers(body, "", { ...IGNORED, ...readersFor(prompt) });
   if (!Array.isArray(body["messages"])) throw malformed("messages", "an array");
   if (!prompt.maxTokens) throw malformed("max_tokens", "a number");
   prompt.turns.unshift(...systemTurn(body["system"]));
   return {
     prompt,
-    asked: {
+    options: {
       streamed: prompt.streamed,
       usageChunk: true,
       // A client that did not ask to see reasoning may not expect blocks of it.
@@ -41,7 +50,7 @@ export function readMessagesRequest(body: Json): { prompt: Prompt; asked: Asked 
   };
 }
 
-const IGNORED: Takes = {
+const IGNORED: MemberReaders = {
   model: ignored,
   route: ignored,
   system: ignored,
@@ -53,63 +62,57 @@ const IGNORED: Takes = {
 };
 
 /** Nothing is kept between calls; told in the words by which the vendor's client then sends the whole conversation. */
-const refuseThread: Take = (_value, at) => {
+const refuseThread: MemberReader = (_value, at) => {
   const refusal = inexpressible(at, "conversations are not kept");
   refusal.details = { error_code: "thread_unsupported_request", unsupported: [at] };
   throw refusal;
 };
 
-const takesOf = (prompt: Prompt): Takes => ({
+const readersFor = (prompt: Prompt): MemberReaders => ({
   thread: refuseThread,
-  messages: (value, at) => {
-    prompt.turns = objectsAt(value, at).map(({ object, at: place }) => turnOf(object, place));
-  },
-  max_tokens: (value, at) => {
-    prompt.maxTokens = { value: numberAt(value, at), at };
-  },
-  temperature: (value, at) => {
-    prompt.temperature = { value: numberAt(value, at), at };
-  },
-  top_p: (value, at) => {
-    prompt.topP = { value: numberAt(value, at), at };
-  },
-  stop_sequences: (value, at) => {
-    prompt.stop = listAt(value, at).map((one, index) => textAt(one, `${at}[${index}]`));
-  },
-  stream: (value, at) => {
-    prompt.streamed = flagAt(value, at);
-  },
+  messages: into(prompt, "turns", (value, at) =>
+    objectsAt(value, at).map(({ object, at: place }) => turnOf(object, place)),
+  ),
+  max_tokens: into(prompt, "maxTokens", located(numberAt)),
+  temperature: into(prompt, "temperature", located(numberAt)),
+  top_p: into(prompt, "topP", located(numberAt)),
+  stop_sequences: into(prompt, "stop", (value, at) =>
+    listAt(value, at).map((one, index) => textAt(one, `${at}[${index}]`)),
+  ),
+  stream: into(prompt, "streamed", flagAt),
   metadata: (value, at) =>
     readMembers(objectAt(value, at), at, {
-      user_id: (id, place) => {
-        prompt.user = personIn(textAt(id, place));
-      },
+      user_id: into(prompt, "user", (id, place) => personIn(textAt(id, place))),
     }),
-  tools: (value, at) => {
-    prompt.tools = objectsAt(value, at).map(({ object, at: place }) => toolOf(object, place));
-  },
+  tools: into(prompt, "tools", (value, at) =>
+    objectsAt(value, at).map(({ object, at: place }) => toolOf(object, place)),
+  ),
   tool_choice: (value, at) => readToolChoice(objectAt(value, at), at, prompt),
   thinking: (value, at) => readThinking(objectAt(value, at), at, prompt),
   output_config: (value, at) => readOutput(objectAt(value, at), at, prompt),
   context_management: (value, at) => readContextManagement(objectAt(value, at), at),
 });
 
-function turnOf(message: Json, at: string): Turn {
+function turnOf(message: Json, at: string): PromptTurn {
   const role = oneOfAt(message["role"], `${at}.role`, ["user", "assistant", "system"] as const);
-  let parts: Turn["parts"] = [];
-  readMembers(message, at, {
-    role: ignored,
-    content: (value, place) => {
-      parts = messagesContent(value, place);
-    },
-  });
-  return { role, parts, at };
+  const turn: PromptTurn = { role, parts: [], at };
+  readMembers(message, at, { role: ignored, content: into(turn, "parts", messagesContent) });
+  return turn;
 }
+
+/** `user_<hash>_account_<uuid>_session_<uuid>`: how Claude Code wrote it before it wrote JSON. */
+const TOOL_ID = /^\{|_session_[0-9a-f-]{36}$/i;
+
+/**
+ * The person that `metadata.user_id` names, or null: one that is JSON or ends in a session is telemetry of a tool for
+ * its own vendor, and no person (decision: Where session and user come from).
+ */
+const personIn = (userId: string): string | null => (TOOL_ID.test(userId.trim()) ? null : userId);
 
 /** The first block that Claude Code sends: a header for its vendor's billing, other in every call, and no prompt. */
 const BILLING = /^x-anthropic-billing-header:/;
 
-function systemTurn(system: unknown): Turn[] {
+function systemTurn(system: unknown): PromptTurn[] {
   if (system === undefined || system === null) return [];
   const parts = messagesContent(system, "system").filter(
     (part) => part.kind !== "text" || !BILLING.test(part.text),
@@ -130,18 +133,10 @@ function toolOf(definition: Json, at: string): Tool {
     eager_input_streaming: ignored,
     defer_loading: only(false),
     allowed_callers: only(["direct"]),
-    name: (value, place) => {
-      tool.name = textAt(value, place);
-    },
-    description: (value, place) => {
-      tool.description = textAt(value, place);
-    },
-    input_schema: (value, place) => {
-      tool.schema = objectAt(value, place);
-    },
-    strict: (value, place) => {
-      tool.strict = flagAt(value, place);
-    },
+    name: into(tool, "name", textAt),
+    description: into(tool, "description", textAt),
+    input_schema: into(tool, "schema", objectAt),
+    strict: into(tool, "strict", flagAt),
   });
   if (tool.name === "") throw malformed(`${at}.name`, "a string");
   return tool;
@@ -169,29 +164,23 @@ function readThinking(thinking: Json, at: string, prompt: Prompt): void {
   readMembers(thinking, at, {
     type: ignored,
     display: ignored,
-    budget_tokens: (value, place) => {
-      prompt.reasoning.budgetTokens = { value: numberAt(value, place), at: place };
-    },
+    budget_tokens: into(prompt.reasoning, "budgetTokens", located(numberAt)),
   });
 }
 
 function readOutput(config: Json, at: string, prompt: Prompt): void {
   readMembers(config, at, {
-    effort: (value, place) => {
-      prompt.reasoning.effort = { value: oneOfAt(value, place, EFFORTS), at: place };
-    },
-    format: (value, place) => {
+    effort: into(
+      prompt.reasoning,
+      "effort",
+      located((value, place) => oneOfAt(value, place, EFFORTS)),
+    ),
+    format: into(prompt, "output", (value, place): OutputFormat => {
       const format = objectAt(value, place);
       if (format["type"] !== "json_schema") throw inexpressible(`${place}.type`);
-      prompt.output = {
-        kind: "schema",
-        name: "output",
-        description: null,
-        schema: objectAt(format["schema"], `${place}.schema`),
-        strict: true,
-        at: place,
-      };
-    },
+      const schema = objectAt(format["schema"], `${place}.schema`);
+      return { kind: "schema", name: "output", description: null, schema, strict: true, at: place };
+    }),
   });
 }
 

@@ -1,5 +1,5 @@
 import { inexpressible } from "../members.ts";
-import type { Effort, OutputFormat, Prompt, Tool, Turn } from "../prompt.ts";
+import type { Effort, OutputFormat, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
 
@@ -27,7 +27,7 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
  * The turns with those of one side joined, because results of several calls must come in one message. An answer to
  * continue has another meaning in each format, so it is refused.
  */
-function conversation(turns: readonly Turn[]): object[] {
+function conversation(turns: readonly PromptTurn[]): object[] {
   const joined: { role: string; content: object[] }[] = [];
   for (const turn of turns) {
     const content = blocksOf(turn);

@@ -1,27 +1,27 @@
 import { responsesCounts } from "../counts.ts";
 import { errorCode } from "../error-shapes.ts";
-import type { Asked } from "../prompt.ts";
+import type { AnswerOptions } from "../prompt.ts";
 import type { Block, Reply } from "../reply.ts";
-import type { Writing } from "../writing.ts";
+import type { WriterContext } from "../writing.ts";
 import { seal } from "./sealed.ts";
 
 export type ItemStatus = "in_progress" | "completed";
 
 /** A whole answer as a response. */
-export const writeResponse = (reply: Reply, writing: Writing): object =>
-  responseObject(reply, writing, statusOf(reply));
+export const writeResponse = (reply: Reply, writing: WriterContext): object =>
+  responseObject(reply, writing, responseStatus(reply));
 
 export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed";
 
-export function statusOf({ error, stop, blocks }: Reply): ResponseStatus {
+export function responseStatus({ error, stop, blocks }: Reply): ResponseStatus {
   if (error) return "failed";
   if (stop?.reason === "max_tokens") return "incomplete";
   const told = blocks.some(({ kind }) => kind === "refusal");
   return stop?.reason === "refusal" && !told ? "incomplete" : "completed";
 }
 
-export function responseObject(reply: Reply, writing: Writing, status: ResponseStatus): object {
-  const { asked, createdSeconds, usage } = writing;
+export function responseObject(reply: Reply, writing: WriterContext, status: ResponseStatus): object {
+  const { options, createdSeconds, usage } = writing;
   const ended = status !== "in_progress";
   return {
     id: `resp_${reply.id}`,
@@ -31,8 +31,8 @@ export function responseObject(reply: Reply, writing: Writing, status: ResponseS
     error: reply.error && { code: errorCode(reply.error), message: reply.error.message },
     incomplete_details: status === "incomplete" ? { reason: incompleteReason(reply) } : null,
     model: reply.model,
-    output: ended ? outputItems(reply, asked) : [],
-    ...asked.echo,
+    output: ended ? outputItems(reply, options) : [],
+    ...options.echo,
     usage: ended ? responsesCounts(usage()) : null,
   };
 }
@@ -40,16 +40,16 @@ export function responseObject(reply: Reply, writing: Writing, status: ResponseS
 const incompleteReason = ({ stop }: Reply) =>
   stop?.reason === "max_tokens" ? "max_output_tokens" : "content_filter";
 
-/** Reasoning is an item where its summary or its sealed form was asked for. */
-export const isItem = (kind: Block["kind"], { thinking, signed }: Asked): boolean =>
+/** Reasoning is an item where its summary or its packed form was requested. */
+export const isItem = (kind: Block["kind"], { thinking, signed }: AnswerOptions): boolean =>
   kind === "thinking" ? thinking || signed : kind !== "redacted" || signed;
 
-export const shownBlocks = ({ blocks }: Reply, asked: Asked): Block[] =>
-  blocks.filter(({ kind }) => isItem(kind, asked));
+export const shownBlocks = ({ blocks }: Reply, options: AnswerOptions): Block[] =>
+  blocks.filter(({ kind }) => isItem(kind, options));
 
-const outputItems = (reply: Reply, asked: Asked): object[] =>
-  shownBlocks(reply, asked).map((block, index) =>
-    itemOf(block, { id: itemId(reply, block.kind, index), asked, status: "completed" }),
+const outputItems = (reply: Reply, options: AnswerOptions): object[] =>
+  shownBlocks(reply, options).map((block, index) =>
+    itemOf(block, { id: itemId(reply, block.kind, index), options, status: "completed" }),
   );
 
 const PREFIXES = { text: "msg", refusal: "msg", thinking: "rs", redacted: "rs", call: "fc" } as const;
@@ -60,7 +60,7 @@ export const itemId = ({ id }: Reply, kind: Block["kind"], index: number): strin
 /** A block as an output item; while it is in progress, without what is still to come. */
 export function itemOf(
   block: Block,
-  { id, asked, status }: { id: string; asked: Asked; status: ItemStatus },
+  { id, options, status }: { id: string; options: AnswerOptions; status: ItemStatus },
 ): object {
   const whole = status === "completed";
   switch (block.kind) {
@@ -72,8 +72,8 @@ export function itemOf(
       return {
         id,
         type: "reasoning",
-        summary: whole && asked.thinking ? summaryOf(block) : [],
-        ...(asked.signed ? { encrypted_content: whole ? seal(block) : null } : {}),
+        summary: whole && options.thinking ? summaryOf(block) : [],
+        ...(options.signed ? { encrypted_content: whole ? seal(block) : null } : {}),
       };
     case "call": {
       const { id: call_id, name, text } = block;

@@ -15,7 +15,7 @@ const DEFAULTS: Json = {
 };
 
 /** What an answer in the responses format repeats of its request. Nothing is stored, and it says so. */
-export function echoOf(body: Json): Json {
+export function requestEcho(body: Json): Json {
   const said = Object.entries(DEFAULTS).map(([name, otherwise]) => [name, body[name] ?? otherwise]);
   return {
     ...Object.fromEntries(said),

@@ -3,31 +3,32 @@ import type { Json } from "../exact-json.ts";
 import {
   ignored,
   inexpressible,
+  into,
+  type MemberReaders,
   malformed,
   objectsAt,
   oneOfAt,
   readMembers,
-  type Takes,
   textAt,
 } from "../members.ts";
-import type { Part, Turn } from "../prompt.ts";
+import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 import { openSealed } from "./sealed.ts";
 
-/** Members that tell where an item stands in a conversation that the provider of the format itself keeps. */
-const STANDING: Takes = { type: ignored, id: ignored, status: ignored, phase: ignored };
+/** An item's state in a conversation that the format's own provider keeps. */
+const ITEM_STATE: MemberReaders = { type: ignored, id: ignored, status: ignored, phase: ignored };
 
 /** The turns of `input`: one text, or a list of items. */
-export function responsesTurns(value: unknown, at: string): Turn[] {
+export function responsesTurns(value: unknown, at: string): PromptTurn[] {
   if (typeof value === "string") {
-    return [{ role: "user", parts: [{ kind: "text", text: value, cache: null, at }], at }];
+    return [{ role: "user", parts: [plainText(value, at)], at }];
   }
   return joined(objectsAt(value, at).flatMap(({ object, at: place }) => itemTurn(object, place)));
 }
 
-/** Items of one side that make up one message of the other formats: what a model said, and results of its calls. */
-function joined(turns: readonly Turn[]): Turn[] {
-  const result: Turn[] = [];
+/** Joins items that make up one message of the other formats: what a model said, or the results of its calls. */
+function joined(turns: readonly PromptTurn[]): PromptTurn[] {
+  const result: PromptTurn[] = [];
   for (const turn of turns) {
     const before = result.at(-1);
     const together =
@@ -38,12 +39,12 @@ function joined(turns: readonly Turn[]): Turn[] {
   return result;
 }
 
-function kindOf({ role, parts }: Turn): "words" | "answer" | "results" {
+function kindOf({ role, parts }: PromptTurn): "words" | "answer" | "results" {
   if (role === "assistant") return "answer";
   return parts.every(({ kind }) => kind === "result") ? "results" : "words";
 }
 
-function itemTurn(item: Json, at: string): Turn[] {
+function itemTurn(item: Json, at: string): PromptTurn[] {
   switch (item["type"] ?? "message") {
     case "message":
       return [messageTurn(item, at)];
@@ -63,21 +64,15 @@ function itemTurn(item: Json, at: string): Turn[] {
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
 
-function messageTurn(item: Json, at: string): Turn {
+function messageTurn(item: Json, at: string): PromptTurn {
   const role = oneOfAt(item["role"], `${at}.role`, ROLES);
-  let parts: Part[] = [];
-  readMembers(item, at, {
-    ...STANDING,
-    role: ignored,
-    content: (value, place) => {
-      parts = itemContent(value, place);
-    },
-  });
-  return { role: role === "developer" ? "system" : role, parts, at };
+  const turn: PromptTurn = { role: role === "developer" ? "system" : role, parts: [], at };
+  readMembers(item, at, { ...ITEM_STATE, role: ignored, content: into(turn, "parts", itemContent) });
+  return turn;
 }
 
 function itemContent(value: unknown, at: string): Part[] {
-  if (typeof value === "string") return [{ kind: "text", text: value, cache: null, at }];
+  if (typeof value === "string") return [plainText(value, at)];
   return objectsAt(value, at).map(({ object, at: place }) => contentPart(object, place));
 }
 
@@ -96,98 +91,70 @@ function contentPart(part: Json, at: string): Part {
   }
 }
 
-const CACHE_HINT: Takes = { type: ignored, prompt_cache_breakpoint: ignored };
+const CACHE_HINT: MemberReaders = { type: ignored, prompt_cache_breakpoint: ignored };
 
-function textPart(part: Json, at: string): Part {
-  let text = "";
-  const take = (value: unknown, place: string) => {
-    text = textAt(value, place);
-  };
-  readMembers(part, at, {
-    ...CACHE_HINT,
-    text: take,
-    refusal: take,
-    annotations: ignored,
-    logprobs: ignored,
-  });
-  return { kind: "text", text, cache: null, at };
+function textPart(object: Json, at: string): Part {
+  const part = plainText("", at);
+  const text = into(part, "text", textAt);
+  readMembers(object, at, { ...CACHE_HINT, text, refusal: text, annotations: ignored, logprobs: ignored });
+  return part;
 }
 
-function imagePart(part: Json, at: string): Part {
-  let url = "";
-  readMembers(part, at, {
-    ...CACHE_HINT,
-    detail: ignored,
-    image_url: (value, place) => {
-      url = textAt(value, place);
-    },
-  });
-  return { kind: "image", source: sourceOfUrl(url, `${at}.image_url`), cache: null, at };
+function imagePart(object: Json, at: string): Part {
+  const image = { url: "" };
+  readMembers(object, at, { ...CACHE_HINT, detail: ignored, image_url: into(image, "url", textAt) });
+  return { kind: "image", source: sourceOfUrl(image.url, `${at}.image_url`), cache: null, at };
 }
 
-function filePart(part: Json, at: string): Part {
-  let source: Extract<Part, { kind: "document" }>["source"] | null = null;
-  let title: string | null = null;
-  readMembers(part, at, {
+function filePart(object: Json, at: string): Part {
+  const file: { source: ContentSource | null; title: string | null } = { source: null, title: null };
+  readMembers(object, at, {
     ...CACHE_HINT,
     detail: ignored,
-    filename: (value, place) => {
-      title = textAt(value, place);
-    },
-    file_data: (value, place) => {
-      source = fileSource(textAt(value, place), place);
-    },
-    file_url: (value, place) => {
-      source = sourceOfUrl(textAt(value, place), place);
-    },
+    filename: into(file, "title", textAt),
+    file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
+    file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
   });
+  const { source, title } = file;
   if (!source) throw inexpressible(at, "without file_data or file_url");
   return { kind: "document", source, title, cache: null, at };
 }
 
 function functionCall(item: Json, at: string): Part {
-  const said = { call_id: "", name: "", arguments: "" };
-  readMembers(item, at, { ...STANDING, ...textsInto(said) });
-  if (said.name === "" || said.call_id === "") throw malformed(at, "a call with call_id and name");
-  return { kind: "call", id: said.call_id, name: said.name, input: said.arguments, cache: null, at };
+  const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
+  readMembers(item, at, {
+    ...ITEM_STATE,
+    call_id: into(call, "id", textAt),
+    name: into(call, "name", textAt),
+    arguments: into(call, "input", textAt),
+  });
+  if (call.name === "" || call.id === "") throw malformed(at, "a call with call_id and name");
+  return call;
 }
 
 function callOutput(item: Json, at: string): Part {
-  const said = { call_id: "" };
-  let parts: Part[] = [];
+  const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
   readMembers(item, at, {
-    ...STANDING,
+    ...ITEM_STATE,
     // The call's id says whose output it is.
     name: ignored,
-    ...textsInto(said),
-    output: (value, place) => {
-      parts = itemContent(value, place);
-    },
+    call_id: into(result, "callId", textAt),
+    output: into(result, "parts", itemContent),
   });
-  if (said.call_id === "") throw malformed(`${at}.call_id`, "a string");
-  return { kind: "result", callId: said.call_id, parts, failed: false, cache: null, at };
+  if (result.callId === "") throw malformed(`${at}.call_id`, "a string");
+  return result;
 }
 
-const textsInto = (target: Record<string, string>): Takes =>
-  Object.fromEntries(
-    Object.keys(target).map((name) => [
-      name,
-      (value: unknown, at: string) => {
-        target[name] = textAt(value, at);
-      },
-    ]),
-  );
-
-/** Reasoning that this gateway sealed goes back to its vendor; any other is readable by its own vendor only. */
-function reasoningTurn(item: Json, at: string): Turn[] {
-  let parts: Part[] = [];
+/** Reasoning that this gateway packed goes back to its vendor. Any other is readable by its own vendor only. */
+function reasoningTurn(item: Json, at: string): PromptTurn[] {
+  const turn: PromptTurn = { role: "assistant", parts: [], at };
   readMembers(item, at, {
-    ...STANDING,
+    ...ITEM_STATE,
     summary: ignored,
     content: ignored,
-    encrypted_content: (value, place) => {
-      parts = openSealed(textAt(value, place)).map((part) => ({ ...part, at: place }));
-    },
+    encrypted_content: into(turn, "parts", (value, place) =>
+      openSealed(textAt(value, place)).map((part) => ({ ...part, at: place })),
+    ),
   });
-  return parts.length > 0 ? [{ role: "assistant", parts, at }] : [];
+  return turn.parts.length > 0 ? [turn] : [];
 }

@@ -1,11 +1,15 @@
-import { schemaOutput } from "../chat/output-in.ts";
+import { outputFormatAt } from "../chat/output-in.ts";
 import { functionTool, readToolChoice } from "../chat/tools-in.ts";
+import { COMMON_IGNORED, commonReaders } from "../common-members.ts";
 import type { Json } from "../exact-json.ts";
 import {
-  flagAt,
   ignored,
   inexpressible,
+  into,
   listAt,
+  located,
+  type MemberReader,
+  type MemberReaders,
   malformed,
   numberAt,
   objectAt,
@@ -13,50 +17,43 @@ import {
   oneOfAt,
   only,
   readMembers,
-  type Take,
-  type Takes,
   textAt,
 } from "../members.ts";
-import { type Asked, EFFORTS, emptyPrompt, type Prompt } from "../prompt.ts";
-import { echoOf } from "./echo.ts";
+import { type AnswerOptions, EFFORTS, emptyPrompt, type Prompt, plainText } from "../prompt.ts";
+import { requestEcho } from "./echo.ts";
 import { responsesTurns } from "./items-in.ts";
 
-/** A responses request as what it asks for. Nothing is kept between calls, so what refers to an earlier one is refused. */
-export function readResponsesRequest(body: Json): { prompt: Prompt; asked: Asked } {
+/** Reads a responses request. Nothing is kept between calls, so references to earlier ones are refused. */
+export function readResponsesRequest(body: Json): { prompt: Prompt; options: AnswerOptions } {
   const prompt = emptyPrompt();
   const shown = { summary: false, sealed: false };
-  readMembers(body, "", { ...IGNORED, ...NEUTRAL, ...takesOf(prompt, shown), ...toolTakes(prompt) });
+  readMembers(body, "", { ...IGNORED, ...NEUTRAL, ...commonReaders(prompt), ...readersFor(prompt, shown) });
   if (body["input"] === undefined || body["input"] === null) throw malformed("input", "a string or an array");
   prompt.turns = [...instructions(body["instructions"]), ...responsesTurns(body["input"], "input")];
   readToolChoice(body["tool_choice"], prompt);
   return {
     prompt,
-    asked: {
+    options: {
       streamed: prompt.streamed,
       usageChunk: true,
       thinking: shown.summary,
       signed: shown.sealed,
       stop: [],
-      echo: echoOf(body),
+      echo: requestEcho(body),
     },
   };
 }
 
-const IGNORED: Takes = {
-  model: ignored,
-  route: ignored,
+const IGNORED: MemberReaders = {
+  ...COMMON_IGNORED,
+  // Read after the other members.
   input: ignored,
   instructions: ignored,
-  tool_choice: ignored,
-  // Labels for the provider's own store and telemetry.
-  metadata: ignored,
+  // The provider's own telemetry.
   client_metadata: ignored,
-  prompt_cache_key: ignored,
-  prompt_cache_options: ignored,
-  prompt_cache_retention: ignored,
 };
 
-const NEUTRAL: Takes = {
+const NEUTRAL: MemberReaders = {
   store: only(false),
   background: only(false),
   truncation: only("disabled"),
@@ -65,46 +62,31 @@ const NEUTRAL: Takes = {
 
 type Shown = { summary: boolean; sealed: boolean };
 
-const takesOf = (prompt: Prompt, shown: Shown): Takes => ({
-  max_output_tokens: (value, at) => {
-    prompt.maxTokens = { value: numberAt(value, at), at };
-  },
-  temperature: (value, at) => {
-    prompt.temperature = { value: numberAt(value, at), at };
-  },
-  top_p: (value, at) => {
-    prompt.topP = { value: numberAt(value, at), at };
-  },
-  user: (value, at) => {
-    prompt.user = textAt(value, at);
-  },
-  safety_identifier: (value, at) => {
-    prompt.user ??= textAt(value, at);
-  },
-  stream: (value, at) => {
-    prompt.streamed = flagAt(value, at);
-  },
+const readersFor = (prompt: Prompt, shown: Shown): MemberReaders => ({
+  max_output_tokens: into(prompt, "maxTokens", located(numberAt)),
+  tools: into(prompt, "tools", (value, at) =>
+    objectsAt(value, at).map(({ object, at: place }) => {
+      if (object["type"] !== "function") throw inexpressible(`${place}.type`, "only function tools can be");
+      return functionTool(object, place);
+    }),
+  ),
   // Padding of the provider's own stream.
   stream_options: (value, at) => readMembers(objectAt(value, at), at, { include_obfuscation: ignored }),
   service_tier: extra(prompt, "service_tier", ["auto", "default"]),
   text: (value, at) =>
     readMembers(objectAt(value, at), at, {
       verbosity: extra(prompt, "verbosity", ["medium"]),
-      format: (format, place) => {
-        prompt.output = outputOf(objectAt(format, place), place);
-      },
+      format: into(prompt, "output", (format, place) => outputFormatAt(objectAt(format, place), place)),
     }),
   reasoning: (value, at) =>
     readMembers(objectAt(value, at), at, {
-      effort: (said, place) => {
-        prompt.reasoning.effort = { value: oneOfAt(said, place, EFFORTS), at: place };
-      },
-      summary: () => {
-        shown.summary = true;
-      },
-      generate_summary: () => {
-        shown.summary = true;
-      },
+      effort: into(
+        prompt.reasoning,
+        "effort",
+        located((effort, place) => oneOfAt(effort, place, EFFORTS)),
+      ),
+      summary: into(shown, "summary", () => true),
+      generate_summary: into(shown, "summary", () => true),
       context: only("auto", "current_turn"),
     }),
   include: (value, at) => {
@@ -115,21 +97,9 @@ const takesOf = (prompt: Prompt, shown: Shown): Takes => ({
   },
 });
 
-const toolTakes = (prompt: Prompt): Takes => ({
-  tools: (value, at) => {
-    prompt.tools = objectsAt(value, at).map(({ object, at: place }) => {
-      if (object["type"] !== "function") throw inexpressible(`${place}.type`, "only function tools can be");
-      return functionTool(object, place);
-    });
-  },
-  parallel_tool_calls: (value, at) => {
-    prompt.parallelTools = { value: flagAt(value, at), at };
-  },
-});
-
-/** A member that one of the other formats has; one of the `neutral` values says nothing that needs saying. */
+/** A member that only one of the other formats has. The `neutral` values mean the default and are dropped. */
 const extra =
-  (prompt: Prompt, name: string, neutral: readonly string[]): Take =>
+  (prompt: Prompt, name: string, neutral: readonly string[]): MemberReader =>
   (value, at) => {
     if (!neutral.includes(textAt(value, at))) prompt.extras.set(name, { value, at });
   };
@@ -137,12 +107,5 @@ const extra =
 function instructions(value: unknown): Prompt["turns"] {
   if (value === undefined || value === null || value === "") return [];
   const at = "instructions";
-  return [{ role: "system", parts: [{ kind: "text", text: textAt(value, at), cache: null, at }], at }];
-}
-
-function outputOf(format: Json, at: string): Prompt["output"] {
-  if (format["type"] === "text") return null;
-  if (format["type"] === "json_object") return { kind: "json", at };
-  if (format["type"] !== "json_schema") throw malformed(`${at}.type`, "text, json_object or json_schema");
-  return schemaOutput(format, at);
+  return [{ role: "system", parts: [plainText(textAt(value, at), at)], at }];
 }

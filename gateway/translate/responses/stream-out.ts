@@ -1,6 +1,14 @@
-import { addStep, type Block, emptyReply, type Reply, type Step } from "../reply.ts";
-import { namedEvent, type StepWriter, type Writing } from "../writing.ts";
-import { contentPart, isItem, itemId, itemOf, responseObject, shownBlocks, statusOf } from "./answer-out.ts";
+import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
+import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
+import {
+  contentPart,
+  isItem,
+  itemId,
+  itemOf,
+  responseObject,
+  responseStatus,
+  shownBlocks,
+} from "./answer-out.ts";
 
 /** Makes the text of an event; numbers them as they go. */
 type Emit = (type: string, members: object) => string;
@@ -9,7 +17,7 @@ type Emit = (type: string, members: object) => string;
 type Item = { block: Block; output_index: number; id: string };
 
 /** Writes an answer as a stream of response events, in the order in which OpenAI sends them. */
-export function responseWriter(writing: Writing): StepWriter {
+export function responseWriter(writing: WriterContext): StepWriter {
   const reply = emptyReply();
   let sequence_number = 0;
   const emit: Emit = (type, members) => namedEvent({ type, sequence_number: sequence_number++, ...members });
@@ -25,7 +33,7 @@ export function responseWriter(writing: Writing): StepWriter {
         return "";
       case "end":
       case "error": {
-        const status = statusOf(reply);
+        const status = responseStatus(reply);
         return whole(`response.${status}`, status);
       }
       default: {
@@ -36,22 +44,22 @@ export function responseWriter(writing: Writing): StepWriter {
   };
 }
 
-function itemUnderWay(reply: Reply, { asked }: Writing): Item | null {
+function itemUnderWay(reply: Reply, { options }: WriterContext): Item | null {
   const block = reply.blocks.at(-1);
-  if (!block || !isItem(block.kind, asked)) return null;
-  const output_index = shownBlocks(reply, asked).length - 1;
+  if (!block || !isItem(block.kind, options)) return null;
+  const output_index = shownBlocks(reply, options).length - 1;
   return { block, output_index, id: itemId(reply, block.kind, output_index) };
 }
 
-type BlockStep = Extract<Step, { kind: "open" | "more" | "sign" | "close" }>;
-type Context = { emit: Emit; writing: Writing };
+type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;
+type Context = { emit: Emit; writing: WriterContext };
 
 function itemEvents(step: BlockStep, item: Item, context: Context): string {
   const { emit, writing } = context;
   const { block, output_index, id } = item;
   const told = (status: "in_progress" | "completed") => ({
     output_index,
-    item: itemOf(block, { id, asked: writing.asked, status }),
+    item: itemOf(block, { id, options: writing.options, status }),
   });
   switch (step.kind) {
     case "open":
@@ -73,7 +81,7 @@ function partOpened(item: Item, { emit, writing }: Context): string {
     const part = contentPart({ ...block, text: "" });
     return emit("response.content_part.added", { ...place(item), content_index: 0, part });
   }
-  if (block.kind !== "thinking" || !writing.asked.thinking) return "";
+  if (block.kind !== "thinking" || !writing.options.thinking) return "";
   const part = { type: "summary_text", text: "" };
   return emit("response.reasoning_summary_part.added", { ...place(item), summary_index: 0, part });
 }
@@ -88,7 +96,7 @@ function delta(item: Item, text: string, { emit, writing }: Context): string {
     case "call":
       return emit("response.function_call_arguments.delta", at);
     case "thinking":
-      return writing.asked.thinking
+      return writing.options.thinking
         ? emit("response.reasoning_summary_text.delta", { ...at, summary_index: 0 })
         : "";
     case "redacted":
@@ -116,7 +124,7 @@ function partClosed(item: Item, { emit, writing }: Context): string {
         arguments: block.text || "{}",
       });
     case "thinking": {
-      if (!writing.asked.thinking) return "";
+      if (!writing.options.thinking) return "";
       const told = { ...at, summary_index: 0 };
       const part = { type: "summary_text", text: block.text };
       return (

@@ -1,5 +1,5 @@
 import { GAP_MS } from "../watchdog.ts";
-import { type Frame, frameSplitter } from "./event-stream.ts";
+import { type BinaryMessage, frameSplitter } from "./event-stream.ts";
 
 /** Bedrock sends no pings, and clients of the messages format take a long silence for a dead connection. */
 const PING_MS = 15_000;
@@ -89,7 +89,7 @@ function patientRead(reader: Reader, ms: number) {
   };
 }
 
-function eventText({ headers, payload }: Frame): string {
+function eventText({ headers, payload }: BinaryMessage): string {
   const text = decoder.decode(payload);
   if (headers.get(":message-type") !== "event") {
     return event(errorOf(headers.get(":exception-type") ?? "", text));

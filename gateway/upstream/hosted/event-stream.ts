@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 
 /** A message of AWS's binary event stream: its headers that are texts, and its payload. */
-export type Frame = { headers: ReadonlyMap<string, string>; payload: Uint8Array };
+export type BinaryMessage = { headers: ReadonlyMap<string, string>; payload: Uint8Array };
 
 export type FrameSplitter = {
   /** The messages that are complete now. Throws a RangeError at bytes that are no message. */
-  push(chunk: Uint8Array): Frame[];
+  push(chunk: Uint8Array): BinaryMessage[];
   /** Whether bytes of a message are left over: an end that cuts one off is no end. */
   partial(): boolean;
 };
@@ -25,7 +25,7 @@ export function frameSplitter(): FrameSplitter {
   return {
     push(chunk) {
       pending = pending.length === 0 ? Buffer.from(chunk) : Buffer.concat([pending, chunk]);
-      const frames: Frame[] = [];
+      const frames: BinaryMessage[] = [];
       for (;;) {
         const length = lengthOf(pending);
         if (length === null || pending.length < length) return frames;
@@ -45,7 +45,7 @@ function lengthOf(bytes: Buffer): number | null {
   return length;
 }
 
-function frameOf(bytes: Buffer): Frame {
+function frameOf(bytes: Buffer): BinaryMessage {
   const end = bytes.length - TRAILER;
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end)) throw new RangeError("a damaged message");
   const payloadAt = PRELUDE + bytes.readUInt32BE(4);

@@ -1,20 +1,20 @@
 import type { Clock } from "#shared/clock.ts";
 import { PROVIDERS, type ProviderFacts } from "../../providers/catalog.ts";
-import type { Reach } from "../reach.ts";
+import type { OutboundFetch } from "../outbound-fetch.ts";
 import type { Send, Sending } from "../send.ts";
 import { bedrockAnswer } from "./bedrock-answer.ts";
 import { HOSTS } from "./model-in-path.ts";
 import { awsHeaders } from "./sign-aws.ts";
 import { type GoogleHeaders, googleSigner } from "./sign-google.ts";
 
-export type HostedDeps = { clock: Clock; reach: Reach };
+export type HostedDeps = { clock: Clock; reach: OutboundFetch };
 
 /**
  * Sends what a cloud hosts the way that cloud wants it: at its own address, signed, and with its answer put back into
  * the wire's own form. What needs none of that goes as it is. Rejects as `send` does, and with a GatewayError where
  * the call cannot be signed.
  */
-export function hosted(send: Send, deps: HostedDeps): Send {
+export function hostedSender(send: Send, deps: HostedDeps): Send {
   const google = googleSigner(deps);
   const sendHosted = async (sending: Sending, { auth, hostedBy }: ProviderFacts) => {
     const placed = hostedBy ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;

@@ -4,7 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "#shared/clock.ts";
 import type { Provider } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Reach } from "../reach.ts";
+import type { OutboundFetch } from "../outbound-fetch.ts";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
@@ -26,7 +26,7 @@ type ServiceAccount = Static<typeof ServiceAccount>;
 const Granted = Type.Object({ access_token: Type.String({ minLength: 1 }), expires_in: Type.Number() });
 type Granted = Static<typeof Granted>;
 
-export type GoogleDeps = { clock: Clock; reach: Reach };
+export type GoogleDeps = { clock: Clock; reach: OutboundFetch };
 
 /** The headers that prove a call to Google. */
 export type GoogleHeaders = (credential: string, provider: Provider) => Promise<Record<string, string>>;

@@ -1,23 +1,23 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import type { SurfaceName } from "#gateway/call.ts";
 import { type Provider, Secret } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import type { ProviderKind } from "#gateway/providers/catalog.ts";
-import { hosted } from "#gateway/upstream/hosted/hosted.ts";
-import { reacher } from "#gateway/upstream/reach.ts";
+import type { SurfaceName } from "#gateway/surface-facts.ts";
+import { hostedSender } from "#gateway/upstream/hosted/hosted.ts";
+import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
 import type { Sending } from "#gateway/upstream/send.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { movableClock } from "#test/stores/movable-clock.ts";
 
 const clock = movableClock();
-const reach = reacher(addressGuard(clock));
+const reach = createOutboundFetch(addressGuard(clock));
 
 let sent: Sending[] = [];
 beforeEach(() => {
   sent = [];
 });
-const send = hosted(
+const send = hostedSender(
   async (sending) => {
     sent.push(sending);
     return Response.json({ ok: true }, { headers: { "x-amzn-requestid": "aws-id" } });

@@ -1,0 +1,41 @@
+import type { Usage } from "#shared/usage.ts";
+import type { JsonBody } from "../call.ts";
+import type { Reading } from "../reading.ts";
+import { type SurfaceFacts, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { memberValue } from "./scan.ts";
+
+type Counted = NonNullable<SurfaceFacts["counts"]>;
+
+/** What a request tells that is counted. */
+const COUNTS = {
+  characters: (body) => ({ characters: codePoints(memberValue(body, "input")) }),
+  documents: (body) => ({ documents: lengthOf(memberValue(body, "documents")) }),
+} as const satisfies Record<Counted, (body: JsonBody) => Partial<Usage>>;
+
+/**
+ * The reading of an answer with what its request tells: the Unicode code points of the text to be spoken, which is what
+ * speech is priced by and so is a final figure; the number of documents to be ranked.
+ */
+export function withRequestCounts(
+  reading: Reading,
+  { surface, body }: { surface: SurfaceName; body: JsonBody },
+): Reading {
+  const { counts } = surfaceFacts(surface);
+  if (!counts) return reading;
+  const asked: Partial<Usage> = COUNTS[counts](body);
+  const final = asked.characters !== undefined && asked.characters !== null;
+  return {
+    ...reading,
+    usage: { ...reading.usage, ...asked },
+    usageSource: reading.usageSource === "none" && final ? "provider" : reading.usageSource,
+  };
+}
+
+function codePoints(text: unknown): number | null {
+  if (typeof text !== "string") return null;
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+const lengthOf = (documents: unknown): number | null => (Array.isArray(documents) ? documents.length : null);

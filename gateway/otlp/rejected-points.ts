@@ -1,0 +1,34 @@
+import { hasAtMost } from "#shared/characters.ts";
+import type { PointResults } from "./validate-points.ts";
+
+/** What a 200 tells (spec, Metrics receiver 7); both members are always there. */
+export type PartialSuccess = { rejectedDataPoints: number; errorMessage: string };
+
+/** Refusals named in an answer; a sender can make up any number of names. */
+const TOLD_MAX = 50;
+
+/** Gathers refusals by metric and reason. */
+export function rejectedPoints(): { add: PointResults["refused"]; summary(): PartialSuccess } {
+  const found = new Map<string, { metric: string; reason: string; points: number }>();
+  let rejectedDataPoints = 0;
+  return {
+    add(metric, reason, points) {
+      rejectedDataPoints += points;
+      const name = `${reason} ${metric}`;
+      const known = found.get(name);
+      if (known) known.points += points;
+      else found.set(name, { metric, reason, points });
+    },
+    summary() {
+      const told = [...found.values()].slice(0, TOLD_MAX).map(sentence);
+      const more = found.size > TOLD_MAX ? [`and ${found.size - TOLD_MAX} more`] : [];
+      return { rejectedDataPoints, errorMessage: [...told, ...more].join("; ") };
+    },
+  };
+}
+
+const sentence = ({ metric, reason, points }: { metric: string; reason: string; points: number }): string =>
+  `${hasAtMost(metric, NAME_LENGTH_MAX) ? metric : "(a name that is too long)"} ${reason} (${points} refused)`;
+
+/** Longest name that is repeated or kept. */
+export const NAME_LENGTH_MAX = 128;

@@ -1,0 +1,43 @@
+import type { Seek } from "../reading.ts";
+
+/** An ASCII text to search for, as bytes: a string would be turned into them at every search. */
+export type Needle = Buffer;
+
+export const needle = (text: string): Needle => Buffer.from(text, "latin1");
+
+// Without a Buffer over the bytes, which costs more than the search of a short event.
+const { indexOf } = Buffer.prototype;
+
+/** Where the text stands in the bytes, from `from` on; -1 where it does not. */
+export const indexOfBytes = (bytes: Uint8Array, text: Needle, from = 0): number =>
+  indexOf.call(bytes, text, from);
+
+/** Whether the bytes hold the text. Far cheaper than parsing them. */
+export const includesBytes = (bytes: Uint8Array, text: Needle): boolean => indexOfBytes(bytes, text) !== -1;
+
+/** Where in the bytes, from `from` on, something is told; -1 where nothing is. */
+export type Search = (bytes: Uint8Array, from: number) => number;
+
+export const searcher =
+  (text: Needle): Search =>
+  (bytes, from) =>
+    indexOfBytes(bytes, text, from);
+
+/** The first place in a chunk that one of the searches finds. Each goes on where it found: a chunk is searched once. */
+export function seekAny(chunk: Uint8Array, searches: readonly Search[]): Seek {
+  const none = chunk.byteLength;
+  const found: number[] = [];
+  return (from) => {
+    let first = none;
+    for (const [index, search] of searches.entries()) {
+      let at = found[index] ?? -1;
+      if (at < from) {
+        at = search(chunk, from);
+        if (at === -1) at = none;
+        found[index] = at;
+      }
+      if (at < first) first = at;
+    }
+    return first;
+  };
+}

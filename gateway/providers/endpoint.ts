@@ -1,0 +1,41 @@
+import type { Provider } from "../directory.ts";
+import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
+import { PROVIDERS, type ProviderFacts, type ProviderKind } from "./catalog.ts";
+
+// How a provider is called: in which format, where, and with what credential. All of it follows from the catalogue.
+
+/** The wire that a provider answers a call of wire `asked` on: that one where it speaks it, else its kind's own. */
+export function wireFor(
+  { kind, responses }: Pick<Provider, "kind" | "responses">,
+  asked: WireName,
+): WireName {
+  const { wire, otherWires }: ProviderFacts = PROVIDERS[kind];
+  if (asked === "responses" && !responses) return wire;
+  return otherWires.includes(asked) ? asked : wire;
+}
+
+/** Where a surface's call goes. The surface's wire must be one that the provider speaks. */
+export function upstreamUrl(provider: Provider, surface: SurfaceName): string {
+  const facts: ProviderFacts = PROVIDERS[provider.kind];
+  const atHost = facts.hostPaths?.[surface];
+  if (atHost !== undefined) return new URL(provider.baseUrl).origin + atHost;
+  return providerUrl(provider, facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);
+}
+
+/** An address below a provider's API root. */
+export function providerUrl({ kind, baseUrl }: Provider, path: string): string {
+  const { rootPath }: ProviderFacts = PROVIDERS[kind];
+  const bare = rootPath !== undefined && new URL(baseUrl).pathname === "/";
+  return (bare ? new URL(baseUrl).origin + rootPath : baseUrl) + path;
+}
+
+/** The header that carries the provider's credential; null where none is set, or it signs calls and is never sent. */
+export function credentialHeader(provider: Provider): [name: string, value: string] | null {
+  if (!provider.credential) return null;
+  const secret = provider.credential.reveal();
+  const { auth }: ProviderFacts = PROVIDERS[provider.kind];
+  if (auth === "aws" || auth === "google") return null;
+  return auth === "x-api-key" || auth === "api-key" ? [auth, secret] : ["authorization", `Bearer ${secret}`];
+}
+
+export const vendorHostsOf = (kind: ProviderKind): readonly string[] => PROVIDERS[kind].vendorHosts;

@@ -1,0 +1,51 @@
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { ERRORS, type ErrorType, type GatewayError } from "../errors.ts";
+import type { Reading, StreamReader } from "../reading.ts";
+import type { ProviderFacts } from "./catalog.ts";
+
+/** What an error body carries besides its message; only Anthropic's clients read `details`. */
+export type ErrorContext = { requestId: string; details: GatewayError["details"] };
+
+/** A wire: how usage is read from its answers, and how the gateway's own errors are written on it. */
+export type Wire = {
+  /** Reads a complete JSON answer from its decoded bytes. Never throws: an unreadable answer has no usage. */
+  readAnswer(bytes: Uint8Array, facts: ProviderFacts): Reading;
+  /** Opens a reader of one stream. The reader never throws. */
+  openStream(facts: ProviderFacts): StreamReader;
+  /**
+   * Whether an event whose data begins with `data` may hold nothing but usage. Once false for a prefix, it stays false
+   * for every longer one.
+   */
+  mayBeUsageOnly(data: Uint8Array): boolean;
+  /** An error of the gateway's own in this wire's shape. */
+  errorBody(type: ErrorType, message: string, context: ErrorContext): string;
+  /** Header that carries the provider's request id. */
+  requestIdHeader: string;
+  /** Its streams have no terminal event: they are complete when the body ends. */
+  endsWithBody?: boolean;
+  /** Answers other than event streams are passed through unread. */
+  opaque?: boolean;
+};
+
+/** Errors as the OpenAI wires write them. */
+export const openaiErrors: Pick<Wire, "errorBody" | "requestIdHeader"> = {
+  errorBody: (type, message) =>
+    JSON.stringify({ error: { message, type: ERRORS[type].openai, param: null, code: type } }),
+  requestIdHeader: "x-request-id",
+};
+
+/** What a reader has found in an answer. `final`: no later figure can come. */
+export type AnswerFacts = { usage: Usage | null; model: string | null; tier: string | null; final: boolean };
+
+/** An answer without any of these counts has no usage. */
+const BILLABLE_COUNTS = ["uncachedInputTokens", "outputTokens", "images", "searchUnits"] as const;
+
+export function readingOf({ usage, model, tier, final }: AnswerFacts): Reading {
+  const known = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
+  return {
+    usage: known ? usage : NO_USAGE,
+    usageSource: known ? (final ? "provider" : "partial") : "none",
+    responseModel: model,
+    serviceTier: tier,
+  };
+}

@@ -1,0 +1,79 @@
+import type { PointKind } from "#drizzle/schema/agent.ts";
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import type { Provider } from "../directory.ts";
+import { metricFacts } from "../otlp/metrics.ts";
+import { providerKindsOf } from "../otlp/providers.ts";
+import type { Point } from "../otlp/validate-points.ts";
+import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
+import { priceCall } from "../pricing/price.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import type { PriceEntry } from "../pricing/rate.ts";
+import { type Priced, UNPRICED } from "../reading.ts";
+
+type TokenCount = "uncachedInputTokens" | "cacheReadTokens" | "cacheWrite5mTokens" | "outputTokens";
+
+/**
+ * What tokens of a kind are charged as. Part of an input that was told as a whole was charged as uncached there, so it
+ * costs the difference; that way a point's cost does not depend on which points came with it.
+ */
+const CHARGED: Readonly<Partial<Record<PointKind, { as: TokenCount; insteadOf?: TokenCount }>>> = {
+  input: { as: "uncachedInputTokens" },
+  cache_read: { as: "cacheReadTokens" },
+  cache_write: { as: "cacheWrite5mTokens" },
+  output: { as: "outputTokens" },
+  cached_input: { as: "cacheReadTokens", insteadOf: "uncachedInputTokens" },
+  written_input: { as: "cacheWrite5mTokens", insteadOf: "uncachedInputTokens" },
+};
+
+export type Estimate = Pick<Priced, "costUsd" | "price"> & { unpriced: boolean };
+
+const UNCHARGED: Estimate = { costUsd: null, price: null, unpriced: false };
+
+/** What a point's tokens cost at the prices of its time: an estimate, because a point sums up calls that nobody saw. */
+export function estimateCost(book: Pick<PriceBook, "priceOf">, point: Point): Estimate {
+  const charged = CHARGED[point.kind];
+  if (!charged || point.tokens == null) return UNCHARGED;
+  const entry = entryOf(book, point);
+  const whole = entry ? priced(entry, charged.as, point.tokens) : UNPRICED;
+  if (!entry || whole.tokenCostUsd === null) return { ...UNCHARGED, unpriced: true };
+  if (!charged.insteadOf) return { costUsd: whole.tokenCostUsd, price: whole.price, unpriced: false };
+  const before = priced(entry, charged.insteadOf, point.tokens);
+  const cost = plus(parseDecimal(whole.tokenCostUsd), negated(before.tokenCostUsd ?? "0"));
+  const taken = (before.price?.rows ?? []).map((row) => ({ ...row, count: -row.count }));
+  const price = { entry: entry.entry, rows: [...(whole.price?.rows ?? []), ...taken] };
+  return { costUsd: formatDecimal(cost), price, unpriced: false };
+}
+
+const negated = (text: string) => {
+  const { digits, scale } = parseDecimal(text);
+  return { digits: -digits, scale };
+};
+
+function priced(entry: PriceEntry, count: TokenCount, tokens: number): Priced {
+  const usage: Usage = { ...NO_USAGE, uncachedInputTokens: 0, outputTokens: 0, [count]: tokens };
+  return priceCall(entry, usage);
+}
+
+function entryOf(book: Pick<PriceBook, "priceOf">, point: Point): PriceEntry | null {
+  const kinds = providerKindsOf(point.provider ?? point.system, metricFacts(point.metric)?.vendors);
+  const atMs = Date.parse(point.endedAt);
+  for (const model of [point.model, point.model && point.responseModel]) {
+    for (const kind of model ? kinds : []) {
+      const entry = model ? book.priceOf({ kind, name: nameOf(kind, point) }, bare(model), atMs) : null;
+      if (entry) return withoutTiers(entry);
+    }
+  }
+  return null;
+}
+
+const nameOf = (kind: Provider["kind"], { provider, system }: Point): string =>
+  kind === "openai-compatible" ? (provider ?? system ?? kind) : kind;
+
+/** Claude Code writes the size of the context window behind the name: `claude-sonnet-4-5[1m]`. */
+const bare = (model: string): string => model.replace(/\[\w{1,8}\]$/, "");
+
+/** Tiers go by the size of one call, which a sum over calls does not tell: the lowest holds. */
+const withoutTiers = ({ entry, rates }: PriceEntry): PriceEntry => ({
+  entry,
+  rates: Object.fromEntries(Object.entries(rates).map(([unit, rate]) => [unit, { ...rate, tiers: [] }])),
+});

@@ -1,0 +1,22 @@
+import type { Call } from "../call.ts";
+import type { Provider } from "../directory.ts";
+import type { SurfaceName, WireName } from "../surface-facts.ts";
+import type { AutoCandidates, AutoChoice } from "./auto.ts";
+
+/** What routing reads of a call. */
+export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "model" | "routeMember">;
+
+/** What routing must be told about the tables that it does not read itself. */
+export type RoutingLookups = {
+  /** Whether the price list has the model for the provider's kind. */
+  knowsModel(provider: Provider, model: string): boolean;
+  /** Whether the provider takes that format as it is; some take several. */
+  supportsWire(provider: Provider, wire: WireName): boolean;
+  /** The format of the provider's that a call of the surface can be translated into; null where there is none. */
+  translatableWire(provider: Provider, surface: SurfaceName): WireName | null;
+  /** Chooses for `auto`; null where nothing classifies, then the default route answers. */
+  classify: Classify | null;
+};
+
+/** Chooses for `auto` from what the key may use on the surface. Null is no opinion. */
+export type Classify = (call: RoutedCall, offer: AutoCandidates) => AutoChoice | null;

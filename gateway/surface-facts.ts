@@ -1,0 +1,152 @@
+import type { RouteSurface } from "#drizzle/schema/routes.ts";
+
+export const WIRE_NAMES = [
+  "chat",
+  "messages",
+  "responses",
+  "embeddings",
+  "moderations",
+  "images",
+  "speech",
+  "transcriptions",
+  "rerank",
+] as const;
+/** The format that bodies, streams and errors are written in. */
+export type WireName = (typeof WIRE_NAMES)[number];
+
+/**
+ * The model surfaces: what each speaks, and which routes can answer it.
+ * `upstreamPath` follows the provider's API root of the surface's own wire.
+ */
+export const SURFACES = {
+  "chat.completions": {
+    path: "/v1/chat/completions",
+    wire: "chat",
+    routeSurface: "chat",
+    upstreamPath: "/chat/completions",
+  },
+  messages: { path: "/v1/messages", wire: "messages", routeSurface: "chat", upstreamPath: "/v1/messages" },
+  "messages.count_tokens": {
+    path: "/v1/messages/count_tokens",
+    wire: "messages",
+    routeSurface: "chat",
+    upstreamPath: "/v1/messages/count_tokens",
+    unrecorded: true,
+  },
+  responses: {
+    path: "/v1/responses",
+    wire: "responses",
+    routeSurface: "chat",
+    upstreamPath: "/responses",
+    backgroundMember: "background",
+  },
+  embeddings: {
+    path: "/v1/embeddings",
+    wire: "embeddings",
+    routeSurface: "embeddings",
+    upstreamPath: "/embeddings",
+  },
+  moderations: {
+    path: "/v1/moderations",
+    wire: "moderations",
+    routeSurface: null,
+    upstreamPath: "/moderations",
+    free: true,
+  },
+  "images.generations": {
+    path: "/v1/images/generations",
+    wire: "images",
+    routeSurface: "image_generation",
+    fixedRoute: "image_generation",
+    upstreamPath: "/images/generations",
+    sentOnce: true,
+  },
+  "images.edits": {
+    path: "/v1/images/edits",
+    wire: "images",
+    routeSurface: null,
+    upstreamPath: "/images/edits",
+    form: "too",
+    sentOnce: true,
+  },
+  "images.variations": {
+    path: "/v1/images/variations",
+    wire: "images",
+    routeSurface: null,
+    upstreamPath: "/images/variations",
+    form: "only",
+    sentOnce: true,
+  },
+  "audio.transcriptions": {
+    path: "/v1/audio/transcriptions",
+    wire: "transcriptions",
+    routeSurface: null,
+    upstreamPath: "/audio/transcriptions",
+    form: "only",
+    sentOnce: true,
+  },
+  "audio.translations": {
+    path: "/v1/audio/translations",
+    wire: "transcriptions",
+    routeSurface: null,
+    upstreamPath: "/audio/translations",
+    form: "only",
+    sentOnce: true,
+  },
+  "audio.speech": {
+    path: "/v1/audio/speech",
+    wire: "speech",
+    routeSurface: "tts",
+    fixedRoute: "tts",
+    upstreamPath: "/audio/speech",
+    streamMember: { name: "stream_format", value: "sse" },
+    counts: "characters",
+    sentOnce: true,
+  },
+  rerank: {
+    path: "/v1/rerank",
+    aliases: ["/rerank"],
+    wire: "rerank",
+    routeSurface: "rerank",
+    fixedRoute: "rerank",
+    upstreamPath: "/rerank",
+    counts: "documents",
+  },
+  "rerank.v2": {
+    path: "/v2/rerank",
+    wire: "rerank",
+    routeSurface: "rerank",
+    fixedRoute: "rerank",
+    upstreamPath: "/rerank",
+    counts: "documents",
+  },
+} as const satisfies Record<string, SurfaceFacts>;
+
+export type SurfaceFacts = {
+  path: string;
+  /** Further addresses of the same surface. */
+  aliases?: readonly string[];
+  wire: WireName;
+  /** What a route must be for to answer it; null: no route can be named, only concrete models are called. */
+  routeSurface: RouteSurface | null;
+  upstreamPath: string;
+  /** The route that `auto` means where there is no text to classify. */
+  fixedRoute?: string;
+  /** The top-level member that asks for a stream; where absent, `stream: true`. */
+  streamMember?: { name: string; value: unknown };
+  /** The top-level member that asks for an answer to be fetched later: where it would be fetched is not served here. */
+  backgroundMember?: string;
+  /** What is counted in the request: code points of `input`, or entries of `documents`. */
+  counts?: "characters" | "documents";
+  /** Takes `multipart/form-data`, besides JSON or in its place. */
+  form?: "too" | "only";
+  /** No vendor charges for it. */
+  free?: boolean;
+  /** Makes nothing that is paid for, so it leaves no record. */
+  unrecorded?: boolean;
+  /** Dear to make twice: once a provider got the request, no other is asked. */
+  sentOnce?: boolean;
+};
+export type SurfaceName = keyof typeof SURFACES;
+
+export const surfaceFacts = (surface: SurfaceName): SurfaceFacts => SURFACES[surface];

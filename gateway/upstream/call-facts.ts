@@ -1,0 +1,76 @@
+import type { State } from "#drizzle/schema/records.ts";
+import type { Call } from "../call.ts";
+import { ERRORS, type ErrorType } from "../errors.ts";
+import { withRequestCounts } from "../http/request-counts.ts";
+import type { Facts } from "../metering/entry.ts";
+import { priceAnswer } from "../pricing/price-answer.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import { FREE, type Reading, UNPRICED } from "../reading.ts";
+import { surfaceFacts } from "../surface-facts.ts";
+import type { Attempt } from "./forward.ts";
+import type { Ending } from "./relay.ts";
+import { providerRequestId } from "./translation.ts";
+
+/** The gateway denied the call before any provider was called; `answer` is the soft denial, if there is one. */
+export const deniedFacts = (type: ErrorType, answer: Response | null = null): Facts => ({
+  state: "denied",
+  status: answer?.status ?? ERRORS[type].status,
+  errorType: answer ? null : type,
+  target: null,
+  attempts: 0,
+  providerRequestId: null,
+  reading: null,
+  priced: FREE,
+  ttftMs: null,
+});
+
+/** No provider answered. */
+export function failedFacts(
+  { surface }: Call,
+  { type, target, attempts, sent, left }: Extract<Attempt, { kind: "failed" }>,
+): Facts {
+  const denied = type === "provider_unconfigured" || ERRORS[type].final;
+  return {
+    state: left ? "client_gone" : denied ? "denied" : "upstream_error",
+    status: left ? null : ERRORS[type].status,
+    errorType: left ? null : type,
+    target,
+    attempts,
+    providerRequestId: null,
+    reading: null,
+    // After a reset or a timeout nobody knows whether the provider billed the call.
+    priced: !sent || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
+    ttftMs: null,
+  };
+}
+
+type RelayedAnswer = { ending: Ending; reading: Reading; ttftMs: number | null; prices: PriceBook };
+
+/** A provider answered, with whatever status, and the answer was relayed to its ending. */
+export function answeredFacts(
+  call: Call,
+  attempt: Extract<Attempt, { kind: "answer" }>,
+  { ending, reading: metered, ttftMs, prices }: RelayedAnswer,
+): Facts {
+  const { answer, headers, attempts } = attempt;
+  const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
+  const reading = answer.ok ? withRequestCounts(metered, call) : metered;
+  const charged = answer.ok && !surfaceFacts(call.surface).free;
+  return {
+    state: answer.ok ? STATES[ending] : "upstream_error",
+    status: answer.status,
+    errorType: answer.ok ? null : `upstream_${answer.status}`,
+    target,
+    attempts,
+    providerRequestId: providerRequestId(headers),
+    reading,
+    priced: charged ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
+    ttftMs,
+  };
+}
+
+const STATES = {
+  complete: "ok",
+  client_gone: "client_gone",
+  upstream_broken: "upstream_broken",
+} as const satisfies Record<Ending, State>;

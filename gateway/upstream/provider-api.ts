@@ -1,0 +1,90 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
+import { credentialHeader, providerUrl } from "../providers/endpoint.ts";
+import type { WireName } from "../surface-facts.ts";
+import type { OutboundFetch, OutboundRequest } from "./outbound-fetch.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** How long a provider may take to answer. */
+const ANSWER_MS = 120_000;
+
+/** A question to a provider about something that it keeps: a file, a batch. */
+type ProviderApiRequest = {
+  method: "GET" | "POST" | "DELETE";
+  provider: Provider;
+  wire: WireName;
+  /** Below the provider's API root; made of constants and checked ids. */
+  path: string;
+  /** The client's headers, of which those of the allow-list are sent; absent: the gateway itself asks. */
+  headers?: Headers;
+  body?: Uint8Array | StreamedBody;
+  signal?: AbortSignal;
+};
+
+/** A body that is made as it is asked for; `moved` is called whenever it is. */
+export type StreamedBody = { bytes(moved: () => void): ReadableStream<Uint8Array> };
+
+/** @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout, provider_unconfigured */
+export type ProviderApi = (question: ProviderApiRequest) => Promise<Response>;
+
+export type ProviderApiDeps = { reach: OutboundFetch; clock: Clock; watchdog: Watchdog };
+
+/** Asks under the rules of every call: no redirect is followed, nothing is decoded, no address of the inside is called. */
+export function createProviderApi({ reach, clock, watchdog }: ProviderApiDeps): ProviderApi {
+  return async (question) => {
+    const { provider, path } = question;
+    requireConfigured(provider);
+    const url = providerUrl(provider, path);
+    const deadline = new AbortController();
+    const watched = { deadlineMs: clock.monotonicMs() + ANSWER_MS, expire: () => deadline.abort() };
+    const moved = () => {
+      watched.deadlineMs = clock.monotonicMs() + ANSWER_MS;
+    };
+    watchdog.watch(watched);
+    try {
+      const answer = await reach(
+        { url, allowPrivateNetwork: provider.allowPrivateNetwork },
+        requestOf(question, deadline.signal, moved),
+      );
+      if (answer.status < 300 || answer.status >= 400) return answer;
+      await answer.body?.cancel();
+    } catch (cause) {
+      if (cause instanceof GatewayError) throw cause;
+      throw new GatewayError(
+        deadline.signal.aborted ? "upstream_timeout" : "upstream_broken",
+        undefined,
+        cause,
+      );
+    } finally {
+      watchdog.release(watched);
+    }
+    throw new GatewayError("upstream_unreachable");
+  };
+}
+
+function requireConfigured({ kind, enabled, credential }: Provider): void {
+  const { auth } = PROVIDERS[kind];
+  if (!enabled || (credential === null && auth !== "none")) throw new GatewayError("provider_unconfigured");
+}
+
+function requestOf(question: ProviderApiRequest, deadline: AbortSignal, moved: () => void): OutboundRequest {
+  const { method, provider, wire, headers, body, signal } = question;
+  return {
+    method,
+    headers: headersFor(provider, wire, headers),
+    body: body === undefined || body instanceof Uint8Array ? (body ?? null) : body.bytes(moved),
+    signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
+    decompress: false,
+  };
+}
+
+function headersFor(provider: Provider, wire: WireName, from: Headers = new Headers()): HeaderTable {
+  const headers = upstreamHeaders(from, wire);
+  for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
+  const credential = credentialHeader(provider);
+  if (credential) headers[credential[0]] = credential[1];
+  return headers;
+}

@@ -1,0 +1,80 @@
+import type { Clock } from "#shared/clock.ts";
+import type { HeaderView } from "../call.ts";
+import { GatewayError } from "../errors.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** Longest silence of a client that is sending a body. */
+const SILENCE_MS = 120_000;
+/** What a client may be waited for in all, and how many bytes buy it another second. */
+const WAIT = { ms: 60_000, bytesPerSecond: 16 * 1024 } as const;
+
+/** A body on its way in, piece by piece. */
+export type RequestBody = {
+  /** The next piece; null after the last one. @throws GatewayError too_large, invalid_request */
+  next(): Promise<Uint8Array | null>;
+  /** Reads no more of it. */
+  cancel(): void;
+};
+
+export type RequestBodyDeps = { clock: Clock; watchdog: Watchdog };
+
+export const bodyBroken = (cause?: unknown) =>
+  new GatewayError("invalid_request", "The request body broke off.", cause);
+
+/**
+ * The body of a request as it comes, at most `bytesMax` bytes, which are counted on the way. A client that falls silent,
+ * or sends so slowly that it could hold a connection for ever, is given up.
+ * @throws GatewayError too_large for a declared length over `bytesMax`.
+ */
+export function openRequestBody(
+  request: Request,
+  bytesMax: number,
+  { clock, watchdog }: RequestBodyDeps,
+): RequestBody {
+  const declared = declaredLength(request.headers);
+  if (declared !== null && declared > bytesMax) throw new GatewayError("too_large");
+  const reader = request.body?.getReader();
+  let received = 0;
+  let waitedMs = 0;
+
+  async function read(): Promise<Uint8Array | null> {
+    const begunMs = clock.monotonicMs();
+    const leftMs = WAIT.ms + (received / WAIT.bytesPerSecond) * 1000 - waitedMs;
+    let stalled = false;
+    const watched = {
+      deadlineMs: begunMs + Math.min(SILENCE_MS, leftMs),
+      expire: () => {
+        stalled = true;
+        void reader?.cancel().catch(() => undefined);
+      },
+    };
+    watchdog.watch(watched);
+    try {
+      const part = await reader?.read();
+      if (stalled) throw new GatewayError("invalid_request", "The request body came too slowly.");
+      return part && !part.done ? part.value : null;
+    } finally {
+      watchdog.release(watched);
+      waitedMs += clock.monotonicMs() - begunMs;
+    }
+  }
+
+  return {
+    async next() {
+      const chunk = await read().catch((cause) => {
+        throw cause instanceof GatewayError ? cause : bodyBroken(cause);
+      });
+      received += chunk?.byteLength ?? 0;
+      if (received > bytesMax) throw new GatewayError("too_large");
+      if (chunk === null && declared !== null && received !== declared) throw bodyBroken();
+      return chunk;
+    },
+    cancel: () => void reader?.cancel().catch(() => undefined),
+  };
+}
+
+/** The length that a request declares, where it is one number. */
+export function declaredLength(headers: HeaderView): number | null {
+  const declared = headers.get("content-length");
+  return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null;
+}
