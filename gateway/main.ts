@@ -63,7 +63,7 @@ function stop(exitCode: number): Promise<void> {
     await rollups.stop();
     replica?.stop();
     reconciler.stop();
-    digests.stop();
+    void digests.stop();
     toolCalls.stop();
     await close();
     log.info({}, "gateway stopped");

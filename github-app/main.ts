@@ -3,13 +3,13 @@ import { isSupervised, reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { whenAskedToStop } from "#shared/stopping.ts";
-import { startGithubApp } from "./start.ts";
+import { startGithubApp } from "./app.ts";
 
 const config = settingsOrExit(() => readGithubAppConfig());
 reachDirectly();
 const log = createLog("github-app", config.logLevel);
 
-// One stray rejection must not end the process; what was accepted is in the inbox.
+// A stray rejection must not end the process; accepted deliveries are in the inbox.
 process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
 
 const { host, port } = config;

@@ -1,4 +1,4 @@
-import { customType, jsonb } from "drizzle-orm/pg-core";
+import { customType, jsonb, smallint } from "drizzle-orm/pg-core";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
 /** Text compared byte by byte, so that an external server's locale changes neither order nor speed. */
@@ -26,3 +26,15 @@ export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ 
 export const org = () => label("org_id").notNull().default(DEFAULT_ORG);
 
 export const json = <T>(name: string) => jsonb(name).$type<T>();
+
+/** Columns of a table whose rows are work that one process at a time takes (drizzle/leases/lease.ts). */
+export const leaseColumns = {
+  /** Until then the row belongs to the process that took it. */
+  leasedUntil: instant("leased_until"),
+  /** Failures since the last success. */
+  attempts: smallint("attempts").notNull().default(0),
+  /** Not taken before this. */
+  nextAttemptAt: instant("next_attempt_at"),
+  /** Class of the last failure, never its message. */
+  failure: label("failure"),
+};

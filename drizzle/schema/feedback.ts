@@ -1,20 +1,9 @@
-import { bigint, boolean, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import type { Digest } from "#shared/digest.ts";
-import { instant, json, label, org } from "./columns.ts";
+import { instant, json, label, leaseColumns, org } from "./columns.ts";
 
 /** A commit whose message says that it reverts another. No text of it. */
 export type CommitClaim = { commit: string; reverts: string };
-
-/**
- * When something is tried. `busyUntil`: a process has it in hand and gives up before that; after it anyone may take it.
- * `failure` is the class of the last failure, never its message.
- */
-const tries = {
-  busyUntil: instant("busy_until"),
-  attempts: smallint("attempts").notNull().default(0),
-  nextAttemptAt: instant("next_attempt_at"),
-  failure: label("failure"),
-};
 
 /** What the commits of a merged pull request say, once they were read from GitHub. */
 export const pullRequestCommits = pgTable(
@@ -26,7 +15,7 @@ export const pullRequestCommits = pgTable(
     /** Null: they could not be read yet. */
     readAt: instant("read_at"),
     claims: json<CommitClaim[]>("claims").notNull(),
-    ...tries,
+    ...leaseColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.repositoryId, table.number] })],
 );
@@ -48,7 +37,7 @@ export const githubFeedback = pgTable(
     /** Digest of what is shown there, so that only a change is sent. */
     shown: label("shown"),
     shownAt: instant("shown_at"),
-    ...tries,
+    ...leaseColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.repositoryId, table.number] })],
 );
@@ -69,7 +58,7 @@ export const digests = pgTable(
     sentAt: instant("sent_at"),
     /** Number of the issue. */
     remoteId: bigint("remote_id", { mode: "number" }),
-    ...tries,
+    ...leaseColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.dueOn, table.channel] })],
 );

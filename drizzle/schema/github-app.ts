@@ -1,5 +1,5 @@
-import { bigint, index, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { instant, label, org } from "./columns.ts";
+import { bigint, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { instant, label, leaseColumns, org } from "./columns.ts";
 
 const githubId = (name: string) => bigint(name, { mode: "number" });
 
@@ -73,17 +73,15 @@ export const githubPasses = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.repositoryId] })],
 );
 
-/** Work that one process at a time does: who has it in hand until when, and when it was last done. */
-export const githubTurns = pgTable(
-  "github_turns",
+/** Periodic work that one process at a time does. */
+export const githubTasks = pgTable(
+  "github_tasks",
   {
     orgId: org(),
     name: label("name").$type<"reconcile" | "redeliver">().notNull(),
-    holder: uuid("holder"),
-    busyUntil: instant("busy_until"),
+    /** When it was last completed; null: never. */
     doneAt: instant("done_at"),
-    /** Until when GitHub asks not to be called. */
-    waitUntil: instant("wait_until"),
+    ...leaseColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

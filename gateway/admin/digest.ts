@@ -3,7 +3,7 @@ import { DigestPreview, DigestState, DigestWebhookBody, DigestWebhookCreated } f
 import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { lastDue } from "../digest/due.ts";
 import { makeDigest } from "../digest/make-digest.ts";
-import { placeOf } from "../digest/post-digest.ts";
+import { withoutQuery } from "../digest/post-digest.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { WEEK_MS, weekBefore } from "../reports/digest.ts";
@@ -85,7 +85,7 @@ async function faultOf(deps: AdminDigestDeps, url: string, allowPrivate: boolean
   if (!URL.canParse(url)) return "Expected an http or https address";
   const { username, password } = new URL(url);
   if (username !== "" || password !== "") return "Expected no user name or password";
-  return deps.addressGuard.saveFault(placeOf(url), allowPrivate);
+  return deps.addressGuard.saveFault(withoutQuery(url), allowPrivate);
 }
 
 async function stateOf({ database, directory, clock }: AdminDigestDeps): Promise<DigestState> {

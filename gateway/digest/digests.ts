@@ -1,15 +1,11 @@
+import { runLeased } from "#drizzle/leases/lease.ts";
+import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
 import { weekBefore } from "../reports/digest.ts";
 import { findDigestWebhook, openDigestWebhook } from "../stores/reports/digest-webhook.ts";
-import {
-  claimWebhookDigest,
-  keepDigests,
-  latestDigests,
-  markDigestFailed,
-  markDigestSent,
-} from "../stores/reports/digests.ts";
+import { latestDigests, storeDigests, takeWebhookDigest } from "../stores/reports/digests.ts";
 import type { Sealer } from "../stores/seal.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import { APART_MS, dueOn, lastDue } from "./due.ts";
@@ -24,52 +20,43 @@ export type DigestDeps = MakeDigestDeps & {
   log: Log;
 };
 
-export type Digests = { round(): Promise<void>; stop(): void };
-
-const ROUND_MS = 30_000;
-/** Over what a posting takes at most, so that nobody else posts it meanwhile. */
-const BUSY_MS = 120_000;
-const RETRY_MS = 60_000;
-const RETRY_MS_MAX = 6 * 3_600_000;
-/** Of both ways out, and of the week before. */
+const POLL_MS = 30_000;
+/** The rows of two weeks, with two channels each. */
 const LATEST = 4;
 
+/** Stores and posts weekly digests until stopped. Any number of gateways may do so at once. */
+export const startDigests = (deps: DigestDeps): Poller =>
+  poll({
+    log: deps.log,
+    pollMs: POLL_MS,
+    round: async () => {
+      await doDigests(deps);
+      return false;
+    },
+  });
+
 /**
- * Makes the weekly digest when it is due, keeps it for the GitHub App, which writes the issue, and posts it to the
- * webhook. Any number of gateways may do so: a digest is kept once per day and way out, and posted by one at a time.
+ * One round: stores the digest when it is due, once per day and channel, and posts it to the webhook. The GitHub App
+ * writes the issue.
  */
-export function startDigests(deps: DigestDeps, everyMs = ROUND_MS): Digests {
-  let running = false;
-  const round = async () => {
-    await keepDue(deps);
-    await postWaiting(deps);
-  };
-  const timer = setInterval(() => {
-    if (running) return;
-    running = true;
-    void round()
-      .catch((error) => deps.log.warn(errorFields(error), "digests have to wait"))
-      .finally(() => {
-        running = false;
-      });
-  }, everyMs);
-  timer.unref();
-  return { round, stop: () => clearInterval(timer) };
+export async function doDigests(deps: DigestDeps): Promise<void> {
+  await storeDue(deps);
+  await postWaiting(deps);
 }
 
 /**
- * Keeps what is due: a digest where the way out is switched on at this time, else the note that it was not, so that
- * switching it on sends nothing of the past. Nothing was ever kept before the first round, so that sends nothing either.
+ * Stores what is due: the digest for a channel that is on at this time, else the note that it is off, so that switching
+ * it on sends nothing of the past. Before the first round nothing was stored, so that one sends nothing either.
  */
-async function keepDue(deps: DigestDeps): Promise<void> {
+async function storeDue(deps: DigestDeps): Promise<void> {
   const { digest_day, digest_hour, digest_repository } = deps.directory.current().settings;
   const due = lastDue(deps.clock.now(), { day: digest_day, hour: digest_hour });
   const on = dueOn(due);
   const latest = await latestDigests(deps.database, LATEST);
   const [last] = latest;
-  const isKept = latest.filter((it) => it.dueOn === on).length === 2;
+  const isStored = latest.filter((it) => it.dueOn === on).length === 2;
   const isNear = last && last.dueOn !== on && due.getTime() < Date.parse(last.dueAt) + APART_MS;
-  if (isKept || isNear) return;
+  if (isStored || isNear) return;
 
   const isOn = {
     issue: last !== undefined && digest_repository !== null,
@@ -83,29 +70,25 @@ async function keepDue(deps: DigestDeps): Promise<void> {
     state: isOn[channel] ? ("waiting" as const) : ("skipped" as const),
     content: isOn[channel] ? content : null,
   });
-  await keepDigests(deps.database, [row("issue"), row("webhook")]);
+  await storeDigests(deps.database, [row("issue"), row("webhook")]);
 }
 
-async function postWaiting({ database, sealer, reach, clock, log }: DigestDeps): Promise<void> {
-  const now = clock.now();
-  const digest = await claimWebhookDigest(database, now, new Date(now.getTime() + BUSY_MS));
-  if (digest === null) return;
-  try {
+async function postWaiting(deps: DigestDeps): Promise<void> {
+  const { database, sealer, reach, clock, log } = deps;
+  const lease = await takeWebhookDigest(deps);
+  if (lease === null) return;
+  const { deliveryId: id, dueOn: on, content, attempts } = lease.row;
+  const failed = await runLeased(lease, async () => {
+    const at = clock.now();
     const webhook = await openDigestWebhook(database, sealer);
-    if (webhook === null) throw new Error("there is no webhook, or it cannot be opened");
-    const { deliveryId: id, dueOn: on, content } = digest;
-    await postDigest(reach, webhook, { id, dueOn: on, content, at: now });
-    await markDigestSent(database, digest, clock.now());
-    log.info({ dueOn: on }, "a digest was posted");
-  } catch (error) {
+    if (webhook === null || content === null) throw new Error("the webhook is missing, or cannot be opened");
+    await postDigest(reach, webhook, { id, dueOn: on, content, at });
+    return { state: "sent" as const, sentAt: at.toISOString() };
+  });
+  if (failed === null) log.info({ dueOn: on }, "the digest was posted");
+  else
     log.warn(
-      { dueOn: digest.dueOn, attempts: digest.attempts + 1, ...errorFields(error) },
-      "no digest posted",
+      { dueOn: on, attempts: attempts + 1, ...errorFields(failed.error) },
+      "the digest was not posted",
     );
-    const waitMs = Math.min(RETRY_MS * 2 ** Math.min(digest.attempts, 12), RETRY_MS_MAX);
-    await markDigestFailed(database, digest, {
-      failure: error instanceof Error ? error.name : "failed",
-      nextAttemptAt: new Date(clock.now().getTime() + waitMs).toISOString(),
-    });
-  }
 }

@@ -13,8 +13,8 @@ export function lastDue(now: Date, { day, hour }: Schedule): Date {
   return new Date(dueMs > now.getTime() ? dueMs - 7 * DAY_MS : dueMs);
 }
 
-/** After a change of the schedule the next digest is not due within so short a time after the last. */
+/** The shortest time between digests when the schedule changes. */
 export const APART_MS = 4 * DAY_MS;
 
-/** `2026-11-23`: by it a digest is known. */
+/** The UTC day, such as `2026-11-23`, that identifies a digest. */
 export const dueOn = (due: Date): string => due.toISOString().slice(0, 10);

@@ -9,7 +9,7 @@ import type { ReportWriter } from "../stores/reports/report-worker.ts";
 
 export type MakeDigestDeps = { database: Database; reportWriter: Pick<ReportWriter, "write"> };
 
-/** The digest of a week, with the figures that the reports give for it now. @throws GatewayError as reports do. */
+/** The digest of a week, with the present figures of the reports. @throws GatewayError as reports do. */
 export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Digest> {
   const specs = digestSpecs(week);
   const end = new Date(week.toMs);

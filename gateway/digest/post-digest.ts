@@ -9,9 +9,9 @@ const ANSWER_MS_MAX = 20_000;
 export type Posting = { id: string; dueOn: string; content: Digest; at: Date };
 
 /**
- * Posts a digest as JSON, signed as Standard Webhooks has it: HMAC-SHA-256 of `id.timestamp.body`. The id stays the same
- * for every attempt. No redirect is followed, no address of the inside is called, nothing of the answer is kept.
- * @throws Error where the receiver did not answer with a 2xx.
+ * Posts a digest as JSON, signed according to Standard Webhooks: HMAC-SHA-256 of `id.timestamp.body`. All attempts have
+ * the same id. No redirect is followed, no internal address is called, and nothing of the answer is kept.
+ * @throws Error if the receiver does not answer with a 2xx.
  */
 export async function postDigest(
   reach: OutboundFetch,
@@ -30,10 +30,10 @@ export async function postDigest(
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
   const response = await reach({ url, allowPrivateNetwork }, { method: "POST", headers, body, signal });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`the receiver of digests answered ${response.status}`);
+  if (!response.ok) throw new Error(`the digest webhook answered ${response.status}`);
 }
 
-/** `text` is what chat tools show of an incoming message. */
+/** `text` is what chat tools show. */
 const payloadOf = ({ dueOn, content }: Posting) => ({
   type: "tallygate.digest",
   due_on: dueOn,
@@ -41,8 +41,8 @@ const payloadOf = ({ dueOn, content }: Posting) => ({
   digest: content,
 });
 
-/** The address without its query, which is a credential at some receivers and of no matter to where it leads. */
-export const placeOf = (url: string): string => {
+/** The address without its query, which is a credential at some receivers. */
+export const withoutQuery = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 };

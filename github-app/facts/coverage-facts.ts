@@ -3,7 +3,7 @@ import type { CoverageChange, FactsOf, InstallationFacts } from "./facts.ts";
 import type { InstallationPayload, InstallationRepositoriesPayload, RepositoryPayload } from "./payloads.ts";
 import { checkedTime, installedOn, sightingOf } from "./sighting.ts";
 
-/** What a delivery of `installation` says: its state, and at its creation the repositories. */
+/** Facts of an `installation` delivery: its state and, on creation, its repositories. */
 export function installationFacts(
   payload: Static<typeof InstallationPayload>,
   receivedAt: Date,
@@ -29,13 +29,13 @@ export function installationFacts(
   };
 }
 
-/** GitHub tells when an installation was made and when it was suspended; of its other changes, only that they happened. */
+/** GitHub sends the times of an installation's creation and suspension; other changes get the time of the delivery. */
 function installationCoverage(
   { action, installation: it, repositories = [] }: Static<typeof InstallationPayload>,
   receivedAt: Date,
 ): CoverageChange[] {
   const all = { installationId: it.id, repositoryId: 0 };
-  const heardAt = receivedAt.toISOString();
+  const receivedTime = receivedAt.toISOString();
   switch (action) {
     case "created":
       return repositories.map(({ id }) => ({
@@ -45,17 +45,17 @@ function installationCoverage(
         at: checkedTime(it.created_at),
       }));
     case "suspend":
-      return [{ ...all, kind: "suspended", at: checkedTime(it.suspended_at ?? heardAt) }];
+      return [{ ...all, kind: "suspended", at: checkedTime(it.suspended_at ?? receivedTime) }];
     case "unsuspend":
-      return [{ ...all, kind: "unsuspended", at: heardAt }];
+      return [{ ...all, kind: "unsuspended", at: receivedTime }];
     case "deleted":
-      return [{ ...all, kind: "uninstalled", at: heardAt }];
+      return [{ ...all, kind: "uninstalled", at: receivedTime }];
     default:
       return [];
   }
 }
 
-/** What a delivery of `installation_repositories` says. GitHub sends no time with it, so `receivedAt` stands for it. */
+/** Facts of an `installation_repositories` delivery. GitHub sends no time with it, so `receivedAt` is used. */
 export function coverageFacts(
   payload: Static<typeof InstallationRepositoriesPayload>,
   receivedAt: Date,
@@ -87,7 +87,7 @@ export function coverageFacts(
   };
 }
 
-/** What a delivery of `repository` says: the name that it has, and the one that it had. */
+/** Facts of a `repository` delivery: its present and its former name. */
 export function repositoryFacts(payload: Static<typeof RepositoryPayload>): FactsOf<"repository"> {
   const at = checkedTime(payload.repository.updated_at);
   const [owner = "", name = ""] = payload.repository.full_name.split("/");

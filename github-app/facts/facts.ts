@@ -2,14 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "#shared/schema.ts";
 
 /**
- * What is kept of a delivery: ids, names, numbers, flags, times, the session ids that a body names and the body's
- * digest. There is no member that could hold a title, a body or a comment. All times are RFC 3339 in UTC with
- * milliseconds, so that they compare as text. `installation` keeps the payload's own form, because Probot reads it.
+ * What is kept of a delivery: ids, names, numbers, flags, times, the session ids in a body and the body's digest. No
+ * member could contain a title, a body or a comment. All times are RFC 3339 in UTC with milliseconds, so they compare
+ * as text. `installation` keeps the payload's own form, because Probot reads it.
  */
 const Id = Type.Integer({ minimum: 1 });
 const Installation = nullable(closed({ id: Id }));
 
-/** A repository as one delivery showed it. */
+/** A repository as one delivery or list showed it. */
 export const Sighting = closed({
   id: Id,
   fullName: Type.String(),
@@ -20,7 +20,7 @@ export const Sighting = closed({
 });
 export type Sighting = Static<typeof Sighting>;
 
-/** Something that began or ended the sight of a repository; `repositoryId` 0: of all of the installation's. */
+/** A start or end of coverage of a repository; `repositoryId` 0: of all repositories of the installation. */
 const CoverageChange = closed({
   installationId: Id,
   repositoryId: Type.Integer({ minimum: 0 }),
@@ -31,7 +31,7 @@ export type CoverageChange = Static<typeof CoverageChange>;
 
 const coverage = Type.Optional(Type.Array(CoverageChange));
 
-/** What a body says, and when. `edited`: the event changed it, so it wins against another of the same second. */
+/** Facts of a body. `edited`: the event changed it, so it wins against another of the same second. */
 const bodyFacts = {
   at: Type.String(),
   edited: Type.Boolean(),
@@ -94,7 +94,7 @@ const RepositoryFacts = closed({
   coverage,
 });
 
-/** The events that say something here, and what is kept of each. */
+/** The relevant events, and what is kept of each. */
 export const FACTS = {
   pull_request: PullRequestFacts,
   pull_request_review: ReviewFacts,

@@ -3,8 +3,8 @@ import { isLine } from "#shared/characters.ts";
 import { checked, nullable, open } from "#shared/schema.ts";
 
 /**
- * The members of GitHub's payloads that are read; everything else in them is left alone. Optional ones are absent from
- * older GitHub Enterprise Servers or from some actions.
+ * The members of GitHub's payloads that are read; others are allowed and ignored. Optional ones are missing from older
+ * GitHub Enterprise Servers or from some actions.
  */
 const isName = (value: unknown): value is string => typeof value === "string" && isLine(value, 255);
 

@@ -5,10 +5,10 @@ import type { PullRequestPayload, ReviewPayload } from "./payloads.ts";
 import { readRevertBranch, readRevertClaims } from "./revert.ts";
 import { checkedTime, installedOn, sightingOf } from "./sighting.ts";
 
-/** Session ids kept of one body: two are a conflict, more say no more. */
+/** Session ids kept of one body: two are already a conflict. */
 const SESSION_IDS_MAX = 10;
 
-/** What a delivery of `pull_request` says of the pull request. */
+/** Facts of a `pull_request` delivery. */
 export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): PullRequestFacts {
   const { action, pull_request: it } = payload;
   const at = checkedTime(it.updated_at);
@@ -22,7 +22,7 @@ export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): Pu
     number: it.number,
     open: it.state === "open",
     openedAt: checkedTime(it.created_at),
-    // Never by `merge_commit_sha`: it is set on pull requests that were not merged, too.
+    // Not by `merge_commit_sha`, which is also set on pull requests that were not merged.
     merged: it.merged
       ? { at: checkedTime(it.merged_at ?? it.updated_at), sha: parseSha(it.merge_commit_sha) }
       : null,
@@ -42,7 +42,7 @@ export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): Pu
 const parseSha = (text: string | null | undefined): string | null =>
   text && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : null;
 
-/** What a delivery of `pull_request_review` says of the review. */
+/** Facts of a `pull_request_review` delivery. */
 export function reviewFacts(payload: Static<typeof ReviewPayload>): ReviewFacts {
   const { action, review: it } = payload;
   const pullRequestAt = checkedTime(payload.pull_request.updated_at);
@@ -68,7 +68,7 @@ function bodyFacts(body: string | null, at: string, edited: boolean) {
   return {
     at,
     edited,
-    sessionIds: ids.slice(0, SESSION_IDS_MAX) as string[],
-    diagnostics: diagnostics as string[],
+    sessionIds: [...ids.slice(0, SESSION_IDS_MAX)],
+    diagnostics: [...diagnostics],
   };
 }

@@ -12,7 +12,7 @@ import {
 import { pullRequestFacts, reviewFacts } from "./pull-request-facts.ts";
 import { checkedTime } from "./sighting.ts";
 
-/** The actions that say something; GitHub adds events and actions at any time, and unknown ones are ignored. */
+/** The relevant actions; GitHub adds events and actions at any time, and unknown ones are ignored. */
 const ACTIONS = {
   pull_request: [
     "opened",
@@ -39,15 +39,15 @@ export type ReducedDelivery = {
   };
 }[EventName];
 
-/** What a delivery comes down to. `malformed`: an event that counts here lacks a member that it must have. */
+/** The result of reducing a delivery. `malformed`: a relevant event lacks a required member. */
 export type Reduction = { kind: "ignored" } | { kind: "malformed" } | ReducedDelivery;
 
 const IGNORED = { kind: "ignored" } as const;
 const MALFORMED = { kind: "malformed" } as const;
 
 /**
- * The facts of a verified delivery (facts.ts), without any text of it. `receivedAt` is used only for events in which
- * GitHub sends no time of their own, such as the repositories added to or removed from an installation.
+ * The facts of a verified delivery (facts.ts), without any text of it. `receivedAt` is used only for events without a
+ * time of their own, such as the repositories added to or removed from an installation.
  */
 export function reduce(event: string, payload: unknown, receivedAt: Date): Reduction {
   const action = actionOf(payload);
@@ -55,7 +55,7 @@ export function reduce(event: string, payload: unknown, receivedAt: Date): Reduc
   const known: readonly string[] = ACTIONS[event];
   if (!known.includes(action)) return IGNORED;
   const read = READERS[event](payload, receivedAt);
-  // Each reader gives its own event's facts.
+  // READERS has, for each event, the reader of its facts.
   return read ? ({ kind: "facts", event, action, ...read } as ReducedDelivery) : MALFORMED;
 }
 

@@ -1,7 +1,7 @@
 import type { CommitClaim } from "#drizzle/schema/feedback.ts";
 import { markdownLines } from "#shared/markdown-lines.ts";
 
-/** A pull request that a body says it reverts; `repository` is `owner/name` as written, null for the body's own. */
+/** A pull request that a body claims to revert; `repository` is `owner/name` as written; null: the body's own. */
 type RevertReference = { repository: string | null; number: number };
 
 export type RevertClaims = { byBody: RevertReference[]; bySha: string[] };
@@ -21,9 +21,9 @@ const BY_SHA = /^ {0,3}This reverts commit ([0-9a-f]{64}|[0-9a-f]{40})(?=$|[ \t.
 const BY_BRANCH = /^revert-(\d{1,10})-./;
 
 /**
- * What a body claims to revert: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them, and lines
- * that begin with git's `This reverts commit <sha>` (decision: What counts as a revert). Whether the target exists, was merged and
- * is older is for the report to say. Sorted; code, comments and quotations claim nothing.
+ * What a body claims to revert, sorted: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them,
+ * and lines that begin with git's `This reverts commit <sha>`. Code, comments and quotations are ignored. Reports decide
+ * whether the target exists, was merged and is older.
  */
 export function readRevertClaims(body: string | null): RevertClaims {
   const byBody = new Map<string, RevertReference>();
@@ -47,8 +47,8 @@ export function readRevertClaims(body: string | null): RevertClaims {
 export const readRevertBranch = (ref: string): number | null => numberOf(BY_BRANCH.exec(ref)?.[1]);
 
 /**
- * What a pull request's commits, the oldest first, say that they revert. A commit that a later one of them reverts says
- * nothing, unless that one is reverted in its turn. A message is plain text: nothing in it is code or quoted.
+ * What a pull request's commits, oldest first, claim to revert. A commit that a later one reverts claims nothing, unless
+ * that one is reverted too. A message is plain text: nothing in it is code or a quotation.
  */
 export function readCommitClaims(commits: readonly { sha: string; message: string }[]): CommitClaim[] {
   const undone = new Set<string>();

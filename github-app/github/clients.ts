@@ -1,34 +1,46 @@
-import { type AppIdentity, appGithub, type Github, installationGithub } from "./octokit.ts";
+import {
+  type AppIdentity,
+  appGithub,
+  type Github,
+  type GithubOptions,
+  installationGithub,
+} from "./octokit.ts";
 
-/** GitHub, as the App and as each of its installations; made once each, because they keep tokens and queues. */
-export type Clients = { app: Github; installation: (id: number) => Github };
+/** GitHub as the App and as each of its installations sees it. Created once each: they keep tokens and queues. */
+export type Clients = { appId: number; app: Github; installation: (id: number) => Github };
 
-/** The clients of the present identity; null while there is none. Another identity gets others. */
+const INSTALLATIONS_MAX = 1000;
+
+/** The clients of the present identity, created again when it changes; null: the App has no identity at GitHub. */
 export function createClients(
   identity: () => AppIdentity | null,
-  options: { signal?: AbortSignal; unpaced?: boolean } = {},
+  options: GithubOptions = {},
 ): () => Clients | null {
   let key = "";
   let clients: Clients | null = null;
   return () => {
-    const it = identity();
-    const itsKey = it === null ? "" : JSON.stringify(it);
-    if (itsKey !== key) {
-      key = itsKey;
-      clients = it && clientsOf(it, options);
+    const present = identity();
+    const presentKey = JSON.stringify(present);
+    if (presentKey !== key) {
+      key = presentKey;
+      clients = present && clientsOf(present, options);
     }
     return clients;
   };
 }
 
-function clientsOf(identity: AppIdentity, options: { signal?: AbortSignal; unpaced?: boolean }): Clients {
+export function clientsOf(identity: AppIdentity, options: GithubOptions = {}): Clients {
   const installations = new Map<number, Github>();
   return {
+    appId: identity.app.id,
     app: appGithub(identity, options),
     installation: (id) => {
-      const known = installations.get(id) ?? installationGithub(identity, id, options);
-      installations.set(id, known);
-      return known;
+      const known = installations.get(id);
+      if (known) return known;
+      if (installations.size >= INSTALLATIONS_MAX) installations.clear();
+      const created = installationGithub(identity, id, options);
+      installations.set(id, created);
+      return created;
     },
   };
 }

@@ -1,24 +1,24 @@
 import { within } from "#drizzle/database.ts";
+import { failureClass } from "#drizzle/leases/failure-class.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { reduce } from "../facts/reduce.ts";
-import { failureClass } from "../failure-class.ts";
 import type { Delivery, StoreOutcome } from "../stores/inbox-store.ts";
 import { type BodyReader, createBodyReader } from "./read-body.ts";
 import { isSigned, readSignature } from "./signature.ts";
 
 export type InboxDeps = {
   /**
-   * The present webhook secret, and the previous one while it is being rotated; none: no webhook is taken; null: not
-   * known yet.
+   * The present webhook secret, and the previous one during a rotation. Empty: no webhook is accepted; null: not known
+   * yet.
    */
   secrets: () => readonly string[] | null;
   store: (delivery: Delivery) => Promise<StoreOutcome>;
-  /** Told after a delivery of this event was stored. */
+  /** Called after a delivery of this event was stored. */
   stored: (event: string) => void;
-  /** Told of a delivery that arrived; `answered` follows. */
+  /** Called when a delivery arrives; `answered` follows. */
   arrived?: () => void;
-  /** Told how a delivery was answered. */
+  /** Called with how a delivery was answered. */
   answered?: (name: AnswerName) => void;
   clock: Clock;
   log: Log;
@@ -26,7 +26,7 @@ export type InboxDeps = {
 
 /** GitHub sends no event over 25 MB. */
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
-const BODY_BYTES_AT_ONCE = 128 * 1024 * 1024;
+const TOTAL_BYTES_MAX = 128 * 1024 * 1024;
 /** Half of the 10 s after which GitHub counts a delivery as failed. */
 const STORE_MS_MAX = 5_000;
 
@@ -40,23 +40,23 @@ const ANSWERS = {
     message:
       "The delivery is not a GitHub webhook with a JSON body. Set the webhook's content type to application/json.",
   },
-  unsigned: { status: 401, message: "The X-Hub-Signature-256 header does not fit the body." },
-  unconfigured: { status: 404, message: "No webhook secret is configured, so no webhook is taken." },
+  unsigned: { status: 401, message: "The X-Hub-Signature-256 header does not match the body." },
+  unconfigured: { status: 404, message: "No webhook secret is configured, so no webhook is accepted." },
   too_large: { status: 413, message: "The body is over 25 MiB." },
-  unavailable: { status: 503, message: "The delivery cannot be stored just now. Deliver it again later." },
+  unavailable: { status: 503, message: "The delivery cannot be stored right now. Redeliver it later." },
 } as const;
 type AnswerName = keyof typeof ANSWERS;
 
 /**
- * The answer to one webhook delivery. A 202 to an event that counts means that its facts are stored; every other answer
- * means that nothing is, so that GitHub shows the delivery as failed and it can be delivered again.
+ * Answers webhook deliveries. A 202 to a relevant event means that its facts are stored; any other status means that
+ * nothing is, so that GitHub shows the delivery as failed and it can be redelivered.
  */
 export function createInbox(deps: InboxDeps): (request: Request) => Promise<Response> {
-  const bodies = createBodyReader({ bytesMax: BODY_BYTES_MAX, bytesAtOnce: BODY_BYTES_AT_ONCE });
+  const bodies = createBodyReader({ bytesMax: BODY_BYTES_MAX, totalBytesMax: TOTAL_BYTES_MAX });
   return async (request) => {
     deps.arrived?.();
     const name = await receive(deps, bodies, request).catch((error: unknown) => {
-      // Such as a body that breaks off.
+      // For example, a body that ends early.
       deps.log.warn({ failure: failureClass(error) }, "a delivery could not be read");
       return "malformed" as const;
     });
@@ -76,7 +76,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
 
   if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return "too_large";
 
-  // Verified before anything else is looked at, and nothing is read where there is no signature.
+  // Verified before anything else; without a signature the body is not even read.
   const signature = readSignature(request.headers.get("x-hub-signature-256"));
   if (signature === null) return "unsigned";
   const bytes = await bodies.read(request);
@@ -89,7 +89,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
   const payload = parseObject(bytes);
   if (!EVENT.test(event) || !DELIVERY_ID.test(deliveryId) || payload === null) return "malformed";
 
-  // From here on only facts: the payload goes no further.
+  // From here on there are only facts; the payload goes no further.
   const receivedAt = deps.clock.now();
   const reduced = reduce(event, payload, receivedAt);
   if (reduced.kind === "ignored") return "accepted";

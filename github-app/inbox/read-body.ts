@@ -1,16 +1,16 @@
 export type BodyReader = {
   /**
-   * The body's bytes. `tooLarge`: it is over `bytesMax`. `full`: there is no room for it now, because the bodies in
-   * memory over all requests, none of them verified yet, may take `bytesAtOnce`.
+   * The body's bytes. `tooLarge`: over `bytesMax`. `full`: the bodies in memory of all requests, none of them verified
+   * yet, would exceed `totalBytesMax`.
    */
   read(request: Request): Promise<Uint8Array | "tooLarge" | "full">;
 };
 
-/** A body of so little is read at once and not counted; most deliveries are. */
+/** A smaller body is read at once and not counted; most deliveries are small. */
 const SMALL_BYTES = 64 * 1024;
 
-export function createBodyReader(limits: { bytesMax: number; bytesAtOnce: number }): BodyReader {
-  let held = 0;
+export function createBodyReader(limits: { bytesMax: number; totalBytesMax: number }): BodyReader {
+  let heldBytes = 0;
   return {
     read: async (request) => {
       const declared = request.headers.get("content-length");
@@ -23,14 +23,14 @@ export function createBodyReader(limits: { bytesMax: number; bytesAtOnce: number
         // Leaving the loop early cancels the body.
         for await (const chunk of request.body ?? []) {
           size += chunk.byteLength;
-          held += chunk.byteLength;
+          heldBytes += chunk.byteLength;
           if (size > limits.bytesMax) return "tooLarge";
-          if (held > limits.bytesAtOnce) return "full";
+          if (heldBytes > limits.totalBytesMax) return "full";
           chunks.push(chunk);
         }
         return joined(chunks, size);
       } finally {
-        held -= size;
+        heldBytes -= size;
       }
     },
   };

@@ -1,10 +1,10 @@
 import type { Database } from "#drizzle/database.ts";
+import { failureClass } from "#drizzle/leases/failure-class.ts";
+import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import { failureClass } from "../failure-class.ts";
-import { keepRounds, type Rounds } from "../rounds.ts";
-import { type DueDelivery, dueDeliveries, markFailed, purgeApplied } from "../stores/inbox-store.ts";
-import { linkAgain, type PullRequestKey, sessionsToLookFor } from "../stores/outcome-store.ts";
+import { type DueDelivery, dueDeliveries, purgeApplied, retryDelivery } from "../stores/inbox-store.ts";
+import { linkAgain, type PullRequestKey, unknownSessions } from "../stores/outcome-store.ts";
 
 export type WorkerDeps = {
   database: Database;
@@ -12,12 +12,12 @@ export type WorkerDeps = {
   log: Log;
   /** Applies one delivery and marks it applied; rejects when it could not. */
   receive: (delivery: DueDelivery) => Promise<void>;
-  /** Deliveries that wait for their answer. */
-  inHand?: () => number;
+  /** Deliveries that have arrived and are not answered yet. */
+  unanswered?: () => number;
 };
 
 export const WORKER_TIMING = {
-  /** Between looks at the inbox for what other processes stored and for what is to be tried again. */
+  /** Between looks at the inbox for deliveries that other processes stored, and for retries. */
   pollMs: 1_000,
   /** Between looks for sessions that have become known. */
   sweepMs: 2_000,
@@ -26,19 +26,18 @@ export const WORKER_TIMING = {
 
 const BATCH = 100;
 const SWEEP_ROWS = 500;
-/** GitHub delivers again within 3 days (Enterprise Server: 7) under the same id, which is told apart here. */
+/** GitHub redelivers for 3 days (Enterprise Server: 7) under the same id, by which a repetition is recognised here. */
 const KEEP_APPLIED_MS = 8 * 86_400_000;
-const RETRY_SECONDS_MAX = 3_600;
 
 /** Applies the inbox, batch by batch in the order of the payloads' own times, until stopped. */
-export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Rounds {
-  const sweep = everyMs(deps.clock, timing.sweepMs, createSweep(deps));
-  const purge = everyMs(deps.clock, timing.purgeMs, () => purgeOld(deps));
-  return keepRounds({
+export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Poller {
+  const sweep = every(timing.sweepMs, deps.clock, createSweep(deps));
+  const purge = every(timing.purgeMs, deps.clock, () => purgeOld(deps));
+  return poll({
     log: deps.log,
     pollMs: timing.pollMs,
     round: async () => {
-      await letAnswersPass(deps);
+      await yieldToAnswers(deps);
       const applied = await applyDue(deps);
       await sweep();
       await purge();
@@ -48,19 +47,19 @@ export function startWorker(deps: WorkerDeps, timing = WORKER_TIMING): Rounds {
   });
 }
 
-/** More than these wait only in a surge. */
-const IN_HAND_CALM = 10;
+/** More than these are unanswered only in a surge. */
+const UNANSWERED_CALM = 10;
 const YIELD_MS = 10;
 const YIELDS_MAX = 25;
 
-/** In a surge GitHub's clock comes first: what is stored can wait, but not for ever. */
-async function letAnswersPass({ inHand }: WorkerDeps): Promise<void> {
-  for (let yields = 0; yields < YIELDS_MAX && (inHand?.() ?? 0) > IN_HAND_CALM; yields++) {
+/** In a surge, answers to GitHub come first: stored deliveries can wait, but not for ever. */
+async function yieldToAnswers({ unanswered }: WorkerDeps): Promise<void> {
+  for (let yields = 0; yields < YIELDS_MAX && (unanswered?.() ?? 0) > UNANSWERED_CALM; yields++) {
     await Bun.sleep(YIELD_MS);
   }
 }
 
-/** Applies what is due, at most one batch; resolves with how many were applied. Rejects when the database is away. */
+/** Applies what is due, at most one batch. @returns how many were applied. Rejects when the database is away. */
 async function applyDue(deps: WorkerDeps): Promise<number> {
   const due = await dueDeliveries(deps.database, deps.clock.now(), BATCH);
   // All at once, so that they can share a transaction.
@@ -73,19 +72,12 @@ async function applyOne(deps: WorkerDeps, delivery: DueDelivery): Promise<boolea
     await deps.receive(delivery);
     return true;
   } catch (error) {
-    await retryLater(deps, delivery, error);
+    const failure = failureClass(error);
+    const waitMs = await retryDelivery(deps.database, delivery, { failure, now: deps.clock.now() });
+    const { deliveryId, event, attempts } = delivery;
+    deps.log.warn({ deliveryId, event, failure, attempts: attempts + 1, waitMs }, "a delivery failed");
     return false;
   }
-}
-
-async function retryLater(deps: WorkerDeps, { deliveryId, event, attempts }: DueDelivery, error: unknown) {
-  const failure = failureClass(error);
-  const retrySeconds = Math.min(2 ** attempts, RETRY_SECONDS_MAX);
-  deps.log.warn({ deliveryId, event, failure, attempts: attempts + 1, retrySeconds }, "a delivery failed");
-  await markFailed(deps.database, deliveryId, {
-    failure,
-    nextAttemptAt: new Date(deps.clock.now().getTime() + retrySeconds * 1000),
-  });
 }
 
 /** Joins merged pull requests whose session has become known since. Each run takes the next slice of them. */
@@ -93,7 +85,7 @@ function createSweep({ database, log }: WorkerDeps): () => Promise<void> {
   const first: PullRequestKey = { repositoryId: 0, number: 0 };
   let after = first;
   return async () => {
-    const slice = await sessionsToLookFor(database, after, SWEEP_ROWS);
+    const slice = await unknownSessions(database, after, SWEEP_ROWS);
     after = slice.length < SWEEP_ROWS ? first : (slice.at(-1) ?? first);
     let joined = 0;
     for (const key of slice) {
@@ -105,14 +97,14 @@ function createSweep({ database, log }: WorkerDeps): () => Promise<void> {
 
 async function purgeOld({ database, clock, log }: WorkerDeps): Promise<void> {
   const removed = await purgeApplied(database, new Date(clock.now().getTime() - KEEP_APPLIED_MS));
-  if (removed > 0) log.info({ removed }, "applied deliveries were removed for their age");
+  if (removed > 0) log.info({ removed }, "old applied deliveries were removed");
 }
 
-function everyMs(clock: Clock, ms: number, work: () => Promise<void>): () => Promise<void> {
-  let nextAt = Number.NEGATIVE_INFINITY;
+function every(ms: number, clock: Clock, work: () => Promise<void>): () => Promise<void> {
+  let nextMs = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (clock.monotonicMs() < nextAt) return;
-    nextAt = clock.monotonicMs() + ms;
+    if (clock.monotonicMs() < nextMs) return;
+    nextMs = clock.monotonicMs() + ms;
     await work();
   };
 }

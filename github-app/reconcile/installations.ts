@@ -5,63 +5,61 @@ import type { Log } from "#shared/log.ts";
 import { fits } from "#shared/schema.ts";
 import { installationFacts } from "../facts/coverage-facts.ts";
 import { InstallationPayload } from "../facts/payloads.ts";
-import { type Github, statusOf, waitMsOf } from "../github/octokit.ts";
-import { type Accounts, noAccounts, writeAccounts } from "../inbox/apply.ts";
+import type { Clients } from "../github/clients.ts";
+import { statusOf, waitMsOf } from "../github/octokit.ts";
 import { addedRepositories, coveredRepositories } from "../stores/coverage-store.ts";
-import { expectPasses } from "./passes.ts";
+import { emptyBatch, type FactBatch, writeFacts } from "../stores/fact-batch.ts";
+import { createPasses } from "../stores/pass-store.ts";
 
 export type InstallationDeps = {
   database: Database;
   clock: Clock;
   log: Log;
-  appGithub: Github;
-  github: (installationId: number) => Github;
-  /** Days before their first pass that repositories are read back to; null: to their first pull request. */
+  clients: Clients;
+  /** How far the first pass of a repository goes back; null: to its first pull request. */
   backfillDays: number | null;
 };
 
-export type Seen = { installations: number; repositories: number; fresh: number };
+/** What GitHub lists; `created`: repositories that will be read for the first time. */
+export type Listed = { installations: number; repositories: number; created: number };
 
 /**
- * Asks GitHub where the App is installed and which repositories it sees there, and writes what differs: installations
- * and repositories that came, went or were renamed without a delivery that said so.
+ * Reads from GitHub where the App is installed and which repositories it covers, and writes the differences:
+ * installations and repositories that were added, removed or renamed without a delivery.
  */
-export async function readInstallations(deps: InstallationDeps): Promise<Seen> {
-  const { database, clock, appGithub } = deps;
-  const listed = await appGithub.paginate(appGithub.rest.apps.listInstallations, { per_page: 100 });
+export async function readInstallations(deps: InstallationDeps): Promise<Listed> {
+  const { database, clock, clients } = deps;
+  const listed = await clients.app.paginate(clients.app.rest.apps.listInstallations, { per_page: 100 });
   const now = clock.now();
-  const accounts = noAccounts();
+  const batch = emptyBatch();
   for (const installation of listed) {
-    const payload = { action: "asked", installation };
+    const payload = { action: "listed", installation };
     if (!fits(InstallationPayload, payload)) continue;
-    accounts.installations.push({ ...installationFacts(payload, now), coverage: [] });
+    batch.installations.push({ ...installationFacts(payload, now), coverage: [] });
   }
-  const seen = new Set(accounts.installations.map((it) => it.installation.id));
-  const gone = (await knownInstallations(database)).filter((it) => !seen.has(it.id));
-  for (const it of gone) addUninstalled(accounts, it, now);
-  await database.db.transaction((tx) => writeAccounts(tx, accounts));
+  const present = new Set(batch.installations.map((it) => it.installation.id));
+  for (const it of await knownInstallations(database)) {
+    if (!present.has(it.id)) addUninstalled(batch, it, now);
+  }
+  await database.db.transaction((tx) => writeFacts(tx, batch));
 
-  const active = accounts.installations.filter((it) => it.state === "active");
+  const active = batch.installations.filter((it) => it.state === "active");
+  const stopAt = deps.backfillDays === null ? null : new Date(now.getTime() - deps.backfillDays * 86_400_000);
   let repositories = 0;
-  let fresh = 0;
+  let created = 0;
   for (const { installation } of active) {
-    const ids = await readRepositories(deps, installation.id).catch((error: unknown) => {
-      // One that was just suspended or removed must not hold up the others.
+    const repositoryIds = await readRepositories(deps, installation.id).catch((error: unknown) => {
+      // One that was just suspended or removed must not block the others.
       if (waitMsOf(error, now) !== null || statusOf(error) === null) throw error;
-      deps.log.warn(
-        { installationId: installation.id, status: statusOf(error) },
-        "an installation cannot be read",
-      );
+      const fields = { installationId: installation.id, status: statusOf(error) };
+      deps.log.warn(fields, "an installation cannot be read");
       return [];
     });
-    repositories += ids.length;
-    fresh += await expectPasses(database, installation.id, ids, { now, stopAt: stopAt(deps, now) });
+    repositories += repositoryIds.length;
+    created += await createPasses(database, { id: installation.id, repositoryIds }, { now, stopAt });
   }
-  return { installations: active.length, repositories, fresh };
+  return { installations: active.length, repositories, created };
 }
-
-const stopAt = ({ backfillDays }: InstallationDeps, now: Date): Date | null =>
-  backfillDays === null ? null : new Date(now.getTime() - backfillDays * 86_400_000);
 
 type Known = Pick<typeof installations.$inferSelect, "id" | "accountLogin" | "accountId" | "state">;
 
@@ -70,70 +68,74 @@ async function knownInstallations({ db }: Database): Promise<Known[]> {
   return rows.filter((row) => row.state !== "removed");
 }
 
-function addUninstalled(accounts: Accounts, it: Known, now: Date): void {
+function addUninstalled(batch: FactBatch, { id, accountLogin, accountId }: Known, now: Date): void {
   const at = now.toISOString();
-  accounts.installations.push({
-    action: "asked",
-    installation: { id: it.id },
+  batch.installations.push({
+    action: "listed",
+    installation: { id },
     sightings: [],
-    accountLogin: it.accountLogin,
-    accountId: it.accountId,
+    accountLogin,
+    accountId,
     state: "removed",
     at,
   });
-  accounts.coverage.push({ installationId: it.id, repositoryId: 0, kind: "uninstalled", at });
+  batch.coverage.push({ installationId: id, repositoryId: 0, kind: "uninstalled", at });
 }
 
-/** Writes which repositories an installation has now; answers their ids. */
+/** Writes which repositories an installation has now. @returns their ids. */
 async function readRepositories(
-  { database, clock, github }: InstallationDeps,
+  { database, clock, clients }: InstallationDeps,
   installationId: number,
 ): Promise<number[]> {
-  const octokit = github(installationId);
-  const listed = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, {
+  const octokit = clients.installation(installationId);
+  const found = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, {
     per_page: 100,
   });
+  const listed = found.map((it) => ({ id: it.id, fullName: it.full_name }));
   const at = clock.now().toISOString();
   await database.db.transaction(async (tx) => {
     const before = await coveredRepositories(tx, installationId);
-    // A pull request's delivery shows a repository, but not since when it is seen.
+    // A delivery of a pull request shows that a repository is covered, but not since when.
     const added = await addedRepositories(tx, installationId);
-    const named = listed.map((it) => ({ id: it.id, fullName: it.full_name }));
-    await writeAccounts(tx, differences({ installationId, at, listed: named, before, added }));
+    await writeFacts(tx, differences({ installationId, at, listed, before, added }));
   });
   return listed.map(({ id }) => id);
 }
 
-type Named = { id: number; fullName: string };
+type Repository = { id: number; fullName: string };
 
-/** What a list of an installation's repositories says that is not known yet. */
+/** Facts of a list of an installation's repositories that are not known yet. */
 function differences(it: {
   installationId: number;
   at: string;
-  listed: readonly Named[];
-  before: readonly Named[];
+  listed: readonly Repository[];
+  before: readonly Repository[];
   added: ReadonlySet<number>;
-}): Accounts {
+}): FactBatch {
   const { installationId, at, added } = it;
   const known = new Map(it.before.map(({ id, fullName }) => [id, fullName]));
   const present = new Set(it.listed.map(({ id }) => id));
-  const sightings = [
-    ...it.listed
-      .filter(({ id, fullName }) => known.get(id) !== fullName)
-      .map((one) => ({ ...one, covered: true })),
-    ...it.before.filter(({ id }) => !present.has(id)).map((one) => ({ ...one, covered: false })),
-  ];
-  const changes = [
-    ...it.listed
-      .filter(({ id }) => !added.has(id))
-      .map(({ id }) => ({ repositoryId: id, kind: "added" as const })),
-    ...[...added]
-      .filter((id) => !present.has(id))
-      .map((id) => ({ repositoryId: id, kind: "removed" as const })),
-  ];
+  const appeared = it.listed.filter(({ id, fullName }) => known.get(id) !== fullName);
+  const disappeared = it.before.filter(({ id }) => !present.has(id));
+  const sighting = (covered: boolean) => (one: Repository) => ({
+    ...one,
+    covered,
+    formerNames: [],
+    installationId,
+    at,
+  });
+  const change = (kind: "added" | "removed") => (repositoryId: number) => ({
+    installationId,
+    repositoryId,
+    kind,
+    at,
+  });
   return {
-    ...noAccounts(),
-    sightings: sightings.map((one) => ({ ...one, formerNames: [], installationId, at })),
-    coverage: changes.map((one) => ({ ...one, installationId, at })),
+    ...emptyBatch(),
+    sightings: [...appeared.map(sighting(true)), ...disappeared.map(sighting(false))],
+    coverage: [
+      ...[...present].filter((id) => !added.has(id)).map(change("added")),
+      ...[...added].filter((id) => !present.has(id)).map(change("removed")),
+    ],
   };
 }

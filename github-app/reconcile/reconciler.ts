@@ -1,16 +1,15 @@
 import type { Database } from "#drizzle/database.ts";
+import { failureClass } from "#drizzle/leases/failure-class.ts";
+import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import { failureClass } from "../failure-class.ts";
 import type { Clients } from "../github/clients.ts";
 import { statusOf, waitMsOf } from "../github/octokit.ts";
-import type { AppCounters } from "../metrics.ts";
-import { keepRounds, type Round, type Rounds } from "../rounds.ts";
+import { type DuePass, nextPass, postponePasses, savePass } from "../stores/pass-store.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
+import { takeTask } from "../stores/task-store.ts";
 import { readInstallations } from "./installations.ts";
-import { type DuePass, holdPasses, nextPass, savePass } from "./passes.ts";
-import { step } from "./step.ts";
-import { type Turn, takeTurn } from "./turns.ts";
+import { type StepResult, step } from "./step.ts";
 
 export type ReconcilerDeps = {
   database: Database;
@@ -18,143 +17,138 @@ export type ReconcilerDeps = {
   log: Log;
   /** Null while the App has no identity at GitHub. */
   clients: () => Clients | null;
-  counters: AppCounters;
+  /** Counts what was read from GitHub. */
+  count: (of: "pulls" | "reviews", by: number) => void;
 };
 
 export const RECONCILE_TIMING = {
-  /** Between looks for passes that are due. */
+  /** Between looks for due passes. */
   pollMs: 5_000,
-  /** Between looks for installations and repositories. */
+  /** Between reads of installations and repositories. */
   installationsMs: 15 * 60_000,
   /** Between the passes of one repository. */
-  againMs: 60 * 60_000,
+  passMs: 60 * 60_000,
   /** After a failure. */
   retryMs: 5 * 60_000,
-  /** A process that died keeps the others from going on for so long. */
+  /** After a process died, the others wait this long. */
   leaseMs: 60_000,
 };
-type Timing = typeof RECONCILE_TIMING;
 
-/** A share of an installation's calls that is left to others of the App's duties. */
+/** The share of an installation's calls that is left to the App's other tasks. */
 const RESERVE = 0.05;
 const RESERVE_WAIT_MS = 5 * 60_000;
 const PAGES_PER_LINE = 10;
+/** After a failure that is not GitHub's, such as a deadlock. */
 const SOON_MS = 10_000;
+/** The longest `pull_request_backfill_days` means: without a limit. */
+const ALL_DAYS = 3650;
+
+type Run = ReconcilerDeps & { timing: typeof RECONCILE_TIMING };
 
 /**
- * Asks GitHub for what deliveries may have missed, repository by repository, as one process of all. `wake` asks at once
- * where the App is installed.
+ * Reads from GitHub what deliveries may have missed, repository by repository; of several processes one at a time does
+ * so. `wake` reads the installations at once.
  */
-export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING): Rounds {
-  return keepRounds({
+export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING): Poller {
+  const run = { ...deps, timing };
+  let refreshSoon = false;
+  const poller = poll({
     log: deps.log,
     pollMs: timing.pollMs,
-    round: async (round) => {
-      await reconcileOnce(deps, timing, round);
+    round: async (stopping) => {
+      const clients = deps.clients();
+      const settings = await readAppSettings(deps.database);
+      if (!clients || !settings.pull_request_stamping) return false;
+      const lease = await takeTask(deps, "reconcile", timing.leaseMs);
+      if (!lease) return false;
+      const asked = refreshSoon;
+      refreshSoon = false;
+      const sinceMs = deps.clock.now().getTime() - Date.parse(lease.row.doneAt ?? "1970-01-01");
+      const isRefresh = asked || sinceMs >= timing.installationsMs;
+      let waitMs = 0;
+      try {
+        if (isRefresh) waitMs = await refresh(run, clients, settings.pull_request_backfill_days);
+        await readPages(run, clients, async () => !stopping() && (await lease.renew()));
+      } finally {
+        const now = deps.clock.now();
+        const isDone = isRefresh && waitMs === 0;
+        refreshSoon ||= asked && !isDone;
+        await lease.finish({
+          ...(isDone && { doneAt: now.toISOString() }),
+          nextAttemptAt: waitMs === 0 ? null : after(now, waitMs),
+        });
+      }
       return false;
     },
   });
+  return {
+    ...poller,
+    wake: () => {
+      refreshSoon = true;
+      poller.wake();
+    },
+  };
 }
 
-async function reconcileOnce(deps: ReconcilerDeps, timing: Timing, round: Round): Promise<void> {
-  const { database, clock } = deps;
-  const clients = deps.clients();
-  if (!clients) return;
-  const settings = await readAppSettings(database);
-  if (!settings.pull_request_stamping) return;
-  const turn = await takeTurn(database, "reconcile", { leaseMs: timing.leaseMs, everyMs: 0, atOnce: true });
-  // Another process has the turn.
-  if (!turn) return round.undone();
-  const sinceMs =
-    turn.doneAt === null ? Number.POSITIVE_INFINITY : clock.now().getTime() - turn.doneAt.getTime();
-  const look = round.atOnce || sinceMs >= timing.installationsMs;
-  let waitMs = 0;
-  try {
-    if (look) waitMs = await lookAround(deps, clients, settings.pull_request_backfill_days);
-    await goOn(deps, timing, { turn, clients, stopping: round.stopping });
-  } finally {
-    await turn.giveBack({ done: look && waitMs === 0, waitMs });
-  }
-}
+const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-/** Longest `pull_request_backfill_days`: it stands for all. */
-const ALL_DAYS = 3650;
-
-/** Resolves with how long GitHub asks to wait. */
-async function lookAround(deps: ReconcilerDeps, clients: Clients, days: number): Promise<number> {
-  const { database, clock, log } = deps;
+/** Reads installations and repositories. @returns how long GitHub asks to wait, in milliseconds. */
+async function refresh(run: Run, clients: Clients, days: number): Promise<number> {
+  const { database, clock, log } = run;
+  const backfillDays = days >= ALL_DAYS ? null : days;
   try {
-    const seen = await readInstallations({
-      database,
-      clock,
-      log,
-      appGithub: clients.app,
-      github: clients.installation,
-      backfillDays: days >= ALL_DAYS ? null : days,
-    });
-    if (seen.fresh > 0) log.info(seen, "repositories to be read for the first time");
+    const found = await readInstallations({ database, clock, log, clients, backfillDays });
+    if (found.created > 0) log.info(found, "repositories will be read for the first time");
     return 0;
   } catch (error) {
     const waitMs = waitMsOf(error, clock.now());
-    log.warn(
-      { failure: failureClass(error), status: statusOf(error), waitMs },
-      "GitHub did not tell where the App is",
-    );
-    if (waitMs === null && statusOf(error) === null) throw error;
+    const status = statusOf(error);
+    log.warn({ failure: failureClass(error), status, waitMs }, "the installations could not be read");
+    if (waitMs === null && status === null) throw error;
     return waitMs ?? RESERVE_WAIT_MS;
   }
 }
 
-type Hands = { turn: Turn; clients: Clients; stopping: () => boolean };
-
-/** Page after page of what is due, until nothing is, the turn is lost, or the process is to end. */
-async function goOn(deps: ReconcilerDeps, timing: Timing, { turn, clients, stopping }: Hands): Promise<void> {
-  const { database, clock } = deps;
-  while (!stopping()) {
+/** Reads page after page of the due passes, until none is due or `mayGoOn` resolves with false. */
+async function readPages(run: Run, clients: Clients, mayGoOn: () => Promise<boolean>): Promise<void> {
+  const { database, clock, timing } = run;
+  const deps = { database, clock, github: clients.installation, passMs: timing.passMs };
+  while (true) {
     const due = await nextPass(database, clock.now());
-    if (!due || !(await turn.keep())) return;
+    if (!due || !(await mayGoOn())) return;
     try {
-      const result = await step(
-        { database, clock, github: clients.installation, againMs: timing.againMs },
-        due,
-      );
-      report(deps, result);
-      if (result.callsLeft < RESERVE) await hold(deps, due, RESERVE_WAIT_MS);
+      const result = await step(deps, due);
+      report(run, result);
+      if (result.callsLeft < RESERVE) await postpone(run, due, RESERVE_WAIT_MS);
     } catch (error) {
-      await postpone(deps, timing, due, error);
+      await retry(run, due, error);
     }
   }
 }
 
-function report(
-  { log, counters }: ReconcilerDeps,
-  { pass, ...read }: Awaited<ReturnType<typeof step>>,
-): void {
-  counters.reconciledPulls.inc(read.pulls);
-  counters.reconciledReviews.inc(read.reviews);
+function report({ log, count }: Run, { pass, finished, ...read }: StepResult): void {
+  count("pulls", read.pulls);
+  count("reviews", read.reviews);
   const { repositoryId, phase, page, pulls, reviews } = pass;
-  if (read.finished) log.info({ repositoryId, pulls, reviews }, "a repository was reconciled");
+  if (finished) log.info({ repositoryId, pulls, reviews }, "a repository was reconciled");
   else if (page % PAGES_PER_LINE === 0) {
     log.info({ repositoryId, phase, page, pulls, reviews }, "a repository is being reconciled");
   }
 }
 
-/** Lets the passes of an installation wait: its calls are counted together. */
-async function hold({ database, clock, log }: ReconcilerDeps, { repository }: DuePass, waitMs: number) {
+async function postpone({ database, clock, log }: Run, { repository }: DuePass, waitMs: number) {
   const { installationId } = repository;
-  log.info({ installationId, waitMs }, "GitHub's limit is near; reading goes on later");
-  await holdPasses(database, installationId, new Date(clock.now().getTime() + waitMs));
+  log.info({ installationId, waitMs }, "GitHub's rate limit is near; reading continues later");
+  await postponePasses(database, installationId, new Date(clock.now().getTime() + waitMs));
 }
 
-async function postpone(deps: ReconcilerDeps, timing: Timing, due: DuePass, error: unknown): Promise<void> {
-  const now = deps.clock.now();
+async function retry(run: Run, due: DuePass, error: unknown): Promise<void> {
+  const now = run.clock.now();
   const waitMs = waitMsOf(error, now);
-  if (waitMs !== null) return hold(deps, due, waitMs);
-  const failure = `${failureClass(error)} ${statusOf(error) ?? ""}`.trim();
-  const { repositoryId } = due.pass;
-  deps.log.warn({ repositoryId, failure }, "a repository could not be read");
-  // What is not GitHub's answer, such as a deadlock, is over soon.
-  const retryMs = statusOf(error) === null ? Math.min(SOON_MS, timing.retryMs) : timing.retryMs;
-  const dueAt = new Date(now.getTime() + retryMs).toISOString();
-  await savePass(deps.database.db, { ...due.pass, failure, dueAt });
+  if (waitMs !== null) return postpone(run, due, waitMs);
+  const status = statusOf(error);
+  const failure = `${failureClass(error)} ${status ?? ""}`.trim();
+  run.log.warn({ repositoryId: due.pass.repositoryId, failure }, "a repository could not be read");
+  const retryMs = status === null ? Math.min(SOON_MS, run.timing.retryMs) : run.timing.retryMs;
+  await savePass(run.database.db, { ...due.pass, failure, dueAt: after(now, retryMs) });
 }

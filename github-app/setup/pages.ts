@@ -1,6 +1,6 @@
 import type { CoverageWindow } from "#shared/coverage.ts";
+import type { AppStatus } from "./app-status.ts";
 import { html, page } from "./html.ts";
-import type { Seen } from "./seen.ts";
 
 /** Step 1: what GitHub cannot know. */
 export const askPage = (given: { url: string; organization: string }, fault: string | null): Response =>
@@ -40,24 +40,24 @@ export const faultPage = (fault: string, status: number): Response =>
   page(html`<p class="fault">${fault}</p><p><a href="/setup">Begin again</a></p>`, { status });
 
 /** What the App sees, for administrators. `state` lets its forms through; null: nothing can be changed here. */
-export const seenPage = (seen: Seen, state: string | null): Response =>
-  page(html`${registration(seen)}${warnings(seen)}${webhookSecret(seen, state)}
+export const statusPage = (status: AppStatus, state: string | null): Response =>
+  page(html`${registration(status)}${warnings(status)}${webhookSecret(status, state)}
 <h2>Installations</h2>
 ${
-  seen.installations.length === 0
+  status.installations.length === 0
     ? html`<p>It is installed nowhere yet.</p>`
     : table(
         ["Account", "State", "Since"],
-        seen.installations.map((it) => [it.account, it.state, it.changedAt]),
+        status.installations.map((it) => [it.account, it.state, it.changedAt]),
       )
 }
 <h2>Repositories</h2>
 ${
-  seen.repositories.length === 0
+  status.repositories.length === 0
     ? html`<p>It sees none yet.</p>`
     : table(
         ["Repository", "Seen", "Pull requests", "Merged", "Joined", "Reading"],
-        seen.repositories.map((it) => [
+        status.repositories.map((it) => [
           it.fullName,
           html`${it.covered ? "now" : "no longer"}${it.windows.map((one) => html`<br>${windowText(one)}`)}`,
           it.pullRequests,
@@ -67,10 +67,10 @@ ${
         ]),
       )
 }
-${seen.more && html`<p>More repositories are listed by <code>GET /admin/v1/repositories</code> of the gateway.</p>`}
-<p>${seen.pending} deliveries wait to be applied. The last one came ${seen.lastDeliveryAt ?? "never"}.</p>`);
+${status.more && html`<p>More repositories are listed by <code>GET /admin/v1/repositories</code> of the gateway.</p>`}
+<p>${status.pending} deliveries wait to be applied. The last one came ${status.lastDeliveryAt ?? "never"}.</p>`);
 
-const registration = ({ app, registration: known, installUrl }: Seen) => html`<p>${
+const registration = ({ app, registration: known, installUrl }: AppStatus) => html`<p>${
   app === null
     ? "The App is receive-only: it asks GitHub nothing."
     : html`It acts as GitHub App <strong>${known?.slug ?? app}</strong>.`
@@ -78,7 +78,7 @@ const registration = ({ app, registration: known, installUrl }: Seen) => html`<p
 ${installUrl !== null && html`<p><a href="${installUrl}">Install it on repositories, or change which.</a></p>`}`;
 
 /** Only of an App that the set-up page made. */
-const webhookSecret = ({ registered }: Seen, state: string | null) =>
+const webhookSecret = ({ registered }: AppStatus, state: string | null) =>
   registered !== null &&
   state !== null &&
   html`${
@@ -94,7 +94,7 @@ const webhookSecret = ({ registered }: Seen, state: string | null) =>
   }</p>
 </form>`;
 
-const warnings = ({ stamping, registration: known, registrationFault }: Seen) =>
+const warnings = ({ stamping, registration: known, registrationFault }: AppStatus) =>
   html`${
     !stamping &&
     html`<p class="fault">The setting <code>pull_request_stamping</code> is off, so nothing is stored. Switch it on in the gateway's settings.</p>`
@@ -112,7 +112,7 @@ const table = (heads: string[], rows: unknown[][]) => html`<table>
 const windowText = ({ from, until, end }: CoverageWindow): string =>
   until === null ? `since ${from}` : `${from} to ${until} (${end})`;
 
-function passText(pass: Seen["repositories"][number]["pass"]): string {
+function passText(pass: AppStatus["repositories"][number]["pass"]): string {
   if (pass === null) return "not read";
   if (pass.failure !== null) return `held up: ${pass.failure}`;
   if (pass.phase !== "idle") return `${pass.pulls} pull requests, ${pass.reviews} reviews so far`;

@@ -8,10 +8,10 @@ import type { CredentialStore } from "../github/credentials.ts";
 import { appGithub, statusOf } from "../github/octokit.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { isAdministrator, unauthorized } from "./administrator.ts";
+import { readAppStatus } from "./app-status.ts";
 import { convert } from "./convert.ts";
 import { manifestOf, readSetupForm, registrationUrl } from "./manifest.ts";
-import { askPage, confirmPage, faultPage, seenPage } from "./pages.ts";
-import { readSeen } from "./seen.ts";
+import { askPage, confirmPage, faultPage, statusPage } from "./pages.ts";
 import { isState, newState } from "./state.ts";
 
 export type SetupDeps = {
@@ -58,7 +58,7 @@ async function overview(
   const current = credentials.current();
   if (current.webhookSecrets.length > 0) {
     const state = config.sealKey && newState(config.sealKey, clock.now());
-    return seenPage(await readSeen(database, current), state);
+    return statusPage(await readAppStatus(database, current), state);
   }
   if (credentials.register === null) return faultPage(NO_PAGE, 404);
   const { origin, hostname } = new URL(request.url);

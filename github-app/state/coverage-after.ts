@@ -7,11 +7,11 @@ export type InstallationState = Omit<typeof installations.$inferSelect, "orgId">
 /** A row of `repositories`. */
 export type RepositoryState = Omit<typeof repositories.$inferSelect, "orgId">;
 
-/** Names a repository had that are kept. */
+/** Former names kept of a repository. */
 const FORMER_NAMES_MAX = 50;
 
 /**
- * An installation after one more account of it, in any order: the latest counts, a removal stays. GitHub does not
+ * An installation after one more report of it, in any order: the latest counts, and a removal is final. GitHub does not
  * advance an installation's time when it is unsuspended, so at equal times active wins over suspended.
  */
 export function installationAfter(
@@ -34,8 +34,8 @@ export function installationAfter(
 }
 
 /**
- * A repository after one more sighting of it, in any order: name, installation and coverage are the latest sighting's,
- * and every other name it was seen under is a former one. A sighting through a removed installation covers nothing.
+ * A repository after one more sighting of it, in any order: name, installation and coverage are those of the latest
+ * sighting, and every other name is a former one. A sighting through a removed installation covers nothing.
  */
 export function repositoryAfter(
   state: RepositoryState | null,

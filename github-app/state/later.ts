@@ -1,7 +1,6 @@
 /**
- * What two accounts of one thing come down to, whichever came first: `later` by time; at equal times the greater by
- * `key`, so that the choice never depends on the order of arrival. Deliveries arrive in any order and more than once,
- * and GitHub's times are whole seconds.
+ * The later of two reports of one thing: the one with the greater key, whose first member is the time. GitHub's times
+ * are whole seconds, so the other members decide between reports of one second, whatever their order of arrival.
  */
 export function later<T>(a: T, b: T, keyOf: (it: T) => readonly (string | number | boolean)[]): T {
   return compareKeys(keyOf(a), keyOf(b)) >= 0 ? a : b;
@@ -19,6 +18,6 @@ export function compareKeys(
   return 0;
 }
 
-/** The smaller of two texts; null is no account at all. */
+/** The smaller of two texts; null counts as missing. */
 export const earliest = (a: string | null, b: string | null): string | null =>
   a === null || (b !== null && b < a) ? b : a;

@@ -3,9 +3,8 @@ import { joinEvidence, withoutRule } from "./evidence.ts";
 import type { PullRequestState } from "./pull-request-after.ts";
 
 /**
- * The pull request with its link and the evidence for it (decision: Why a merge is joined or not). `firstRequestAt` is when
- * the session's first recorded request began, null when none is known. A session that was once known stays known: its
- * records may since have been removed for their age.
+ * The pull request with its link and the evidence for it. `firstRequestAt` is when the session's first recorded request
+ * began; null: none is known. A session that was once known stays known: its records may have expired since.
  */
 export function linkAfter(
   before: PullRequestState | null,

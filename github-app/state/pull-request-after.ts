@@ -6,23 +6,23 @@ import { earliest, later } from "./later.ts";
 /** A row of `pull_requests`. */
 export type PullRequestState = Omit<typeof pullRequests.$inferSelect, "orgId">;
 
-/** A delivery's facts; `deliveryId` is null for what was asked of GitHub instead of delivered. */
-export type Told<Facts> = { deliveryId: string | null; facts: Facts };
+/** Facts and the delivery that reported them; null: they were read from GitHub's API. */
+export type Reported<Facts> = { deliveryId: string | null; facts: Facts };
 
 /**
- * A pull request after one more account of it. Accounts may come in any order, twice or not at all, and the result is
- * that of their set: a merge stays, what the body says is the latest body's (a changed one before an unchanged one of
- * the same second), and an edit after the merge is remembered. `link` is not final: see `linkAfter`.
+ * A pull request after one more report of it. Reports may arrive in any order, repeatedly or not at all; the result
+ * depends only on their set: a merge is final, the latest body counts (within a second, an edited one), and an edit
+ * after the merge is remembered. `link` is not final: see `linkAfter`.
  */
 export function pullRequestAfter(
   state: PullRequestState | null,
-  told: Told<PullRequestFacts>,
+  report: Reported<PullRequestFacts>,
 ): PullRequestState {
-  const seen = stateOf(told);
+  const seen = stateOf(report);
   return state === null ? seen : join(state, seen);
 }
 
-function stateOf({ deliveryId, facts }: Told<PullRequestFacts>): PullRequestState {
+function stateOf({ deliveryId, facts }: Reported<PullRequestFacts>): PullRequestState {
   const { body } = facts;
   return {
     repositoryId: facts.repositoryId,
@@ -47,7 +47,7 @@ function stateOf({ deliveryId, facts }: Told<PullRequestFacts>): PullRequestStat
   };
 }
 
-/** The one member of a list of exactly one. */
+/** The member of a list of exactly one; else null. */
 export const onlyOne = (ids: readonly string[]): string | null =>
   ids.length === 1 ? (ids[0] ?? null) : null;
 
@@ -72,8 +72,8 @@ function evidenceOf(
 function join(a: PullRequestState, b: PullRequestState): PullRequestState {
   const mergedAt = earliest(a.mergedAt, b.mergedAt);
   return {
-    // The author and all that the body says go together, from one account.
-    ...later(a, b, accountKey),
+    // The author and the facts of the body belong together, from one report.
+    ...later(a, b, reportKey),
     state: mergedAt === null ? stateWithoutMerge(a, b) : "merged",
     openedAt: earliest(a.openedAt, b.openedAt),
     mergedAt,
@@ -84,11 +84,11 @@ function join(a: PullRequestState, b: PullRequestState): PullRequestState {
   };
 }
 
-const accountKey = (it: PullRequestState) => [
+const reportKey = (it: PullRequestState) => [
   it.bodyAt ?? "",
   it.bodyEdited,
   it.bodySha256 ?? "",
-  // Only to settle ties between accounts that agree on the body.
+  // Only to break ties between reports with the same body.
   JSON.stringify([it.sessionIds, it.revertsByBody, it.revertsBySha]),
   JSON.stringify([it.authorLogin, it.authorIsBot, it.revertsByBranch]),
 ];

@@ -7,14 +7,14 @@ import { onlyOne } from "./pull-request-after.ts";
 export type ReviewState = Omit<typeof reviews.$inferSelect, "orgId">;
 
 /**
- * A review after one more account of it, in any order (see `pullRequestAfter`): what it says is the latest body's, and
- * a dismissal stays.
+ * A review after one more report of it, in any order (see `pullRequestAfter`): the latest body counts, and a dismissal
+ * is final.
  */
 export function reviewAfter(state: ReviewState | null, facts: ReviewFacts): ReviewState {
   const seen = stateOf(facts);
   if (state === null) return seen;
   return {
-    ...later(state, seen, accountKey),
+    ...later(state, seen, reportKey),
     submittedAt: earliest(state.submittedAt, seen.submittedAt) ?? seen.submittedAt,
     dismissed: state.dismissed || seen.dismissed,
   };
@@ -33,7 +33,7 @@ const stateOf = (facts: ReviewFacts): ReviewState => ({
   bodyEdited: facts.body.edited,
 });
 
-const accountKey = (it: ReviewState) => [
+const reportKey = (it: ReviewState) => [
   it.bodyAt ?? "",
   it.bodyEdited,
   JSON.stringify([it.sessionIds, it.reviewerLogin]),

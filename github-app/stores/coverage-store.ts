@@ -1,51 +1,30 @@
-import { and, asc, desc, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray } from "drizzle-orm";
 import { installations, repositories } from "#drizzle/schema/github.ts";
 import { coverageChanges } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { CoverageChange, InstallationFacts, Sighting } from "../facts/facts.ts";
-import {
-  type InstallationState,
-  installationAfter,
-  type RepositoryState,
-  repositoryAfter,
-} from "../state/coverage-after.ts";
-import type { Transaction } from "./inbox-store.ts";
-import { chunksOf, joinRows } from "./join-rows.ts";
+import { installationAfter, repositoryAfter } from "../state/coverage-after.ts";
+import { chunksOf, type KeyedTable, mergeRows, type Transaction } from "./merge-rows.ts";
 
-const ofOrg = (id: number) => and(eq(installations.orgId, DEFAULT_ORG), eq(installations.id, id));
+const INSTALLATIONS: KeyedTable<typeof installations> = {
+  table: installations,
+  columns: [installations.id],
+  keyOf: ({ id }) => [id],
+};
+const REPOSITORIES: KeyedTable<typeof repositories> = {
+  table: repositories,
+  columns: [repositories.id],
+  keyOf: ({ id }) => [id],
+};
 
 export async function writeInstallations(
   tx: Transaction,
   facts: readonly InstallationFacts[],
 ): Promise<void> {
-  await joinRows<InstallationFacts, InstallationState>(facts, {
-    keyOf: (it) => it.installation.id,
-    keyOfRow: (row) => row.id,
-    lock: (seen) =>
-      tx
-        .select()
-        .from(installations)
-        .where(
-          and(
-            eq(installations.orgId, DEFAULT_ORG),
-            inArray(
-              installations.id,
-              seen.map((it) => it.installation.id),
-            ),
-          ),
-        )
-        .orderBy(asc(installations.id))
-        .for("update"),
-    join: installationAfter,
-    insert: (rows) =>
-      tx
-        .insert(installations)
-        .values(rows.map((row) => ({ ...row, orgId: DEFAULT_ORG })))
-        .onConflictDoNothing()
-        .returning(),
-    update: async (rows) => {
-      for (const row of rows) await tx.update(installations).set(row).where(ofOrg(row.id));
-    },
+  await mergeRows<typeof installations, InstallationFacts>(tx, facts, {
+    ...INSTALLATIONS,
+    keyOfFact: ({ installation }) => [installation.id],
+    merge: installationAfter,
   });
   const removed = facts.filter((it) => it.state === "removed").map((it) => it.installation.id);
   if (removed.length === 0) return;
@@ -55,43 +34,14 @@ export async function writeInstallations(
     .where(and(eq(repositories.orgId, DEFAULT_ORG), inArray(repositories.installationId, removed)));
 }
 
-/** Keeps names, installation and coverage of the repositories that deliveries or answers showed. */
+/** Updates name, installation and coverage of the repositories that deliveries or lists showed. */
 export async function writeSightings(tx: Transaction, sightings: readonly Sighting[]): Promise<void> {
   const removed = await removedInstallations(tx, sightings);
   const isRemoved = (it: Sighting) => it.installationId !== null && removed.has(it.installationId);
-  await joinRows<Sighting, RepositoryState>(sightings, {
-    keyOf: (it) => it.id,
-    keyOfRow: (row) => row.id,
-    lock: (seen) =>
-      tx
-        .select()
-        .from(repositories)
-        .where(
-          and(
-            eq(repositories.orgId, DEFAULT_ORG),
-            inArray(
-              repositories.id,
-              seen.map((it) => it.id),
-            ),
-          ),
-        )
-        .orderBy(asc(repositories.id))
-        .for("update"),
-    join: (state, it) => repositoryAfter(state, it, isRemoved(it)),
-    insert: (rows) =>
-      tx
-        .insert(repositories)
-        .values(rows.map((row) => ({ ...row, orgId: DEFAULT_ORG })))
-        .onConflictDoNothing()
-        .returning(),
-    update: async (rows) => {
-      for (const row of rows) {
-        await tx
-          .update(repositories)
-          .set(row)
-          .where(and(eq(repositories.orgId, DEFAULT_ORG), eq(repositories.id, row.id)));
-      }
-    },
+  await mergeRows<typeof repositories, Sighting>(tx, sightings, {
+    ...REPOSITORIES,
+    keyOfFact: ({ id }) => [id],
+    merge: (before, it) => repositoryAfter(before, it, isRemoved(it)),
   });
 }
 
@@ -107,13 +57,10 @@ async function removedInstallations(tx: Transaction, sightings: readonly Sightin
   return new Set(rows.filter((row) => row.state === "removed").map((row) => row.id));
 }
 
-/** Adds what began or ended the sight of repositories; a repetition adds nothing. */
+/** Adds the starts and ends of coverage; a repetition adds nothing. */
 export async function writeCoverage(tx: Transaction, changes: readonly CoverageChange[]): Promise<void> {
   for (const chunk of chunksOf(changes)) {
-    await tx
-      .insert(coverageChanges)
-      .values(chunk.map((it) => ({ ...it, orgId: DEFAULT_ORG })))
-      .onConflictDoNothing();
+    await tx.insert(coverageChanges).values(chunk).onConflictDoNothing();
   }
 }
 
@@ -129,11 +76,11 @@ export const coveredRepositories = (
       and(
         eq(repositories.orgId, DEFAULT_ORG),
         eq(repositories.installationId, installationId),
-        sql`${repositories.covered}`,
+        eq(repositories.covered, true),
       ),
     );
 
-/** The repositories of which an installation's last change was that they were added to it. */
+/** The repositories whose last coverage change in an installation is that they were added. */
 export async function addedRepositories(tx: Transaction, installationId: number): Promise<Set<number>> {
   const last = await tx
     .selectDistinctOn([coverageChanges.repositoryId], {

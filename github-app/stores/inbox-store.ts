@@ -1,30 +1,28 @@
 import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
-import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Database } from "#drizzle/database.ts";
+import { backOffMs } from "#drizzle/leases/back-off.ts";
 import { webhookInbox } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { ReducedDelivery } from "../facts/reduce.ts";
-import { inBatches } from "../inbox/in-batches.ts";
-
-/** A transaction of the `db` client. */
-export type Transaction = Parameters<Parameters<PostgresJsDatabase["transaction"]>[0]>[0];
+import { inBatches } from "./in-batches.ts";
+import type { Transaction } from "./merge-rows.ts";
 
 export type Delivery = { deliveryId: string; receivedAt: Date; reduced: ReducedDelivery };
 
 /** `passed`: a repetition, or pull-request stamping is switched off; nothing was written. */
 export type StoreOutcome = "stored" | "passed";
 
-/** Deliveries that one statement stores at most. */
-const STORED_AT_ONCE = 500;
+/** Deliveries stored by one statement. */
+const BATCH_MAX = 500;
 
-/** Stores deliveries; those that come while a statement is under way share the next one. */
+/** Stores deliveries; those that arrive while a statement is under way share the next one. */
 export const createStore = (database: Database): ((delivery: Delivery) => Promise<StoreOutcome>) =>
-  inBatches((deliveries) => storeDeliveries(database, deliveries), STORED_AT_ONCE);
+  inBatches((deliveries) => storeDeliveries(database, deliveries), BATCH_MAX);
 
 /**
  * Writes deliveries to the inbox, once per delivery id, if `pull_request_stamping` is on at this moment. One statement,
- * so that the answers to GitHub wait for one round trip only.
+ * so that the answers to GitHub wait for a single round trip.
  */
 async function storeDeliveries({ sql }: Database, deliveries: readonly Delivery[]): Promise<StoreOutcome[]> {
   const rows = deliveries.map(({ deliveryId, receivedAt, reduced }) => ({
@@ -47,7 +45,7 @@ async function storeDeliveries({ sql }: Database, deliveries: readonly Delivery[
     on conflict do nothing
     returning delivery_id`;
   const stored = new Set(written.map((row) => row.delivery_id));
-  // Of two of one id, the first is the one that was written.
+  // Of two with one id, the first is the one that was written.
   return deliveries.map(({ deliveryId }) => (stored.delete(deliveryId) ? "stored" : "passed"));
 }
 
@@ -56,7 +54,7 @@ export type DueDelivery = Pick<
   "deliveryId" | "event" | "facts" | "attempts"
 >;
 
-/** Deliveries to be applied at `now`, in the order of the payloads' own times, at most `limit`. */
+/** The deliveries to apply at `now`, in the order of the payloads' own times, at most `limit`. */
 export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promise<DueDelivery[]> =>
   db
     .select({
@@ -73,31 +71,31 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
         or(isNull(webhookInbox.nextAttemptAt), lte(webhookInbox.nextAttemptAt, now.toISOString())),
       ),
     )
-    // By the index alone, of which only null `processed_at` is read; a backlog is not sorted for every batch.
+    // As the index is ordered, in which null `processed_at` come last: a backlog is not sorted for every batch.
     .orderBy(asc(webhookInbox.processedAt), asc(webhookInbox.occurredAt))
     .limit(limit);
 
-const isDelivery = (deliveryId: string) =>
-  and(eq(webhookInbox.orgId, DEFAULT_ORG), eq(webhookInbox.deliveryId, deliveryId));
+/** The deliveries of these ids that are not applied yet. */
+const pending = (deliveryIds: readonly string[]) =>
+  and(
+    eq(webhookInbox.orgId, DEFAULT_ORG),
+    inArray(webhookInbox.deliveryId, [...deliveryIds]),
+    isNull(webhookInbox.processedAt),
+  );
 
 /**
- * Takes deliveries for this transaction and marks them applied; the transaction's end makes that true or undoes it.
- * Answers those taken: the others were applied already, or another process has them in hand.
+ * Locks deliveries and marks them applied, which the end of the transaction makes true or undoes.
+ * @returns the ids it took; the others were applied already, or another process is applying them.
  */
 export async function claimDeliveries(
   tx: Transaction,
   deliveryIds: readonly string[],
   now: Date,
 ): Promise<Set<string>> {
-  const isOneOf = and(
-    eq(webhookInbox.orgId, DEFAULT_ORG),
-    inArray(webhookInbox.deliveryId, [...deliveryIds]),
-    isNull(webhookInbox.processedAt),
-  );
   const free = await tx
     .select({ id: webhookInbox.deliveryId })
     .from(webhookInbox)
-    .where(isOneOf)
+    .where(pending(deliveryIds))
     .orderBy(asc(webhookInbox.deliveryId))
     .for("update", { skipLocked: true });
   if (free.length === 0) return new Set();
@@ -105,24 +103,28 @@ export async function claimDeliveries(
   await tx
     .update(webhookInbox)
     .set({ processedAt: now.toISOString(), nextAttemptAt: null, failure: null })
-    .where(and(eq(webhookInbox.orgId, DEFAULT_ORG), inArray(webhookInbox.deliveryId, ids)));
+    .where(pending(ids));
   return new Set(ids);
 }
 
-/** Notes a failed attempt by its class, and when the next one may be made. */
-export async function markFailed(
+const BACK_OFF = { fromMs: 1_000, maxMs: 3_600_000 };
+
+/** Records a failed attempt by its class. @returns the milliseconds until the next attempt. */
+export async function retryDelivery(
   { db }: Database,
-  deliveryId: string,
-  { failure, nextAttemptAt }: { failure: string; nextAttemptAt: Date },
-): Promise<void> {
+  { deliveryId, attempts }: DueDelivery,
+  { failure, now }: { failure: string; now: Date },
+): Promise<number> {
+  const waitMs = backOffMs(attempts, BACK_OFF);
   await db
     .update(webhookInbox)
     .set({
       failure,
       attempts: sql`${webhookInbox.attempts} + 1`,
-      nextAttemptAt: nextAttemptAt.toISOString(),
+      nextAttemptAt: new Date(now.getTime() + waitMs).toISOString(),
     })
-    .where(and(isDelivery(deliveryId), isNull(webhookInbox.processedAt)));
+    .where(pending([deliveryId]));
+  return waitMs;
 }
 
 /** Removes deliveries that were applied before `before`. */
@@ -130,4 +132,17 @@ export async function purgeApplied({ sql }: Database, before: Date): Promise<num
   const removed = await sql`
     delete from webhook_inbox where org_id = ${DEFAULT_ORG} and processed_at < ${before.toISOString()}::timestamptz`;
   return removed.count;
+}
+
+/** Those of these delivery ids that reached the inbox. */
+export async function storedDeliveries(
+  { sql }: Database,
+  deliveryIds: readonly string[],
+): Promise<Set<string>> {
+  if (deliveryIds.length === 0) return new Set();
+  const rows = await sql<{ delivery_id: string }[]>`
+    select delivery_id from webhook_inbox
+    where org_id = ${DEFAULT_ORG}
+      and delivery_id in (select jsonb_array_elements_text(${sql.json(deliveryIds)}::jsonb))`;
+  return new Set(rows.map((row) => row.delivery_id));
 }

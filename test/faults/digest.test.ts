@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { sessionCost } from "#drizzle/session-cost.ts";
-import { type DigestDeps, startDigests } from "#gateway/digest/digests.ts";
+import { type DigestDeps, doDigests } from "#gateway/digest/digests.ts";
 import { makeDigest } from "#gateway/digest/make-digest.ts";
 import { weekBefore } from "#gateway/reports/digest.ts";
 import { putDigestWebhook, removeDigestWebhook } from "#gateway/stores/reports/digest-webhook.ts";
@@ -102,12 +102,8 @@ const deps = (): DigestDeps => ({
   clock,
   log,
 });
-/** A gateway's part in it, done only when told. */
-const gateway = () => {
-  const digests = startDigests(deps(), 2 ** 30);
-  digests.stop();
-  return digests;
-};
+/** A gateway that does one round at a time. */
+const gateway = () => ({ round: () => doDigests(deps()) });
 const rows = () => database.sql`select due_on, channel, state, failure from digests order by due_on, channel`;
 const states = async () => (await rows()).map((row) => `${row["due_on"]} ${row["channel"]} ${row["state"]}`);
 

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { join } from "node:path";
 import fc from "fast-check";
 import { digests } from "#drizzle/schema/feedback.ts";
-import { githubByInstallation } from "#github-app/feedback/clients.ts";
-import { startJobs } from "#github-app/feedback/jobs.ts";
+import { createFeedbackRound } from "#github-app/feedback/feedback.ts";
+import { clientsOf } from "#github-app/github/clients.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Digest } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -75,18 +75,11 @@ const identity = {
 };
 const { log, lines } = keptLog();
 
-/** An App's jobs, done only when told. */
-const jobs = (signal?: AbortSignal) =>
-  startJobs(
-    {
-      database: app.database,
-      clock,
-      log,
-      appId: identity.app.id,
-      github: githubByInstallation(identity, { unpaced: true, ...(signal && { signal }) }),
-    },
-    Number.POSITIVE_INFINITY,
-  );
+/** The feedback of one App; each call does one round. */
+const jobs = (signal?: AbortSignal) => {
+  const clients = clientsOf(identity, { unpaced: true, ...(signal && { signal }) });
+  return createFeedbackRound({ database: app.database, clock, log, clients: () => clients });
+};
 
 async function set(settings: Partial<Settings>): Promise<void> {
   const { sql } = app.database;
@@ -96,7 +89,7 @@ async function set(settings: Partial<Settings>): Promise<void> {
 /** Does what is due, some time later. */
 async function round(laterMs = 0, who = jobs()): Promise<void> {
   skewMs += laterMs;
-  await who.round();
+  await who(() => false);
 }
 
 /** In so many seconds from now, as GitHub writes it: later than anything that has happened to a pull request yet. */
@@ -314,7 +307,7 @@ describe("never twice", () => {
     await first.exited;
     fate = "pass";
     // As if the time in which the dead process may have had it in hand had passed.
-    await app.database.sql`update github_feedback set busy_until = now() - interval '1 second'`;
+    await app.database.sql`update github_feedback set leased_until = now() - interval '1 second'`;
     const [second, third] = [start(), start()];
     for (let tries = 0; tries < 600; tries++) {
       const [row] = await app.database.sql`
@@ -496,7 +489,7 @@ test("a permission that is missing is said once, and left alone for a while", as
   const one = jobs();
   await round(0, one);
   await round(0, one);
-  expect(lines.filter((line) => line.includes("a job at GitHub failed"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("work at GitHub failed"))).toHaveLength(1);
   installation.permissions = PERMISSIONS;
 });
 

@@ -64,7 +64,7 @@ const allRead = async () => {
   const [row] = await database.sql`
     select count(*)::integer as open from github_passes where phase <> 'idle' or finished_at is null or due_at <= now()`;
   const [turn] = await database.sql`
-    select done_at is not null and busy_until is null as done from github_turns where name = 'reconcile'`;
+    select done_at is not null and leased_until is null as done from github_tasks where name = 'reconcile'`;
   return row?.["open"] === 0 && turn?.["done"] === true;
 };
 
@@ -78,8 +78,8 @@ async function reconcile() {
   const { sql } = database;
   await until("the round under way", async () => {
     const free = await sql`
-      update github_turns set done_at = null
-      where name = 'reconcile' and coalesce(busy_until, '-infinity') < now() returning name`;
+      update github_tasks set done_at = null
+      where name = 'reconcile' and coalesce(leased_until, '-infinity') < now() returning name`;
     return free.length === 1;
   });
   await sql`
@@ -127,9 +127,9 @@ async function redeliverAll() {
   };
   for (let tries = 0; (await arrived()) < wanted; tries++) {
     if (tries > 50) throw new Error("deliveries were not delivered again");
-    await sql`update github_turns set done_at = null, wait_until = null where name = 'redeliver'`;
+    await sql`update github_tasks set done_at = null, next_attempt_at = null where name = 'redeliver'`;
     await until("a look at failed deliveries", async () => {
-      const [row] = await sql`select done_at is not null as done from github_turns where name = 'redeliver'`;
+      const [row] = await sql`select done_at is not null as done from github_tasks where name = 'redeliver'`;
       return row?.["done"] === true;
     });
     // GitHub delivers after it has answered.
@@ -152,7 +152,7 @@ test("a backfill through kills ends in the same tables as one without", async ()
   const backfilled = await githubTablesDigest(database, everything);
 
   const { sql } = database;
-  await sql`truncate pull_requests, reviews, repositories, installations, coverage_changes, github_passes, github_turns`;
+  await sql`truncate pull_requests, reviews, repositories, installations, coverage_changes, github_passes, github_tasks`;
   await until("the second backfill", async () => (await pullsRead()) === PULL_REQUESTS && (await allRead()));
   expect(await githubTablesDigest(database, everything)).toBe(backfilled);
   expect(github.faults()).toEqual([]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "#drizzle/database.ts";
-import { app } from "#github-app/app.ts";
+import { createServer } from "#github-app/server.ts";
 import type { Delivery } from "#github-app/stores/inbox-store.ts";
 import { systemClock } from "#shared/clock.ts";
 import { deliver, keptLog, pageDeps, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
@@ -207,7 +207,7 @@ function unstorable(store: (delivery: Delivery) => Promise<"stored">, secrets = 
     max: 1,
     statementTimeoutMs: 1000,
   });
-  const server = app({
+  const server = createServer({
     ...pageDeps(database, log),
     secrets: () => secrets,
     store,

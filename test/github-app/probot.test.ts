@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { receiveBy, startProbot } from "#github-app/probot-app.ts";
-import { probotLog } from "#github-app/probot-log.ts";
+import { receiveBy, startProbot } from "#github-app/inbox/probot.ts";
+import { probotLog } from "#github-app/inbox/probot-log.ts";
 import { keptLog, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 
 const delivery = {

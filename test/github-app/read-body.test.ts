@@ -20,7 +20,7 @@ function slowBody() {
 
 describe("reading a body", () => {
   test("gives its bytes, whatever its pieces", async () => {
-    const bodies = createBodyReader({ bytesMax: 100, bytesAtOnce: 100 });
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 100 });
     expect(await bodies.read(post("héllo"))).toEqual(new TextEncoder().encode("héllo"));
     expect(await bodies.read(new Request("http://127.0.0.1/"))).toEqual(new Uint8Array());
     const slow = slowBody();
@@ -32,7 +32,7 @@ describe("reading a body", () => {
   });
 
   test("stops at the first byte too many", async () => {
-    const bodies = createBodyReader({ bytesMax: 100, bytesAtOnce: 1000 });
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 1000 });
     const slow = slowBody();
     const read = bodies.read(post(slow.stream));
     slow.push(101);
@@ -40,7 +40,7 @@ describe("reading a body", () => {
   });
 
   test("refuses what does not fit beside the bodies being read, and takes it when they are gone", async () => {
-    const bodies = createBodyReader({ bytesMax: 100, bytesAtOnce: 120 });
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 120 });
     const slow = slowBody();
     const first = bodies.read(post(slow.stream));
     slow.push(80);

@@ -8,7 +8,11 @@ import {
 } from "#github-app/state/coverage-after.ts";
 import { joinEvidence } from "#github-app/state/evidence.ts";
 import { linkAfter } from "#github-app/state/link-after.ts";
-import { type PullRequestState, pullRequestAfter, type Told } from "#github-app/state/pull-request-after.ts";
+import {
+  type PullRequestState,
+  pullRequestAfter,
+  type Reported,
+} from "#github-app/state/pull-request-after.ts";
 import { type ReviewState, reviewAfter } from "#github-app/state/review-after.ts";
 
 // Few times, ids and bodies, so that ties and repetitions are the rule.
@@ -44,7 +48,7 @@ const pullRequestFacts: fc.Arbitrary<PullRequestFacts> = fc.record({
   body,
 });
 
-const told: fc.Arbitrary<Told<PullRequestFacts>> = fc.record({
+const told: fc.Arbitrary<Reported<PullRequestFacts>> = fc.record({
   deliveryId: fc.option(fc.constantFrom("d1", "d2", "d3", "d4", "d5", "d6")),
   facts: pullRequestFacts,
 });
@@ -63,7 +67,7 @@ function disordered<T>(accounts: fc.Arbitrary<T>): fc.Arbitrary<{ accounts: T[];
   );
 }
 
-const pullRequestOf = (accounts: Told<PullRequestFacts>[]) =>
+const pullRequestOf = (accounts: Reported<PullRequestFacts>[]) =>
   accounts.reduce<PullRequestState | null>(
     (state, one) => linkAfter(state, pullRequestAfter(state, one), null),
     null,

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { failureClass } from "#github-app/failure-class.ts";
+import { failureClass } from "#drizzle/leases/failure-class.ts";
+import { outcomes, receiveBy, startProbot } from "#github-app/inbox/probot.ts";
 import { startWorker } from "#github-app/inbox/worker.ts";
-import { outcomes, receiveBy, startProbot } from "#github-app/probot-app.ts";
 import { systemClock } from "#shared/clock.ts";
 import { keptLog, outcomeTables, testGithubApp } from "#test/support/github-app.ts";
 import { pullRequestPayload } from "#test/support/github-payloads.ts";

@@ -1,8 +1,8 @@
 /** The whole GitHub App as a process of its own, at a pace for tests: settings come as for the real one. */
 
+import { startGithubApp } from "#github-app/app.ts";
 import { WORKER_TIMING } from "#github-app/inbox/worker.ts";
 import { RECONCILE_TIMING } from "#github-app/reconcile/reconciler.ts";
-import { startGithubApp } from "#github-app/start.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";
@@ -26,7 +26,7 @@ const { server } = await startGithubApp({
       ...RECONCILE_TIMING,
       pollMs: 50,
       installationsMs: fast("TEST_INSTALLATIONS_MS", 900_000),
-      againMs: fast("TEST_AGAIN_MS", 3_600_000),
+      passMs: fast("TEST_AGAIN_MS", 3_600_000),
       retryMs: 200,
       leaseMs: 2_000,
     },

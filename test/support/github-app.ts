@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Registry } from "prom-client";
 import { type Database, openDatabase } from "#drizzle/database.ts";
-import { app } from "#github-app/app.ts";
 import { createCredentials } from "#github-app/github/credentials.ts";
+import { outcomes, receiveBy, startProbot } from "#github-app/inbox/probot.ts";
 import { startWorker, WORKER_TIMING, type WorkerDeps } from "#github-app/inbox/worker.ts";
-import { outcomes, receiveBy, startProbot } from "#github-app/probot-app.ts";
+import { createServer } from "#github-app/server.ts";
 import { createStore } from "#github-app/stores/inbox-store.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
@@ -63,7 +63,7 @@ export async function testGithubApp(
     { database, clock, log, receive: options.receive?.(receive) ?? receive },
     { ...WORKER_TIMING, pollMs: 50, sweepMs: 50 },
   );
-  const server = app({
+  const server = createServer({
     ...pageDeps(database, log, { WEBHOOK_SECRET: secrets[0] }),
     secrets: () => secrets,
     store: createStore(database),

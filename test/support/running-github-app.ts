@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from "#drizzle/database.ts";
+import { startGithubApp } from "#github-app/app.ts";
 import { RECONCILE_TIMING } from "#github-app/reconcile/reconciler.ts";
-import { REDELIVER_TIMING } from "#github-app/redelivery/redeliverer.ts";
-import { startGithubApp } from "#github-app/start.ts";
+import { REDELIVER_TIMING } from "#github-app/redeliver/redeliver.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";

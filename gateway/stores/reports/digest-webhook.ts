@@ -16,7 +16,7 @@ export type DigestWebhookRow = Pick<
   typeof digestWebhooks.$inferSelect,
   "host" | "allowPrivateNetwork" | "createdAt"
 >;
-/** Where digests go, and the secret that signs them. To be used and forgotten. */
+/** Where digests are posted, and the secret that signs them. Do not store or log it. */
 export type DigestWebhook = Static<typeof Sealed> & { allowPrivateNetwork: boolean };
 
 type Db = Pick<Database, "db">;
@@ -25,7 +25,7 @@ const isOwn = eq(digestWebhooks.orgId, DEFAULT_ORG);
 export const findDigestWebhook = ({ db }: Db): Promise<DigestWebhookRow | null> =>
   asking(async () => (await db.select().from(digestWebhooks).where(isOwn))[0] ?? null);
 
-/** The address and its secret; null where there is none, or it was sealed with another master key. */
+/** The address and its secret; null: none is set, or it was sealed with another master key. */
 export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWebhook | null> =>
   asking(async () => {
     const [row] = await db.select().from(digestWebhooks).where(isOwn);
@@ -34,7 +34,7 @@ export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWeb
     return row && fits(Sealed, value) ? { ...value, allowPrivateNetwork: row.allowPrivateNetwork } : null;
   });
 
-/** Sets the address, with a new secret of 256 bits, which is given back this once. */
+/** Sets the address, with a new secret of 256 bits, which is returned only this once. */
 export const putDigestWebhook = (
   { db }: Db,
   sealer: Sealer,
@@ -58,7 +58,7 @@ export const putDigestWebhook = (
     return { row, secret };
   });
 
-/** False where there was none. */
+/** False: none was set. */
 export const removeDigestWebhook = ({ db }: Db, now: Date): Promise<boolean> =>
   asking(() =>
     db.transaction(async (tx) => {

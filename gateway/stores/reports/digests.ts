@@ -1,18 +1,18 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
 import { digests } from "#drizzle/schema/feedback.ts";
 import { sessionCalls } from "#drizzle/session-cost.ts";
-import type { Digest, NotJoined } from "#shared/digest.ts";
+import type { NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { RevertedCost, Week } from "../../reports/digest.ts";
-import { WEEK_MS } from "../../reports/digest.ts";
+import { type RevertedCost, WEEK_MS, type Week } from "../../reports/digest.ts";
 import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
 import { asking } from "../failure.ts";
 
 export type DigestRow = typeof digests.$inferSelect;
 export type NewDigest = Pick<DigestRow, "dueOn" | "channel" | "dueAt" | "state" | "content">;
 
-/** The latest digests, the last due first. */
+/** The latest digests, last due first. */
 export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Promise<DigestRow[]> =>
   asking(() =>
     db
@@ -23,8 +23,8 @@ export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Prom
       .limit(limit),
   );
 
-/** Keeps digests that are due; one that is kept already stays as it is. What is still waiting from before is given up. */
-export const keepDigests = ({ db }: Database, rows: readonly NewDigest[]): Promise<void> =>
+/** Stores due digests, unless they exist, and gives up those that still wait from before. */
+export const storeDigests = ({ db }: Database, rows: readonly NewDigest[]): Promise<void> =>
   asking(() =>
     db.transaction(async (tx) => {
       for (const row of rows) {
@@ -47,59 +47,19 @@ export const keepDigests = ({ db }: Database, rows: readonly NewDigest[]): Promi
     }),
   );
 
-const isDigest = ({ dueOn, channel }: Pick<DigestRow, "dueOn" | "channel">) =>
-  and(eq(digests.orgId, DEFAULT_ORG), eq(digests.dueOn, dueOn), eq(digests.channel, channel));
+/** Over what a posting takes at most, so that no other gateway posts the digest meanwhile. */
+const LEASE_MS = 120_000;
 
-/** Whether it is in the hand that the row was read in: `busyUntil` tells one hold from every other. */
-const inHand = ({ busyUntil }: DigestRow) => sql`${digests.busyUntil} = ${busyUntil}::timestamptz`;
-
-/** Takes a digest that waits for the webhook in hand until `busyUntil`; null where there is none, or another has it. */
-export const claimWebhookDigest = (
-  { db }: Database,
-  now: Date,
-  busyUntil: Date,
-): Promise<(DigestRow & { content: Digest }) | null> =>
-  asking(async () => {
-    const at = now.toISOString();
-    const [row] = await db
-      .update(digests)
-      .set({ busyUntil: busyUntil.toISOString() })
-      .where(
-        and(
-          eq(digests.orgId, DEFAULT_ORG),
-          eq(digests.channel, "webhook"),
-          eq(digests.state, "waiting"),
-          sql`coalesce(${digests.busyUntil}, '-infinity') <= ${at}::timestamptz`,
-          sql`coalesce(${digests.nextAttemptAt}, '-infinity') <= ${at}::timestamptz`,
-        ),
-      )
-      .returning();
-    return row?.content ? { ...row, content: row.content } : null;
+/** Takes the digest that waits for the webhook; null: there is none, it is not due, or another gateway has it. */
+export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | null> =>
+  takeLease(deps, digests, {
+    where: and(eq(digests.orgId, DEFAULT_ORG), eq(digests.channel, "webhook"), eq(digests.state, "waiting")),
+    leaseMs: LEASE_MS,
   });
 
-export const markDigestSent = ({ db }: Database, digest: DigestRow, now: Date): Promise<unknown> =>
-  asking(() =>
-    db
-      .update(digests)
-      .set({ state: "sent", sentAt: now.toISOString(), busyUntil: null, failure: null, nextAttemptAt: null })
-      .where(and(isDigest(digest), inHand(digest))),
-  );
-
-export const markDigestFailed = (
-  { db }: Database,
-  digest: DigestRow,
-  { failure, nextAttemptAt }: { failure: string; nextAttemptAt: string },
-): Promise<unknown> =>
-  asking(() =>
-    db
-      .update(digests)
-      .set({ attempts: digest.attempts + 1, failure, nextAttemptAt, busyUntil: null })
-      .where(and(isDigest(digest), inHand(digest))),
-  );
-
 /**
- * What the sessions of reverted pull requests cost that were merged in the week or in the one before, as reports count
- * costs: a session once per repository and once in all, without the subscription lane; null where none is known.
+ * Costs of the sessions of reverted pull requests that were merged in the week or in the one before, as in reports: a
+ * session once per repository and once in total, without the subscription channel; null: unknown.
  */
 export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promise<RevertedCost[]> =>
   asking(async () => {
@@ -140,7 +100,7 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
     }));
   });
 
-/** Merges of the week that are joined to no session, as reports count them, by the state of their link. */
+/** Merges of the week without a joined session, as in reports, by the state of their link. */
 export const notJoinedIn = ({ db }: Database, { fromMs, toMs }: Week): Promise<NotJoined> =>
   asking(async () => {
     const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());

@@ -113,7 +113,7 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   const it = await scene();
   const pulls = await fill(it.github, it.repository, 20);
   const installation = await it.github.story.install({ repositories: [it.repository] }, { lost: true });
-  await it.run({ reconcile: { againMs: 100 } });
+  await it.run({ reconcile: { passMs: 100 } });
   await until(async () => (await counts(it.database)).passes === 1, 20_000);
   await Bun.sleep(200);
   const before = countOf(it.github, REVIEWS);
@@ -127,7 +127,7 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   expect(countOf(it.github, REVIEWS) - before).toBeLessThanOrEqual(3 * passes);
   // A repository that leaves the installation unseen is no longer asked about.
   installation.repositories = [];
-  await it.database.sql`update github_turns set done_at = null`;
+  await it.database.sql`update github_tasks set done_at = null`;
   const covered = async () => (await it.database.sql`select covered from repositories`)[0]?.["covered"];
   await until(async () => (await covered()) === false, 20_000);
   const events = await it.database.sql`select kind from coverage_changes where repository_id > 0 order by at`;
@@ -154,7 +154,7 @@ test("of two processes one reads, and when it ends the other goes on", async () 
   const added = it.github.story.addRepository("octo/two");
   await fill(it.github, added, 3);
   it.github.world.installations[0]?.repositories.push(added);
-  await it.database.sql`update github_turns set done_at = null`;
+  await it.database.sql`update github_tasks set done_at = null`;
   await until(async () => (await counts(it.database)).passes === 2, 20_000);
   expect((await counts(it.database)).pulls).toBe(63);
 });

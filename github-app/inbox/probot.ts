@@ -1,14 +1,15 @@
 import { type ApplicationFunction, Probot } from "probot";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import type { Log } from "#shared/log.ts";
-import { type EventName, FACTS, isEventName } from "./facts/facts.ts";
-import { type ApplyDeps, createApplier, UnreadableFacts } from "./inbox/apply.ts";
+import { type EventName, FACTS, isEventName } from "../facts/facts.ts";
+import type { DueDelivery } from "../stores/inbox-store.ts";
+import { type ApplyDeps, createApplier, UnreadableFacts } from "./apply.ts";
 import { probotLog } from "./probot-log.ts";
-import type { DueDelivery } from "./stores/inbox-store.ts";
 
+// `FACTS` has these keys and no others.
 const EVENTS = Object.keys(FACTS) as EventName[];
 
-/** The App as Probot loads it. Its events carry facts in place of payloads, because nothing else was kept of them. */
+/** The App as Probot loads it. Its events carry facts instead of payloads, because nothing else of them was kept. */
 export const outcomes =
   (deps: ApplyDeps): ApplicationFunction =>
   (probot) => {
@@ -17,8 +18,8 @@ export const outcomes =
   };
 
 /**
- * A Probot with explicit settings only (by itself it reads the environment, and falls back to a secret known to all).
- * Without an App id it has no way to GitHub: every request that it would make is refused here.
+ * A Probot with explicit settings only: by default it reads the environment, and falls back to a publicly known secret.
+ * Without an App id it is receive-only: every request that it would make is refused here.
  */
 export async function startProbot(
   config: Pick<GithubAppConfig, "app" | "apiUrl" | "webhookSecrets">,
@@ -40,17 +41,18 @@ export async function startProbot(
   return probot;
 }
 
-/** A status that Octokit does not try again. */
+/** A status that Octokit does not retry. */
 const refuse = () => Promise.resolve(Response.json({ message: "The App is receive-only." }, { status: 403 }));
 
 /**
- * Hands a delivery of the inbox to the App's handlers. @throws AggregateError of what they threw; UnreadableFacts for
- * an event that has no handler, which Probot would pass over in silence.
+ * Passes a delivery of the inbox to the App's handlers. @throws AggregateError of what they threw; UnreadableFacts for
+ * an event without a handler, which Probot would ignore.
  */
 export const receiveBy =
   (probot: Probot) =>
   async ({ deliveryId, event, facts }: DueDelivery): Promise<void> => {
     if (!isEventName(event)) throw new UnreadableFacts();
     const received: unknown = { id: deliveryId, name: event, payload: facts };
+    // The handlers of `outcomes` expect facts where Probot's type has a payload.
     await probot.receive(received as Parameters<Probot["receive"]>[0]);
   };

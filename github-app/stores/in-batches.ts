@@ -1,9 +1,9 @@
-import { failureClass } from "../failure-class.ts";
+import { failureClass } from "#drizzle/leases/failure-class.ts";
 
 /**
- * `run` for one item at a time, done for many at once: items that come while a run is under way wait for the next one,
- * at most `max` together. A run answers one result per item, in their order. When it fails by what one of the items is
- * or meets (not for want of a database), each is run alone, so that nobody fails by another's fault.
+ * `run` for one item at a time, done for many at once: items that arrive while a run is under way wait for the next one,
+ * at most `max` together. `run` returns one result per item, in order. When it fails because of an item (not of the
+ * database as a whole), each item is run alone, so that no item fails because of another.
  */
 export function inBatches<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
@@ -25,7 +25,7 @@ export function inBatches<T, R>(
       waiting.push({ item, resolve, reject });
       if (running) return;
       running = true;
-      // All that comes in this turn goes together.
+      // Everything that arrives in this turn of the event loop goes together.
       setImmediate(() => void work());
     });
 }
@@ -38,13 +38,14 @@ async function settle<T, R>(
 ): Promise<void> {
   try {
     const results = await run(batch.map(({ item }) => item));
+    // `run` returns one result per item.
     for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R);
   } catch (error) {
-    if (batch.length > 1 && isOfAnItem(error)) {
+    if (batch.length > 1 && concernsAnItem(error)) {
       for (const one of batch) await settle(run, [one]);
     } else for (const { reject } of batch) reject(error);
   }
 }
 
-/** SQL states of connections (08), resources (53) and operators (57) concern everybody; so does what has no state. */
-const isOfAnItem = (error: unknown): boolean => / (?!08|53|57)[0-9A-Z]{5}$/.test(failureClass(error));
+/** SQL states of connections (08), resources (53) and operators (57) concern all items; so does an error without a state. */
+const concernsAnItem = (error: unknown): boolean => / (?!08|53|57)[0-9A-Z]{5}$/.test(failureClass(error));

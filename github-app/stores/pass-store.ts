@@ -2,34 +2,36 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { githubPasses } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Transaction } from "../stores/inbox-store.ts";
-import type { AskedRepository } from "./asked.ts";
+import type { RepositoryAccess } from "../facts/listed-facts.ts";
+import type { Transaction } from "./merge-rows.ts";
 
-/** Where a repository's pass stands (see the table). */
+/** How far a repository has been read (see the table). */
 export type Pass = Omit<typeof githubPasses.$inferSelect, "orgId">;
-export type DuePass = { pass: Pass; repository: AskedRepository };
+export type DuePass = { pass: Pass; repository: RepositoryAccess };
 
-/** Makes passes for repositories that have none, due at once; `stopAt` is how far back their first one goes. */
-export async function expectPasses(
+/**
+ * Creates passes for repositories without one, due at once; `stopAt` is how far back their first one goes.
+ * @returns how many were created.
+ */
+export async function createPasses(
   { sql }: Database,
-  installationId: number,
-  repositoryIds: readonly number[],
+  { id, repositoryIds }: { id: number; repositoryIds: readonly number[] },
   { now, stopAt }: { now: Date; stopAt: Date | null },
 ): Promise<number> {
-  const made = await sql`
+  const written = await sql`
     insert into github_passes (org_id, repository_id, installation_id, due_at, stop_at)
-    select ${DEFAULT_ORG}, id::bigint, ${installationId}::bigint, ${now.toISOString()}::timestamptz,
+    select ${DEFAULT_ORG}, repository_id::bigint, ${id}::bigint, ${now.toISOString()}::timestamptz,
       ${stopAt?.toISOString() ?? null}::timestamptz
-    from jsonb_array_elements_text(${sql.json(repositoryIds)}::jsonb) as r(id)
+    from jsonb_array_elements_text(${sql.json(repositoryIds)}::jsonb) as r(repository_id)
     on conflict (org_id, repository_id) do update set installation_id = excluded.installation_id
       where github_passes.installation_id <> excluded.installation_id
-    returning (xmax = 0) as made`;
-  return made.filter((row) => row["made"]).length;
+    returning (xmax = 0) as created`;
+  return written.filter((row) => row["created"]).length;
 }
 
 /**
- * The pass to go on with: of the repositories that the App sees. Pull requests of all repositories come before anybody's
- * reviews, because they take a hundredth of the calls and have the costs.
+ * The next due pass of a covered repository. Pull requests of all repositories come before any reviews: they take a
+ * hundredth of the calls, and costs depend on them.
  */
 export async function nextPass({ db }: Database, now: Date): Promise<DuePass | null> {
   const [row] = await db.execute<{ repository_id: string; full_name: string; installation_id: string }>(sql`
@@ -54,8 +56,8 @@ export async function savePass(tx: Transaction | Database["db"], pass: Pass): Pr
   await tx.update(githubPasses).set(pass).where(isPass(pass.repositoryId));
 }
 
-/** Lets the due passes of an installation wait until `until`. */
-export async function holdPasses({ sql }: Database, installationId: number, until: Date): Promise<void> {
+/** Postpones the due passes of an installation, whose calls GitHub counts together. */
+export async function postponePasses({ sql }: Database, installationId: number, until: Date): Promise<void> {
   await sql`
     update github_passes set due_at = ${until.toISOString()}::timestamptz, failure = 'rate_limited'
     where org_id = ${DEFAULT_ORG} and installation_id = ${installationId}::bigint

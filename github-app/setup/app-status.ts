@@ -6,7 +6,7 @@ import { statusOf } from "../github/octokit.ts";
 import { type Registration, readRegistration } from "../github/registration.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 
-export type Seen = {
+export type AppStatus = {
   app: number | null;
   registration: Registration | null;
   /** What the set-up page made; null: the environment says it. */
@@ -26,7 +26,10 @@ export type Seen = {
 const REPOSITORIES_MAX = 200;
 
 /** What the App sees at GitHub, and what it made of it. */
-export async function readSeen(database: Database, { identity, registered }: Credentials): Promise<Seen> {
+export async function readAppStatus(
+  database: Database,
+  { identity, registered }: Credentials,
+): Promise<AppStatus> {
   const { sql, db } = database;
   const settings = await readAppSettings(database);
   const repositories = await readCoverage(db, { limit: REPOSITORIES_MAX + 1, after: 0 });

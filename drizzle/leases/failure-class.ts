@@ -1,6 +1,6 @@
 /**
- * The class of a failure, e.g. `PostgresError 40P01`: the innermost cause's name and code. Never a message, which may
- * quote what was sent; drizzle's holds all parameters.
+ * The class of a failure, e.g. `PostgresError 40P01`: name and code of the innermost cause. Never a message, which may
+ * quote what was sent; drizzle's contains all parameters.
  */
 export function failureClass(error: unknown): string {
   const inner = innermost(error);

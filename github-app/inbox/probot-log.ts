@@ -5,12 +5,12 @@ import { errorFields, type Log, type LogFields } from "#shared/log.ts";
 export type ProbotLog = Probot["log"];
 
 /**
- * A logger for Probot that drops all that Probot would write: it logs events, request bodies and error messages whole.
- * What stays is that something was reported, at which level, and an error's class, code and HTTP status.
+ * A logger for Probot that drops all texts and objects: Probot logs events, request bodies and error messages whole.
+ * What remains is the level, and the class, code and HTTP status of an error.
  */
 export function probotLog(log: Log): ProbotLog {
   const write = (level: "debug" | "info" | "warn" | "error") => (first: unknown) => {
-    log[level]({ source: "probot", ...reported(first) }, "Probot reported something");
+    log[level]({ source: "probot", ...errorOf(first) }, "Probot logged an event");
   };
   const quiet = {
     level: "info",
@@ -23,11 +23,11 @@ export function probotLog(log: Log): ProbotLog {
     fatal: write("error"),
     child: () => quiet,
   };
-  // Probot calls these methods only; the type is all of pino.
+  // Probot calls only these methods; the type is all of pino.
   return quiet as unknown as ProbotLog;
 }
 
-function reported(first: unknown): LogFields {
+function errorOf(first: unknown): LogFields {
   const error = typeof first === "object" && first !== null && "err" in first ? first.err : first;
   if (!(error instanceof Error)) return {};
   const status = "status" in error && typeof error.status === "number" ? error.status : undefined;

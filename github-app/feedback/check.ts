@@ -1,0 +1,137 @@
+import { and, eq, sql } from "drizzle-orm";
+import { takeLease } from "#drizzle/leases/lease.ts";
+import { githubFeedback } from "#drizzle/schema/feedback.ts";
+import type { LinkEvidence } from "#drizzle/schema/github.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { checkText } from "./check-text.ts";
+import { type Job, type JobDeps, LEASE_MS, ONCE, unlessGone, type Work } from "./job.ts";
+import { hoursAgo, INSTALLED, isDueOf, type Place, type PlaceRow, placeOf } from "./place.ts";
+
+const NAME = "Gateway-Session";
+/** For this long after its merge, a pull request's check run is kept up to date. */
+const DAYS = 7;
+const BATCH = 20;
+
+/** Also what comments keep. */
+export type FeedbackRow = typeof githubFeedback.$inferSelect;
+
+type CheckDue = Place & {
+  sessionIds: string[];
+  diagnostics: string[];
+  known: boolean;
+  /** `updated_at` of the pull request as last reported. */
+  bodyAt: string;
+  /** A key of the text to show: the same key means the same text. */
+  wanted: string;
+};
+
+/** The check run of each pull request that is open or was just merged. */
+export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
+  kind: "check",
+  due: (now) => checksDue(deps, now),
+  take: (due) => takeFeedback(deps, "check", due),
+  run: showCheck,
+});
+
+export async function takeFeedback(
+  deps: JobDeps,
+  kind: FeedbackRow["kind"],
+  { repositoryId, number }: Place,
+) {
+  await deps.database.db.insert(githubFeedback).values({ kind, repositoryId, number }).onConflictDoNothing();
+  const where = and(
+    eq(githubFeedback.orgId, DEFAULT_ORG),
+    eq(githubFeedback.kind, kind),
+    eq(githubFeedback.repositoryId, repositoryId),
+    eq(githubFeedback.number, number),
+  );
+  return takeLease(deps, githubFeedback, { where, leaseMs: LEASE_MS });
+}
+
+type CheckRow = PlaceRow & {
+  session_ids: string[];
+  evidence: LinkEvidence[];
+  known: boolean;
+  body_at: string;
+  wanted: string;
+};
+
+/** Pull requests whose check run is missing or outdated. */
+async function checksDue({ database }: JobDeps, now: Date): Promise<CheckDue[]> {
+  const rows = await database.db.execute<CheckRow>(sql`
+    select p.repository_id, p.number, r.full_name, r.installation_id, p.session_ids, p.evidence, k.known, p.body_at,
+      w.wanted
+    from pull_requests p ${INSTALLED}
+    left join github_feedback f on f.org_id = p.org_id and f.kind = 'check' and f.repository_id = p.repository_id
+      and f.number = p.number
+    cross join lateral (
+      select p.session is not null and (p.link = 'joined' or exists (
+        select from requests q where q.org_id = p.org_id and q.session = p.session)) as known
+    ) k
+    cross join lateral (select k.known || ' ' || coalesce(p.body_sha256, '') as wanted) w
+    where ${isDueOf(now)} and p.body_at is not null
+      and (p.state = 'open' or p.merged_at > ${hoursAgo(now, DAYS * 24)})
+      and (f.shown is distinct from w.wanted or f.seen_at is distinct from p.body_at)
+    order by p.body_at desc, p.repository_id, p.number
+    limit ${BATCH}`);
+  return rows.map((row) => ({
+    ...placeOf(row),
+    sessionIds: row.session_ids,
+    diagnostics: row.evidence.findLast((it) => it.rule.startsWith("body_"))?.diagnostics ?? [],
+    known: row.known,
+    bodyAt: new Date(row.body_at).toISOString(),
+    wanted: row.wanted,
+  }));
+}
+
+type CheckWork = Work<CheckDue, FeedbackRow>;
+
+/**
+ * Shows the check run on a pull request's present head: created once per head, then edited. GitHub is asked for an
+ * existing one before, so that a process that died after creating one causes no second.
+ */
+async function showCheck(work: CheckWork): Promise<Partial<FeedbackRow>> {
+  const { due, lease, octokit } = work;
+  const { checks, pulls } = octokit.rest;
+  const before = lease.row;
+  const repository = { owner: due.owner, repo: due.repo };
+  const { data } = await pulls.get({ ...repository, pull_number: due.number });
+  const headSha = data.head.sha;
+  const shown = (remoteId: number) => ({
+    ...{ remoteId, headSha, seenAt: due.bodyAt, shown: due.wanted },
+    shownAt: before.shown === due.wanted ? before.shownAt : work.now.toISOString(),
+  });
+  const known = before.headSha === headSha ? before.remoteId : null;
+  if (known !== null && before.shown === due.wanted) return shown(known);
+
+  const { conclusion, title, summary } = checkText(due);
+  const content = { ...repository, status: "completed", conclusion, output: { title, summary } } as const;
+  const remoteId = known ?? (await findCheck(work, headSha));
+  if (remoteId !== null) {
+    const edited = await unlessGone(checks.update({ ...content, check_run_id: remoteId }));
+    if (edited) return shown(edited.data.id);
+  }
+  lease.assertHeld();
+  const created = await checks.create({
+    ...content,
+    ...ONCE,
+    name: NAME,
+    head_sha: headSha,
+    external_id: externalId(due),
+  });
+  return shown(created.data.id);
+}
+
+const externalId = ({ repositoryId, number }: Place): string => `tallygate:${repositoryId}#${number}`;
+
+async function findCheck({ appId, octokit, due }: CheckWork, ref: string): Promise<number | null> {
+  const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
+    owner: due.owner,
+    repo: due.repo,
+    ref,
+    check_name: NAME,
+    app_id: appId,
+    per_page: 100,
+  });
+  return runs.find((it) => it.external_id === externalId(due))?.id ?? null;
+}

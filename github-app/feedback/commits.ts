@@ -1,0 +1,60 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { takeLease } from "#drizzle/leases/lease.ts";
+import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { readCommitClaims } from "../facts/revert.ts";
+import { type Job, type JobDeps, LEASE_MS, unlessGone, type Work } from "./job.ts";
+import { INSTALLED, isDueOf, type Place, type PlaceRow, placeOf } from "./place.ts";
+
+type CommitsRow = typeof pullRequestCommits.$inferSelect;
+
+const BATCH = 50;
+
+/** Reads what the commits of each merged pull request claim to revert. */
+export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
+  kind: "commits",
+  due: (now) => commitsDue(deps, now),
+  take: (due) => takeCommits(deps, due),
+  run: readCommits,
+});
+
+/** Merged pull requests whose commits are unread, latest merge first. */
+async function commitsDue({ database }: JobDeps, now: Date): Promise<Place[]> {
+  const rows = await database.db.execute<PlaceRow>(sql`
+    select p.repository_id, p.number, r.full_name, r.installation_id
+    from pull_requests p ${INSTALLED}
+    left join pull_request_commits f on f.org_id = p.org_id and f.repository_id = p.repository_id
+      and f.number = p.number
+    where ${isDueOf(now)} and p.merged_at is not null and f.read_at is null
+    order by p.merged_at desc, p.repository_id, p.number
+    limit ${BATCH}`);
+  return rows.map(placeOf);
+}
+
+async function takeCommits(deps: JobDeps, { repositoryId, number }: Place) {
+  await deps.database.db
+    .insert(pullRequestCommits)
+    .values({ repositoryId, number, claims: [] })
+    .onConflictDoNothing();
+  const where = and(
+    eq(pullRequestCommits.orgId, DEFAULT_ORG),
+    eq(pullRequestCommits.repositoryId, repositoryId),
+    eq(pullRequestCommits.number, number),
+    isNull(pullRequestCommits.readAt),
+  );
+  return takeLease(deps, pullRequestCommits, { where, leaseMs: LEASE_MS });
+}
+
+/** GitHub lists 250 commits; none where the pull request is gone. */
+async function readCommits({ octokit, due, now }: Work<Place, CommitsRow>): Promise<Partial<CommitsRow>> {
+  const listed = await unlessGone(
+    octokit.paginate(octokit.rest.pulls.listCommits, {
+      owner: due.owner,
+      repo: due.repo,
+      pull_number: due.number,
+      per_page: 100,
+    }),
+  );
+  const messages = (listed ?? []).map(({ sha, commit }) => ({ sha, message: commit.message }));
+  return { claims: readCommitClaims(messages), readAt: now.toISOString() };
+}

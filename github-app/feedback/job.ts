@@ -1,0 +1,49 @@
+import type { Database } from "#drizzle/database.ts";
+import type { Lease } from "#drizzle/leases/lease.ts";
+import type { Clock } from "#shared/clock.ts";
+import { type Github, statusOf } from "../github/octokit.ts";
+import type { Place } from "./place.ts";
+
+export type JobDeps = { database: Database; clock: Clock };
+
+/** A kind of work at GitHub: what is due, how it is taken under a lease, and how it is done. */
+export type Job<Due extends Place, Row> = {
+  kind: "check" | "comment" | "digest" | "commits";
+  due(now: Date): Promise<Due[]>;
+  /** Null: another process has it. */
+  take(due: Due): Promise<Lease<Row> | null>;
+  /** Resolves with what to keep in the row. */
+  run(work: Work<Due, Row>): Promise<Partial<Row>>;
+};
+
+export type Work<Due, Row> = {
+  due: Due;
+  lease: Lease<Row>;
+  octokit: Github;
+  /** The App's id, by which it recognises its own comments, issues and check runs. */
+  appId: number;
+  now: Date;
+};
+
+/** Long enough for all calls to GitHub about one pull request. */
+export const LEASE_MS = 90_000;
+
+/** For requests that create something: one that failed may have succeeded at GitHub, so it is not retried. */
+export const ONCE = { request: { retries: 0 } } as const;
+
+/** Whether GitHub says that the App lacks a permission, so that a retry does not help. */
+export const lacksPermission = (error: unknown): boolean =>
+  statusOf(error) === 403 &&
+  error instanceof Error &&
+  error.message.includes("Resource not accessible by integration");
+
+/** What `request` resolves with; null: the thing does not exist at GitHub any more. */
+export async function unlessGone<T>(request: Promise<T>): Promise<T | null> {
+  try {
+    return await request;
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === 404 || status === 410) return null;
+    throw error;
+  }
+}

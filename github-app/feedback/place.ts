@@ -1,0 +1,37 @@
+import { type SQL, sql } from "drizzle-orm";
+import { isDue } from "#drizzle/leases/lease.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+
+/** A pull request at GitHub, or with number 0 a repository. */
+export type Place = {
+  repositoryId: number;
+  number: number;
+  owner: string;
+  repo: string;
+  installationId: number;
+};
+
+export type PlaceRow = { repository_id: string; number: number; full_name: string; installation_id: string };
+
+export const placeOf = (row: PlaceRow): Place => {
+  const [owner = "", repo = ""] = row.full_name.split("/");
+  return {
+    repositoryId: Number(row.repository_id),
+    number: row.number,
+    owner,
+    repo,
+    installationId: Number(row.installation_id),
+  };
+};
+
+/** Joins the repository `r` of pull request `p`, where the App is installed and active. */
+export const INSTALLED = sql`
+  join repositories r on r.org_id = p.org_id and r.id = p.repository_id and r.covered
+    and r.installation_id is not null and not exists (
+      select from installations i where i.org_id = r.org_id and i.id = r.installation_id and i.state <> 'active')`;
+
+/** Condition on work `f` of pull request `p` that may be taken at `now`. */
+export const isDueOf = (now: Date): SQL => sql`p.org_id = ${DEFAULT_ORG} and ${isDue("f", now)}`;
+
+export const hoursAgo = (now: Date, hours: number): SQL =>
+  sql`${new Date(now.getTime() - hours * 3_600_000).toISOString()}::timestamptz`;

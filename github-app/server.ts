@@ -1,0 +1,89 @@
+import { Elysia } from "elysia";
+import { Counter, Registry } from "prom-client";
+import { within } from "#drizzle/database.ts";
+import type { GithubAppConfig } from "#shared/github-app-config.ts";
+import { errorFields } from "#shared/log.ts";
+import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
+import { isAdministrator, unauthorized } from "./setup/administrator.ts";
+import { publicPage } from "./setup/public-page.ts";
+import { type SetupDeps, setupRoutes } from "./setup/routes.ts";
+
+export type ServerDeps = InboxDeps &
+  SetupDeps & {
+    config: Pick<GithubAppConfig, "metricsPublic">;
+    registry: Registry;
+    /** Rejects when the database does not answer. */
+    ping: () => Promise<unknown>;
+  };
+
+/** Above the inbox's own limit, which answers with a reason. */
+const BODY_BYTES_MAX = 32 * 1024 * 1024;
+const PING_MS_MAX = 2_000;
+
+/** All addresses of the GitHub App. */
+export function createServer(deps: ServerDeps) {
+  const inbox = createInbox(deps);
+  return (
+    new Elysia({
+      normalize: false,
+      serve: { reusePort: false, idleTimeout: 30, maxRequestBodySize: BODY_BYTES_MAX, development: false },
+    })
+      // First: a hook that is registered after a route does not apply to it.
+      .onError(({ error, code }) => {
+        if (code === "NOT_FOUND") return failure(404, "not_found", "There is nothing at this address.");
+        deps.log.error(errorFields(error), "request failed");
+        return failure(500, "internal", "The GitHub App failed.");
+      })
+      .get("/", () => firstPage(deps))
+      .get("/healthz", () => Response.json({ status: "ok" }))
+      .get("/readyz", () => readiness(deps))
+      .get("/metrics", ({ request }) => metrics(deps, request))
+      .use(setupRoutes(deps))
+      // The signature covers the raw bytes, so nothing may read the body before the inbox.
+      .post(deps.config.webhookPath, ({ request }) => inbox(request), { parse: "none" })
+  );
+}
+
+function firstPage({ config, credentials }: ServerDeps): Response {
+  const { identity, webhookSecrets } = credentials.current();
+  return publicPage({
+    webhookPath: config.webhookPath,
+    appId: identity?.app.id ?? null,
+    receivesWebhooks: webhookSecrets.length > 0,
+    canRegister: credentials.register !== null && config.adminKeyDigest !== null,
+  });
+}
+
+async function metrics({ config, registry }: ServerDeps, request: Request): Promise<Response> {
+  if (!config.metricsPublic && !isAdministrator(request, config.adminKeyDigest)) return unauthorized();
+  return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
+}
+
+async function readiness({ ping }: ServerDeps): Promise<Response> {
+  try {
+    await within(PING_MS_MAX, ping());
+    return Response.json({ status: "ready" });
+  } catch {
+    return Response.json({ status: "not ready", reason: "database" }, { status: 503 });
+  }
+}
+
+const failure = (status: number, type: string, message: string) =>
+  Response.json({ error: { type, message } }, { status });
+
+/** The App's counters since its start. */
+export function createMetrics() {
+  const registry = new Registry();
+  const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
+    new Counter({ name: `tallygate_github_${name}`, help, labelNames, registers: [registry] });
+  const counts = {
+    pulls: counter("reconciled_pull_requests_total", "Pull requests read from GitHub."),
+    reviews: counter("reconciled_reviews_total", "Reviews read from GitHub."),
+    redelivered: counter("redeliveries_total", "Failed deliveries whose redelivery was requested."),
+  };
+  return {
+    registry,
+    deliveries: counter("deliveries_total", "Webhook deliveries by answer.", ["answer"]),
+    count: (of: keyof typeof counts, by: number) => counts[of].inc(by),
+  };
+}
