@@ -66,12 +66,15 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
       const sinceMs = deps.clock.now().getTime() - Date.parse(lease.row.doneAt ?? "1970-01-01");
       const isRefresh = asked || sinceMs >= timing.installationsMs;
       let waitMs = 0;
+      let isDone = false;
       try {
-        if (isRefresh) waitMs = await refresh(run, clients, settings.pull_request_backfill_days);
+        if (isRefresh) {
+          waitMs = await refresh(run, clients, settings.pull_request_backfill_days);
+          isDone = waitMs === 0;
+        }
         await readPages(run, clients, async () => !stopping() && (await lease.renew()));
       } finally {
         const now = deps.clock.now();
-        const isDone = isRefresh && waitMs === 0;
         refreshSoon ||= asked && !isDone;
         await lease.finish({
           ...(isDone && { doneAt: now.toISOString() }),

@@ -12,7 +12,7 @@ export type ManifestInput = {
   pageUrl: string;
 };
 
-/** What GitHub is to register: no more rights than what is switched on needs (decision: The App requests minimal permissions). */
+/** The App to register: with the permissions that the settings need, and no others (decision: The App requests minimal permissions). */
 export const manifestOf = ({ settings, name, url, webhookPath, pageUrl }: ManifestInput) => ({
   name,
   url,

@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dir, "../..");
 
 /** The floors of the house, highest first; the first pattern that matches a file decides. */
 const FLOORS: readonly [floor: number, pattern: RegExp][] = [
-  [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/cli\/|^github-app\/main\.ts$/],
+  [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/cli\/|^github-app\/[^/]+\.ts$/],
   [6, /^gateway\/(surfaces|admin)\//],
   [5, /^gateway\/plugins\//],
   [4, /^gateway\/exchange\.ts$|^gateway\/(batch|receiver|mcp|hooks|digest)\//],
@@ -79,6 +79,39 @@ describe("the house", async () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+/** The rooms of the GitHub App, highest first. */
+const APP_FLOORS: readonly [floor: number, pattern: RegExp][] = [
+  [3, /^github-app\/(main|app|server)\.ts$/],
+  [2, /^github-app\/(inbox|reconcile|redeliver|feedback|setup)\//],
+  [1, /^github-app\/(github|stores)\//],
+  [0, /^github-app\/(facts|state)\//],
+];
+
+describe("the GitHub App", async () => {
+  const within = (await sourceImports()).filter(
+    ({ from, to }) => from.startsWith("github-app/") && to.startsWith("github-app/"),
+  );
+  const appFloorOf = (file: string) => APP_FLOORS.find(([, pattern]) => pattern.test(file))?.[0];
+  const broken = (rule: (it: Import) => boolean) =>
+    within.filter(rule).map(({ from, to }) => `${from} → ${to}`);
+
+  test("every file stands in a room", () => {
+    expect(broken(({ from, to }) => appFloorOf(from) === undefined || appFloorOf(to) === undefined)).toEqual(
+      [],
+    );
+  });
+
+  test("a file imports its own floor or a lower one", () => {
+    expect(broken(({ from, to }) => (appFloorOf(to) ?? 0) > (appFloorOf(from) ?? 0))).toEqual([]);
+  });
+
+  test("stories do not import each other", () => {
+    expect(
+      broken(({ from, to }) => appFloorOf(to) === 2 && appFloorOf(from) === 2 && roomOf(from) !== roomOf(to)),
+    ).toEqual([]);
   });
 });
 

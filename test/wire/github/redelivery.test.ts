@@ -55,7 +55,7 @@ test("while Postgres is away deliveries are answered 503, and redelivery heals t
     (await database.sql`select count(*)::integer as size from ${database.sql(what)}`)[0]?.["size"];
   await until(async () => (await count("webhook_inbox")) === 21, 30_000);
   await until(async () => (await count("pull_requests")) === 10, 30_000);
-  expect(app.lines.join()).toContain("failed deliveries are delivered again");
+  expect(app.lines.join()).toContain("failed deliveries are redelivered");
   expect(app.lines.filter((line) => line.includes("a round of work failed")).length).toBeLessThan(20);
   expect(github.faults()).toEqual([]);
 });
