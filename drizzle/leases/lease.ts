@@ -92,8 +92,9 @@ export async function takeLease<T extends WorkTable>(
 
 /** Condition on the row's primary key. */
 function keyOf(table: PgTable, row: Record<string, unknown>): SQL | undefined {
-  const keyed = getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns);
-  const members = Object.entries(getTableColumns(table)).filter(([, column]) => keyed.includes(column));
+  // By name: drizzle keeps other objects for the columns of a key than for those of its table.
+  const keyed = getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns.map(({ name }) => name));
+  const members = Object.entries(getTableColumns(table)).filter(([, { name }]) => keyed.includes(name));
   return and(...members.map(([name, column]) => eq(column, row[name])));
 }
 

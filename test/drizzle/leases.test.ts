@@ -60,6 +60,15 @@ describe("a lease", () => {
     expect(await take(any)).toBeNull();
   });
 
+  test("is of its row alone, also when another row was taken in the same millisecond", async () => {
+    const lease = await taken();
+    const other = await take(named("redeliver"));
+    await lease.finish({ doneAt: "2026-11-23T10:00:00.000Z" });
+    const [redeliver] = await database.db.select().from(githubTasks).where(named("redeliver"));
+    expect(redeliver).toMatchObject({ doneAt: null, leasedUntil: expect.any(String) });
+    expect(await other?.renew()).toBe(true);
+  });
+
   test("skips a row that a transaction has locked", async () => {
     await database.db.transaction(async (tx) => {
       await tx.select().from(githubTasks).where(named("reconcile")).for("update");
