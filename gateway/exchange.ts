@@ -97,7 +97,10 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const attempt = await forward(deps, choice, call);
   if (attempt.kind === "failed") {
     await settle(failedFacts(call, attempt));
-    deps.log.warn({ requestId: call.id, type: attempt.type, ...errorFields(attempt.cause) }, "no answer");
+    deps.log.warn(
+      { requestId: call.id, type: attempt.type, ...errorFields(attempt.cause) },
+      "no provider answered",
+    );
     throw refusalOf(attempt);
   }
 

@@ -91,6 +91,6 @@ export async function reconcileInPassing(deps: BatchDeps, row: BatchRow): Promis
   try {
     await within(RECORDED_MAX_MS, reconcileOnce(deps, row));
   } catch (error) {
-    deps.log.warn({ batch: row.id, ...errorFields(error) }, "a batch is not reconciled yet");
+    deps.log.warn({ batch: row.id, ...errorFields(error) }, "a batch could not be reconciled yet");
   }
 }

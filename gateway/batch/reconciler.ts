@@ -29,7 +29,7 @@ export function startBatchReconciler(deps: BatchDeps, everyMs: number): BatchRec
     if (running) return;
     running = true;
     void round()
-      .catch((error) => deps.log.warn(errorFields(error), "batches cannot be reconciled now"))
+      .catch((error) => deps.log.warn(errorFields(error), "batches could not be reconciled"))
       .finally(() => {
         running = false;
       });
@@ -47,7 +47,7 @@ async function lookAt(deps: BatchDeps, row: BatchRow, everyMs: number): Promise<
     if (forgotten) await recordLostBatch(deps, row);
     else if (answer.ok && isEnded(seen.kind, seen.status)) return await reconcileOnce(deps, seen);
   } catch (error) {
-    deps.log.warn({ batch: row.id, ...errorFields(error) }, "a batch is not reconciled yet");
+    deps.log.warn({ batch: row.id, ...errorFields(error) }, "a batch could not be reconciled yet");
     if (ageMs > LOST_MS) return recordLostBatch(deps, row);
   }
   const waitMs = Math.min(everyMs * 2 ** Math.min(row.checks, 10), WAIT_MAX_MS);

@@ -48,7 +48,7 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
     if (row) return row;
     throw new Error("the provider gave an id that another key has");
   } catch (error) {
-    deps.log.error({ batch: id, ...errorFields(error) }, "a batch cannot be kept and is ended");
+    deps.log.error({ batch: id, ...errorFields(error) }, "a batch could not be stored and is cancelled");
     await endBatch(deps, it, id).catch(() => undefined);
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { DECIMAL_ZERO, type Decimal, formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
-import { sumOf } from "../providers/provider-json.ts";
+import { addUsage } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 
 export type BatchTally = {
@@ -36,7 +36,7 @@ export function batchTally(): BatchTally {
       if (reading.usageSource !== "none") {
         used += 1;
         if (reading.usageSource === "provider") whole += 1;
-        usage = added(usage, reading.usage);
+        usage = addUsage(usage, reading.usage);
       }
       if (priced.costUsd === null) return;
       known += 1;
@@ -75,12 +75,4 @@ const amount = (text: string | null): Decimal => (text === null ? DECIMAL_ZERO :
 function addRow(rows: Map<string, PriceRow>, { unit, count, usdPerUnit }: PriceRow): void {
   const key = `${unit} ${usdPerUnit}`;
   rows.set(key, { unit, usdPerUnit, count: (rows.get(key)?.count ?? 0) + count });
-}
-
-/** A count that one answer does not tell is that of the others. */
-function added(a: Usage, b: Usage): Usage {
-  const sum = (count: keyof Usage) =>
-    a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
-  const names = Object.keys(NO_USAGE) as (keyof Usage)[];
-  return Object.fromEntries(names.map((count) => [count, sum(count)])) as Usage;
 }

@@ -125,7 +125,7 @@ async function kept(
   try {
     await insertFiles(deps.database, [file]);
   } catch (error) {
-    deps.log.error({ file: file.id, ...errorFields(error) }, "a file cannot be kept and is deleted");
+    deps.log.error({ file: file.id, ...errorFields(error) }, "a file could not be stored and is deleted");
     await deps
       .providerApi({ method: "DELETE", provider, wire: "chat", path: `/files/${file.id}` })
       .then((answer) => answer.body?.cancel())

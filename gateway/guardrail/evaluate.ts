@@ -3,31 +3,31 @@ import type { ClientKey, Guardrail } from "../directory.ts";
 import type { Pace } from "./pace.ts";
 import { searchTexts } from "./search.ts";
 
-/** What is known of a call when it is judged. */
+/** What guardrails are evaluated against. */
 export type GuardrailInput = {
   key: Pick<ClientKey, "id" | "name">;
   labels: Pick<CallLabels, "client" | "tags">;
   choice: Pick<Choice, "route" | "routeName" | "targets">;
-  /** Models that the body asks for besides; null: one that the provider chooses. Asked for only where a rule is about models. */
+  /** Models that the body names besides `model`; null: the provider chooses. Called only if a rule matches models. */
   additionalModels(): readonly (string | null)[];
-  /** The request's decoded texts; asked for only where a rule reads them. */
+  /** The request's decoded texts. Called only if a rule reads them. */
   texts(): readonly string[];
 };
 
-/** What a service that was asked says of a call; null lets it go on. */
+/** A refusal by a rule or its service; null lets the call go on. */
 export type Objection = { message: string | null };
 
 export type GuardrailTools = {
   pace: Pace;
-  /** Asks a rule's service. Never rejects: a failure is an answer as the rule says. */
-  consult(rule: Guardrail, judged: GuardrailInput): Promise<Objection | null>;
+  /** Calls a rule's service. Never rejects: the rule says what a failure means. */
+  consult(rule: Guardrail, input: GuardrailInput): Promise<Objection | null>;
 };
 
-/** Rules that held and are only observed are told beside what was decided. */
+/** `observed`: rules in observe mode that matched. */
 export type GuardrailVerdict = { observed: readonly string[] } & (
   | {
       kind: "pass";
-      /** The first that was observed. */
+      /** The first observed rule. */
       rule: string | null;
     }
   | {
@@ -40,23 +40,23 @@ export type GuardrailVerdict = { observed: readonly string[] } & (
 );
 
 /**
- * The first rule that holds decides. A rule holds where all that it asks for holds; one that asks for nothing holds
- * only on the routes that list it. A refusal is soft where the rule or the route says so.
+ * The first rule that matches decides. A rule matches if all its conditions do; a rule without conditions matches only
+ * on routes that list it. A refusal is soft if the rule or the route says so.
  */
 export async function evaluateGuardrails(
   rules: readonly Guardrail[],
-  judged: GuardrailInput,
+  input: GuardrailInput,
   tools: GuardrailTools,
 ): Promise<GuardrailVerdict> {
   const observed: string[] = [];
   for (const rule of rules) {
-    const objection = await objectionOf(rule, judged, tools);
+    const objection = await objectionOf(rule, input, tools);
     if (!objection) continue;
     if (rule.mode === "observe") {
       observed.push(rule.name);
       continue;
     }
-    const soft = rule.action === "soft_deny" || judged.choice.route?.refuseWith === "soft_deny";
+    const soft = rule.action === "soft_deny" || input.choice.route?.refuseWith === "soft_deny";
     return {
       kind: soft ? "soft_deny" : "block",
       message: objection.message ?? rule.message,
@@ -71,17 +71,14 @@ const OBJECTION: Objection = { message: null };
 
 async function objectionOf(
   rule: Guardrail,
-  judged: GuardrailInput,
+  input: GuardrailInput,
   tools: GuardrailTools,
 ): Promise<Objection | null> {
-  if (!matchesCall(rule, judged) || !(await matchesText(rule, judged, tools.pace))) return null;
-  return rule.callout ? await tools.consult(rule, judged) : OBJECTION;
+  if (!matchesCall(rule, input) || !(await matchesText(rule, input, tools.pace))) return null;
+  return rule.callout ? await tools.consult(rule, input) : OBJECTION;
 }
 
-function matchesCall(
-  rule: Guardrail,
-  { key, labels, choice, additionalModels: beside }: GuardrailInput,
-): boolean {
+function matchesCall(rule: Guardrail, { key, labels, choice, additionalModels }: GuardrailInput): boolean {
   if (isUnconditional(rule)) return choice.route?.guardrails.includes(rule.name) ?? false;
   return (
     hasOne(rule.tags, labels.tags) &&
@@ -89,30 +86,30 @@ function matchesCall(
     hasOne(rule.routes, [choice.routeName]) &&
     hasOne(rule.clients, [labels.client]) &&
     (rule.fitsModel === null ||
-      isOne(rule.fitsModel, [...choice.targets.map(({ model }) => model), ...beside()]))
+      isOne(rule.fitsModel, [...choice.targets.map(({ model }) => model), ...additionalModels()]))
   );
 }
 
 const isOne = (fits: (model: string) => boolean, models: readonly (string | null)[]): boolean =>
   models.some((model) => model !== null && fits(model));
 
-const hasOne = (asked: readonly string[] | null, given: readonly string[]): boolean =>
-  asked === null || given.some((it) => asked.includes(it));
+const hasOne = (wanted: readonly string[] | null, given: readonly string[]): boolean =>
+  wanted === null || given.some((it) => wanted.includes(it));
 
 const isUnconditional = (rule: Guardrail): boolean =>
   [rule.tags, rule.keys, rule.routes, rule.clients, rule.fitsModel, rule.pattern, rule.detect].every(
-    (asked) => asked === null,
+    (condition) => condition === null,
   );
 
 async function matchesText(
   { pattern, detect }: Guardrail,
-  judged: GuardrailInput,
+  input: GuardrailInput,
   pace: Pace,
 ): Promise<boolean> {
-  if (pattern && !(await searchTexts(pattern, judged.texts(), pace))) return false;
+  if (pattern && !(await searchTexts(pattern, input.texts(), pace))) return false;
   if (!detect) return true;
   for (const search of detect) {
-    if (await searchTexts(search, judged.texts(), pace)) return true;
+    if (await searchTexts(search, input.texts(), pace)) return true;
   }
   return false;
 }

@@ -1,12 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** Longest that judging one call keeps others waiting, and longest that it may take in all. */
+/** How long one call may block others at a time, and how long its evaluation may take in all. */
 const TURN_MS = 10;
 const WHOLE_MS = 5000;
 
-/**
- * Called between pieces of work. True: go on, perhaps after others had their turn; false: the time for this call is up.
- */
+/** Called between pieces of work. True: go on, perhaps after a yield to other calls; false: the time is up. */
 export type Pace = () => true | Promise<boolean>;
 
 export function pace(clock: Clock): Pace {

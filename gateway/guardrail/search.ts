@@ -1,13 +1,12 @@
 import type { TextSearch } from "../directory.ts";
 import type { Pace } from "./pace.ts";
 
-/** How much of a piece the next piece repeats: a find of up to this length is not cut. */
+/** How far pieces overlap: no match up to this length is cut. */
 const OVERLAP_CHARACTERS = 1024;
 
 /**
- * Whether a search finds something in one of the texts. A text longer than the search takes at once is searched in
- * pieces that overlap. What could not be searched in time counts as found: hostile text must not get past a rule by
- * being slow to read.
+ * Whether a search matches one of the texts. Long texts are searched in overlapping pieces. Text that cannot be searched
+ * in time counts as a match: hostile text must not get past a rule by being slow to search.
  */
 export async function searchTexts(
   search: TextSearch,

@@ -8,24 +8,24 @@ import {
   secondsUntilCapacity,
 } from "./window.ts";
 
-/** What a call asks a key's limits for. */
+/** What a call needs of its key's limits. */
 export type LimitDemand = {
   tokens: number;
-  /** What it costs at most. */
+  /** The most it can cost. */
   usd: Pico;
-  /** The part of that which somebody bounds; less than `usd` where nobody says how long the answer may get. */
+  /** The bounded part of `usd`: less where nothing limits the length of the answer. */
   minimumUsd: Pico;
-  /** What the client chose of which nobody knows the price, such as `service_tier: flex`; then `usd` is beyond any budget. */
+  /** An option without a known price, such as `service_tier: flex`; `usd` then exceeds any budget. */
   unpricedOption?: string;
 };
 
-/** How a key stands, all gateways together. */
+/** Use of a key's limits across all gateways. */
 export type LimitState = {
-  /** The database's clock, which is everybody's. */
+  /** By the database's clock, which all gateways share. */
   nowMs: number;
-  /** Those that count, in order of time. */
+  /** Active slots, oldest first. */
   slots: readonly RateSlot[];
-  /** What calls of the budget's period that have ended did cost. */
+  /** Cost of ended calls in the budget's period. */
   spent: Pico;
   /** Reserved for calls under way. */
   held: Pico;
@@ -37,31 +37,31 @@ export type LimitRefusal = {
   type: "rate_limited" | "budget_exhausted";
   limit: "requests" | "tokens" | "calls" | "budget" | "reserved";
   retryAfterSeconds: number;
-  /** `x-ratelimit-*`, in the form that OpenAI gives them. */
+  /** `x-ratelimit-*`, as OpenAI formats them. */
   headers: Record<string, string>;
 };
 
-/** What is booked for a call that is let through. */
+/** What is reserved for an admitted call. */
 export type Reservation = { tokens: number; usd: Pico };
 
 export type LimitDecision = { refusal: LimitRefusal } | { reservation: Reservation; state: LimitState };
 
 type LimitInput = { limits: KeyLimits; period: BudgetPeriod; state: LimitState; demand: LimitDemand };
 
-/** Whether a call is let through, and how the key stands after that. Nothing is booked for one that is not. */
+/** Admits or refuses a call. Nothing is reserved for a refused one. */
 export function decideLimits(scene: LimitInput): LimitDecision {
-  const { limits, state: standing, demand: ask } = scene;
-  const tokens = Math.min(ask.tokens, limits.tokens_per_minute ?? ask.tokens);
+  const { limits, state, demand } = scene;
+  const tokens = Math.min(demand.tokens, limits.tokens_per_minute ?? demand.tokens);
   const usd = reservable(scene);
   const refused = refusalOf(scene, tokens, usd);
   if (refused) return { refusal: { ...refused, headers: rateHeaders(scene) } };
   return {
     reservation: { tokens, usd: usd ?? 0n },
     state: {
-      ...standing,
-      slots: withReservation(standing.slots, { slot: rateSlotAt(standing.nowMs), requests: 1, tokens }),
-      held: standing.held + (usd ?? 0n),
-      calls: standing.calls + 1,
+      ...state,
+      slots: withReservation(state.slots, { slot: rateSlotAt(state.nowMs), requests: 1, tokens }),
+      held: state.held + (usd ?? 0n),
+      calls: state.calls + 1,
     },
   };
 }
@@ -71,15 +71,15 @@ function refusalOf(
   tokens: number,
   usd: Pico | null,
 ): Omit<LimitRefusal, "headers"> | null {
-  const { limits, period, state: standing, demand: ask } = scene;
-  const { nowMs, slots } = standing;
-  if (limits.budget_usd !== undefined && standing.spent + ask.minimumUsd > parsePico(limits.budget_usd)) {
+  const { limits, period, state, demand } = scene;
+  const { nowMs, slots } = state;
+  if (limits.budget_usd !== undefined && state.spent + demand.minimumUsd > parsePico(limits.budget_usd)) {
     const retryAfterSeconds = secondsUntil(Date.parse(period.to), nowMs);
     return { type: "budget_exhausted", limit: "budget", retryAfterSeconds };
   }
   const limited = (limit: LimitRefusal["limit"], retryAfterSeconds = 1) =>
     ({ type: "rate_limited", limit, retryAfterSeconds }) as const;
-  if (standing.calls >= (limits.concurrency ?? Number.POSITIVE_INFINITY)) return limited("calls");
+  if (state.calls >= (limits.concurrency ?? Number.POSITIVE_INFINITY)) return limited("calls");
   for (const [unit, limit, need] of [
     ["requests", limits.requests_per_minute, 1],
     ["tokens", limits.tokens_per_minute, tokens],
@@ -91,14 +91,14 @@ function refusalOf(
 }
 
 /**
- * What is reserved for the call: its bound; what is left of the budget where that is less and nobody bounds the answer;
- * null where it does not fit beside the calls under way.
+ * The amount to reserve: the call's maximum cost, or the rest of the budget if that is less and the answer is unbounded.
+ * Null: it does not fit beside the running calls.
  */
-function reservable({ limits, state: standing, demand: ask }: LimitInput): Pico | null {
+function reservable({ limits, state, demand }: LimitInput): Pico | null {
   if (limits.budget_usd === undefined) return 0n;
-  const left = parsePico(limits.budget_usd) - standing.spent - standing.held;
-  if (ask.usd <= left) return ask.usd;
-  return ask.minimumUsd < ask.usd && ask.minimumUsd <= left ? left : null;
+  const left = parsePico(limits.budget_usd) - state.spent - state.held;
+  if (demand.usd <= left) return demand.usd;
+  return demand.minimumUsd < demand.usd && demand.minimumUsd <= left ? left : null;
 }
 
 const total = (slots: readonly RateSlot[], unit: "requests" | "tokens"): number =>
@@ -111,14 +111,14 @@ function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
   return [...slots.slice(0, -1), both];
 }
 
-function rateHeaders({ limits, state: standing, demand: ask }: LimitInput): Record<string, string> {
+function rateHeaders({ limits, state, demand }: LimitInput): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [unit, limit, need] of [
     ["requests", limits.requests_per_minute, 1],
-    ["tokens", limits.tokens_per_minute, ask.tokens],
+    ["tokens", limits.tokens_per_minute, demand.tokens],
   ] as const) {
     if (limit === undefined) continue;
-    const { slots, nowMs } = standing;
+    const { slots, nowMs } = state;
     const remaining = Math.max(0, limit - total(slots, unit));
     const seconds = remaining >= need ? 0 : secondsUntilCapacity(slots, unit, { limit, need, nowMs });
     headers[`x-ratelimit-limit-${unit}`] = String(limit);

@@ -2,20 +2,20 @@ import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import type { LimitDemand, LimitState, Reservation } from "./decide.ts";
 import { type Pico, parsePico } from "./money.ts";
 
-/** What a process may let through of a key's calls while the database cannot be reached. */
+/** What a process may admit of a key's calls while the database is unreachable. */
 export type Lease = {
-  /** Booked in the database for this process alone. */
+  /** Reserved in the database for this process. */
   usd: Pico;
-  /** Beyond what is counted there: all processes' together are a twentieth of a minute's limit. */
+  /** On top of what the database counts: all processes together get a twentieth of the limit per minute. */
   requests: number;
   tokens: number;
 };
 
-/** Part of what is left of a budget that a process keeps for itself, as a divisor. */
+/** A process leases this fraction of the remaining budget, as a divisor. */
 const BUDGET_PARTS = 50n;
 const RATE_PARTS = 20;
 
-/** The money that a process keeps of what is left of a budget: nothing of one that is half gone. */
+/** The part of the remaining budget that a process leases; nothing once half is gone. */
 export function leaseUsd(limits: KeyLimits, { spent, held }: LimitState): Pico {
   if (limits.budget_usd === undefined) return 0n;
   const budget = parsePico(limits.budget_usd);
@@ -23,23 +23,23 @@ export function leaseUsd(limits: KeyLimits, { spent, held }: LimitState): Pico {
   return left * 2n > budget ? left / BUDGET_PARTS : 0n;
 }
 
-/** A minute's allowance beyond what is counted, for one of `replicas` processes. */
+/** One process's allowance per minute on top of what is counted, with `replicas` processes. */
 export const leaseAllowance = (limits: KeyLimits, replicas: number): Pick<Lease, "requests" | "tokens"> => ({
   requests: Math.floor((limits.requests_per_minute ?? 0) / (RATE_PARTS * replicas)),
   tokens: Math.floor((limits.tokens_per_minute ?? 0) / (RATE_PARTS * replicas)),
 });
 
 /**
- * What is left of a lease after a call; null where the call does not fit into it. `slotsFree` are places for calls at
- * once that this process still holds though the calls have ended.
+ * The lease after admitting a call; null if the call does not fit. `slotsFree`: concurrency slots that this process
+ * still holds for ended calls.
  */
 export function drawFromLease(
   lease: Lease,
-  { limits, ask, slotsFree }: { limits: KeyLimits; ask: LimitDemand; slotsFree: number },
+  { limits, demand, slotsFree }: { limits: KeyLimits; demand: LimitDemand; slotsFree: number },
 ): { lease: Lease; booking: Reservation } | null {
-  const usd = limits.budget_usd === undefined ? 0n : ask.usd;
+  const usd = limits.budget_usd === undefined ? 0n : demand.usd;
   const requests = limits.requests_per_minute === undefined ? 0 : 1;
-  const tokens = limits.tokens_per_minute === undefined ? 0 : ask.tokens;
+  const tokens = limits.tokens_per_minute === undefined ? 0 : demand.tokens;
   const fits =
     usd <= lease.usd &&
     requests <= lease.requests &&

@@ -1,7 +1,4 @@
-/**
- * Money that is reserved: whole millionths of a millionth of a dollar, as BigInt. What is reserved or spent is rounded up
- * to that, a budget down, so rounding never lets more through.
- */
+/** Picodollars (10^-12 USD). Costs and reservations are rounded up, budgets down, so rounding never admits more. */
 export type Pico = bigint;
 
 const PLACES = 12;

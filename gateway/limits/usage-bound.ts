@@ -1,6 +1,6 @@
 import type { SurfaceName } from "../surface-facts.ts";
 
-/** A call's body as far as its size tells what it may use. */
+/** What bounds a call's usage: the size and the members of its body. */
 export type RequestSize = {
   surface: SurfaceName;
   bytes: number;
@@ -10,25 +10,25 @@ export type RequestSize = {
   member(name: string): unknown;
 };
 
-/** What a call may use at most. */
+/** The most that a call can use. */
 export type UsageBound = {
   inputTokens: number;
   outputTokens: number;
   images: number;
   characters: number;
   documents: number;
-  /** False: nobody says how long an answer may get, and `outputTokens` is as much as any model of today writes. */
+  /** False: nothing limits the answer, and `outputTokens` is as much as any current model writes. */
   outputBounded: boolean;
 };
 
-/** Tokens that a message costs besides its text: names of roles and separators. */
+/** Tokens per message besides its text: role names and separators. */
 const TOKENS_PER_MESSAGE = 16;
-/** Input that is not in the body, of a model whose limit nobody knows. */
+/** Input outside the body, for models with an unknown context window. */
 const INPUT_UNKNOWN_TOKENS = 1_048_576;
-/** As much as any model of today writes in one answer. */
+/** As much as any current model writes in one answer. */
 const OUTPUT_TOKENS_MAX = 131_072;
 
-/** Parts of messages that are nothing but their text. Whatever is not among them may be an image, a sound or a file. */
+/** Types of message parts that are pure text. Any other may be an image, audio or a file. */
 const TEXT_TYPES = new Set([
   "text",
   "input_text",
@@ -47,12 +47,12 @@ const TEXT_TYPES = new Set([
   "ephemeral",
 ]);
 
-/** Members that bring in what is kept elsewhere: earlier turns, templates, files. */
+/** Members that refer to input kept elsewhere: earlier turns, templates, files. */
 const REFERENCES = ["previous_response_id", "conversation", "prompt", "container", "mcp_servers"];
 
-/** Surfaces of which a model writes the answer: only their `outputTokens` are not 0. */
+/** Surfaces on which a model writes the answer. */
 const WRITING = new Set<SurfaceName>(["chat.completions", "messages", "responses"]);
-/** Surfaces that are paid by something else than the text that they are sent. */
+/** Surfaces without billed output tokens. */
 const PIECES = new Set<SurfaceName>([
   "embeddings",
   "moderations",
@@ -66,17 +66,17 @@ const PIECES = new Set<SurfaceName>([
  * that the model takes in where the body refers to something that is not text; and as much output as the client allows,
  * else as the model can write. `contextTokens` is null where nobody knows the model's limit.
  */
-export function usageBound(asked: RequestSize, contextTokens: number | null): UsageBound {
-  const turns = [asked.member("messages"), asked.member("input"), asked.member("system")];
-  const text = asked.bytes + TOKENS_PER_MESSAGE * turns.reduce<number>((sum, list) => sum + countOf(list), 0);
-  const beyond = asked.uploaded || refersElsewhere(asked) || turns.some((list) => hasMore(list, 0));
-  const output = outputOf(asked, contextTokens);
+export function usageBound(size: RequestSize, contextTokens: number | null): UsageBound {
+  const turns = [size.member("messages"), size.member("input"), size.member("system")];
+  const text = size.bytes + TOKENS_PER_MESSAGE * turns.reduce<number>((sum, list) => sum + countOf(list), 0);
+  const unbounded = size.uploaded || refersElsewhere(size) || turns.some((list) => hasNonText(list, 0));
+  const output = outputOf(size, contextTokens);
   return {
-    inputTokens: beyond ? Math.max(text, contextTokens ?? INPUT_UNKNOWN_TOKENS) : text,
+    inputTokens: unbounded ? Math.max(text, contextTokens ?? INPUT_UNKNOWN_TOKENS) : text,
     ...output,
-    images: asked.surface.startsWith("images.") ? wholeOr(asked.member("n"), 1) : 0,
-    characters: asked.surface === "audio.speech" ? textLength(asked.member("input")) : 0,
-    documents: Math.max(1, countOf(asked.member("documents"))),
+    images: size.surface.startsWith("images.") ? wholeOr(size.member("n"), 1) : 0,
+    characters: size.surface === "audio.speech" ? textLength(size.member("input")) : 0,
+    documents: Math.max(1, countOf(size.member("documents"))),
   };
 }
 
@@ -86,10 +86,10 @@ const wholeOr = (value: unknown, otherwise: number): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise;
 
 function outputOf(
-  asked: RequestSize,
+  size: RequestSize,
   contextTokens: number | null,
 ): Pick<UsageBound, "outputTokens" | "outputBounded"> {
-  const { surface, member } = asked;
+  const { surface, member } = size;
   if (PIECES.has(surface)) return { outputTokens: 0, outputBounded: true };
   const choices = surface === "chat.completions" ? wholeOr(member("n"), 1) : 1;
   const allowed = WRITING.has(surface)
@@ -104,15 +104,15 @@ function outputOf(
 const refersElsewhere = ({ surface, member }: RequestSize): boolean =>
   WRITING.has(surface) && REFERENCES.some((name) => member(name) !== undefined && member(name) !== null);
 
-/** Deeper than any message is nested. */
+/** Deeper than any real message is nested. */
 const DEPTH_MAX = 16;
 
-/** Whether something in a list of messages may be more than its text: a part of a type that is not known as text. */
-function hasMore(value: unknown, depth: number): boolean {
+/** Whether a list of messages holds a part that may be more than text. */
+function hasNonText(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth > DEPTH_MAX) return true;
-  if (Array.isArray(value)) return value.some((one) => hasMore(one, depth + 1));
-  const { type } = value as { type?: unknown };
+  if (Array.isArray(value)) return value.some((one) => hasNonText(one, depth + 1));
+  const type = "type" in value ? value.type : undefined;
   if (typeof type === "string" && !TEXT_TYPES.has(type)) return true;
-  return Object.values(value).some((one) => hasMore(one, depth + 1));
+  return Object.values(value).some((one) => hasNonText(one, depth + 1));
 }

@@ -1,9 +1,9 @@
-/** Calls and tokens let through in one slot. */
+/** Calls and tokens admitted in one slot. */
 export type RateSlot = { slot: number; requests: number; tokens: number };
 
-/** Length of a slot: what a minute's end is known to. */
+/** Length of a slot: the resolution of the sliding minute. */
 export const SLOT_MS = 250;
-/** A slot counts for a minute after its last moment, so no minute however placed sees more than is allowed. */
+/** A slot counts for a minute after its end, so no minute, wherever it starts, exceeds the limit. */
 export const SLOTS_COUNTED = 60_000 / SLOT_MS;
 
 export const rateSlotAt = (nowMs: number): number => Math.floor(nowMs / SLOT_MS);
@@ -11,13 +11,13 @@ export const rateSlotAt = (nowMs: number): number => Math.floor(nowMs / SLOT_MS)
 /** When a slot stops counting. */
 const freeAtMs = (slot: number): number => (slot + SLOTS_COUNTED + 1) * SLOT_MS;
 
-/** What of `slots` still counts at `nowMs`, in order of time. */
+/** The slots that still count at `nowMs`, oldest first. */
 export const activeSlots = (slots: readonly RateSlot[], nowMs: number): RateSlot[] =>
   slots.filter(({ slot }) => freeAtMs(slot) > nowMs).toSorted((a, b) => a.slot - b.slot);
 
 /**
- * Whole seconds, at least 1, until `need` more fit below `limit`. `slots` are those that count, in order of time; what
- * exceeds the limit by itself waits for an empty minute.
+ * Whole seconds, at least 1, until `need` more fit below `limit`. `slots` are the active ones, oldest first. A need above
+ * the limit waits for an empty minute.
  */
 export function secondsUntilCapacity(
   slots: readonly RateSlot[],
@@ -36,10 +36,9 @@ export function secondsUntilCapacity(
 export const secondsUntil = (atMs: number, nowMs: number): number =>
   Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 
-/** A budget's period in UTC, as dates: `from` is its first day, `to` the day after its last. */
+/** A budget's period as UTC dates: from `from` until before `to`. */
 export type BudgetPeriod = { from: string; to: string };
 
-/** The period that an instant lies in. */
 export function budgetPeriodAt(period: "day" | "month", at: Date): BudgetPeriod {
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
   const dates =

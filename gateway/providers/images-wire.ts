@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { nameOf, objectOf, type ProviderObject, parseObject, sumOf } from "./provider-json.ts";
+import { addUsage, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
@@ -24,7 +24,8 @@ export const IMAGES_WIRE: Wire = {
       shown.content ||= completed || type.endsWith(".partial_image");
       shown.model ??= nameOf(event["model"]);
       if (!completed) return;
-      shown.usage = { ...added(shown.usage, tokensIn(event)), images: (shown.usage.images ?? 0) + 1 };
+      // Each completed image reports its own tokens.
+      shown.usage = addUsage(shown.usage, { ...tokensIn(event), images: 1 });
     },
   }),
   mayBeUsageOnly: () => false,
@@ -34,16 +35,4 @@ export const IMAGES_WIRE: Wire = {
 function tokensIn(told: ProviderObject): Usage {
   const usage = objectOf(told["usage"]);
   return usage ? responsesUsage(usage) : NO_USAGE;
-}
-
-/** Each completed image tells the tokens of its own. */
-function added(a: Usage, b: Usage): Usage {
-  const sum = (count: keyof Usage) =>
-    a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
-  return {
-    ...NO_USAGE,
-    uncachedInputTokens: sum("uncachedInputTokens"),
-    cacheReadTokens: sum("cacheReadTokens"),
-    outputTokens: sum("outputTokens"),
-  };
 }

@@ -1,39 +1,49 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, listOf, nameOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
+import {
+  addUsage,
+  countOf,
+  listOf,
+  nameOf,
+  objectOf,
+  type ProviderObject,
+  partOf,
+  sumOf,
+} from "./provider-json.ts";
 
-/** What `usage.iterations` may hold that the counts of the whole answer leave out, though it is billed (Anthropic's API). */
+/** Iterations that the counts of the whole answer leave out, though they are billed (Anthropic's API). */
 const COMPACTION = "compaction";
 const FALLBACK = "fallback_message";
-/** Types of iterations of which every token is in the record. */
+/** Types of iterations whose tokens are all recorded. */
 const COUNTED = new Set<unknown>(["message", FALLBACK, COMPACTION]);
 
-const iterationsOf = (told: ProviderObject): ProviderObject[] =>
-  listOf(told["iterations"])
+const iterationsOf = (usage: ProviderObject): ProviderObject[] =>
+  listOf(usage["iterations"])
     .map(objectOf)
     .filter((one) => one !== null);
 
 /**
- * Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. What
- * summing up an earlier context used is told in `iterations` alone, and belongs to the call.
+ * Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. The
+ * tokens that compacting an earlier context took are in `iterations` alone, and belong to the call.
  */
-export function messagesUsage(told: ProviderObject): Usage {
-  const compactions = iterationsOf(told).filter(({ type }) => type === COMPACTION);
-  return compactions.map(tokensOf).reduce(together, {
-    ...tokensOf(told),
-    webSearches: countOf(objectOf(told["server_tool_use"])?.["web_search_requests"]),
-  });
+export function messagesUsage(usage: ProviderObject): Usage {
+  const compactions = iterationsOf(usage).filter(({ type }) => type === COMPACTION);
+  const whole = {
+    ...tokensOf(usage),
+    webSearches: countOf(objectOf(usage["server_tool_use"])?.["web_search_requests"]),
+  };
+  return compactions.map(tokensOf).reduce(withCompaction, whole);
 }
 
-/** Whether more is billed than is counted here: an adviser's tokens, say, which have the price of another model. */
-export const billsMore = (told: ProviderObject): boolean =>
-  iterationsOf(told).some(({ type }) => !COUNTED.has(type));
+/** Whether more is billed than is counted here, such as an adviser's tokens, which have another model's price. */
+export const billsMore = (usage: ProviderObject): boolean =>
+  iterationsOf(usage).some(({ type }) => !COUNTED.has(type));
 
-function tokensOf(told: ProviderObject): Usage {
-  const input = countOf(told["input_tokens"]);
-  const cacheRead = countOf(told["cache_read_input_tokens"]);
-  const written = writesOf(told);
-  const output = countOf(told["output_tokens"]);
-  const thinking = countOf(objectOf(told["output_tokens_details"])?.["thinking_tokens"]);
+function tokensOf(usage: ProviderObject): Usage {
+  const input = countOf(usage["input_tokens"]);
+  const cacheRead = countOf(usage["cache_read_input_tokens"]);
+  const written = writesOf(usage);
+  const output = countOf(usage["output_tokens"]);
+  const thinking = countOf(objectOf(usage["output_tokens_details"])?.["thinking_tokens"]);
   const believable = sumOf(input, cacheRead, written.fiveMinutes, written.hour) !== null;
   return {
     ...NO_USAGE,
@@ -46,32 +56,29 @@ function tokensOf(told: ProviderObject): Usage {
   };
 }
 
-function together(a: Usage, b: Usage): Usage {
-  const whole = (count: keyof Usage) =>
-    a[count] === null || b[count] === null ? null : sumOf(a[count], b[count]);
-  const part = (count: keyof Usage) =>
-    a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
+/** An input or output that either of the two leaves out is unknown as a whole. */
+function withCompaction(whole: Usage, compaction: Usage): Usage {
+  const sum = addUsage(whole, { ...compaction, reasoningTokens: null });
+  const sumOfBoth = (count: keyof Usage) =>
+    whole[count] === null || compaction[count] === null ? null : sum[count];
   return {
-    ...a,
-    uncachedInputTokens: whole("uncachedInputTokens"),
-    cacheReadTokens: part("cacheReadTokens"),
-    cacheWrite5mTokens: part("cacheWrite5mTokens"),
-    cacheWrite1hTokens: part("cacheWrite1hTokens"),
-    outputTokens: whole("outputTokens"),
+    ...sum,
+    uncachedInputTokens: sumOfBoth("uncachedInputTokens"),
+    outputTokens: sumOfBoth("outputTokens"),
   };
 }
 
-/** `cache_creation_input_tokens` is the sum; what the split does not name was kept for 5 minutes, the default. */
-function writesOf(told: ProviderObject): { fiveMinutes: number | null; hour: number | null } {
-  const split = objectOf(told["cache_creation"]);
-  const total = countOf(told["cache_creation_input_tokens"]);
+/** `cache_creation_input_tokens` is the sum; what the split leaves out was kept for 5 minutes, the default. */
+function writesOf(usage: ProviderObject): { fiveMinutes: number | null; hour: number | null } {
+  const split = objectOf(usage["cache_creation"]);
+  const total = countOf(usage["cache_creation_input_tokens"]);
   const hour = countOf(split?.["ephemeral_1h_input_tokens"]);
   const fiveMinutes = countOf(split?.["ephemeral_5m_input_tokens"]);
   const consistent = total !== null && total >= (hour ?? 0);
   return { fiveMinutes: consistent ? total - (hour ?? 0) : fiveMinutes, hour };
 }
 
-/** Tiers of Anthropic's at which the list's prices hold. */
+/** Anthropic's tiers to which the list's prices apply. */
 const USUAL_TIERS = new Set<string | null>([null, "standard"]);
 
 /**

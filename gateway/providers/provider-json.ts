@@ -1,14 +1,15 @@
 import { parseLabel } from "#shared/labels.ts";
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
 
 /** A JSON object that a provider sent. */
 export type ProviderObject = { readonly [member: string]: unknown };
 
-/** Largest count that is believed: what a Postgres `integer` holds. */
+/** Largest accepted count: what a Postgres `integer` holds. */
 const COUNT_MAX = 2_147_483_647;
 
 const decoder = new TextDecoder();
 
-/** The JSON object that the bytes write, or null: damaged or foreign text tells nothing. */
+/** The JSON object in the bytes; null for anything else, damaged text included. */
 export function parseObject(bytes: Uint8Array): ProviderObject | null {
   try {
     return objectOf(JSON.parse(decoder.decode(bytes)));
@@ -18,11 +19,12 @@ export function parseObject(bytes: Uint8Array): ProviderObject | null {
 }
 
 export const objectOf = (value: unknown): ProviderObject | null =>
+  // What is neither a primitive, null nor a list has members by name.
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ProviderObject) : null;
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A whole number from 0 to `COUNT_MAX`, else null: a figure that cannot be a count was not told. */
+/** A whole number from 0 to `COUNT_MAX`, else null. */
 export const countOf = (value: unknown): number | null =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= COUNT_MAX ? value : null;
 
@@ -36,6 +38,19 @@ export function sumOf(...counts: (number | null)[]): number | null {
   return sum <= COUNT_MAX ? sum : null;
 }
 
-/** A part of a whole: null where it was not told or is larger than the whole, so cannot be a part of it. */
+/** The sum of one count of two usages; null where neither has it, or where it is larger than a count may be. */
+const sumOfCount = (a: Usage, b: Usage, count: keyof Usage): number | null =>
+  a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
+
+/** Two usages added up. A count that only one of them has is that one's. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum = { ...NO_USAGE };
+  for (const count in sum) if (isCount(count)) sum[count] = sumOfCount(a, b, count);
+  return sum;
+}
+
+const isCount = (name: string): name is keyof Usage => Object.hasOwn(NO_USAGE, name);
+
+/** A part of a whole: null where it is unknown or larger than the whole. */
 export const partOf = (part: number | null, whole: number | null): number | null =>
   part !== null && whole !== null && part <= whole ? part : null;

@@ -6,17 +6,17 @@ import type { AutoCandidates, AutoChoice } from "./auto.ts";
 /** What routing reads of a call. */
 export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "model" | "routeMember">;
 
-/** What routing must be told about the tables that it does not read itself. */
+/** Lookups in tables that routing does not read itself. */
 export type RoutingLookups = {
   /** Whether the price list has the model for the provider's kind. */
   knowsModel(provider: Provider, model: string): boolean;
-  /** Whether the provider takes that format as it is; some take several. */
+  /** Whether the provider supports that wire natively; some support several. */
   supportsWire(provider: Provider, wire: WireName): boolean;
-  /** The format of the provider's that a call of the surface can be translated into; null where there is none. */
+  /** The provider's wire that a call of the surface can be translated into; null where there is none. */
   translatableWire(provider: Provider, surface: SurfaceName): WireName | null;
-  /** Chooses for `auto`; null where nothing classifies, then the default route answers. */
+  /** Chooses for `auto`; null without a classifier, then the default route answers. */
   classify: Classify | null;
 };
 
-/** Chooses for `auto` from what the key may use on the surface. Null is no opinion. */
+/** Chooses for `auto` among the routes that the key may use on the surface; null: undecided. */
 export type Classify = (call: RoutedCall, offer: AutoCandidates) => AutoChoice | null;

@@ -5,9 +5,9 @@ import type { RoutingLookups } from "./lookups.ts";
 import type { Candidate, Targets } from "./targets.ts";
 
 /**
- * The targets and the format that each is called in: the surface's own where the provider speaks it, because then the
- * bytes go as they came; else one that the call can be translated into. A fallback that takes neither is left out.
- * @throws GatewayError invalid_request when the first choice takes neither.
+ * The targets with the wire that each is called on: the surface's own if the provider supports it, so that the bytes pass
+ * unchanged; else one that the call can be translated into. A fallback that supports neither is left out.
+ * @throws GatewayError invalid_request if the first target supports neither.
  */
 export function supportedTargets(
   surface: SurfaceName,
@@ -18,16 +18,16 @@ export function supportedTargets(
   }: Pick<RoutingLookups, "supportsWire" | "translatableWire">,
 ): Choice["targets"] {
   const { path, wire } = SURFACES[surface];
-  const spoken = (candidate: Candidate): Target | null => {
-    const spokenWire = speaks(candidate.provider, wire) ? wire : translated(candidate.provider, surface);
-    return spokenWire && { ...candidate, wire: spokenWire };
+  const onWire = (candidate: Candidate): Target | null => {
+    const targetWire = speaks(candidate.provider, wire) ? wire : translated(candidate.provider, surface);
+    return targetWire && { ...candidate, wire: targetWire };
   };
-  const target = spoken(first);
+  const target = onWire(first);
   if (!target) {
     throw new GatewayError(
       "invalid_request",
       `The route's provider speaks another format than ${path}, and the call cannot be translated into it.`,
     );
   }
-  return [target, ...fallbacks.flatMap((fallback) => spoken(fallback) ?? [])];
+  return [target, ...fallbacks.flatMap((fallback) => onWire(fallback) ?? [])];
 }

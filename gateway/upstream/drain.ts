@@ -1,9 +1,9 @@
-/** Bounds of reading on for a client that left (decision: An abandoned call is read to its end). */
+/** Bounds of draining an answer whose client has left (decision: An abandoned call is read to its end). */
 export const DRAIN = { atOnceMax: 64, msMax: 120_000, bytesMax: 8 * 1024 * 1024 } as const;
 
-/** How many answers are being read to their end without a client. */
+/** Limits how many answers are drained at once. */
 export type DrainPool = {
-  /** False when the pool is full: the caller then gives the answer up. */
+  /** False when the pool is full: the caller then aborts the answer. */
   enter(): boolean;
   leave(): void;
   running(): number;

@@ -1,6 +1,6 @@
 import { type ErrorType, GatewayError } from "../errors.ts";
 
-/** Codes of Bun and of the system for failures that come before a request is sent, whoever watched the connection. */
+/** Error codes of Bun and the system for failures before a request is sent. */
 const NOT_SENT = new Set([
   "ConnectionRefused",
   "ECONNREFUSED",
@@ -12,13 +12,13 @@ const NOT_SENT = new Set([
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "";
 
-/** Whether a sending failed before there was a connection. */
+/** Whether a request failed before there was a connection. */
 export const neverSent = (cause: unknown): boolean => NOT_SENT.has(codeOf(cause));
 
 /**
- * The error type of a rejected sending. `upstream_unreachable` means that the provider never got the request: its
- * name, its port, its certificate, or the time that connecting took. Once the request may have been `sent`, any other
- * failure, a reset above all, leaves open what the provider made of it, and is `upstream_broken`.
+ * The error type of a failed request. `upstream_unreachable`: the provider never got it (name, port, certificate or
+ * connect timeout). Once it may have been `sent`, any other failure leaves open whether the provider processed it, and
+ * is `upstream_broken`.
  */
 export function failureOf(cause: unknown, sent: boolean): ErrorType {
   if (cause instanceof GatewayError) return cause.type;

@@ -3,11 +3,11 @@ import type { Clock } from "#shared/clock.ts";
 /** Silence allowed between two chunks of a provider. */
 export const GAP_MS = 300_000;
 
-/** Something that must move on before its deadline; `expire` ends it. `place` is the watchdog's own. */
+/** Something that must make progress before its deadline; `expire` ends it. `place` belongs to the watchdog. */
 export type Watched = { deadlineMs: number; expire: () => void; place?: number | undefined };
 
 export type Watchdog = {
-  /** Watches until `release`; move `deadlineMs` (monotonic milliseconds) on as progress is made. */
+  /** Watches until `release`; the caller extends `deadlineMs` (monotonic milliseconds) as progress is made. */
   watch(watched: Watched): void;
   release(watched: Watched): void;
   close(): void;

@@ -129,7 +129,7 @@ describe("a budget", () => {
         for (const usd of costs) {
           const rest = drawFromLease(lease, {
             limits: { budget_usd: "1" },
-            ask: asking({ usd }),
+            demand: asking({ usd }),
             slotsFree: 0,
           });
           if (!rest) continue;

@@ -1,54 +1,54 @@
 import type { CallSettlement, LimitStore } from "./limit-store.ts";
 
-/** The calls that may be held in the database for this process, and how their ends get there. */
+/** Calls with a reservation of this process, and how their settlements reach the database. */
 export type CallSettlements = {
   begin(callId: string): void;
-  /** Nothing is held for the call, or nothing more. */
+  /** Nothing is reserved for the call any more. */
   forget(callId: string): void;
-  /** Tells the database, now or once it can be reached; waits for that half a second at most, and never rejects. */
-  settle(ended: CallSettlement): Promise<void>;
-  /** Tells what could not be told before. */
+  /** Settles now, or once the database is reachable. Waits at most half a second, and never rejects. */
+  settle(settlement: CallSettlement): Promise<void>;
+  /** Writes what could not be written before. */
   retry(): Promise<void>;
   running(): string[];
-  /** Calls of a key that have ended but are still held. */
+  /** Ended calls of a key whose settlement is still to be written. */
   unsettled(keyId: string): number;
 };
 
-/** Longest that the end of an answer waits for its reservation to be given back. */
+/** The longest that the end of an answer waits for its settlement. */
 const END_MS = 500;
 
 export function createSettlements(
   store: Pick<LimitStore, "end">,
-  touch: { reachable(): boolean; onResult(error: unknown): void },
+  connectivity: { reachable(): boolean; onResult(error: unknown): void },
 ): CallSettlements {
   const running = new Set<string>();
-  const untold = new Map<string, CallSettlement>();
+  const unsettled = new Map<string, CallSettlement>();
 
-  async function write(ended: CallSettlement): Promise<void> {
-    await store.end(ended);
-    untold.delete(ended.callId);
-    running.delete(ended.callId);
+  async function write(settlement: CallSettlement): Promise<void> {
+    await store.end(settlement);
+    unsettled.delete(settlement.callId);
+    running.delete(settlement.callId);
   }
 
   return {
     begin: (callId) => void running.add(callId),
     forget: (callId) => void running.delete(callId),
-    async settle(ended) {
-      // Told late, the tokens of a minute that is over are of no interest.
-      untold.set(ended.callId, { ...ended, tokensDelta: 0 });
-      if (!touch.reachable()) return;
-      const telling = write(ended).catch(touch.onResult);
+    async settle(settlement) {
+      // If written late, the minute whose tokens it corrects is over.
+      unsettled.set(settlement.callId, { ...settlement, tokensDelta: 0 });
+      if (!connectivity.reachable()) return;
+      const writing = write(settlement).catch(connectivity.onResult);
       let timer: Timer | undefined;
-      const enough = new Promise<void>((resolve) => {
+      const timeout = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, END_MS);
       });
-      await Promise.race([telling, enough]);
+      await Promise.race([writing, timeout]);
       clearTimeout(timer);
     },
     async retry() {
-      for (const ended of [...untold.values()]) await write(ended);
+      for (const settlement of [...unsettled.values()]) await write(settlement);
     },
     running: () => [...running],
-    unsettled: (keyId) => [...untold.values()].filter((ended) => ended.keyId === keyId).length,
+    unsettled: (keyId) => [...unsettled.values()].filter((settlement) => settlement.keyId === keyId).length,
   };
 }

@@ -11,21 +11,21 @@ import { rateSlotAt } from "../../limits/window.ts";
 import { createLeaseBalance, type LeaseBalance } from "./lease-balance.ts";
 import type { LimitAccount, LimitStore, ReservationPlan, ReservedCall } from "./limit-store.ts";
 
-/** A call that wants to be let through. */
+/** A call to be admitted. */
 type QueuedCall = { callId: string; startedAt: string; limits: KeyLimits; demand: LimitDemand };
 
-/** `leased`: booked in this process only. `slot`: when its tokens were booked. */
+/** `leased`: reserved in this process only. `slot`: the rate slot that counts its tokens. */
 type QueueAnswer =
-  | { kind: "granted"; booking: Reservation; slot: number; leased: boolean }
+  | { kind: "granted"; reservation: Reservation; slot: number; leased: boolean }
   | { kind: "refused"; refusal: LimitRefusal }
   | { kind: "away" };
 
-/** A key's calls in one process: asked for together, one question to the database at a time. */
+/** A key's calls in one process: admitted in batches, one database query at a time. */
 export type KeyQueue = {
-  request(asking: QueuedCall): Promise<QueueAnswer>;
-  /** A call that was let through on the lease has ended. */
+  request(call: QueuedCall): Promise<QueueAnswer>;
+  /** A call admitted on the lease has ended. */
   leasedEnded(callId: string): void;
-  /** Idle for so long that its lease is given back. */
+  /** Idle long enough for its lease to be returned. */
   idle(): boolean;
 };
 
@@ -34,66 +34,65 @@ export type KeyQueueDeps = {
   store: Pick<LimitStore, "reserve">;
   clock: Clock;
   replicas(): number;
-  /** Whether to ask the database at all, and what came of it: null, or why it could not be asked. */
   reachable(): boolean;
   onResult(error: unknown): void;
-  /** False when this process has been out of touch for so long that others may take what it holds. */
+  /** False after so long without a heartbeat that other processes may take what this one holds. */
   leasesValid(): boolean;
-  /** Places for calls at once that are still booked for this process though the calls have ended. */
+  /** Concurrency slots that are still reserved for ended calls of this process. */
   slotsFree(): number;
 };
 
-/** Calls asked for in one question. */
-const TOGETHER_MAX = 200;
+/** Calls admitted with one query. */
+const BATCH_MAX = 200;
 const IDLE_MS = 15_000;
 
 type WaitingCall = { call: QueuedCall; answer(it: QueueAnswer): void };
 
 export function createKeyQueue(deps: KeyQueueDeps): KeyQueue {
-  const purse = createLeaseBalance(deps.clock);
+  const balance = createLeaseBalance(deps.clock);
   const queue: WaitingCall[] = [];
   let usedAtMs = deps.clock.monotonicMs();
   let busy = false;
 
   async function run(): Promise<void> {
     busy = true;
-    while (queue.length > 0) await answerTogether(deps, purse, queue.splice(0, TOGETHER_MAX));
+    while (queue.length > 0) await answerBatch(deps, balance, queue.splice(0, BATCH_MAX));
     busy = false;
   }
 
   return {
-    request(asking) {
+    request(call) {
       usedAtMs = deps.clock.monotonicMs();
       return new Promise((answer) => {
-        queue.push({ call: asking, answer });
+        queue.push({ call, answer });
         if (!busy) void run();
       });
     },
-    leasedEnded: purse.ended,
-    idle: () => !busy && purse.used().usd === 0n && deps.clock.monotonicMs() - usedAtMs > IDLE_MS,
+    leasedEnded: balance.ended,
+    idle: () => !busy && balance.used().usd === 0n && deps.clock.monotonicMs() - usedAtMs > IDLE_MS,
   };
 }
 
-async function answerTogether(deps: KeyQueueDeps, purse: LeaseBalance, batch: WaitingCall[]): Promise<void> {
-  const answers = await askDatabase(deps, purse, batch);
-  for (const [index, { call: asking, answer }] of batch.entries()) {
-    answer(answers ? (answers[index] ?? { kind: "away" }) : fromLease(deps, purse, asking));
+async function answerBatch(deps: KeyQueueDeps, balance: LeaseBalance, batch: WaitingCall[]): Promise<void> {
+  const answers = await reserveInDatabase(deps, balance, batch);
+  for (const [index, { call, answer }] of batch.entries()) {
+    answer(answers ? (answers[index] ?? { kind: "away" }) : fromLease(deps, balance, call));
   }
 }
 
-/** Null when it cannot be asked. */
-async function askDatabase(
+/** Null when the database cannot be queried. */
+async function reserveInDatabase(
   deps: KeyQueueDeps,
-  purse: LeaseBalance,
+  balance: LeaseBalance,
   batch: WaitingCall[],
 ): Promise<QueueAnswer[] | null> {
   if (!deps.reachable()) return null;
   try {
     let answers: QueueAnswer[] = [];
-    await deps.store.reserve(deps.account, (standing) => {
-      const asked = decideTogether(deps, purse, { batch, standing });
-      answers = asked.answers;
-      return asked.taking;
+    await deps.store.reserve(deps.account, (state) => {
+      const decided = decideBatch(deps, balance, { batch, state });
+      answers = decided.answers;
+      return decided.plan;
     });
     deps.onResult(null);
     return answers;
@@ -103,40 +102,42 @@ async function askDatabase(
   }
 }
 
-type Asked = { batch: WaitingCall[]; standing: LimitState };
+type Batch = { batch: WaitingCall[]; state: LimitState };
 
-/** Decides one after the other; then renews the lease from what is left. */
-function decideTogether(
+/** Decides the calls in order, then renews the lease from what is left. */
+function decideBatch(
   { account, replicas }: KeyQueueDeps,
-  purse: LeaseBalance,
-  { batch, standing: found }: Asked,
-): { answers: QueueAnswer[]; taking: ReservationPlan } {
+  balance: LeaseBalance,
+  { batch, state: found }: Batch,
+): { answers: QueueAnswer[]; plan: ReservationPlan } {
   const limits = batch.at(-1)?.call.limits ?? {};
-  const own = purse.used();
-  const taken: ReservedCall[] = [];
-  let standing = { ...found, held: found.held + own.usd, calls: found.calls + own.calls };
-  const answers = batch.map(({ call: asking }): QueueAnswer => {
-    const verdict = decideLimits({ ...asking, period: account.period, state: standing });
+  const leased = balance.used();
+  const reserved: ReservedCall[] = [];
+  let state = { ...found, held: found.held + leased.usd, calls: found.calls + leased.calls };
+  const answers = batch.map(({ call }): QueueAnswer => {
+    const verdict = decideLimits({ ...call, period: account.period, state });
     if ("refusal" in verdict) return { kind: "refused", refusal: verdict.refusal };
-    standing = verdict.state;
-    taken.push({ ...asking, ...verdict.reservation });
-    return { kind: "granted", booking: verdict.reservation, slot: rateSlotAt(found.nowMs), leased: false };
+    state = verdict.state;
+    reserved.push({ ...call, ...verdict.reservation });
+    return {
+      kind: "granted",
+      reservation: verdict.reservation,
+      slot: rateSlotAt(found.nowMs),
+      leased: false,
+    };
   });
-  const holds = limits.budget_usd !== undefined || limits.concurrency !== undefined;
-  const rated = limits.requests_per_minute !== undefined || limits.tokens_per_minute !== undefined;
-  // Nothing is booked where nothing is let through.
-  const lease = taken.length > 0 ? purse.renew(limits, standing, replicas()) : null;
-  return {
-    answers,
-    taking: { reserved: taken, holdCalls: holds, countRates: rated, lease: holds ? lease : null },
-  };
+  const holdCalls = limits.budget_usd !== undefined || limits.concurrency !== undefined;
+  const countRates = limits.requests_per_minute !== undefined || limits.tokens_per_minute !== undefined;
+  // Without an admitted call nothing is written.
+  const lease = reserved.length > 0 ? balance.renew(limits, state, replicas()) : null;
+  return { answers, plan: { reserved, holdCalls, countRates, lease: holdCalls ? lease : null } };
 }
 
 function fromLease(
-  { leasesValid: leasesGood, slotsFree }: KeyQueueDeps,
-  purse: LeaseBalance,
+  { leasesValid, slotsFree }: KeyQueueDeps,
+  balance: LeaseBalance,
   { callId, limits, demand }: QueuedCall,
 ): QueueAnswer {
-  const booking = leasesGood() ? purse.draw(callId, { limits, ask: demand, slotsFree: slotsFree() }) : null;
-  return booking ? { kind: "granted", booking, slot: 0, leased: true } : { kind: "away" };
+  const reservation = leasesValid() ? balance.draw(callId, { limits, demand, slotsFree: slotsFree() }) : null;
+  return reservation ? { kind: "granted", reservation, slot: 0, leased: true } : { kind: "away" };
 }

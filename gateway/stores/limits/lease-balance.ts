@@ -3,20 +3,23 @@ import type { Clock } from "#shared/clock.ts";
 import type { LimitDemand, LimitState, Reservation } from "../../limits/decide.ts";
 import { drawFromLease, type Lease, leaseAllowance, leaseUsd } from "../../limits/lease.ts";
 
-/** A key's lease in this process, and the calls that it let through on it. */
+/** A key's lease in this process, and the calls admitted on it. */
 export type LeaseBalance = {
-  /** What the calls on the lease hold, beside what the database knows. */
+  /** What the calls on the lease use, on top of what the database knows. */
   used(): { usd: bigint; calls: number };
-  /** The lease anew, from how the key stands; resolves nothing, so the caller books it. Returns what is to be booked. */
-  renew(limits: KeyLimits, standing: LimitState, replicas: number): { usd: bigint; calls: number };
-  /** Lets a call through on the lease; null where it does not fit. */
-  draw(callId: string, call: { limits: KeyLimits; ask: LimitDemand; slotsFree: number }): Reservation | null;
+  /** Renews the lease in memory; returns what the caller must write to the database. */
+  renew(limits: KeyLimits, state: LimitState, replicas: number): { usd: bigint; calls: number };
+  /** Admits a call on the lease; null if it does not fit. */
+  draw(
+    callId: string,
+    call: { limits: KeyLimits; demand: LimitDemand; slotsFree: number },
+  ): Reservation | null;
   /** A call on the lease has ended. */
   ended(callId: string): void;
 };
 
 const MINUTE_MS = 60_000;
-/** A call on the lease counts for so long after its end: until its record is surely in the database. */
+/** A call on the lease counts this long after its end, until its record is surely in the database. */
 const AFTER_MS = 10_000;
 
 export function createLeaseBalance(clock: Clock): LeaseBalance {
@@ -24,7 +27,7 @@ export function createLeaseBalance(clock: Clock): LeaseBalance {
   let lease: Lease = { usd: 0n, requests: 0, tokens: 0 };
   let allowedAtMs = Number.NEGATIVE_INFINITY;
 
-  function own(): { usd: bigint; calls: number } {
+  function used(): { usd: bigint; calls: number } {
     const nowMs = clock.monotonicMs();
     const sum = { usd: 0n, calls: 0 };
     for (const [callId, { usd, endedMs }] of calls) {
@@ -39,20 +42,20 @@ export function createLeaseBalance(clock: Clock): LeaseBalance {
   }
 
   return {
-    used: own,
-    renew(limits, standing, replicas) {
+    used,
+    renew(limits, state, replicas) {
       const nowMs = clock.monotonicMs();
-      lease = { ...lease, usd: leaseUsd(limits, standing) };
-      // Not oftener than a minute, or a database that comes and goes would let through more than the limit.
+      lease = { ...lease, usd: leaseUsd(limits, state) };
+      // At most once a minute: a flapping database would otherwise admit more than the limit.
       if (nowMs - allowedAtMs >= MINUTE_MS) {
         allowedAtMs = nowMs;
         lease = { ...lease, ...leaseAllowance(limits, Math.max(1, replicas)) };
       }
-      const held = own();
+      const held = used();
       return { usd: lease.usd + held.usd, calls: held.calls };
     },
-    draw(callId, { limits, ask, slotsFree }) {
-      const rest = drawFromLease(lease, { limits, ask, slotsFree: slotsFree - own().calls });
+    draw(callId, { limits, demand, slotsFree }) {
+      const rest = drawFromLease(lease, { limits, demand, slotsFree: slotsFree - used().calls });
       if (!rest) return null;
       lease = rest.lease;
       calls.set(callId, { usd: rest.booking.usd, endedMs: null });

@@ -5,27 +5,27 @@ import type { LimitState, Reservation } from "../../limits/decide.ts";
 import { formatPico, type Pico } from "../../limits/money.ts";
 import { type BudgetPeriod, rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
 
-/** Whose limits: a key, and the period that its budget is in. */
+/** A key and its current budget period. */
 export type LimitAccount = { keyId: string; period: BudgetPeriod };
 
 export type ReservedCall = Reservation & { callId: string; startedAt: string };
 
-/** What one look at a key leads to. */
+/** What to write for one batch of a key's calls. */
 export type ReservationPlan = {
-  /** Calls let through; `holds`: whether each is to be held until its record is there. */
+  /** Admitted calls; `holdCalls`: whether each is held until its record is stored. */
   reserved: readonly ReservedCall[];
   holdCalls: boolean;
-  /** Whether calls and tokens are counted by time. */
+  /** Whether calls and tokens are counted per minute. */
   countRates: boolean;
-  /** What this process may spend without asking, and the calls that it let through so; null: no lease is kept. */
+  /** What this process may spend while the database is away, and its calls on the lease; null: no lease. */
   lease: { usd: Pico; calls: number } | null;
 };
 
-/** A call that has ended: its cost, an exact decimal, and what its tokens differ from those booked. */
+/** An ended call: its cost as an exact decimal, and its tokens less those reserved. */
 export type CallSettlement = {
   callId: string;
   keyId: string;
-  /** Null: it leaves no record, so its hold goes at once. */
+  /** Null: it leaves no record, so its hold is removed at once. */
   usd: string | null;
   slot: number;
   tokensDelta: number;
@@ -33,18 +33,17 @@ export type CallSettlement = {
 
 export type LimitStore = {
   /**
-   * Looks at a key's standing, and books what `decide` says of it; asks `decide` again, and books the last it said, where
-   * another process booked meanwhile. Rejects within 2 s when Postgres does not answer; what then became of the booking
-   * is unknown.
+   * Reads a key's state and writes what `decide` makes of it; starts over if another process has written in the
+   * meantime. Rejects within 2 s if Postgres does not answer; whether the reservation was
+   * written is then unknown.
    */
-  reserve(account: LimitAccount, decide: (standing: LimitState) => ReservationPlan): Promise<void>;
+  reserve(account: LimitAccount, decide: (state: LimitState) => ReservationPlan): Promise<void>;
   end(ended: CallSettlement): Promise<void>;
-  /** Says that this process lives. Resolves with the number of those that do, and for how long Postgres has run. */
+  /** Registers this process as alive. Resolves with the number of live processes and the uptime of Postgres. */
   heartbeat(): Promise<{ alive: number; upMs: number }>;
-  /** Frees what processes that have not said so for 40 s held, and what of this one's is for calls that it does not have. */
+  /** Frees what processes without a heartbeat for 40 s held, and holds of this process without a running call. */
   sweep(running: readonly string[]): Promise<void>;
   dropLease(keyId: string): Promise<void>;
-  /** Says that this process lives no more. */
   deregister(): Promise<void>;
   close(): Promise<void>;
 };
@@ -56,15 +55,15 @@ const POOL: PoolOptions = {
   lockTimeoutMs: 1500,
 };
 const DEADLINE_MS = 2000;
-/** Longest period of a budget, and what is left of a call by then was lost. */
+/** Longer than any budget period: older holds are leftovers. */
 const PERIOD_DAYS_MAX = 32;
 
 /** The limits' own connections to Postgres; `holder` is this process. */
 export function openLimitStore(databaseUrl: string, holder: string): LimitStore {
   let client: postgres.Sql | null = null;
 
-  /** A connection that does not answer is given up with its whole pool: it may be hung for ever. */
-  async function asking<T>(work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
+  /** After a missed deadline the whole pool is replaced: the connection may hang for ever. */
+  async function query<T>(work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
     client ??= connect(databaseUrl, POOL);
     const used = client;
     const answer = Promise.resolve(work(used));
@@ -81,10 +80,10 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
   }
 
   return {
-    reserve: (account, decide) => asking((sql) => reserveSerially(sql, { account, holder }, decide)),
-    end: (ended) => asking((sql) => endOne(sql, ended)),
+    reserve: (account, decide) => query((sql) => reserveSerially(sql, { account, holder }, decide)),
+    end: (ended) => query((sql) => endOne(sql, ended)),
     heartbeat: () =>
-      asking(async (sql) => {
+      query(async (sql) => {
         await sql`insert into limit_holders (holder, seen_at) values (${holder}, now())
           on conflict (holder) do update set seen_at = excluded.seen_at`;
         const [row] = await sql<{ alive: number; upMs: number }[]>`
@@ -93,13 +92,13 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
           from limit_holders where seen_at > now() - interval '15 seconds'`;
         return row ?? { alive: 1, upMs: 0 };
       }),
-    sweep: (running) => asking((sql) => sweep(sql, holder, running)),
+    sweep: (running) => query((sql) => sweep(sql, holder, running)),
     dropLease: (keyId) =>
-      asking((sql) => sql`delete from limit_leases where key_id = ${keyId} and holder = ${holder}`).then(
+      query((sql) => sql`delete from limit_leases where key_id = ${keyId} and holder = ${holder}`).then(
         () => undefined,
       ),
     deregister: () =>
-      asking((sql) => sql`delete from limit_holders where holder = ${holder}`).then(() => undefined),
+      query((sql) => sql`delete from limit_holders where holder = ${holder}`).then(() => undefined),
     close: async () => {
       await client?.end({ timeout: 1 });
       client = null;
@@ -114,7 +113,7 @@ type StandingRow = {
   turn: string;
   nowMs: number;
   spent: string;
-  /** Of calls that ended and whose records are on their way. */
+  /** Of ended calls whose records are not stored yet. */
   ended: string;
   held: string;
   leased: string;
@@ -123,30 +122,30 @@ type StandingRow = {
 };
 
 /**
- * Decides anew until nobody else has booked meanwhile: of those who decide at once one always gets on. There is no
- * transaction that a lost connection could leave half-way: postgres.js ends the process at its rollback.
+ * Optimistic: starts over until nobody else has written in between, and one of the competitors always succeeds. Not a
+ * transaction: if its connection is lost, postgres.js ends the process at the rollback.
  */
 async function reserveSerially(
   sql: postgres.Sql,
   place: Place,
-  decide: (found: LimitState) => ReservationPlan,
+  decide: (state: LimitState) => ReservationPlan,
 ): Promise<void> {
   for (;;) {
     const row = await standingRow(sql, place);
-    const standing = {
+    const state = {
       nowMs: row.nowMs,
       spent: BigInt(row.spent) + BigInt(row.ended),
       held: BigInt(row.held) + BigInt(row.leased),
       calls: row.calls,
       slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
     };
-    const taking = decide(standing);
-    if (taking.reserved.length === 0) return;
-    if (await book(sql, { ...place, turn: row.turn, slot: rateSlotAt(row.nowMs) }, taking)) return;
+    const plan = decide(state);
+    if (plan.reserved.length === 0) return;
+    if (await book(sql, { ...place, turn: row.turn, slot: rateSlotAt(row.nowMs) }, plan)) return;
   }
 }
 
-/** One statement, so that a cost is seen either as held or as spent. */
+/** One statement, so that a cost is seen either as held or as spent, never as both. */
 async function standingRow(sql: postgres.Sql, { account, holder }: Place): Promise<StandingRow> {
   const { keyId, period } = account;
   const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${keyId}`;
@@ -172,16 +171,16 @@ async function standingRow(sql: postgres.Sql, { account, holder }: Place): Promi
 
 type Turn = Place & { turn: string; slot: number };
 
-/** False, and nothing is booked, when somebody else has booked since the turn. */
+/** False, and nothing is written, if another process has written since `turn` was read. */
 async function book(
   sql: postgres.Sql,
   it: Turn,
-  { reserved: taken, holdCalls: holds, countRates: rated, lease }: ReservationPlan,
+  { reserved, holdCalls, countRates, lease }: ReservationPlan,
 ): Promise<boolean> {
   const { account, holder, turn, slot } = it;
   const { keyId, period } = account;
-  const rows = taken.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: formatPico(usd) }));
-  const tokens = taken.reduce((sum, one) => sum + one.tokens, 0);
+  const rows = reserved.map(({ callId, startedAt, usd }) => ({ callId, startedAt, usd: formatPico(usd) }));
+  const tokens = reserved.reduce((sum, one) => sum + one.tokens, 0);
   const mine = await sql`
     with mine as (
       insert into limit_turns as known (org_id, key_id, turn) values (${DEFAULT_ORG}, ${keyId}, 1)
@@ -190,12 +189,12 @@ async function book(
     ), held as (
       insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd)
       select ${DEFAULT_ORG}, "callId", ${keyId}, ${holder}, "startedAt", usd
-      from mine, json_to_recordset(${JSON.stringify(holds ? rows : [])}::text::json)
+      from mine, json_to_recordset(${JSON.stringify(holdCalls ? rows : [])}::text::json)
         as r("callId" uuid, "startedAt" timestamptz, usd numeric)
     ), counted as (
       insert into limit_rates as booked (org_id, key_id, slot, requests, tokens)
-      select ${DEFAULT_ORG}, ${keyId}, ${slot}::bigint, ${taken.length}::int, ${tokens}::bigint
-      from mine where ${rated}
+      select ${DEFAULT_ORG}, ${keyId}, ${slot}::bigint, ${reserved.length}::int, ${tokens}::bigint
+      from mine where ${countRates}
       on conflict (org_id, key_id, slot) do update
       set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens
     ), leased as (
@@ -226,7 +225,7 @@ async function endOne(
   ]);
 }
 
-/** Holds of calls that ended stay, whoever held them: their cost is known, and their record will take them away. */
+/** Holds of ended calls stay, whoever held them: their cost is known, and storing their record removes them. */
 async function sweep(sql: postgres.Sql, holder: string, running: readonly string[]): Promise<void> {
   const alive = sql`select holder from limit_holders where seen_at > now() - interval '40 seconds'`;
   await sql`delete from limit_holds where not ended and (

@@ -60,28 +60,28 @@ const unpricedMessage = (chosen: string): string =>
 /** Keeps keys within their limits, together with the other gateways on the database. */
 export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {
   const store = openLimitStore(databaseUrl, newId());
-  const touch = createConnectivity(clock, log);
-  const ends = createSettlements(store, touch);
+  const connectivity = createConnectivity(clock, log);
+  const ends = createSettlements(store, connectivity);
   let replicas = 1;
   const queues = createKeyQueues(ends, {
     store,
     clock,
     replicas: () => replicas,
-    reachable: touch.reachable,
-    onResult: touch.onResult,
-    leasesValid: touch.leasesValid,
+    reachable: connectivity.reachable,
+    onResult: connectivity.onResult,
+    leasesValid: connectivity.leasesValid,
   });
 
   async function beat(): Promise<void> {
     try {
       const { alive, upMs } = await store.heartbeat();
       replicas = alive;
-      touch.onHeartbeat(upMs);
+      connectivity.onHeartbeat(upMs);
       await ends.retry();
       await queues.releaseIdle(store);
-      if (touch.isStable()) await store.sweep(ends.running());
+      if (connectivity.isStable()) await store.sweep(ends.running());
     } catch (error) {
-      touch.onResult(error);
+      connectivity.onResult(error);
     }
   }
 
@@ -159,12 +159,12 @@ function leasedGrant(ends: CallSettlements, queue: KeyQueue, id: string): Grant 
 function bookedGrant(
   ends: CallSettlements,
   { id, key, recorded }: LimitedCall,
-  { booking, slot }: { booking: Reservation; slot: number },
+  { reservation, slot }: { reservation: Reservation; slot: number },
 ): Grant {
   const { budget_usd, concurrency, tokens_per_minute } = key.limits ?? {};
   const isHeld = budget_usd !== undefined || concurrency !== undefined;
   const end = async (usd: string | null, tokens: number | null) => {
-    const more = tokens_per_minute === undefined || tokens === null ? 0 : tokens - booking.tokens;
+    const more = tokens_per_minute === undefined || tokens === null ? 0 : tokens - reservation.tokens;
     if (!isHeld && more === 0) return ends.forget(id);
     await ends.settle({ callId: id, keyId: key.id, usd, slot, tokensDelta: more });
   };
