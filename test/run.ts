@@ -2,76 +2,117 @@
  * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that go over the
  * wire to a whole gateway, kill processes, or start real clients; further arguments are parts of file names to run.
  */
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
 
 const ROOT = join(import.meta.dir, "..");
-/** Suites that wait for the clock or for processes of their own: side by side they would disturb each other. */
-const ALONE = /^test\/(faults|clients)\//;
 /** Suites of a whole gateway or of much waiting, which take longer than a change should wait for. */
 const WHOLE =
-  /^test\/((wire|privacy|surfaces|rollups|classifier)\/|(contract\/errors|stores\/directory|reports\/surface|recorder\/full-spool|github-app\/main)\.)/;
-const HOOK_MS = "60000";
-/** What the machine's environment would change: every suite talks to servers of this machine. */
-const PROXIES = {
-  HTTP_PROXY: undefined,
-  http_proxy: undefined,
-  HTTPS_PROXY: undefined,
-  https_proxy: undefined,
-};
+  /^test\/((wire|privacy|surfaces|rollups|classifier|faults|clients)\/|(contract\/errors|stores\/directory|reports\/surface|recorder\/full-spool|github-app\/main)\.)/;
+/** Suites mostly wait for processes and for Postgres, so more of them run at a time than there are processors. */
+const AT_A_TIME = 4;
+/** Only what hangs takes as long, on any machine: whatever a test waits for gives up earlier and says what is missing. */
+const LIMIT_MS = 300_000;
+const SLOWEST_SHOWN = 15;
 
 const words = process.argv.slice(2);
+const quick = words.includes("--quick");
 const parts = words.filter((word) => !word.startsWith("--"));
 
 const files: string[] = [];
 for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(ROOT)) {
+  if (quick && WHOLE.test(file)) continue;
   if (parts.length === 0 || parts.some((part) => file.includes(part))) files.push(file);
 }
 files.sort();
 
-type Outcome = { status: number; passed: number; failed: number; skipped: number };
+const timings = join(
+  tmpdir(),
+  `tallygate-test-times-${process.getuid?.() ?? 0}-${Bun.hash(ROOT).toString(36)}.json`,
+);
+type Timings = { version: 1; files: Record<string, number> };
 
-async function runSuites(suites: readonly string[], options: readonly string[]): Promise<Outcome> {
-  if (suites.length === 0) return { status: 0, passed: 0, failed: 0, skipped: 0 };
-  const run = Bun.spawn(
-    [process.execPath, "test", "--timeout", HOOK_MS, ...options, ...suites.map((file) => `./${file}`)],
-    {
-      cwd: ROOT,
-      stdout: "inherit",
-      stderr: "pipe",
-      env: { ...process.env, ...PROXIES, NODE_ENV: "test" },
-    },
-  );
-  let tail = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of run.stderr) {
-    process.stderr.write(chunk);
-    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-4000);
-  }
-  const status = await run.exited;
-  const count = (word: string) => Number(new RegExp(`^\\s*(\\d+) ${word}$`, "m").exec(tail)?.[1] ?? 0);
-  const failed = count("fail") + (count("error") || count("errors"));
-  return {
-    status,
-    passed: count("pass"),
-    failed: status !== 0 && failed === 0 ? 1 : failed,
-    skipped: count("skip"),
-  };
+/** How long each file took the last time, by which the slowest are started first; a guess before the first time. */
+async function guessTimings(): Promise<void> {
+  if (existsSync(timings)) return;
+  const guessed: Timings = { version: 1, files: {} };
+  for (const file of files) guessed.files[file] = WHOLE.test(file) ? 10_000 : 1_000;
+  await Bun.write(timings, JSON.stringify(guessed));
 }
 
-const quick = words.includes("--quick");
-const together = files.filter((file) => !ALONE.test(file) && !(quick && WHOLE.test(file)));
-// Quick suites mostly wait; among the others some time what they do.
-const outcomes = [await runSuites(together, [`--parallel=${quick ? 4 : 3}`])];
-if (!quick)
-  outcomes.push(
-    await runSuites(
-      files.filter((file) => ALONE.test(file)),
-      [],
-    ),
-  );
+/** Passes on what `bun test` prints; returns it without colours. */
+async function passOn(output: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of output) {
+    process.stderr.write(chunk);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return Bun.stripANSI(text);
+}
 
-const sum = (of: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[of], 0);
-console.log(
-  `${sum("passed")} passed, ${sum("failed")} failed${sum("skipped") > 0 ? `, ${sum("skipped")} skipped` : ""}`,
+/** The failed tests, each with its file: `bun test` prints a file's name before its tests. */
+function failuresIn(printed: string): string[] {
+  const failures: string[] = [];
+  let file = "";
+  for (const line of printed.split("\n")) {
+    const [, head] = /^(test\/\S+\.test\.tsx?):$/.exec(line) ?? [];
+    if (head) file = head;
+    else if (line.startsWith("(fail) ")) failures.push(`${file}: ${line.slice(7)}`);
+    else if (line.startsWith("# Unhandled error")) failures.push(`${file}: ${line.slice(2)}`);
+  }
+  return failures;
+}
+
+async function slowest(): Promise<string[]> {
+  const times: Timings = await Bun.file(timings).json();
+  return files
+    .map((file) => ({ file, ms: times.files[file] ?? 0 }))
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, SLOWEST_SHOWN)
+    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
+}
+
+await guessTimings();
+const server = await startTestServer();
+const run = Bun.spawn(
+  [
+    process.execPath,
+    "test",
+    ...["--timeout", String(LIMIT_MS), `--parallel=${AT_A_TIME}`, `--timings=${timings}`, "--update-timings"],
+    ...files.map((file) => `./${file}`),
+  ],
+  {
+    cwd: ROOT,
+    stdout: "inherit",
+    stderr: "pipe",
+    env: {
+      ...process.env,
+      NODE_ENV: "test",
+      // Every suite talks to servers of this machine.
+      ...Object.fromEntries(
+        ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"].map((name) => [name, undefined]),
+      ),
+      // What the suites start ends with them, also when this process is killed.
+      BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+      [SERVER_DIRECTORY]: server.directory,
+    },
+  },
 );
-process.exit(outcomes.find(({ status }) => status !== 0)?.status ?? 0);
+const printed = await passOn(run.stderr);
+const status = await run.exited;
+await server.admin.end();
+await server.remove();
+
+const failures = failuresIn(printed);
+if (failures.length > 0) console.log(`\nFailed:\n${failures.join("\n")}`);
+console.log(`\nSlowest:\n${(await slowest()).join("\n")}\n`);
+
+const count = (word: string) =>
+  Number(new RegExp(`^\\s*(\\d+) ${word}s?$`, "m").exec(printed.slice(-4000))?.[1] ?? 0);
+const failed = Math.max(count("fail") + count("error"), status === 0 ? 0 : 1);
+const skipped = count("skip");
+console.log(`${count("pass")} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+process.exit(failed > 0 ? status || 1 : 0);

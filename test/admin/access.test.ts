@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { ADMIN_KEY, type World, world } from "./world.ts";
 
 let it: World;
 beforeAll(async () => {
   it = await world();
 });
-afterAll(() => it.close());
-
 describe("who may use the admin API", () => {
   test("every route of it refuses a request without the admin key, before it reads anything", async () => {
     expect(it.app.routes.length).toBeGreaterThan(25);

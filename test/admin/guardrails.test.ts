@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { DETECTORS } from "#shared/admin/guardrails.ts";
 import { fault, type Json, type World, world } from "./world.ts";
 
@@ -6,9 +6,7 @@ let it: World;
 
 beforeAll(async () => {
   it = await world();
-}, 60_000);
-
-afterAll(() => it.close());
+});
 
 const DEFAULTS = {
   position: 100,

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { fault, type World, world } from "./world.ts";
 
 let it: World;
 beforeAll(async () => {
   it = await world();
 });
-afterAll(() => it.close());
-
 const SERVER = { url: "http://127.0.0.1:9/mcp", allow_private_network: true };
 
 /** By resource: a whole body, a change and what it changes, and a body whose fault only the resource itself knows. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { requests } from "#drizzle/schema/records.ts";
 import { recordAt } from "./records.ts";
@@ -8,8 +8,6 @@ let it: World;
 beforeAll(async () => {
   it = await world();
 });
-afterAll(() => it.close());
-
 const PRICE = { model: "own-model", effective_from: "2026-11-01", input: 2.5, output: "10" };
 
 describe("prices", () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { fault, type World, world } from "./world.ts";
 
@@ -10,8 +10,6 @@ beforeAll(async () => {
   it.resolves("models.example", "93.184.216.34");
   it.resolves("inside.example", "93.184.216.34", "10.1.2.3");
 });
-afterAll(() => it.close());
-
 const put = (name: string, body: object) => it.call("PUT", `/providers/${name}`, body);
 
 describe("providers are made and changed", () => {

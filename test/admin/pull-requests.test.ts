@@ -67,7 +67,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await reports.close();
-  await it.close();
 });
 
 const numbers = async (query: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import { fault, type World, world } from "./world.ts";
 
@@ -6,8 +6,6 @@ let it: World;
 beforeAll(async () => {
   it = await world();
 });
-afterAll(() => it.close());
-
 const SPEC = {
   source: "requests",
   dimensions: ["tag"],

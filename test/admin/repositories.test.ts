@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { installations, repositories } from "#drizzle/schema/github.ts";
 import { coverageChanges, githubPasses } from "#drizzle/schema/github-app.ts";
 import { type World, world } from "./world.ts";
@@ -26,8 +26,6 @@ beforeAll(async () => {
     .insert(githubPasses)
     .values({ repositoryId: 10, installationId: 1, watermark: at, phase: "reviews", page: 3, dueAt: at });
 });
-afterAll(() => it.close());
-
 test("repositories are listed with the time in which the App saw them and how far they were read", async () => {
   const { body } = await it.call("GET", "/repositories?limit=1");
   expect(body).toMatchObject({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { requests } from "#drizzle/schema/records.ts";
 import { recordAt } from "./records.ts";
 import { type World, world } from "./world.ts";
@@ -63,8 +63,6 @@ beforeAll(async () => {
     .insert(requests)
     .values(rows.map((row, index) => (index === 1 ? { ...row, keyId } : row)));
 });
-afterAll(() => it.close());
-
 const ids = async (query: string) =>
   (await it.call("GET", `/requests${query}`)).body.data.map((row: { id: string }) =>
     rows.findIndex(({ id }) => id === row.id),

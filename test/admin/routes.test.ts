@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { fault, type World, world } from "./world.ts";
 
 let it: World;
 beforeAll(async () => {
   it = await world();
 });
-afterAll(() => it.close());
-
 const SUMMARY = { surface: "chat", provider: "echo", model: "echo" };
 
 describe("routes", () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { type World, world } from "./world.ts";
@@ -7,8 +7,6 @@ let it: World;
 beforeAll(async () => {
   it = await world();
 });
-afterAll(() => it.close());
-
 test("the settings of a new installation are the defaults", async () => {
   expect((await it.call("GET", "/settings")).body).toEqual(DEFAULT_SETTINGS);
 });

@@ -10,6 +10,7 @@ import { createSealer } from "#gateway/stores/seal.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { Log, LogFields } from "#shared/log.ts";
+import { atEnd } from "#test/support/at-end.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 
 export const ADMIN_KEY = "tga_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
@@ -123,11 +124,11 @@ export async function world(options: { providerKeys?: Record<string, string> } =
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     resolves: (host, ...addresses) => void hosts.set(host, addresses),
-    close: async () => {
+    close: atEnd(async () => {
       await directory.close();
       await database.close();
       await close();
-    },
+    }),
   };
 }
 

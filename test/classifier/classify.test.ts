@@ -43,7 +43,7 @@ beforeAll(async () => {
   world = await classifierWorld();
   gateway = await world.open();
   secret = await keyFor();
-}, 60_000);
+});
 
 afterAll(() => world.close());
 
@@ -77,7 +77,7 @@ describe("a first start", () => {
     expect(other.deps.classifier.current()?.version).toBe(gateway.deps.classifier.current()?.version ?? "");
     expect(await classified(CODE)).toMatchObject({ route: "coding", source: "classifier" });
     expect(await classified(TRANSLATE)).toMatchObject({ route: "translation", source: "classifier" });
-  }, 60_000);
+  });
 });
 
 describe("auto", () => {
@@ -174,7 +174,7 @@ describe("/v1/classify", () => {
       }
       expect(different).toEqual([]);
     }
-  }, 60_000);
+  });
 
   test("leaves no record, and its text is nowhere", async () => {
     const canary = "canary-classified-3fa9c51e77d84b60";
@@ -211,7 +211,7 @@ describe("a change of routes", () => {
     await settled(gateway);
     expect(await classified("Is a double room free tonight?")).toMatchObject({ route: "booking" });
     expect(names(await classified(CODE))).toEqual(["booking", "coding", "translation"]);
-  }, 30_000);
+  });
 
   test("the administrator sees what training found out, and whether there were enough examples", async () => {
     const view = await gateway.admin("GET", "/classifier");
@@ -234,7 +234,7 @@ describe("a change of routes", () => {
     expect(loaded?.trainedAt).toBe(new Date(row?.["created_at"]).toISOString());
     const told = await again.ask("POST", "/v1/classify", { secret, body: { input: CODE } });
     expect(told.json).toEqual(await classified(CODE));
-  }, 30_000);
+  });
 
   test("what touches no text of a chat route trains nothing", async () => {
     const before = gateway.deps.classifier.current();

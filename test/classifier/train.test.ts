@@ -11,20 +11,20 @@ import { HOTEL, hotel, route, sharedStarter, train } from "../routing/classify/m
 describe("training", () => {
   test("the same routes give a byte-identical model", () => {
     expect(serialiseModel(train(...HOTEL))).toEqual(serialiseModel(train(...HOTEL)));
-  }, 30_000);
+  });
 
   test("a worker gives the same bytes as this thread, with and without a starter handed over", async () => {
     const input = { routes: [...HOTEL, route("coding")], strictness: 0.05 } as const;
     const here = serialiseModel(trainModel(input, sharedStarter()));
     expect(serialiseModel(await trainInWorker(input))).toEqual(here);
     expect(serialiseModel(await trainInWorker(input, sharedStarter()))).toEqual(here);
-  }, 30_000);
+  });
 
   test("while a worker trains, this thread is not held up", async () => {
     const longest = await longestPause(trainInWorker({ routes: HOTEL, strictness: 0.05 }, sharedStarter()));
     // Far above the few milliseconds that handing over takes: this machine may be busy with other things.
     expect(longest).toBeLessThan(250);
-  }, 30_000);
+  });
 
   test("no route at all trains to a model that chooses none", () => {
     expect(classify(train(), "hello", null)).toMatchObject({ route: null, candidates: [] });

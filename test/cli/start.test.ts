@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -11,8 +11,6 @@ import { pause, restartDelayMs } from "#shared/backoff.ts";
 import { scratch } from "#test/support/embedded.ts";
 
 const space = scratch();
-afterAll(() => space.remove());
-
 const FACTS: BannerFacts = {
   gatewayUrl: "http://127.0.0.1:8787",
   publicUrl: null,

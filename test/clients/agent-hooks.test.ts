@@ -12,7 +12,7 @@ import {
 import { newId } from "#shared/ids.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Agents as they are published, with hooks that tell the gateway of their tools, against a vendor on loopback.
@@ -95,9 +95,8 @@ beforeAll(async () => {
     },
   });
   await gateway.admin("PUT", "/hook-policies/no-web", { tool: "WebFetch", reason: REASON });
-}, 60_000);
+});
 afterAll(async () => {
-  await gateway.close();
   await hooks.stop(true);
   await door.stop(true);
   await vendor.stop();
@@ -181,7 +180,7 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
     } finally {
       await it.remove();
     }
-  }, 120_000);
+  });
 
   test.each([
     { required: true, runs: false },
@@ -215,7 +214,7 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
     } finally {
       await it.remove();
     }
-  }, 120_000);
+  });
 
   test("a call that the person interrupts is unknown once the session ends", async () => {
     const it = await home();
@@ -263,7 +262,7 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
       terminal.close();
       await it.remove();
     }
-  }, 120_000);
+  });
 });
 
 /** The hooks of an agent, every one the command that passes its JSON on. */
@@ -301,7 +300,7 @@ describe.skipIf(codex === null)("codex with command hooks", () => {
     } finally {
       await it.remove();
     }
-  }, 120_000);
+  });
 });
 
 const CODEX_CONFIG = (url: string) => `
@@ -346,5 +345,5 @@ describe.skipIf(gemini === null)("gemini cli with command hooks", () => {
     } finally {
       await it.remove();
     }
-  }, 120_000);
+  });
 });

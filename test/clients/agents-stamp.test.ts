@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
 import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Gemini CLI, Copilot CLI and opencode as they are published: the session on their calls, and the hook that stamps.
-
-setDefaultTimeout(240_000);
 
 const gemini = await agentProgram("gemini-cli");
 const copilot = await agentProgram("copilot");
@@ -64,14 +62,12 @@ beforeAll(async () => {
   gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: vendor.url });
   await gateway.admin("PUT", "/routes/coding", { surface: "chat", provider: "chat-vendor", model: "gpt-4o" });
   secret = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada" })).secret;
-}, 120_000);
+});
 
 afterAll(async () => {
-  await gateway.close();
   await google.stop(true);
   await vendor.stop();
   expect(github.faults()).toEqual([]);
-  github.stop();
 });
 
 const QUIET = {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
 import { newId } from "#shared/ids.ts";
 import { type AgentRun, agentProgram, runAgent } from "#test/support/agents.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import {
   type StoredRecord,
   VENDOR_CREDENTIAL,
@@ -72,10 +72,9 @@ beforeAll(async () => {
     subscription_passthrough: true,
   });
   await gateway.admin("PUT", "/routes/coding", { surface: "chat", provider: "chat-vendor", model: "gpt-4o" });
-}, 60_000);
+});
 
 afterAll(async () => {
-  await gateway.close();
   await door.stop(true);
   await vendor.stop();
 });

@@ -1,9 +1,7 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { TALLYGATE } from "#test/support/checkout.ts";
 import { scratch } from "#test/support/embedded.ts";
-
-setDefaultTimeout(60_000);
 
 /** A home and a place to work in of nobody's: what is understood against expectation changes nothing of a person's. */
 const place = scratch();

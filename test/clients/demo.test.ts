@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "#test/support/ports.ts";
+import { until } from "#test/support/until.ts";
 
 const MAIN = join(import.meta.dir, "../demo/main.ts");
 
@@ -44,7 +45,7 @@ test("a demo that is stopped while its pair starts leaves neither the pair nor i
     if (told.includes("Starting a pair")) break;
   }
   const place = /Starting a pair in (\S+)/.exec(told)?.[1] ?? "";
-  while (!existsSync(`${place}/postgres`)) await Bun.sleep(20);
+  await until(() => existsSync(`${place}/postgres`));
   run.kill("SIGTERM");
   expect(await run.exited).toBe(130);
   expect(existsSync(place)).toBe(false);

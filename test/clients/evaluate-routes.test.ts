@@ -38,4 +38,4 @@ test("`tallygate routes evaluate` prints accuracy and confusion of a gateway's r
   expect(bad.error).not.toContain("canary");
   await gateway.stop();
   place.remove();
-}, 60_000);
+});

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
 import { managedSettings } from "#gateway/hooks/managed-settings.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
+import { until } from "#test/support/until.ts";
 
 // Coding agents as they are published, with the tool gateway among their servers and a vendor on loopback.
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
   vendor.on({}, { content: "Hm.", usage: USAGE });
   gateway = await startToolGateway();
   home = await mkdtemp(join(tmpdir(), "agent-"));
-}, 60_000);
+});
 
 afterAll(async () => {
   await gateway.close();
@@ -99,7 +99,7 @@ describe.skipIf(claude === null)("claude code", () => {
     ]);
     expect(heard).toMatch(/"tool".{0,200}from old__echo/);
     expect(heard).toMatch(/"tool".{0,200}from new__echo/);
-  }, 120_000);
+  });
 
   test("with hooks too, a call that both see is one row, and the session is the agent's", async () => {
     const secret = await gateway.key(SCOPES);
@@ -128,7 +128,7 @@ describe.skipIf(claude === null)("claude code", () => {
     const inOrder = calls.toSorted((a, b) => a.external_id.localeCompare(b.external_id));
     expect(inOrder).toMatchObject(both);
     expect(inOrder).toHaveLength(3);
-  }, 120_000);
+  });
 });
 
 type Said = { type: string; name?: string; namespace?: string };
@@ -203,5 +203,5 @@ describe.skipIf(codex === null)("codex", () => {
     expect(await gateway.calls("codex-run", 1)).toMatchObject([
       { server: "new", tool: "echo", status: "ok", client: "codex", channel: "mcp" },
     ]);
-  }, 120_000);
+  });
 });

@@ -11,7 +11,7 @@ let it: ToolGateway;
 
 beforeAll(async () => {
   it = await startToolGateway();
-}, 60_000);
+});
 afterAll(() => it.close());
 
 const SELF = { name: "client-of-the-suite", version: "1.0.0" };
@@ -94,7 +94,7 @@ describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
         { ...row, server, tool: "test_tool_with_progress", status: "ok", cost_usd: "0.002" },
       ]),
     );
-  }, 30_000);
+  });
 
   test("reads prompts, resources and completions of both through /mcp", async () => {
     const client = await connected("/mcp", { "x-api-key": await it.key() });
@@ -120,7 +120,7 @@ describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
       });
     }
     await client.close();
-  }, 30_000);
+  });
 
   test("speaks to a server of either era at the server's own address", async () => {
     const session = `${label}-own`;
@@ -138,7 +138,7 @@ describe.each(Object.entries(CLIENTS))("%s", (name, connected) => {
     expect(await it.calls(session, 2)).toMatchObject(
       ["old", "new"].map((server) => ({ server, tool: "echo", status: "ok", cost_usd: "0.0000001" })),
     );
-  }, 30_000);
+  });
 });
 
 describe("a tool that asks the person", () => {

@@ -21,13 +21,10 @@ beforeAll(async () => {
   });
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "suite" });
   door = keyDoor(gateway.url, "/mcp/all", secret);
-}, 60_000);
+});
 
 afterAll(async () => {
   await door.stop();
-  await gateway.stop();
-  await server.stop();
-  place.remove();
 });
 
 describe.each(["2025-11-25", "2026-07-28"])("the conformance suite of revision %s", (revision) => {
@@ -40,5 +37,5 @@ describe.each(["2025-11-25", "2026-07-28"])("the conformance suite of revision %
     const found = differences(direct, through);
     console.log(`${revision}: ${direct.size} checks, differences: ${JSON.stringify(found, null, 1)}`);
     expect(found.filter((it) => !it.startsWith("dns-rebinding-protection/"))).toEqual([]);
-  }, 300_000);
+  });
 });

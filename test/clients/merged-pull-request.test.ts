@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
 import type { ReportPayload } from "#shared/report.ts";
@@ -8,13 +8,11 @@ import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest } from "#test/support/fake-github/world.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { startGithubApp } from "#test/support/github-app-process.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // From a coding agent's work to the cost of the merged pull request: the agents, the gateway and the GitHub App as they
 // are; the vendor and GitHub on loopback.
-
-setDefaultTimeout(240_000);
 
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
@@ -66,13 +64,10 @@ beforeAll(async () => {
   app = await startGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
   github.deliverTo(`${app.url}/api/github/webhooks`);
   await github.story.install({ repositories: [repository] });
-}, 120_000);
+});
 
 afterAll(async () => {
-  await app.stop();
-  await gateway.close();
   await vendor.stop();
-  github.stop();
 });
 
 const CLAUDE = ["--output-format", "json", "--allowedTools", "Bash", "--strict-mcp-config"];
@@ -123,7 +118,7 @@ async function converse({ work, env }: Developer, lines: readonly string[]): Pro
   for (const [at, content] of lines.entries()) {
     child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`);
     child.stdin.flush();
-    await until(async () => results() > at || child.exitCode !== null, 60_000);
+    await until(async () => results() > at || child.exitCode !== null);
   }
   child.stdin.end();
   await reading;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "#test/support/embedded.ts";
@@ -29,11 +29,6 @@ beforeAll(async () => {
   mkdirSync(dataDir);
   gateway = await startGateway({ dataDir });
   writeFileSync(join(dataDir, "admin-key"), `${ADMIN_KEY}\n`);
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.stop();
-  space.remove();
 });
 
 async function run(command: string[], cwd: string, env: Record<string, string> = {}) {
@@ -110,7 +105,7 @@ describe("of the README and its pages", () => {
     expect(echoes).toHaveLength(samples.length + 1 + (python === null ? 0 : 1));
     const { data } = await gateway.admin<{ data: unknown[] }>("GET", "/requests?session=task-42");
     expect(data.length).toBeGreaterThan(4);
-  }, 60_000);
+  });
 
   test("the settings in a file are understood, and applied", async () => {
     const declared = blocks.find(({ text }) => text.startsWith("# tallygate.yaml"));

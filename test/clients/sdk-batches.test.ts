@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { newId } from "#shared/ids.ts";
 import { type BatchVendor, batchVendor } from "#test/support/batch-vendor.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 let vendor: BatchVendor;
@@ -26,10 +27,6 @@ beforeAll(async () => {
   anthropic = new Anthropic({ authToken: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
   const keys = await gateway.admin<{ data: { id: string; name: string }[] }>("GET", "/keys");
   keyId = keys.data.find(({ name }) => name === "suite")?.id ?? "";
-});
-afterAll(async () => {
-  await gateway.close();
-  await vendor.close();
 });
 beforeEach(() => {
   vendor.seen.length = 0;
@@ -163,12 +160,7 @@ describe("a file of requests", () => {
     vendor.finish(batch.id);
     await own.batches.retrieve(batch.id);
     await gateway.records(session);
-    let answer = await refused(started([line("chat")], newId(), own));
-    for (let tries = 0; tries < 20 && answer.status === 200; tries++) {
-      await Bun.sleep(500);
-      answer = await refused(started([line("chat")], newId(), own));
-    }
-    expect(answer.status).toBe(429);
+    await until(async () => (await refused(started([line("chat")], newId(), own))).status === 429);
   });
 
   test("of which a late line is refused never ends at the provider", async () => {
@@ -483,5 +475,5 @@ describe("another key", () => {
       }
     }
     expect(sides.every(({ files, batches }) => files.size > 5 && batches.size > 2)).toBe(true);
-  }, 30_000);
+  });
 });

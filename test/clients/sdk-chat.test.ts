@@ -25,10 +25,9 @@ beforeAll(async () => {
     anthropic: new Anthropic({ apiKey: "mock", baseURL: mock.url, maxRetries: 0 }),
   };
   clients.gateway = atGateway(gateway.secret);
-}, 60_000);
+});
 
 afterAll(async () => {
-  await gateway.close();
   await mock.stop();
 });
 

@@ -63,13 +63,12 @@ beforeAll(async () => {
     allow_private_network: true,
     enabled: true,
   });
-}, 60_000);
+});
 
 const done: string[][] = [];
 afterAll(async () => {
   const widths = [0, 1, 2].map((column) => Math.max(...done.map((row) => row[column]?.length ?? 0)));
   for (const row of done) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
-  await gateway.close();
   await mock.stop();
 });
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
 
 // A developer's checkout in git itself, against GitHub on loopback, by the GitHub CLI and by REST.
-
-setDefaultTimeout(60_000);
 
 let github: FakeGithub;
 let repository: Repository;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Developer, developer, TALLYGATE } from "#test/support/checkout.ts";
@@ -6,12 +6,10 @@ import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake
 import type { Repository } from "#test/support/fake-github/world.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { startGithubApp } from "#test/support/github-app-process.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // The command `tallygate` against a gateway and a GitHub App as they are.
-
-setDefaultTimeout(180_000);
 
 const WEBHOOK_SECRET = "a secret of more than sixteen characters";
 
@@ -31,14 +29,10 @@ beforeAll(async () => {
   github.deliverTo(`${app.url}/api/github/webhooks`);
   ada = await developer(github, repository.fullName);
   env = { ADMIN_KEY, TALLYGATE_URL: gateway.url, TALLYGATE_KEY: gateway.secret, GITHUB_TOKEN: ada.token };
-}, 90_000);
+});
 
 afterAll(async () => {
-  ada.remove();
-  await app.stop();
-  await gateway.close();
   expect(github.faults()).toEqual([]);
-  github.stop();
 });
 
 const tallygate = (words: readonly string[], more: Record<string, string> = {}) =>

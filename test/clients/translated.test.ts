@@ -29,10 +29,9 @@ beforeAll(async () => {
     enabled: true,
   });
   await gateway.admin("PUT", "/routes/older", { surface: "chat", provider: "older", model: "gpt-4o" });
-}, 60_000);
+});
 
 afterAll(async () => {
-  await gateway.close();
   await mock.stop();
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readAllPages } from "#test/support/pages.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -34,9 +34,7 @@ beforeAll(async () => {
       operation,
     })),
   );
-}, 60_000);
-
-afterAll(() => gateway.close());
+});
 
 /** What answers whoever asks. */
 const OPEN = ["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json"];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { type Lease, runLeased, takeLease } from "#drizzle/leases/lease.ts";
@@ -8,8 +8,6 @@ import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { keptLog } from "#test/support/github-app.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-
-setDefaultTimeout(30_000);
 
 const LEASE_MS = 30_000;
 const MINUTE_MS = 60_000;

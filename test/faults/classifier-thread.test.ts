@@ -76,7 +76,7 @@ test("a thread that dies in the middle of training is followed by another, and t
   expect(classifier.current()?.version).toBe(next);
   expect(started).toBeGreaterThanOrEqual(3);
   expect(log.lines.filter((line) => line.includes("could not be trained")).length).toBe(1);
-}, 60_000);
+});
 
 test("while the database is away, the classifier is trained and in force all the same", async () => {
   const away = openDatabase("postgres://nobody@127.0.0.1:9/none", {
@@ -94,4 +94,4 @@ test("while the database is away, the classifier is trained and in force all the
   await within(20, () => classifier.current() !== null);
   classifier.close();
   await away.close(0);
-}, 60_000);
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,8 +22,6 @@ import { seed } from "#test/reports/world.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
 import { keptLog } from "#test/support/github-app.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-
-setDefaultTimeout(60_000);
 
 type Received = { headers: Headers; body: string };
 const received: Received[] = [];

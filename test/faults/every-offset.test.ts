@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
 import { type RawAnswer, rawAnswer, rawPost } from "#test/support/raw-client.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 /** Long enough to hold every kind of place: inside an event, between two, inside the last one. */
@@ -38,7 +38,7 @@ beforeAll(async () => {
     reply.close();
   });
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
-}, 60_000);
+});
 
 afterAll(async () => {
   await gateway.close();
@@ -75,4 +75,4 @@ test("a 4 kB stream cut at any of its bytes never ends cleanly, is never recorde
   const rows = await gateway.records(session);
   expect(rows.length).toBe(offsets.length);
   expect(rows.filter(({ state }) => state === "ok")).toEqual([]);
-}, 180_000);
+});

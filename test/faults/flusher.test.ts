@@ -54,4 +54,4 @@ test("what is asked of a worker that dies is answered by the next one, each ques
   expect(answers).toEqual(["to the first", "to none", "to the second"]);
   await flusher.stop();
   db.close();
-}, 10_000);
+});

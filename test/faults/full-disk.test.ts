@@ -6,7 +6,8 @@ import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-import { openRow, settledRow, type TestRecorder, testRecorder, until } from "#test/support/recorder-kit.ts";
+import { openRow, settledRow, type TestRecorder, testRecorder } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 // A disk of 24 MiB, which only root can make: elsewhere these tests are skipped, and the same states are reached
 // through the spool's own cap in test/recorder/full-spool.test.ts.
@@ -70,7 +71,7 @@ test.if(mounted)(
     const recorder = await testRecorder({ databaseUrl: database.url, directory });
     const running = await openMany(recorder, 400);
     fillDisk();
-    await until(() => !recorder.accepting(), 3000);
+    await until(() => !recorder.accepting());
     expect(await refusedBy(recorder)).toBe("cannot_record");
 
     const since = performance.now();
@@ -84,12 +85,11 @@ test.if(mounted)(
     expect(await refusedBy(recorder)).toBe("cannot_record");
 
     rmSync(hog);
-    await until(recorder.accepting, 3000);
+    await until(recorder.accepting);
     expect(await refusedBy(recorder)).toBeNull();
-    await until(() => recorder.stats().open === 1, 3000);
+    await until(() => recorder.stats().open === 1);
     await recorder.close(5000);
   },
-  30_000,
 );
 
 test.if(mounted)(
@@ -97,7 +97,7 @@ test.if(mounted)(
   async () => {
     const recorder = await testRecorder({ databaseUrl: database.url, directory });
     const running = await openMany(recorder, 50);
-    await until(recorder.accepting, 3000);
+    await until(recorder.accepting);
     fillDisk();
     // Before the next look at the disk: the head has its blocks already.
     const settled = running.map((row) => recorder.settle(settledRow(row)));
@@ -107,8 +107,7 @@ test.if(mounted)(
       and id = any(${running.map(({ id }) => id)})`;
     expect(count?.["n"]).toBe(50);
     rmSync(hog);
-    await until(recorder.accepting, 3000);
+    await until(recorder.accepting);
     await recorder.close(5000);
   },
-  30_000,
 );

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "#test/support/ports.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-
-setDefaultTimeout(60_000);
 
 const directory = mkdtempSync(join(tmpdir(), "tg-start-"));
 let database: TestDatabase;
@@ -13,7 +11,6 @@ beforeAll(async () => {
   database = await testDatabase();
 });
 afterAll(async () => {
-  await database.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { digests } from "#drizzle/schema/feedback.ts";
@@ -12,8 +12,6 @@ import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
 import { insertRequest, keptLog, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { freePort } from "#test/support/ports.ts";
-
-setDefaultTimeout(60_000);
 
 const PERMISSIONS = { metadata: "read", pull_requests: "write", checks: "write", issues: "write" };
 const MAIN = join(import.meta.dir, "../../github-app/main.ts");
@@ -464,7 +462,7 @@ test("whatever happens in whatever order, nothing is shown twice, and in the end
   await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 3, maxLength: 14 }), play), {
     numRuns: Number(process.env["FEEDBACK_RUNS"] ?? 12),
   });
-}, 600_000);
+});
 
 const sha = (text: string) => new Bun.CryptoHasher("sha1").update(text).digest("hex");
 

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { insertRequest } from "#test/support/github-app.ts";
+import { startFastGithubApp } from "#test/support/github-app-process.ts";
 import { githubTables, githubTablesDigest } from "#test/support/github-tables.ts";
-import { killableGithubApp } from "#test/support/killable-github-app.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { fillRepositories, liveStory } from "./github-world.ts";
 
@@ -13,12 +13,10 @@ import { fillRepositories, liveStory } from "./github-world.ts";
 const SCHEDULES = Number(process.env["SCHEDULES"] ?? 12);
 const PULL_REQUESTS = Number(process.env["PULL_REQUESTS"] ?? 400);
 
-setDefaultTimeout(3_600_000);
-
 let github: FakeGithub;
 let own: TestDatabase;
 let database: Database;
-let app: Awaited<ReturnType<typeof killableGithubApp>>;
+let app: Awaited<ReturnType<typeof startFastGithubApp>>;
 let live: Awaited<ReturnType<typeof liveStory>>;
 /** The deliveries of the live story, as GitHub's list of attempts held them at first. */
 let story: FakeGithub["deliveries"]["attempts"];
@@ -138,7 +136,7 @@ async function redeliverAll() {
 }
 
 test("a backfill through kills ends in the same tables as one without", async () => {
-  app = await killableGithubApp(settings());
+  app = await startFastGithubApp(settings());
   // Three kills, at whatever it does then.
   for (const share of [0.1, 0.5, 0.8]) {
     await until("progress", async () => (await pullsRead()) >= PULL_REQUESTS * share);

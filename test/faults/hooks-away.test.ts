@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
-import { connect } from "#drizzle/database.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 const place = scratch();
 let database: TestDatabase;
@@ -17,25 +16,16 @@ let secret: string;
 beforeAll(async () => {
   database = await testDatabase();
   gate = await postgresGate(database.url);
-  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  sql = testSql(database.url);
   gateway = await startGateway({ dataDir: `${place.path}/gateway`, databaseUrl: gate.url });
   ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
   await gateway.admin("PUT", "/hook-policies/no-web", { tool: "WebFetch" });
-}, 30_000);
-afterAll(async () => {
-  await gateway.stop();
-  await sql.end();
-  await gate.close();
-  await database.close();
-  place.remove();
 });
-
 const send = (event: string, id: string, tool = "Bash") =>
   fetch(`${gateway.url}/hooks/v1/events`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-gateway-key": secret },
     body: JSON.stringify({ hook_event_name: event, session_id: "s1", tool_name: tool, tool_use_id: id }),
-    signal: AbortSignal.timeout(20_000),
   });
 
 const stored = (prefix: string) => sql<{ external_id: string; status: string }[]>`
@@ -43,24 +33,22 @@ const stored = (prefix: string) => sql<{ external_id: string; status: string }[]
 
 test("Postgres away: hooks are answered as ever, policies hold, and every call is one row afterwards", async () => {
   await gate.shut();
-  const began = performance.now();
   for (let i = 0; i < 20; i++) {
     expect((await send("PreToolUse", `away-${i}`)).status).toBe(200);
     expect((await send("PostToolUse", `away-${i}`)).status).toBe(200);
   }
-  expect(performance.now() - began).toBeLessThan(5000);
   expect(await (await send("PreToolUse", "away-denied", "WebFetch")).json()).toMatchObject({
     hookSpecificOutput: { permissionDecision: "deny" },
   });
   await gate.open();
   // A statement writes each call once: that it began and that it ended may come a moment apart.
   const ended = async () => (await stored("away-")).filter(({ status }) => status !== "pending");
-  await until(async () => (await ended()).length === 21, 20_000);
+  await until(async () => (await ended()).length === 21);
   const rows = await ended();
   expect(rows.filter(({ status }) => status === "ok")).toHaveLength(20);
   expect(rows.filter(({ status }) => status === "denied")).toHaveLength(1);
   expect(await stored("away-")).toHaveLength(21);
-}, 40_000);
+});
 
 test("kill -9 among hooks: what was answered is stored, once", async () => {
   await gate.shut();
@@ -77,7 +65,7 @@ test("kill -9 among hooks: what was answered is stored, once", async () => {
   await until(async () => {
     const rows = new Set((await stored("kill-")).map(({ external_id }) => external_id));
     return answered.every((id) => rows.has(id));
-  }, 20_000);
+  });
   for (const id of ids) expect((await send("PostToolUse", id)).status).toBe(200);
-  await until(async () => (await stored("kill-")).length === 200, 20_000);
-}, 60_000);
+  await until(async () => (await stored("kill-")).length === 200);
+});

@@ -87,5 +87,4 @@ test.if(HAS_HEADS)(
       { numRuns: Number(process.env["HEADS_RUNS"] ?? 40) },
     );
   },
-  60_000,
 );

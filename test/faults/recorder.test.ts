@@ -14,8 +14,8 @@ import {
   removeOwnDirectories,
   settledRow,
   testRecorder,
-  until,
 } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 // The process that records and Postgres are killed and stopped for real. What was promised is compared with what is
 // stored: `open` and `settle` had resolved, so the row must be there, once, and final.
@@ -30,7 +30,7 @@ beforeAll(async () => {
   embedded = await start(join(place.path, "data"));
   await migrate(embedded.url);
   sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -98,7 +98,7 @@ test("10 x kill -9 of the process and 3 x of Postgres: every promised row is the
   expect(opened.filter((id) => !states.has(id))).toEqual([]);
   expect(settled.filter((id) => states.get(id) !== "ok")).toEqual([]);
   expect(readdirSync(directory)).toEqual([]);
-}, 60_000);
+});
 
 test("the file of a process that dies is taken over by one that runs, within 10 s and not before it dies", async () => {
   const directory = ownDirectory();
@@ -110,13 +110,13 @@ test("the file of a process that dies is taken over by one that runs, within 10 
   expect(child.alive()).toBe(true);
 
   const { opened, settled } = await child.kill();
-  await until(() => filesIn(directory).length === 1, 10_000);
+  await until(() => filesIn(directory).length === 1);
   const states = await statesOf(opened);
   expect(settled.length).toBeGreaterThan(0);
   expect(opened.filter((id) => !states.has(id))).toEqual([]);
   expect(settled.filter((id) => states.get(id) !== "ok")).toEqual([]);
   await recorder.close(5000);
-}, 30_000);
+});
 
 test.if(HAS_PROC)(
   "a Postgres that hangs for 8 s delays no call, and has every row within 5 s of its return",
@@ -154,7 +154,6 @@ test.if(HAS_PROC)(
     expect(tookMs[Math.floor(tookMs.length * 0.99)]).toBeLessThan(25);
     await recorder.close(5000);
   },
-  40_000,
 );
 
 test("a connection that falls silent is given up after 5 s, and its rows are written over a new one", async () => {
@@ -175,4 +174,4 @@ test("a connection that falls silent is given up after 5 s, and its rows are wri
   );
   await recorder.close(2000);
   await gate.close();
-}, 20_000);
+});

@@ -17,12 +17,12 @@ beforeAll(async () => {
     databaseUrl: database.url,
     env: { METRICS_PUBLIC: "true" },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await database.stop();
   place.remove();
-}, 30_000);
+});
 
 const asked = (path: string) =>
   fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
@@ -81,4 +81,4 @@ test("reports without a pause wait for their share while calls are answered, and
   expect(waited.seconds).toBeGreaterThan(1);
   // Four take turns, and none waits more than two seconds for its own.
   expect(slowestMs).toBeLessThan(4 * 2_500);
-}, 60_000);
+});

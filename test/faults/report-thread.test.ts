@@ -68,7 +68,7 @@ describe("the thread that makes reports", () => {
     const last = writer.close();
     await Promise.allSettled(taken);
     await last;
-  }, 20_000);
+  });
 
   test("makes few reports at once, and gives those up that nobody waits for", async () => {
     open();

@@ -21,14 +21,14 @@ beforeAll(async () => {
   const env = { REPORTS_DATABASE_URL: replica.url };
   gateway = await startGateway({ dataDir, databaseUrl: main.url, env });
   secret = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "replica" })).secret;
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway.stop();
   await replica.stop();
   await main.stop();
   place.remove();
-}, 60_000);
+});
 
 /** The address of a server as Postgres itself takes it. */
 function conninfo(url: string): string {
@@ -113,7 +113,7 @@ describe("reports from a replica", () => {
     expect(await ask(replica.url, "select count(*) from requests_default")).toBe("0");
     const asked = "select count(*) from pg_stat_activity where application_name = 'tallygate reports'";
     expect([await ask(main.url, asked), Number(await ask(replica.url, asked)) > 0]).toEqual(["0", true]);
-  }, 60_000);
+  });
 
   test("while a table is not copied, as after an update that makes one, no report is made of what is there", async () => {
     for (const { url } of [main, replica]) await ask(url, "create table made_later (id int primary key)");
@@ -129,7 +129,7 @@ describe("reports from a replica", () => {
     await until(async () => (await report()).status === 200);
     for (const { url } of [main, replica]) await ask(url, "drop table made_later");
     expect((await report()).status).toBe(200);
-  }, 60_000);
+  });
 
   test("what the main server dropped leaves a logical replica, too", async () => {
     const client = connect(replica.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
@@ -142,7 +142,7 @@ describe("reports from a replica", () => {
     kept.stop();
     await client`delete from rollup_state`;
     await client.end();
-  }, 60_000);
+  });
 
   test("while a replica lags, a report waits a second at most, and the log says so", async () => {
     await ask(replica.url, "alter subscription tallygate disable");
@@ -157,7 +157,7 @@ describe("reports from a replica", () => {
     expect(gateway.log()).toContain("lags behind");
     await ask(replica.url, "alter subscription tallygate enable");
     await until(async () => (await requestsOf("late")) === 1);
-  }, 60_000);
+  });
 
   test("without its replica a report is 503 with a time to wait, and calls go on", async () => {
     await replica.stop();
@@ -165,7 +165,7 @@ describe("reports from a replica", () => {
     await refusal();
     replica = await start(join(place.path, "replica"));
     await until(async () => (await requestsOf("meanwhile")) === 1);
-  }, 60_000);
+  });
 
   test("by streaming replication: a standby needs nothing of the gateway, and shows the call just made", async () => {
     const standby = join(place.path, "standby");
@@ -187,7 +187,7 @@ describe("reports from a replica", () => {
     expect(reports[0].result.total.current.requests).toBe(all);
     await second.stop();
     await following.stop();
-  }, 120_000);
+  });
 });
 
 /** A base backup of a running server, which follows it when it is started. */

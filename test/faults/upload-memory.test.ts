@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { uploadUpstream } from "#test/support/upload-upstream.ts";
 import { wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -19,7 +19,7 @@ async function settledBytes(pid: number): Promise<number> {
     last.push(await residentBytes(pid));
     const recent = last.slice(-10);
     return recent.length === 10 && Math.max(...recent) - Math.min(...recent) < MEBIBYTE;
-  }, 30_000);
+  });
   return last.at(-1) ?? 0;
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "#drizzle/database.ts";
 import { createServer } from "#github-app/server.ts";
@@ -6,8 +6,6 @@ import type { Delivery } from "#github-app/stores/inbox-store.ts";
 import { systemClock } from "#shared/clock.ts";
 import { deliver, keptLog, pageDeps, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { EXAMPLES, pullRequestPayload, signatureOf } from "#test/support/github-payloads.ts";
-
-setDefaultTimeout(30_000);
 
 const PREVIOUS = "the secret before that one, still valid";
 

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
 import { deliver, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { pullRequestPayload } from "#test/support/github-payloads.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-
-setDefaultTimeout(30_000);
 
 const MAIN = join(import.meta.dir, "../../github-app/main.ts");
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { insertRequest, outcomeTables, testGithubApp } from "#test/support/github-app.ts";
 import {
   coveragePayload,
@@ -10,8 +10,6 @@ import {
   renamePayload,
   reviewPayload,
 } from "#test/support/github-payloads.ts";
-
-setDefaultTimeout(30_000);
 
 let running: Awaited<ReturnType<typeof testGithubApp>>;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { insertRequest, outcomeTables, testGithubApp } from "#test/support/github-app.ts";
 import {
@@ -8,8 +8,6 @@ import {
   renamePayload,
   reviewPayload,
 } from "#test/support/github-payloads.ts";
-
-setDefaultTimeout(60_000);
 
 let running: Awaited<ReturnType<typeof testGithubApp>>;
 beforeAll(async () => {

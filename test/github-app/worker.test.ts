@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { outcomes, receiveBy, startProbot } from "#github-app/inbox/probot.ts";
 import { startWorker } from "#github-app/inbox/worker.ts";
 import { systemClock } from "#shared/clock.ts";
 import { keptLog, outcomeTables, testGithubApp } from "#test/support/github-app.ts";
 import { pullRequestPayload } from "#test/support/github-payloads.ts";
-
-setDefaultTimeout(30_000);
 
 describe("a delivery that cannot be applied", () => {
   test("is tried again after a second, holds up nobody, and leaves only its failure's class", async () => {

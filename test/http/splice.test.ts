@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { JsonBody } from "#gateway/call.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 import { asksForUsage, type Edits, splice } from "#gateway/http/splice.ts";
-import { fastestMs } from "#test/support/fastest.ts";
+import { cpuMs } from "#test/support/cpu-time.ts";
 import { bodyText, utf8 } from "./json-text.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -149,7 +149,7 @@ describe("splice", () => {
 
   test("white space before a route member is walked once, however long it is", async () => {
     const body = `{"x":1,${" ".repeat(2_000_000)}"route":"a"}`;
-    expect(await fastestMs(() => expect(spliced(body)).toBe('{"x":1}'))).toBeLessThan(1000);
+    expect(await cpuMs(() => expect(spliced(body)).toBe('{"x":1}'))).toBeLessThan(1000);
   });
 });
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
-import { connect } from "#drizzle/database.ts";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { parsePico } from "#gateway/limits/money.ts";
@@ -10,7 +9,7 @@ import { openRecordStore } from "#gateway/stores/records.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { keptLog } from "#test/support/embedded.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 
 let database: TestDatabase;
 let sql: postgres.Sql;
@@ -18,14 +17,12 @@ let limiter: Limiter;
 
 beforeAll(async () => {
   database = await testDatabase();
-  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  sql = testSql(database.url);
   limiter = await openLimiter({ databaseUrl: database.url, clock: systemClock, log: keptLog() });
-}, 60_000);
+});
 
 afterAll(async () => {
   await limiter.close();
-  await sql.end();
-  await database.close();
 });
 
 const keyWith = (limits: KeyLimits) => ({

@@ -4,7 +4,7 @@ import { GatewayError } from "#gateway/errors.ts";
 import { requireJsonLimits } from "#gateway/http/json-limits.ts";
 import { inflated } from "#gateway/otlp/inflate.ts";
 import { readExport } from "#gateway/otlp/read-export.ts";
-import { fastestMs } from "#test/support/fastest.ts";
+import { cpuMs } from "#test/support/cpu-time.ts";
 
 const MAX = 8 * 1024 * 1024;
 const POINTS = '{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","sum":{"dataPoints":[';
@@ -20,7 +20,7 @@ const refusal = (bytes: Uint8Array): string => {
   }
 };
 
-describe("an export that would cost much is refused within 100 ms", () => {
+describe("an export that would cost much is refused early", () => {
   test.each([
     ["a million points", points(1_000_000), "too_large"],
     ["deep arrays", Buffer.alloc(MAX, "["), "invalid_request"],
@@ -33,7 +33,8 @@ describe("an export that would cost much is refused within 100 ms", () => {
       "invalid_request",
     ],
   ])("%s", async (_, bytes, type) => {
-    expect(await fastestMs(() => expect(refusal(bytes)).toBe(type))).toBeLessThan(100);
+    // Some 30 ms; parsed whole, seconds.
+    expect(await cpuMs(() => expect(refusal(bytes)).toBe(type))).toBeLessThan(500);
   });
 
   test("10,000 points pass, 10,001 do not", () => {

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "#drizzle/database.ts";
 import { sweepBodies } from "#gateway/stores/bodies.ts";
 import { newId } from "#shared/ids.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 const ASKED = "canary-asked-4d1f88a2c35b907e";
@@ -36,11 +36,6 @@ beforeAll(async () => {
     { chat: `${upstream.url}/v1`, messages: upstream.url },
     { LOG_LEVEL: "trace" },
   );
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
 });
 
 async function call(body: object = {}) {

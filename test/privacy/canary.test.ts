@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { newId } from "#shared/ids.ts";
 import { type Canary, dumpOf, filesBelow, found, spellings } from "#test/support/canaries.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import {
   type Reply,
   type ScriptedUpstream,
   type SeenRequest,
   scriptedUpstream,
 } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 import { VENDOR_CREDENTIAL, type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Marked texts go through every way that a call can take, well or badly. Afterwards they are looked for in everything
@@ -42,11 +42,6 @@ beforeAll(async () => {
     { name: "admin key", text: ADMIN_KEY },
     { name: "master key", text: Buffer.alloc(32, 7).toString("hex") },
   ];
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
 });
 
 /** How the provider behaves is in the path of the image that a call names: nothing else in a prompt is read. */
@@ -95,7 +90,8 @@ async function play(request: SeenRequest, reply: Reply): Promise<void> {
     broken: async () => {
       reply.head("text/event-stream");
       chunk({ content: ANSWER });
-      await Bun.sleep(10);
+      // What it sent has reached the client before it breaks off.
+      await gateway.caughtUp();
       reply.reset();
     },
     hang: () => {
@@ -322,7 +318,7 @@ describe("afterwards the marked texts are nowhere:", () => {
       return row?.["n"] === 2 * SURFACES.length;
     });
     expect(leaks(await dumpOf(gateway.sql))).toEqual([]);
-  }, 30_000);
+  });
 
   test("in no line of the log, at its most talkative", () => {
     expect(gateway.log().split("\n").length).toBeGreaterThan(5);

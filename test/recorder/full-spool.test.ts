@@ -10,8 +10,8 @@ import {
   settledRow,
   type TestRecorder,
   testRecorder,
-  until,
 } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 let database: TestDatabase;
 let gate: PostgresGate;

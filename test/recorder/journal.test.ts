@@ -6,7 +6,8 @@ import { startJournal } from "#gateway/recorder/journal.ts";
 import { openTurnLog } from "#gateway/recorder/turn-log.ts";
 import { systemClock } from "#shared/clock.ts";
 import { keptLog } from "#test/support/embedded.ts";
-import { HAS_HEADS, ownDirectory, removeOwnDirectories, until } from "#test/support/recorder-kit.ts";
+import { HAS_HEADS, ownDirectory, removeOwnDirectories } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 afterAll(removeOwnDirectories);
 
@@ -44,7 +45,7 @@ test.if(HAS_HEADS)(
   async () => {
     const { journal, log, file } = started(64 * 1024);
     for (const id of ["a", "b"]) await journal.add({ kind: "settle", id, text: "x".repeat(40_000), at: 1 });
-    await until(() => log.lines.length > 0, 1000);
+    await until(() => log.lines.length > 0);
     expect(journal.accepting()).toBe(false);
     expect(log.lines.map(({ message }) => message)).toEqual(["the spool cannot be written"]);
     // No wait of 2 s, as for what memory alone holds.
@@ -65,7 +66,7 @@ test.if(HAS_HEADS)("a file that another holds for a moment is no fault: the head
   await Bun.sleep(100);
   expect([file.waiting(), journal.accepting(), log.lines.length]).toEqual(["little", true, 0]);
   other.close();
-  await until(() => file.waiting() === "nothing", 1000);
+  await until(() => file.waiting() === "nothing");
   journal.stop();
   file.close();
 });

@@ -15,8 +15,8 @@ import {
   removeOwnDirectories,
   settledRow,
   testRecorder,
-  until,
 } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 let database: TestDatabase;
 let gate: PostgresGate;
@@ -122,9 +122,9 @@ describe("a call's way to Postgres", () => {
     if (HAS_HEADS) expect(turnsInHeads(fileOf(".head"))[0]?.body).toContain(`"id":"${row.id}"`);
     const reader = new Sqlite(fileOf(".db"), { readonly: true });
     const stored = reader.query("select body from turns");
-    await until(() => stored.all().length > 0, 2000);
+    await until(() => stored.all().length > 0);
     expect(stored.all()).toEqual([{ body: expect.stringContaining(`"id":"${row.id}"`) }]);
-    await until(() => turnsInHeads(fileOf(".head")).length === 0, 2000);
+    await until(() => turnsInHeads(fileOf(".head")).length === 0);
     reader.close();
     expect(recorder.stats().open).toBe(1);
     await recorder.settle(settledRow(row));

@@ -27,4 +27,4 @@ test("quarters of the hour that a window cuts are of its day, though sums end da
     ["2026-11-20", 1],
   ]);
   await it.close();
-}, 20_000);
+});

@@ -93,7 +93,7 @@ test("who was active before any instant of a day that is summed up is told by it
   await agree();
   await rollups.rebuild(NOW);
   expect(await firsts()).toEqual(made);
-}, 60_000);
+});
 
 test("a day of an earlier version that changes is known of in whole", async () => {
   const of = (startedAt: string, model: string) => call(startedAt, { owner: "zoe", model });
@@ -114,4 +114,4 @@ test("a day of an earlier version that changes is known of in whole", async () =
     compare: "none",
   });
   expect((await rolled.run(asked, NOW)).rows).toEqual((await single.run(asked, NOW)).rows);
-}, 30_000);
+});

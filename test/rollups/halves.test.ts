@@ -62,7 +62,7 @@ test("of more groups of sessions than are shown, wherever these lie, the first a
     }
   }
   await it.close();
-}, 60_000);
+});
 
 test("groups are made at once where too many sessions lie on both sides, or no day is summed up", () => {
   const told = (n: number) => [

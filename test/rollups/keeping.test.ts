@@ -134,7 +134,7 @@ describe("the hour that runs", () => {
     }
     expect(await it.marks()).toEqual([]);
     await it.close();
-  }, 20_000);
+  });
 });
 
 describe("an update of the tables", () => {
@@ -203,7 +203,7 @@ describe("an update of the tables", () => {
     ] as never);
     await agree();
     await it.close();
-  }, 20_000);
+  });
 
   test("weeks are made of the days that there are, one at a time, and what came late in them changes them", async () => {
     const it = await ledger();
@@ -247,7 +247,7 @@ describe("an update of the tables", () => {
     await it.rollups.rebuild(NOW);
     expect(await tables()).toEqual(changed);
     await it.close();
-  }, 20_000);
+  });
 });
 
 describe("one writer", () => {
@@ -284,7 +284,7 @@ describe("one writer", () => {
       );
     }
     await it.close();
-  }, 60_000);
+  });
 });
 
 describe("retention", () => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
   await rollups.close();
   rolled = reportRunner({ url: database.url, rollupsFrom: 0 });
   single = reportRunner({ url: database.url, rollupsFrom: Number.POSITIVE_INFINITY });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([rolled.close(), single.close()]);
   await database.close();

@@ -14,7 +14,7 @@ let sql: postgres.Sql;
 beforeAll(async () => {
   database = await testDatabase();
   sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 30_000 });
-}, 60_000);
+});
 afterAll(async () => {
   await sql.end();
   await database.close();

@@ -45,4 +45,4 @@ test("persons count who were active in a single hour, wherever a window begins a
     expect(single.total.current?.users).toBe(single.total.current?.requests ?? null);
   }
   await it.close();
-}, 20_000);
+});

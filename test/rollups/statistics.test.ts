@@ -32,4 +32,4 @@ test("the server takes groups of persons by route for about as many as there are
     expect(groups).toBeLessThan(there * 1.2);
   }
   await it.close();
-}, 30_000);
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { matchesGlob } from "#gateway/routing/glob.ts";
-import { fastestMs } from "#test/support/fastest.ts";
+import { cpuMs } from "#test/support/cpu-time.ts";
 
 test.each([
   ["gpt-*", "gpt-5", true],
@@ -36,5 +36,5 @@ test("it agrees with the same glob written as a regular expression", () => {
 
 test("a glob made to go wrong takes no more than pattern times text", async () => {
   const glob = `${"a*".repeat(100)}b`;
-  expect(await fastestMs(() => expect(matchesGlob(glob, "a".repeat(10_000))).toBe(false))).toBeLessThan(500);
+  expect(await cpuMs(() => expect(matchesGlob(glob, "a".repeat(10_000))).toBe(false))).toBeLessThan(500);
 });

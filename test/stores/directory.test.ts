@@ -12,6 +12,7 @@ import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { recordedLog } from "#test/admin/world.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 import { type DatabaseProxy, databaseProxy } from "./database-proxy.ts";
 import { movableClock } from "./movable-clock.ts";
 
@@ -39,7 +40,6 @@ afterEach(async () => {
 afterAll(async () => {
   await admin.close();
   proxy.close();
-  await test1.close();
 });
 
 async function replica(options: { url?: string; masterKey?: Uint8Array; pollMs?: number } = {}) {
@@ -63,15 +63,6 @@ async function replica(options: { url?: string; masterKey?: Uint8Array; pollMs?:
 const keyElsewhere = () =>
   change(admin, (tx) => insertKey(tx, { ...FACTS, name: newId() }, systemClock.now()));
 
-async function within(seconds: number, happens: () => boolean | Promise<boolean>): Promise<number> {
-  const start = performance.now();
-  while (!(await happens())) {
-    if (performance.now() - start > seconds * 1000) throw new Error(`not within ${seconds} s`);
-    await Bun.sleep(20);
-  }
-  return performance.now() - start;
-}
-
 const refusal = async (answer: ReturnType<DirectoryStore["keyOf"]>): Promise<string> => {
   try {
     return `answered ${JSON.stringify(await answer)}`;
@@ -91,7 +82,7 @@ describe("one replica's change reaches the others", () => {
     await change(one.database, (tx) => patchSettings(tx, { retention_days: 77 }, systemClock.now()));
     await one.store.refresh();
     expect(one.store.current().settings.retention_days).toBe(77);
-    await within(5, () => two.store.current().settings.retention_days === 77);
+    await until(() => two.store.current().settings.retention_days === 77);
     expect(heard).toEqual([one.store.current().version]);
     expect(two.log.lines.join()).toContain("listener failed");
   });
@@ -101,7 +92,7 @@ describe("one replica's change reaches the others", () => {
     const { id, secret } = await keyElsewhere();
     const answers = await Promise.all(Array.from({ length: 50 }, () => store.keyOf(hex(secret))));
     expect(new Set(answers.map((key) => key?.id))).toEqual(new Set([id]));
-    await within(1, () => store.current().keys.has(hex(secret)));
+    await until(() => store.current().keys.has(hex(secret)));
     expect(store.keyOf(hex(secret))).not.toBeInstanceOf(Promise);
   });
 
@@ -109,9 +100,9 @@ describe("one replica's change reaches the others", () => {
     const { store } = await replica();
     const { id, secret } = await keyElsewhere();
     expect(await store.keyOf(hex(secret))).not.toBeNull();
-    await within(1, () => store.current().keys.has(hex(secret)));
+    await until(() => store.current().keys.has(hex(secret)));
     await change(admin, (tx) => revokeKey(tx, id, systemClock.now()));
-    await within(5, async () => (await store.keyOf(hex(secret))) === null);
+    await until(async () => (await store.keyOf(hex(secret))) === null);
   });
 
   test("a secret that was unknown is found once its key exists", async () => {
@@ -155,43 +146,37 @@ describe("while Postgres is away", () => {
     await proxy.become("gone");
     expect(await store.keyOf(hex(secret))).toMatchObject({ scopes: {} });
     expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
-    await within(4, () => log.lines.some((line) => line.includes("the last one goes on serving")));
+    await until(() => log.lines.some((line) => line.includes("the last one goes on serving")));
     expect(await store.reachable()).toBe(false);
     expect(store.current().providers.has("echo")).toBe(true);
 
     const made = await keyElsewhere();
     await proxy.become("open");
-    await within(4, () => store.reachable());
+    await until(() => store.reachable());
     expect(await store.keyOf(hex(made.secret))).not.toBeNull();
     // Whether it answers is asked at once; the directory looks by itself every two seconds.
-    await within(4, () => log.lines.some((line) => line.includes("directory is up to date again")));
-  }, 15_000);
+    await until(() => log.lines.some((line) => line.includes("directory is up to date again")));
+  });
 
-  test("a database that hangs is given up on after two seconds", async () => {
+  test("a database that hangs is given up on", async () => {
     const { secret } = await keyElsewhere();
     const { store, log } = await replica({ url: proxy.url });
     await proxy.become("hung");
-    const start = performance.now();
-    const told = Promise.all([store.reachable(), store.reachable()]).then((answers) => {
-      expect(answers).toEqual([false, false]);
-      expect(performance.now() - start).toBeLessThan(900);
-    });
+    expect(await Promise.all([store.reachable(), store.reachable()])).toEqual([false, false]);
     expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
-    expect(performance.now() - start).toBeLessThan(2500);
-    await told;
     expect(store.keyOf(hex(secret))).not.toBeInstanceOf(Promise);
-    await within(5, () => log.lines.some((line) => line.includes("the last one goes on serving")));
-  }, 15_000);
+    await until(() => log.lines.some((line) => line.includes("the last one goes on serving")));
+  });
 
   test("after fifteen minutes the log says that revocations do not arrive, once", async () => {
-    const { clock, log } = await replica({ url: proxy.url });
+    const { store, clock, log } = await replica({ url: proxy.url });
     await proxy.become("gone");
-    await within(4, () => log.lines.some((line) => line.includes("the last one goes on serving")));
+    await until(() => log.lines.some((line) => line.includes("the last one goes on serving")));
     clock.advance(15 * 60_000);
-    await within(4, () => log.lines.some((line) => line.includes("directory is stale")));
-    await Bun.sleep(700);
+    await until(() => log.lines.some((line) => line.includes("directory is stale")));
+    await store.refresh();
     expect(log.lines.filter((line) => line.includes("directory is stale"))).toHaveLength(1);
-  }, 15_000);
+  });
 });
 
 test("a credential sealed with another master key is not used, and the log names the provider", async () => {

@@ -1,3 +1,5 @@
+import { atEnd } from "./at-end.ts";
+
 /** A file that the vendor keeps. */
 type Kept = { id: string; filename: string; purpose: string; content: string };
 type Batch = Record<string, unknown> & { id: string };
@@ -218,6 +220,6 @@ export function batchVendor(): BatchVendor {
     batchBodies,
     finish,
     forget: (id) => void batches.delete(id),
-    close: () => server.stop(true),
+    close: atEnd(() => server.stop(true)),
   };
 }

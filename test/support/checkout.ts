@@ -34,6 +34,8 @@ export async function developer(github: FakeGithub, fullName: string, options: {
   }
   const env: Record<string, string> = {
     PATH: `${programs}:${process.env["PATH"] ?? ""}`,
+    // An agent ends with the command that started it.
+    BUN_FEATURE_FLAG_NO_ORPHANS: "1",
     HOME: home,
     GHE_HOST: github.host,
     GHE_PROTOCOL: "http",

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { atEnd } from "./at-end.ts";
 
 /** A line to a database that can be cut. */
 export type DatabaseLine = {
@@ -47,9 +48,9 @@ export async function databaseLine(databaseUrl: string): Promise<DatabaseLine> {
     mend() {
       isCut = false;
     },
-    async close() {
+    close: atEnd(async () => {
       resetAll();
-      await new Promise((resolve) => server.close(resolve));
-    },
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    }),
   };
 }

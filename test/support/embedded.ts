@@ -5,6 +5,8 @@ import { connect } from "#drizzle/database.ts";
 import { type Embedded, startEmbedded } from "#drizzle/embedded/supervisor.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
+import { atEnd } from "./at-end.ts";
+import { until } from "./until.ts";
 
 export type Said = { level: string; message: string; [field: string]: unknown };
 
@@ -24,22 +26,24 @@ export function keptLog(): Log & { lines: Said[] } {
   return log;
 }
 
-/** A new directory that every user may pass through. */
+/** A new directory that every user may pass through; it goes with the test or the file that made it. */
 export function scratch(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "tg-"));
   chmodSync(path, 0o711);
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: atEnd(() => rmSync(path, { recursive: true, force: true, maxRetries: 10 })) };
 }
 
-/** Starts an embedded Postgres on `dataDirectory`, as the launcher does. */
-export const start = (dataDirectory: string, log: Log = keptLog()): Promise<Embedded> =>
-  startEmbedded({
+/** Starts an embedded Postgres on `dataDirectory`, as the launcher does; it ends with the test or the file. */
+export async function start(dataDirectory: string, log: Log = keptLog()): Promise<Embedded> {
+  const embedded = await startEmbedded({
     dataDirectory,
     systemRoot: join(dataDirectory, "..", "system"),
     log,
     clock: systemClock,
     progress: () => undefined,
   });
+  return { ...embedded, stop: atEnd(embedded.stop) };
+}
 
 /** One row's first value. */
 export async function ask(url: string, query: string): Promise<unknown> {
@@ -52,14 +56,12 @@ export async function ask(url: string, query: string): Promise<unknown> {
 }
 
 /** The same, once the server answers again. */
-export async function askUntilAnswered(url: string, query: string, patienceMs = 10_000): Promise<unknown> {
-  const until = Date.now() + patienceMs;
-  for (;;) {
-    try {
-      return await ask(url, query);
-    } catch (error) {
-      if (Date.now() > until) throw error;
-      await Bun.sleep(50);
-    }
-  }
+export async function askUntilAnswered(url: string, query: string): Promise<unknown> {
+  const answer = await until(() =>
+    ask(url, query).then(
+      (value) => ({ value }),
+      () => null,
+    ),
+  );
+  return answer.value;
 }

@@ -10,8 +10,10 @@ import { type Clock, systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log, LogFields } from "#shared/log.ts";
+import { atEnd } from "./at-end.ts";
 import { type Payload, signatureOf } from "./github-payloads.ts";
 import { testDatabase } from "./postgres.ts";
+import { until } from "./until.ts";
 
 export const WEBHOOK_SECRET = "a secret of more than sixteen characters";
 
@@ -84,12 +86,12 @@ export async function testGithubApp(
       deliver(`${url}/api/github/webhooks`, event, payload, sent),
     applied: () => applied(database),
     switchStamping: (on: boolean) => switchStamping(database, on),
-    close: async () => {
+    close: atEnd(async () => {
       await server.stop(true);
       await worker.stop();
       await database.close();
       await own.close();
-    },
+    }),
   };
 }
 
@@ -135,12 +137,10 @@ async function switchStamping({ sql }: Database, on: boolean): Promise<void> {
 }
 
 async function applied({ sql }: Database): Promise<void> {
-  for (let tries = 0; tries < 2000; tries++) {
+  await until(async () => {
     const [row] = await sql`select count(*)::int as pending from webhook_inbox where processed_at is null`;
-    if (row?.["pending"] === 0) return;
-    await Bun.sleep(5);
-  }
-  throw new Error("the inbox was not applied in time");
+    return row?.["pending"] === 0;
+  });
 }
 
 /** A recorded call of a session, with nothing else of interest. */

@@ -1,22 +1,27 @@
-/** A TCP port on loopback that was free a moment ago. */
-export function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = server;
-  server.stop(true);
-  return port;
-}
+import { until } from "./until.ts";
 
-/** Resolves once `url` answers anything at all; rejects after `timeoutMs`. */
-export async function untilAnswers(url: string, timeoutMs = 15_000): Promise<void> {
-  const until = performance.now() + timeoutMs;
+// Systems take the ports of outgoing connections from above: none of those can come between choosing and listening.
+const LOWEST = 10_000;
+const HIGHEST = 29_999;
+
+/** A TCP port on loopback that nobody listens on. It is random, so that test processes side by side differ. */
+export function freePort(): number {
   for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
     try {
-      const answer = await fetch(url);
-      await answer.body?.cancel();
-      return;
-    } catch (error) {
-      if (performance.now() > until) throw new Error(`${url} does not answer`, { cause: error });
-      await Bun.sleep(50);
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+      return port;
+    } catch {
+      // Somebody listens there.
     }
   }
+}
+
+/** Resolves once `url` answers anything at all. */
+export async function untilAnswers(url: string): Promise<void> {
+  await until(async () => {
+    const answer = await fetch(url).catch(() => null);
+    await answer?.body?.cancel();
+    return answer !== null;
+  });
 }

@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readAddress } from "#drizzle/database.ts";
+import { atEnd } from "./at-end.ts";
 
 export type PostgresGate = {
   /** The address of the database, through the gate. */
@@ -61,9 +62,9 @@ export async function postgresGate(url: string): Promise<PostgresGate> {
     open: async () => {
       if (!server) await listen();
     },
-    close: async () => {
+    close: atEnd(async () => {
       await shut();
       rmSync(directory, { recursive: true, force: true });
-    },
+    }),
   };
 }

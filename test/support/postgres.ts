@@ -21,46 +21,63 @@ import { type Account, asAccount, chooseAccount } from "#drizzle/embedded/accoun
 import { type Binaries, findBinaries, postgresOf } from "#drizzle/embedded/binaries.ts";
 import { initialise, ROLE } from "#drizzle/embedded/initialise.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
+import { atEnd } from "./at-end.ts";
 
 export type TestDatabase = { url: string; close(): Promise<void> };
 
 const PASSWORD = "test";
 const TEMPLATE = "tallygate_template";
 
+/** Names the directory of the server that `test/run.ts` started for all suites. */
+export const SERVER_DIRECTORY = "TALLYGATE_TEST_SERVER";
+
 /**
- * A fresh, migrated database of its own. All of a process's test databases lie on one server, which is started at the
- * first call from a prepared copy below the temporary directory, and which ends with the process however that ends.
+ * A fresh, migrated database, dropped when the test or the file that asked for it ends. All test databases are on one
+ * server: the one that `test/run.ts` started, or one of this process, which ends with it.
  * Open the address with `connect` or `openDatabase` of `#drizzle/database.ts`, as the product does.
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await sharedServer();
   const name = `t_${crypto.randomUUID().replaceAll("-", "")}`;
   await server.admin.unsafe(`create database ${name} template ${TEMPLATE}`);
-  return {
-    url: server.urlOf(name),
-    close: async () => {
-      await server.admin.unsafe(`drop database if exists ${name} with (force)`);
-    },
-  };
+  const close = atEnd(async () => {
+    await server.admin.unsafe(`drop database if exists ${name} with (force)`);
+  });
+  return { url: server.urlOf(name), close };
+}
+
+/** A client of a test database with one connection, which ends with the test or the file. */
+export function testSql(url: string): postgres.Sql {
+  const sql = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  atEnd(() => sql.end({ timeout: 1 }));
+  return sql;
 }
 
 type Server = { admin: postgres.Sql; urlOf(database: string): string };
 
 type Launched = Server & {
+  directory: string;
   /** A clean end, after which the files are complete. */
   shutDown(): Promise<void>;
   /** Removes the directory and whatever still runs in it. */
   remove(): Promise<void>;
 };
 
-const slot: { tallygateTestServer?: Promise<Server> } = globalThis as never;
+let server: Promise<Server> | undefined;
 
 function sharedServer(): Promise<Server> {
-  slot.tallygateTestServer ??= startServer();
-  return slot.tallygateTestServer;
+  const directory = process.env[SERVER_DIRECTORY];
+  server ??= directory ? serverIn(directory) : startTestServer();
+  return server;
 }
 
-async function startServer(): Promise<Server> {
+const serverIn = async (directory: string): Promise<Server> => {
+  const urlOf = addressIn(directory);
+  return { admin: await answering(urlOf("postgres")), urlOf };
+};
+
+/** Starts a server from a prepared copy below the temporary directory; it ends with this process, however that ends. */
+export async function startTestServer(): Promise<Launched> {
   const account = chooseAccount("");
   const root = join(tmpdir(), `tallygate-test-${account?.uid ?? process.getuid?.() ?? 0}`);
   mkdirSync(root, { recursive: true, mode: 0o755 });
@@ -140,8 +157,11 @@ const FLAGS = {
   listen_addresses: "",
   fsync: "off",
   full_page_writes: "off",
-  max_connections: "200",
-  shared_buffers: "64MB",
+  max_connections: "400",
+  shared_buffers: "128MB",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_wal_size: "4GB",
   log_min_messages: "panic",
 };
 
@@ -162,10 +182,10 @@ async function launch(binaries: Binaries, account: Account | null, directory: st
     },
   );
   await keeper.exited;
-  const urlOf = (database: string) =>
-    `postgres://${ROLE}:${PASSWORD}@localhost/${database}?host=${encodeURIComponent(directory)}`;
+  const urlOf = addressIn(directory);
   const admin = await answering(urlOf("postgres"));
   return {
+    directory,
     admin,
     urlOf,
     shutDown: async () => {
@@ -180,6 +200,9 @@ async function launch(binaries: Binaries, account: Account | null, directory: st
     },
   };
 }
+
+const addressIn = (directory: string) => (database: string) =>
+  `postgres://${ROLE}:${PASSWORD}@localhost/${database}?host=${encodeURIComponent(directory)}`;
 
 /** A named pipe, held open for writing by this process; opening it for reading and writing never waits. */
 function openPipe(path: string): number {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readPidFile } from "#drizzle/embedded/pid-file.ts";
+import { until } from "./until.ts";
 
 /** Whether this system lists its processes in /proc. */
 export const HAS_PROC = process.platform === "linux";
@@ -41,18 +42,16 @@ export function signalFamily(pid: number, signal: "SIGSTOP" | "SIGCONT" | "SIGKI
   }
 }
 
-/** The main process of the Postgres that runs in `data`; waits up to 10 s for one that is just being started. */
-export async function postmasterOf(data: string): Promise<number> {
-  for (let tries = 0; tries < 1000; tries++) {
+/** The main process of the Postgres that runs in `data`; waits for one that is just being started. */
+export const postmasterOf = (data: string): Promise<number> =>
+  until(() => {
     const pid = readPidFile(data)?.pid;
     // A file may be left of one that was killed.
-    if (pid && isAlive(pid)) return pid;
-    await Bun.sleep(10);
-  }
-  throw new Error("no Postgres runs there");
-}
+    return pid && isAlive(pid) ? pid : null;
+  });
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this number runs, or has ended and was not waited for by its parent. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {

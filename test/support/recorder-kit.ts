@@ -91,12 +91,3 @@ export async function testRecorder(
   });
   return { ...recorder, log, directory };
 }
-
-/** Resolves once `holds`, looked at every 10 ms; throws after `timeoutMs`. */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
-  const limit = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > limit) throw new Error("what was waited for did not happen");
-    await Bun.sleep(10);
-  }
-}

@@ -6,6 +6,7 @@ import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
+import { atEnd } from "./at-end.ts";
 import type { FakeGithub } from "./fake-github/fake-github.ts";
 import { keptLog } from "./github-app.ts";
 import { freePort } from "./ports.ts";
@@ -37,11 +38,7 @@ export async function runGithubApp(
     timing: { reconcile, redeliver },
   });
   app.server.listen({ hostname: "127.0.0.1", port });
-  let ended: Promise<void> | undefined;
-  const stop = () => {
-    ended ??= app.stop();
-    return ended;
-  };
+  const stop = atEnd(() => app.stop());
   return { webhooks: `http://127.0.0.1:${port}/api/github/webhooks`, lines, stop };
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { atEnd } from "./at-end.ts";
 
 /** A request as it came over the wire, complete with its body. Header names are lower case. */
 export type SeenRequest = { method: string; path: string; headers: Record<string, string>; body: string };
@@ -61,10 +62,10 @@ export async function scriptedUpstream(
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
-    close: async () => {
+    close: atEnd(async () => {
       for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { atEnd } from "./at-end.ts";
 
 /** A request with a body of any length, as it came on its connection. */
 export type SeenUpload = {
@@ -66,10 +67,10 @@ export async function uploadUpstream(
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
-    close: async () => {
+    close: atEnd(async () => {
       for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    }),
   };
 }
 

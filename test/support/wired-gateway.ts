@@ -1,10 +1,11 @@
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import type { requests } from "#drizzle/schema/records.ts";
+import { atEnd } from "./at-end.ts";
 import { scratch } from "./embedded.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { testDatabase } from "./postgres.ts";
-import { until } from "./recorder-kit.ts";
+import { until } from "./until.ts";
 
 /** What the gateway presents to providers of both vendors' kinds. */
 export const VENDOR_CREDENTIAL = "vendor-credential-of-the-suite";
@@ -74,12 +75,10 @@ export async function wiredGateway(
       });
       return rows;
     },
-    close: async () => {
-      await sql.end();
-      await gateway.stop();
-      await database.close();
-      place.remove();
-    },
+    close: atEnd(async () => {
+      await sql.end({ timeout: 1 });
+      await gateway.kill();
+    }),
   };
 }
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { connect } from "#drizzle/database.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { type RequestFacts, seed } from "#test/reports/world.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 
 const DAY_MS = 86_400_000;
 const FIRST_MS = Date.parse("2026-01-01T00:00:00Z");
@@ -27,14 +26,13 @@ let database: TestDatabase;
 let runner: ReportRunner;
 beforeAll(async () => {
   database = await testDatabase();
-  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = testSql(database.url);
   await seed(sql, "default", { requests: fc.sample(request, { numRuns: 600, seed: 7 }) });
   await sql.end();
   runner = reportRunner({ url: database.url });
 });
 afterAll(async () => {
   await runner.close();
-  await database.close();
 });
 
 test("of 1,000 random pairs of periods, what moved the cost adds up to what it changed by, to 1e-9", async () => {
@@ -62,4 +60,4 @@ test("of 1,000 random pairs of periods, what moved the cost adds up to what it c
   }
   // The pairs are no trivial ones.
   expect(modelled).toBeGreaterThan(PAIRS / 2);
-}, 120_000);
+});

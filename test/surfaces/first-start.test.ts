@@ -7,7 +7,7 @@ import { surfacesWorld } from "./world.ts";
 let world: Awaited<ReturnType<typeof surfacesWorld>>;
 beforeAll(async () => {
   world = await surfacesWorld();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const SENTENCE = "Grüezi 👋";

@@ -22,11 +22,9 @@ beforeAll(async () => {
     },
   });
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
-}, 60_000);
+});
 
 afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
   await service.stop(true);
 });
 
@@ -128,10 +126,7 @@ describe("a rule with a service", () => {
   });
 
   const FAILURES: Record<string, () => Response | Promise<Response>> = {
-    "answers too late": async () => {
-      await Bun.sleep(1000);
-      return Response.json({ action: "allow" });
-    },
+    "answers too late": () => new Promise(() => undefined),
     "answers with an error": () => Response.json({ action: "allow" }, { status: 500 }),
     "answers in another form": () => Response.json({ action: "perhaps" }),
     "answers with no JSON": () => new Response("allow"),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { newId } from "#shared/ids.ts";
 import type { Result, Spec } from "#shared/report.ts";
@@ -18,8 +18,6 @@ beforeAll(async () => {
     reason: "The web is not for agents here.",
   });
 });
-afterAll(() => gateway.close());
-
 type Sent = { headers?: Record<string, string>; method?: string };
 
 async function send(body: unknown, { headers = {}, method = "POST" }: Sent = {}) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { MeasureName, Result } from "#shared/report.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
@@ -20,8 +20,6 @@ beforeAll(async () => {
     await gateway.admin("POST", "/prices", { model, effective_from: "2026-01-01", input, output });
   }
 });
-afterAll(() => gateway.close());
-
 type Export = { resourceMetrics: unknown[] };
 
 /** The recording as if its last point were of now: the receiver takes nothing that is older than 30 days. */

@@ -31,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await store.close();
   await database.close();
-  await place.close();
 });
 
 const START = Date.parse("2026-11-20T10:00:00.000Z");
@@ -152,7 +151,7 @@ test("any order, repetition and batching of what is seen of a call ends in the s
     ),
     { numRuns: Number(process.env["TOOL_CALL_RUNS"] ?? 60) },
   );
-}, 60_000);
+});
 
 test("the tool gateway's facts count, and what it does not know is the hook's", async () => {
   const row = await rowOf(

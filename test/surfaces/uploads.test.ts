@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import OpenAI from "openai";
 import { newId } from "#shared/ids.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { type UploadUpstream, uploadUpstream } from "#test/support/upload-upstream.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -58,11 +58,6 @@ beforeAll(async () => {
   const key = { name: "scoped", scopes: { models: ["gpt-image-1", "gpt-4o-transcribe"] } };
   scoped = (await gateway.admin<{ secret: string }>("POST", "/keys", key)).secret;
 });
-afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
-});
-
 type Part = [name: string, content: string | Uint8Array, filename?: string];
 
 function form(parts: readonly Part[], boundary = "b--'(x)"): Buffer {

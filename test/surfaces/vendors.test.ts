@@ -9,7 +9,7 @@ beforeAll(async () => {
   await world.gateway.admin("POST", "/prices", { model: "gpt-voice", per_character: "0.000015", ...price });
   await world.gateway.admin("POST", "/prices", { model: "gpt-paint", per_image: "0.04", ...price });
   await world.gateway.admin("POST", "/prices", { model: "gpt-rank", per_call: "0.002", ...price });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const lastSeen = () => world.upstream.seen.at(-1);

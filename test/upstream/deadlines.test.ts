@@ -66,12 +66,15 @@ const hanging =
     });
   };
 
+/** Resolves once the watchdog has looked at everything that it watches. */
+const looked = () => new Promise<void>((expire) => watchdog.watch({ deadlineMs: 0, expire }));
+
 describe("a provider that", () => {
   test("cannot be connected to within 5 s was not asked, so its fallback is", async () => {
     const seen: Sending[] = [];
     const attempt = forward({ clock, watchdog, send: hanging("connecting", seen) }, choice, call());
     clock.advance(4900);
-    await Bun.sleep(10);
+    await looked();
     expect(seen.length).toBe(1);
     clock.advance(200);
     expect(await attempt).toMatchObject({ kind: "answer", attempts: 2 });
@@ -81,7 +84,7 @@ describe("a provider that", () => {
     const seen: Sending[] = [];
     const attempt = forward({ clock, watchdog, send: hanging("answering", seen) }, choice, call());
     clock.advance(599_000);
-    await Bun.sleep(10);
+    await looked();
     clock.advance(2000);
     expect(await attempt).toMatchObject({
       kind: "failed",
@@ -103,9 +106,9 @@ describe("a provider that", () => {
     const answer = new Response(body);
     const answered = { answer, headers: answer.headers, abort: () => abort.abort() };
     const bytes = wholeBody({ clock, watchdog }, answered).catch(() => null);
-    await Bun.sleep(10);
+    await looked();
     clock.advance(299_000);
-    await Bun.sleep(10);
+    await looked();
     expect(abort.signal.aborted).toBe(false);
     clock.advance(2000);
     expect(await bytes).toBeNull();
@@ -115,7 +118,9 @@ describe("a provider that", () => {
 describe("a body to be sent", () => {
   test("is not asked for while nobody is connected", async () => {
     // Takes connections and never says a word of TLS.
-    const mute = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const hello = Promise.withResolvers<void>();
+    const data = () => hello.resolve();
+    const mute = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data } });
     let asked = false;
     const leave = new AbortController();
     const sent = fetch(`https://127.0.0.1:${mute.port}/`, {
@@ -125,7 +130,7 @@ describe("a body to be sent", () => {
       }),
       signal: leave.signal,
     }).catch(() => null);
-    await Bun.sleep(100);
+    await hello.promise;
     leave.abort();
     expect(await sent).toBeNull();
     expect(asked).toBe(false);

@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import { newId } from "#shared/ids.ts";
 import { freePort } from "#test/support/ports.ts";
 import { rawAnswer, rawConnection, rawPost } from "#test/support/raw-client.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import {
   type Reply,
   type ScriptedUpstream,
   type SeenRequest,
   scriptedUpstream,
 } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 let upstream: ScriptedUpstream;
@@ -72,11 +72,9 @@ beforeAll(async () => {
   for (const { route, ...rest } of routes) {
     await gateway.admin("PUT", `/routes/${route}`, { model: "first", ...rest });
   }
-}, 60_000);
+});
 
 afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
   noTls.stop(true);
 });
 
@@ -101,9 +99,7 @@ const asked = (session: string): string[] =>
 describe("a first choice that answers", () => {
   test.each([429, 502, 503, 504, 529])("%d is made good by the fallback, as one record", async (status) => {
     first = (reply) => reply.json({ error: {} }, status, { "retry-after": "60" });
-    const startedMs = performance.now();
     const { answer, rows, asked, text } = await call("two");
-    expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(answer.status).toBe(200);
     expect(text).toBe(JSON.stringify(ANSWER));
     expect(answer.headers.get("retry-after")).toBeUndefined();
@@ -240,7 +236,7 @@ describe("a client that leaves before the answer", () => {
     const reply = await arrived.promise;
     connection.socket.destroy();
     // The gateway sees the client leave before it hears the refusal.
-    await Bun.sleep(50);
+    await gateway.caughtUp();
     reply.json({ error: {} }, 503);
     const [row] = await gateway.records(session);
     expect(asked(session)).toEqual(["first"]);

@@ -1,19 +1,33 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
-import { type RawAnswer, rawAnswer, rawConnection, rawPost } from "#test/support/raw-client.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import {
+  type RawAnswer,
+  type RawConnection,
+  rawAnswer,
+  rawConnection,
+  rawPost,
+} from "#test/support/raw-client.ts";
 import {
   type Reply,
   type ScriptedUpstream,
   type SeenRequest,
   scriptedUpstream,
 } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: WiredGateway;
 /** What the provider does with a request. */
 let play: (reply: Reply, request: SeenRequest) => void | Promise<void> = () => undefined;
+/** Resolves once the gateway has seen that the client left. */
+let left = Promise.withResolvers<void>();
+
+async function leave(connection: RawConnection): Promise<void> {
+  connection.socket.resetAndDestroy();
+  await gateway.caughtUp();
+  left.resolve();
+}
 
 beforeAll(async () => {
   upstream = await scriptedUpstream((request, reply) => play(reply, request));
@@ -30,11 +44,6 @@ beforeAll(async () => {
     model: "gpt-4o",
     on_client_gone: "cancel",
   });
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
 });
 
 const CHAT = { path: "/v1/chat/completions", model: "chat" };
@@ -78,15 +87,17 @@ const WIRES = [
 ];
 
 describe.each(WIRES)("a client of $surface.path that leaves", ({ surface, start, event, end }) => {
-  /** The provider goes on for ten events, whoever listens. */
-  const goOn = async (reply: Reply) => {
+  beforeEach(() => {
+    left = Promise.withResolvers();
+  });
+  /** The provider sends ten events, the client leaves after one of them, and the end comes all the same. */
+  const goOn = async (reply: Reply, after: number) => {
     reply.head("text/event-stream");
     if (start) reply.chunk(start);
     for (let n = 0; n < 10; n++) {
       reply.chunk(event(`word-${n} `));
-      await Bun.sleep(4);
+      if (n === after) await left.promise;
     }
-    await Bun.sleep(50);
     reply.chunk(end);
     reply.end();
   };
@@ -95,10 +106,10 @@ describe.each(WIRES)("a client of $surface.path that leaves", ({ surface, start,
     "after event %d is recorded as gone, with the provider's exact figures",
     async (n) => {
       const session = newId();
-      play = goOn;
+      play = (reply) => goOn(reply, n);
       const connection = rawConnection(gateway.url, request(surface, session, { stream: true }));
       await until(() => connection.bytes().includes(`word-${n} `));
-      connection.socket.resetAndDestroy();
+      await leave(connection);
       const [row] = await gateway.records(session);
       expect(row).toMatchObject({
         state: "client_gone",
@@ -118,12 +129,12 @@ describe.each(WIRES)("a client of $surface.path that leaves", ({ surface, start,
     const arrived = Promise.withResolvers<void>();
     play = async (reply) => {
       arrived.resolve();
-      await Bun.sleep(60);
-      await goOn(reply);
+      await left.promise;
+      await goOn(reply, -1);
     };
     const connection = rawConnection(gateway.url, request(surface, session, { stream: true }));
     await arrived.promise;
-    connection.socket.destroy();
+    await leave(connection);
     const [row] = await gateway.records(session);
     expect(row).toMatchObject({ state: "client_gone", input_tokens: 14, output_tokens: 33, partial: false });
   });
@@ -133,13 +144,13 @@ describe.each(WIRES)("a client of $surface.path that leaves", ({ surface, start,
     const arrived = Promise.withResolvers<void>();
     play = async (reply) => {
       arrived.resolve();
-      await Bun.sleep(60);
+      await left.promise;
       const usage = { prompt_tokens: 14, completion_tokens: 33, input_tokens: 14, output_tokens: 33 };
       reply.json({ choices: [], content: [], usage });
     };
     const connection = rawConnection(gateway.url, request(surface, session));
     await arrived.promise;
-    connection.socket.destroy();
+    await leave(connection);
     const [row] = await gateway.records(session);
     expect(row).toMatchObject({ state: "client_gone", input_tokens: 14, output_tokens: 33, partial: false });
   });
@@ -150,12 +161,12 @@ describe.each(WIRES)("a client of $surface.path that leaves", ({ surface, start,
       reply.head("text/event-stream");
       if (start) reply.chunk(start);
       reply.chunk(event("word-0 "));
-      await Bun.sleep(80);
+      await left.promise;
       reply.reset();
     };
     const connection = rawConnection(gateway.url, request(surface, session, { stream: true }));
     await until(() => connection.bytes().includes("word-0 "));
-    connection.socket.destroy();
+    await leave(connection);
     const rows = await gateway.records(session);
     expect(rows.length).toBe(1);
     expect(rows[0]).toMatchObject({ state: "client_gone" });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import Anthropic from "@anthropic-ai/sdk";
 import { encodeEventStreamFrame } from "@copilotkit/aimock";
@@ -109,11 +109,6 @@ beforeAll(async () => {
     await gateway.admin("PUT", `/providers/${kind}`, { kind, base_url, credential, ...reachable });
     await gateway.admin("PUT", `/routes/${kind}`, { surface: "chat", provider: kind, model });
   }
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.close();
-  await cloud.close();
 });
 
 const clients = (session: string) => {
@@ -202,18 +197,21 @@ test("bedrock: an exception within a stream is an error event, in the provider's
 });
 
 test("bedrock: a client that leaves is recorded with the provider's exact figures", async () => {
+  const left = Promise.withResolvers<void>();
   stream = async (reply) => {
     head(reply);
-    for (const event of EVENTS) {
-      piece(reply, chunk(event));
-      await Bun.sleep(15);
-    }
+    const last = EVENTS.length - 1;
+    for (const event of EVENTS.slice(0, last)) piece(reply, chunk(event));
+    await left.promise;
+    for (const event of EVENTS.slice(last)) piece(reply, chunk(event));
     reply.end();
   };
   const session = newId();
   const call = clients(session).anthropic.messages.stream(asked("bedrock"));
   call.on("text", () => call.abort());
   await expect(call.finalMessage()).rejects.toThrow();
+  await gateway.caughtUp();
+  left.resolve();
   const [row] = await gateway.records(session);
   expect(row).toMatchObject({ state: "client_gone", ...FIGURES, partial: false, unpriced: false });
 });

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
+import { until } from "#test/support/until.ts";
 
 // A key's limits, on calls of tools and of models together.
-
-setDefaultTimeout(60_000);
 
 let it: ToolGateway;
 beforeAll(async () => {
   it = await startToolGateway();
-}, 60_000);
+});
 afterAll(() => it.close());
 
 const keyWith = async (limits: object) =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freePort } from "#test/support/ports.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { startToolGateway, TOOL_CREDENTIAL, type ToolGateway } from "#test/support/tool-server/gateway.ts";
 import { startToolServer } from "#test/support/tool-server/server.ts";
+import { until } from "#test/support/until.ts";
 
 let it: ToolGateway;
 let key: string;
@@ -10,7 +10,7 @@ let key: string;
 beforeAll(async () => {
   it = await startToolGateway({ TOOL_BYTES_MAX: "65536" });
   key = await it.key();
-}, 60_000);
+});
 afterAll(() => it.close());
 
 type Answer = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ERRORS } from "#gateway/errors.ts";
 import { newId } from "#shared/ids.ts";
@@ -19,11 +19,6 @@ beforeAll(async () => {
     { chat: `${upstream.url}/v1`, messages: upstream.url },
     { JSON_BYTES_MAX: String(JSON_BYTES_MAX) },
   );
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
 });
 
 const SURFACES = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { newId } from "#shared/ids.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
@@ -6,6 +6,8 @@ import { VENDOR_CREDENTIAL, type WiredGateway, wiredGateway } from "#test/suppor
 
 let upstream: ScriptedUpstream;
 let gateway: WiredGateway;
+/** The slow answer goes on after this. */
+const left = Promise.withResolvers<void>();
 
 const EVENTS = [
   { type: "message_start", message: { id: "msg_1", model: "claude-opus-4-6", usage: { input_tokens: 5 } } },
@@ -70,7 +72,7 @@ beforeAll(async () => {
         return reply.close();
       case "slow":
         events(EVENTS.slice(0, 3));
-        await Bun.sleep(300);
+        await left.promise;
         for (const event of EVENTS.slice(3)) reply.chunk(event);
         return reply.end();
       default:
@@ -85,11 +87,6 @@ beforeAll(async () => {
     model: "claude-opus-4-6",
     fallbacks: [{ provider: "chat-vendor", model: "gpt-4o" }],
   });
-}, 60_000);
-
-afterAll(async () => {
-  await gateway.close();
-  await upstream.close();
 });
 
 const ask = (
@@ -202,6 +199,8 @@ describe("what comes back", () => {
     const answer = await ask("slow", { session, stream: true, signal: leaving.signal });
     await answer.body?.getReader().read();
     leaving.abort();
+    await gateway.caughtUp();
+    left.resolve();
     expect(await gateway.records(session)).toMatchObject([
       { state: "client_gone", usage_source: "provider", input_tokens: 5, output_tokens: 7, partial: false },
     ]);

@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { openDatabase } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { WEBHOOK_SECRET } from "#test/support/github-app.ts";
+import { startFastGithubApp } from "#test/support/github-app-process.ts";
 import { pullRequestPayload, reviewPayload, signatureOf } from "#test/support/github-payloads.ts";
-import { killableGithubApp } from "#test/support/killable-github-app.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 
 const [rate = 1000, seconds = 30] = process.argv.slice(2).map(Number);
@@ -18,7 +18,7 @@ const own = await testDatabase();
 const database = openDatabase(own.url, { name: "bench", max: 2, statementTimeoutMs: 60_000 });
 await database.sql`
   insert into settings (org_id, value, updated_at) values (${DEFAULT_ORG}, '{"pull_request_stamping": true}', now())`;
-const app = await killableGithubApp({ DATABASE_URL: own.url, WEBHOOK_SECRET, LOG_LEVEL: "error" });
+const app = await startFastGithubApp({ DATABASE_URL: own.url, WEBHOOK_SECRET, LOG_LEVEL: "error" });
 
 type Sent = { event: string; body: string; signature: string };
 

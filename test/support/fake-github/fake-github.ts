@@ -1,3 +1,4 @@
+import { atEnd } from "#test/support/at-end.ts";
 import { createTokens, refusal } from "./access.ts";
 import { answerTo } from "./answers.ts";
 import type { Answer, Backstage } from "./asked.ts";
@@ -108,7 +109,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
     deliverTo: (hookUrl: string) => {
       world.app.hookUrl = hookUrl;
     },
-    stop: () => server.stop(true),
+    stop: atEnd(() => server.stop(true)),
   };
 }
 

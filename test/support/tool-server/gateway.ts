@@ -1,9 +1,10 @@
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { newId } from "#shared/ids.ts";
+import { atEnd } from "#test/support/at-end.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { until } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 import { startToolServer, type TestToolServer } from "./server.ts";
 
 export const TOOL_CREDENTIAL = "credential-of-a-tool-server";
@@ -65,11 +66,11 @@ export async function startToolGateway(env: Record<string, string> = {}): Promis
       });
       return rows;
     },
-    close: async () => {
+    close: atEnd(async () => {
       await sql.end();
       await gateway.stop();
       await Promise.all([servers.old.stop(), servers.new.stop()]);
       place.remove();
-    },
+    }),
   };
 }

@@ -8,6 +8,7 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { atEnd } from "#test/support/at-end.ts";
 import { embedded, image, inputOf, TOOLS } from "./tools.ts";
 
 type ToolServerSeen = { method: string; headers: Record<string, string>; body: string };
@@ -57,10 +58,10 @@ export function startToolServer({ eras = "both", port = 0, before }: Options = {
     url: `http://127.0.0.1:${server.port}/mcp`,
     forget: sessions.forget,
     seen,
-    async stop() {
+    stop: atEnd(async () => {
       await modern.close();
       await server.stop(true);
-    },
+    }),
   };
 }
 

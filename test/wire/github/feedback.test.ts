@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { freePort, untilAnswers } from "#test/support/ports.ts";
-
-setDefaultTimeout(90_000);
 
 const MAIN = join(import.meta.dir, "../../../github-app/main.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "tallygate-feedback-"));

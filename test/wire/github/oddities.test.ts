@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readCoverage } from "#drizzle/coverage.ts";
 import { insertRequest, testGithubApp } from "#test/support/github-app.ts";
 import {
@@ -11,8 +11,6 @@ import {
 } from "#test/support/github-payloads.ts";
 
 // What real repositories do beside the plain way from a branch to a merge.
-
-setDefaultTimeout(30_000);
 
 let it: Awaited<ReturnType<typeof testGithubApp>>;
 beforeAll(async () => {

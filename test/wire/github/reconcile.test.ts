@@ -1,4 +1,4 @@
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import type { Database } from "#drizzle/database.ts";
 import {
   type FakeGithub,
@@ -7,10 +7,8 @@ import {
 } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
 import { testDatabase } from "#test/support/postgres.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { runGithubApp, stampingDatabase } from "#test/support/running-github-app.ts";
-
-setDefaultTimeout(60_000);
+import { until } from "#test/support/until.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -82,7 +80,7 @@ test("a pass waits where GitHub's limit says so, is tried again after failures, 
     headers: { "retry-after": "1" },
   });
   const app = await it.run();
-  await until(async () => (await counts(it.database)).passes === 1, 30_000);
+  await until(async () => (await counts(it.database)).passes === 1);
   expect(await counts(it.database)).toEqual({ pulls: 15, reviews: 15, passes: 1 });
   expect(app.lines.join()).toContain("a repository was reconciled");
   expect(it.github.faults()).toEqual([]);
@@ -94,7 +92,7 @@ test("what is refused for an hour is not asked for again, and the wait outlives 
   await it.github.story.install({ repositories: [it.repository] }, { lost: true });
   const app = await it.run();
   const refused = () => it.database.sql`select 1 from github_passes where failure = 'rate_limited'`;
-  await until(async () => (await refused()).length > 0, 10_000);
+  await until(async () => (await refused()).length > 0);
   expect(app.lines.join()).toContain("limit is near");
   await app.stop();
   // Commits of merges are asked for by another round.
@@ -114,14 +112,14 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   const pulls = await fill(it.github, it.repository, 20);
   const installation = await it.github.story.install({ repositories: [it.repository] }, { lost: true });
   await it.run({ reconcile: { passMs: 100 } });
-  await until(async () => (await counts(it.database)).passes === 1, 20_000);
+  await until(async () => (await counts(it.database)).passes === 1);
   await Bun.sleep(200);
   const before = countOf(it.github, REVIEWS);
   const pull = pulls[3] as PullRequest;
   await it.github.story.editBody(pull, "Gateway-Session: other", { lost: true });
   const session = async () =>
     (await it.database.sql`select session from pull_requests where number = 4`)[0]?.["session"];
-  await until(async () => (await session()) === "other", 20_000);
+  await until(async () => (await session()) === "other");
   const passes = countOf(it.github, LIST) / 2;
   // The latest ones again in each pass, because lists may lag, and the one that changed.
   expect(countOf(it.github, REVIEWS) - before).toBeLessThanOrEqual(3 * passes);
@@ -129,7 +127,7 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   installation.repositories = [];
   await it.database.sql`update github_tasks set done_at = null`;
   const covered = async () => (await it.database.sql`select covered from repositories`)[0]?.["covered"];
-  await until(async () => (await covered()) === false, 20_000);
+  await until(async () => (await covered()) === false);
   const events = await it.database.sql`select kind from coverage_changes where repository_id > 0 order by at`;
   expect(events.map((row) => row["kind"])).toEqual(["added", "removed"]);
 });
@@ -139,7 +137,7 @@ test("an installation is read back as many days as the setting says", async () =
   await fill(it.github, it.repository, 30);
   await it.github.story.install({ repositories: [it.repository] }, { lost: true });
   await it.run();
-  await until(async () => (await counts(it.database)).passes === 1, 20_000);
+  await until(async () => (await counts(it.database)).passes === 1);
   expect(await counts(it.database)).toEqual({ pulls: 7, reviews: 7, passes: 1 });
 });
 
@@ -148,14 +146,14 @@ test("of two processes one reads, and when it ends the other goes on", async () 
   await fill(it.github, it.repository, 60);
   await it.github.story.install({ repositories: [it.repository] }, { lost: true });
   const [first] = await Promise.all([it.run(), it.run()]);
-  await until(async () => (await counts(it.database)).passes === 1, 20_000);
+  await until(async () => (await counts(it.database)).passes === 1);
   expect(countOf(it.github, REVIEWS)).toBe(60);
   await first.stop();
   const added = it.github.story.addRepository("octo/two");
   await fill(it.github, added, 3);
   it.github.world.installations[0]?.repositories.push(added);
   await it.database.sql`update github_tasks set done_at = null`;
-  await until(async () => (await counts(it.database)).passes === 2, 20_000);
+  await until(async () => (await counts(it.database)).passes === 2);
   expect((await counts(it.database)).pulls).toBe(63);
 });
 

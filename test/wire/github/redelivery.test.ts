@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Database } from "#drizzle/database.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
-import { until } from "#test/support/recorder-kit.ts";
 import { runGithubApp, stampingDatabase } from "#test/support/running-github-app.ts";
-
-setDefaultTimeout(60_000);
+import { until } from "#test/support/until.ts";
 
 let github: FakeGithub;
 let own: TestDatabase;
@@ -53,8 +51,8 @@ test("while Postgres is away deliveries are answered 503, and redelivery heals t
   await gate.open();
   const count = async (what: "webhook_inbox" | "pull_requests") =>
     (await database.sql`select count(*)::integer as size from ${database.sql(what)}`)[0]?.["size"];
-  await until(async () => (await count("webhook_inbox")) === 21, 30_000);
-  await until(async () => (await count("pull_requests")) === 10, 30_000);
+  await until(async () => (await count("webhook_inbox")) === 21);
+  await until(async () => (await count("pull_requests")) === 10);
   expect(app.lines.join()).toContain("failed deliveries are redelivered");
   expect(app.lines.filter((line) => line.includes("a round of work failed")).length).toBeLessThan(20);
   expect(github.faults()).toEqual([]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { startGithubApp } from "#github-app/app.ts";
@@ -10,8 +10,6 @@ import { deliver, keptLog } from "#test/support/github-app.ts";
 import { pullRequestPayload } from "#test/support/github-payloads.ts";
 import { freePort } from "#test/support/ports.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-
-setDefaultTimeout(60_000);
 
 const ADMIN_KEY = "an-admin-key-of-some-length";
 const MASTER_KEY = "5".repeat(64);
