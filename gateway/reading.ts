@@ -25,6 +25,12 @@ export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: nul
  */
 export type Seek = (from: number) => number;
 
+/**
+ * How far a stream has come. `contentSeen`: a chunk with text, a tool call or reasoning; `terminalSeen`: the wire's own
+ * last event.
+ */
+export type StreamProgress = { contentSeen: boolean; terminalSeen: boolean };
+
 /** Reads one stream of a wire, event by event. */
 export type StreamReader = {
   /**
@@ -34,9 +40,6 @@ export type StreamReader = {
   seek(chunk: Uint8Array): Seek;
   /** Takes one event's data and reads no more of it than it must. True when the event holds nothing but usage. */
   event(data: Uint8Array): boolean;
-  /** A chunk with text, a tool call or reasoning was seen. */
-  readonly contentSeen: boolean;
-  /** The wire's own last event was seen. */
-  readonly terminalSeen: boolean;
+  readonly progress: Readonly<StreamProgress>;
   reading(complete: boolean): Reading;
 };

@@ -1,11 +1,11 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { Meter } from "./meter.ts";
 
-/** Largest answer that is inflated to be metered. */
+/** Bounds of answers that are inflated to be metered. */
 const INFLATED_MAX = 64 * 1024 * 1024;
 const COMPRESSED_MAX = 8 * 1024 * 1024;
 
-const INFLATERS = {
+const INFLATERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH }),
   deflate: (bytes) =>
     inflateSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH }),
@@ -15,12 +15,12 @@ const INFLATERS = {
       finishFlush: constants.BROTLI_OPERATION_FLUSH,
     }),
   zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: INFLATED_MAX }),
-} as const satisfies Record<string, (bytes: Uint8Array) => Uint8Array>;
+};
 
 /** The decoded copy of an answer, for its meter only; null when the coding is unknown, damaged, or inflates too far. */
 export function decodedCopy(bytes: Uint8Array, encoding: string | null): Uint8Array | null {
   if (!encoding || encoding === "identity") return bytes;
-  const inflate = Object.hasOwn(INFLATERS, encoding) ? INFLATERS[encoding as keyof typeof INFLATERS] : null;
+  const inflate = Object.hasOwn(INFLATERS, encoding) ? INFLATERS[encoding] : null;
   if (!inflate || bytes.byteLength > COMPRESSED_MAX) return null;
   try {
     return inflate(bytes);
@@ -30,8 +30,8 @@ export function decodedCopy(bytes: Uint8Array, encoding: string | null): Uint8Ar
 }
 
 /**
- * A meter over a compressed stream. We ask providers for plain bytes, so this is rare: the chunks pass as they came,
- * and a bounded copy is inflated and read at the end. Time to first token is then not known.
+ * A meter over a compressed stream. Providers are asked for plain bytes, so this is rare: chunks pass unchanged, and a
+ * bounded copy is inflated and read at the end. Time to first token is then unknown.
  */
 export function compressedMeter(inner: Meter, encoding: string): Meter {
   const chunks: Uint8Array[] = [];

@@ -45,8 +45,8 @@ export function streamMeter<Facts>(
   const flow = options.withholdUsage ? withholding(wire, reader) : passing(reader);
   return {
     ...flow,
-    contentSeen: () => reader.contentSeen,
-    terminalSeen: () => reader.terminalSeen,
+    contentSeen: () => reader.progress.contentSeen,
+    terminalSeen: () => reader.progress.terminalSeen,
     reading: (complete) => reader.reading(complete),
   };
 }

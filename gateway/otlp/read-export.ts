@@ -90,6 +90,7 @@ function objects(within: Record<string, unknown>, name: string): Record<string, 
 
 function object(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw fault(name, "an object");
+  // Every object has members by name.
   return value as Record<string, unknown>;
 }
 

@@ -17,8 +17,7 @@ export const CHAT_WIRE: Wire = {
 };
 
 function chatStream(facts: ProviderFacts): StreamReader {
-  let contentSeen = false;
-  let terminalSeen = false;
+  const progress = { contentSeen: false, terminalSeen: false };
   let usage: ProviderObject | null = null;
   let final = false;
   let model: string | null = null;
@@ -27,7 +26,7 @@ function chatStream(facts: ProviderFacts): StreamReader {
   const take = (chunk: ProviderObject) => {
     model ??= nameOf(chunk["model"]);
     tier = nameOf(chunk["service_tier"]) ?? tier;
-    if (hasContent(chunk)) contentSeen = true;
+    if (hasContent(chunk)) progress.contentSeen = true;
     const found = usageIn(chunk);
     if (!found) return;
     // Some report running figures on every chunk: the last one counts, and it is final once all choices are.
@@ -38,25 +37,20 @@ function chatStream(facts: ProviderFacts): StreamReader {
   return {
     seek(chunk) {
       const next = seekAny(chunk, SEARCHES);
-      return (from) => (contentSeen ? next(from) : from);
+      return (from) => (progress.contentSeen ? next(from) : from);
     },
     event(data) {
       if (isDone(data)) {
-        terminalSeen = true;
+        progress.terminalSeen = true;
         return false;
       }
-      if (contentSeen && !hasUsage(data)) return false;
+      if (progress.contentSeen && !hasUsage(data)) return false;
       const chunk = parseObject(data);
       if (!chunk) return false;
       take(chunk);
       return isUsageOnly(chunk) && mayBeUsageOnly(data);
     },
-    get contentSeen() {
-      return contentSeen;
-    },
-    get terminalSeen() {
-      return terminalSeen;
-    },
+    progress,
     reading: (complete) =>
       chatReading({ answer: { model, service_tier: tier }, usage, final: complete || final }, facts),
   };

@@ -19,13 +19,13 @@ export const IMAGES_WIRE: Wire = {
   },
   openStream: typedStreams({
     markers: ['.completed"'],
-    update(shown, type, event) {
+    update(state, type, event) {
       const completed = type.endsWith(".completed");
-      shown.content ||= completed || type.endsWith(".partial_image");
-      shown.model ??= nameOf(event["model"]);
+      state.contentSeen ||= completed || type.endsWith(".partial_image");
+      state.model ??= nameOf(event["model"]);
       if (!completed) return;
       // Each completed image reports its own tokens.
-      shown.usage = addUsage(shown.usage, { ...tokensIn(event), images: 1 });
+      state.usage = addUsage(state.usage, { ...tokensIn(event), images: 1 });
     },
   }),
   mayBeUsageOnly: () => false,

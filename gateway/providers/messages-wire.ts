@@ -27,8 +27,7 @@ export const MESSAGES_WIRE: Wire = {
 };
 
 function messagesStream(): StreamReader {
-  let contentSeen = false;
-  let terminalSeen = false;
+  const progress = { contentSeen: false, terminalSeen: false };
   let usage: ProviderObject | null = null;
   let model: string | null = null;
   let deltaSeen = false;
@@ -41,10 +40,10 @@ function messagesStream(): StreamReader {
       usage = objectOf(message?.["usage"]);
     },
     content_block_start(event) {
-      contentSeen ||= isContent(objectOf(event["content_block"]));
+      progress.contentSeen ||= isContent(objectOf(event["content_block"]));
     },
     content_block_delta(event) {
-      contentSeen ||= isContent(objectOf(event["delta"]));
+      progress.contentSeen ||= isContent(objectOf(event["delta"]));
     },
     message_delta(event) {
       const later = objectOf(event["usage"]);
@@ -54,28 +53,23 @@ function messagesStream(): StreamReader {
       stopped ||= typeof objectOf(event["delta"])?.["stop_reason"] === "string";
     },
     message_stop() {
-      terminalSeen = true;
+      progress.terminalSeen = true;
     },
   };
 
   return {
     seek(chunk) {
       const next = seekAny(chunk, SEARCHES);
-      return (from) => (contentSeen ? next(from) : from);
+      return (from) => (progress.contentSeen ? next(from) : from);
     },
     event(data) {
-      if (contentSeen && !includesBytes(data, MESSAGE)) return false;
+      if (progress.contentSeen && !includesBytes(data, MESSAGE)) return false;
       const event = parseObject(data);
       const type = event?.["type"];
       if (event && typeof type === "string" && Object.hasOwn(handlers, type)) handlers[type]?.(event);
       return false;
     },
-    get contentSeen() {
-      return contentSeen;
-    },
-    get terminalSeen() {
-      return terminalSeen;
-    },
+    progress,
     // The output in `message_start` is provisional: without a `message_delta` the figure is partial.
     reading: (complete) => messagesReading({ usage, model, final: deltaSeen && (complete || stopped) }),
   };

@@ -18,17 +18,17 @@ export const RESPONSES_WIRE: Wire = {
   mayBeUsageOnly: () => false,
 };
 
-function take(shown: StreamState, type: string, event: ProviderObject): void {
-  shown.content ||= isContent(type, event);
+function take(state: StreamState, type: string, event: ProviderObject): void {
+  state.contentSeen ||= isContent(type, event);
   const response = objectOf(event["response"]);
   const { usage, model, tier, billsMore } = answerOf(response);
-  shown.model = model ?? shown.model;
+  state.model = model ?? state.model;
   if (!isLast(type)) return;
-  shown.terminal = true;
-  shown.usage = usage ?? shown.usage;
+  state.terminalSeen = true;
+  state.usage = usage ?? state.usage;
   // Before its end a response says the tier that was asked for, then the one that served it.
-  shown.tier = tier;
-  shown.billsMore = billsMore;
+  state.tier = tier;
+  state.billsMore = billsMore;
 }
 
 function answerOf(response: ProviderObject | null) {

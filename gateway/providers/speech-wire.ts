@@ -12,14 +12,14 @@ export const SPEECH_WIRE: Wire = {
   readAnswer: () => readingOf({ usage: null, model: null, tier: null, final: true }),
   openStream: typedStreams({
     markers: ['"speech.audio.done"'],
-    update(shown, type, event) {
-      shown.content ||= type === "speech.audio.delta";
+    update(state, type, event) {
+      state.contentSeen ||= type === "speech.audio.delta";
       if (type !== "speech.audio.done") return;
-      shown.terminal = true;
+      state.terminalSeen = true;
       const usage = objectOf(event["usage"]);
       if (!usage) return;
       const told = responsesUsage(usage);
-      shown.usage = { ...told, audioOutputTokens: told.outputTokens };
+      state.usage = { ...told, audioOutputTokens: told.outputTokens };
     },
   }),
   mayBeUsageOnly: () => false,

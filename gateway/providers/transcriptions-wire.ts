@@ -15,11 +15,11 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
   },
   openStream: typedStreams({
     markers: ['"transcript.text.done"'],
-    update(shown, type, event) {
-      shown.content ||= type === "transcript.text.delta" || type === "transcript.text.segment";
+    update(state, type, event) {
+      state.contentSeen ||= type === "transcript.text.delta" || type === "transcript.text.segment";
       if (type !== "transcript.text.done") return;
-      shown.terminal = true;
-      shown.usage = tokensIn(event) ?? NO_USAGE;
+      state.terminalSeen = true;
+      state.usage = tokensIn(event) ?? NO_USAGE;
     },
   }),
   mayBeUsageOnly: () => false,

@@ -1,14 +1,11 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import type { StreamReader } from "../reading.ts";
+import type { StreamProgress, StreamReader } from "../reading.ts";
 import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import { type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf } from "./wire.ts";
 
-/** What a stream has shown so far. */
-export type StreamState = {
-  content: boolean;
-  /** The wire's own last event was seen. */
-  terminal: boolean;
+/** What a stream has brought so far. */
+export type StreamState = StreamProgress & {
   usage: Usage;
   model: string | null;
   tier: string | null;
@@ -19,8 +16,8 @@ export type StreamState = {
 export type StreamRules = {
   /** ASCII texts of which an event must hold one to be read once content was seen. */
   markers: readonly string[];
-  /** Notes in `shown` what the event tells. */
-  update(shown: StreamState, type: string, event: ProviderObject): void;
+  /** Updates `state` from an event. */
+  update(state: StreamState, type: string, event: ProviderObject): void;
 };
 
 /**
@@ -36,29 +33,30 @@ export function typedStreams({ markers: telling, update: take }: StreamRules): (
 type Opened = { texts: readonly Needle[]; searches: readonly Search[]; take: StreamRules["update"] };
 
 function typedStream({ texts, searches, take }: Opened): StreamReader {
-  const shown: StreamState = { content: false, terminal: false, usage: NO_USAGE, model: null, tier: null };
+  const state: StreamState = {
+    contentSeen: false,
+    terminalSeen: false,
+    usage: NO_USAGE,
+    model: null,
+    tier: null,
+  };
   // A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped.
   const tells = (data: Uint8Array) => texts.some((text) => includesBytes(data, text));
   return {
     seek(chunk) {
       const next = seekAny(chunk, searches);
-      return (from) => (shown.content ? next(from) : from);
+      return (from) => (state.contentSeen ? next(from) : from);
     },
     event(data) {
-      const event = shown.content && !tells(data) ? null : parseObject(data);
+      const event = state.contentSeen && !tells(data) ? null : parseObject(data);
       const type = event?.["type"];
-      if (event && typeof type === "string") take(shown, type, event);
+      if (event && typeof type === "string") take(state, type, event);
       return false;
     },
-    get contentSeen() {
-      return shown.content;
-    },
-    get terminalSeen() {
-      return shown.terminal;
-    },
+    progress: state,
     reading(complete) {
-      const { usage, model, tier, terminal, billsMore } = shown;
-      return readingOf({ usage, model, tier, final: (complete || terminal) && !billsMore });
+      const { usage, model, tier, terminalSeen, billsMore } = state;
+      return readingOf({ usage, model, tier, final: (complete || terminalSeen) && !billsMore });
     },
   };
 }

@@ -5,8 +5,8 @@ import type { Bodies, Captured } from "../stores/bodies.ts";
 const BYTES_MAX = 1024 * 1024;
 
 /**
- * The answer of a call on a route whose bodies are captured, and told to be: what is asked and answered is kept when the
- * answer has ended, however it ends. Only text is; of sound and the like only the request.
+ * Captures request and answer of a call and says so in a header. Both are stored when the answer has ended, however it
+ * ends. Of answers that are not text, such as audio, only the request is stored.
  */
 export function captureAnswer(bodies: Pick<Bodies, "keep">, { id, body }: Call, answer: Response): Response {
   const { status, headers } = answer;
@@ -27,7 +27,7 @@ const beginningOf = (bytes: Uint8Array): Captured => ({
   truncated: bytes.byteLength > BYTES_MAX,
 });
 
-/** The stream as it is read, chunk by chunk, with a bounded copy of what passed; `ended` is called once. */
+/** The stream, chunk by chunk; `ended` gets a bounded copy of it, once. */
 function copied(
   body: ReadableStream<Uint8Array>,
   ended: (copy: Captured) => void,

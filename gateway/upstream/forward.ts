@@ -12,15 +12,15 @@ import type { Send } from "./send.ts";
 import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** How long a provider may take to be connected to, its TLS handshake included. */
+/** Deadline for connecting to a provider, TLS handshake included. */
 const CONNECT_MS = 5000;
-/** Silence allowed before the first byte of an answer: long thinking is legitimate, hanging for ever is not. */
+/** Deadline for the first byte of an answer: long reasoning is legitimate, hanging for ever is not. */
 const FIRST_BYTE_MS = 600_000;
 
 /** An upstream status that another target may still make good, as long as nothing was answered (decision: Fallbacks only before the first byte). */
 const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
 
-/** Failures that another target may make good, where the request was not sent. */
+/** Failures after which another target may be tried, if the request was not sent. */
 const FALLBACK_FAILURES = new Set<ErrorType>(["upstream_unreachable", "provider_unconfigured"]);
 
 export type UpstreamDeps = {
@@ -37,9 +37,9 @@ export type Attempt =
       headers: HeaderView;
       target: Target;
       attempts: number;
-      /** The gateway itself asked for the usage chunk: the client did not. */
+      /** The gateway asked for the usage chunk; the client did not. */
       usageAsked: boolean;
-      /** The way back, where the call was put into another format; null where its bytes went as they came. */
+      /** Translates the answer back; null if the call was not translated. */
       translation: Translation | null;
       abort(): void;
     }
@@ -51,7 +51,7 @@ export type Attempt =
       cause: unknown;
       /** The provider may have got the request. */
       sent: boolean;
-      /** Given up because the client left. */
+      /** Aborted because the client left. */
       left: boolean;
     };
 
@@ -71,13 +71,13 @@ async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Pr
   for (const [index, target] of choice.targets.entries()) {
     const attempt = await attemptOne(deps, { call, choice, target, attempts: index + 1 });
     if (index === last || !mayTryNext(attempt, call)) return attempt;
-    // An unread body keeps its socket open until it is collected.
+    // An unread body keeps its socket open until it is garbage collected.
     if (attempt.kind === "answer") await attempt.answer.body?.cancel();
   }
   throw new RangeError("a choice has at least one target");
 }
 
-/** Images and speech are dear to make twice: a provider that got the request may have begun. Nothing is begun for nobody. */
+/** Images and speech are costly to make twice, and a provider that got the request may have begun. */
 function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
   if (signal.aborted) return false;
   return attempt.kind === "answer"
@@ -142,7 +142,7 @@ type Failure = { cause: unknown; sent: boolean; late: boolean };
 
 function failedAttempt({ call, choice, target, attempts }: Try, { cause, sent, late }: Failure): Attempt {
   const fault = call.upload?.fault();
-  // The provider never got the whole of it, so there is nothing that it could answer or bill.
+  // The provider never got the whole upload, so it can neither answer nor bill it.
   if (fault)
     return { target, attempts, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
   const left = !late && call.signal.aborted && leavesWithClient(choice);
@@ -162,7 +162,7 @@ const UNSENT = { kind: "failed", sent: false, left: false } as const;
 
 const modelOf = ({ model }: Target): { model?: string } => (model === null ? {} : { model });
 
-/** A client that leaves before the answer does not stop the provider, which bills anyway, unless the route says so. */
+/** Unless the route says so, a client that leaves early does not abort the provider, which bills anyway. */
 function leaveSignal(call: Call, choice: Choice, deadline: AbortSignal): AbortSignal {
   return leavesWithClient(choice) ? AbortSignal.any([deadline, call.signal]) : deadline;
 }
@@ -174,7 +174,7 @@ function isConfigured({ provider }: Target, choice: Choice): boolean {
   return provider.enabled && (provider.credential !== null || !needsCredential);
 }
 
-/** A translated call is written to ask, and its usage chunk never reaches the client as it came. */
+/** Translated calls always ask for usage in their own body. */
 function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
   if (!call.streamed || wire !== "chat" || !isNative(call, wire)) return false;
   return PROVIDERS[provider.kind].acceptsStreamUsageOption && !asksForUsage(call.body);

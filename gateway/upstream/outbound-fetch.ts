@@ -2,13 +2,13 @@ import type { HeaderTable } from "../http/headers.ts";
 import { neverSent } from "./failures.ts";
 import type { AddressGuard, ResolvedOrigin } from "./ssrf.ts";
 
-/** An address that an administrator gave. */
+/** An address that an administrator configured. */
 type OutboundTarget = { url: string; allowPrivateNetwork: boolean };
 
 export type OutboundRequest = {
   method: string;
   headers: HeaderTable;
-  /** A stream is not touched before a connection stands, so it can go by the next way where one takes none. */
+  /** A stream stays unread until a connection is established, so the next address can still be tried. */
   body?: BodyInit | Uint8Array | ReadableStream<Uint8Array> | null;
   signal: AbortSignal;
   /** Decode a compressed answer. */
@@ -22,11 +22,10 @@ export type OutboundFetch = (to: OutboundTarget, request: OutboundRequest) => Pr
 const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
 
 /**
- * The one place that opens connections to what administrators name: providers, tool servers, services of guardrails. To
- * the very address that was checked, so that no name can lead inside between the check and the connection; where a
- * host has several and one cannot be connected to, to the next. It follows no redirect, because one would carry
- * prompt and credential to another origin, and has no time limit of Bun's, which cuts a silence of 360 s: deadlines
- * come by `signal`.
+ * The one place that connects to hosts that administrators configure: providers, tool servers, guardrail services. It
+ * connects to the very address that was checked (no DNS rebinding), and to the host's next address if one fails. It
+ * follows no redirect, because that would carry prompt and credential to another origin. Bun's own timeout, which cuts a
+ * silence of 360 s, is off: deadlines come through `signal`.
  */
 export const createOutboundFetch =
   (guard: Pick<AddressGuard, "resolveOrigin">): OutboundFetch =>
@@ -40,7 +39,7 @@ export const createOutboundFetch =
       : firstAnswer(ways, request, ask);
   };
 
-/** The answer by the first of the ways that leads to a connection. */
+/** The answer from the first address that accepts a connection. */
 function firstAnswer(
   ways: ResolvedOrigin[],
   request: OutboundRequest,
@@ -69,7 +68,7 @@ async function answerInTurn(
 
 const isTaken = (body: OutboundRequest["body"]): boolean => body instanceof ReadableStream && body.locked;
 
-/** Unless another call has done so meanwhile. */
+/** Unless another call has already done so. */
 function putLast(ways: ResolvedOrigin[], way: ResolvedOrigin): void {
   if (ways[0] === way) ways.push(...ways.splice(0, 1));
 }

@@ -8,23 +8,23 @@ import type { WireName } from "../surface-facts.ts";
 import type { OutboundFetch, OutboundRequest } from "./outbound-fetch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** How long a provider may take to answer. */
+/** Deadline for an answer, extended while the request body is being sent. */
 const ANSWER_MS = 120_000;
 
-/** A question to a provider about something that it keeps: a file, a batch. */
+/** A request about something that the provider stores: a file, a batch. */
 type ProviderApiRequest = {
   method: "GET" | "POST" | "DELETE";
   provider: Provider;
   wire: WireName;
   /** Below the provider's API root; made of constants and checked ids. */
   path: string;
-  /** The client's headers, of which those of the allow-list are sent; absent: the gateway itself asks. */
+  /** The client's headers, filtered by the allow-list; absent: the gateway's own request. */
   headers?: Headers;
   body?: Uint8Array | StreamedBody;
   signal?: AbortSignal;
 };
 
-/** A body that is made as it is asked for; `moved` is called whenever it is. */
+/** A body that is produced as it is pulled; each pull calls `moved`. */
 export type StreamedBody = { bytes(moved: () => void): ReadableStream<Uint8Array> };
 
 /** @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout, provider_unconfigured */
@@ -32,7 +32,7 @@ export type ProviderApi = (question: ProviderApiRequest) => Promise<Response>;
 
 export type ProviderApiDeps = { reach: OutboundFetch; clock: Clock; watchdog: Watchdog };
 
-/** Asks under the rules of every call: no redirect is followed, nothing is decoded, no address of the inside is called. */
+/** Follows the rules of every outbound call: no redirects, no decoding, no internal addresses. */
 export function createProviderApi({ reach, clock, watchdog }: ProviderApiDeps): ProviderApi {
   return async (question) => {
     const { provider, path } = question;

@@ -3,16 +3,16 @@ import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** Longest silence of a client that is sending a body. */
+/** Longest pause of a client that is sending a body. */
 const SILENCE_MS = 120_000;
-/** What a client may be waited for in all, and how many bytes buy it another second. */
+/** Total time to wait for a client, and how many bytes earn it another second. */
 const WAIT = { ms: 60_000, bytesPerSecond: 16 * 1024 } as const;
 
-/** A body on its way in, piece by piece. */
+/** A request body that is read chunk by chunk. */
 export type RequestBody = {
-  /** The next piece; null after the last one. @throws GatewayError too_large, invalid_request */
+  /** The next chunk; null after the last one. @throws GatewayError too_large, invalid_request */
   next(): Promise<Uint8Array | null>;
-  /** Reads no more of it. */
+  /** Stops reading. */
   cancel(): void;
 };
 
@@ -22,8 +22,8 @@ export const bodyBroken = (cause?: unknown) =>
   new GatewayError("invalid_request", "The request body broke off.", cause);
 
 /**
- * The body of a request as it comes, at most `bytesMax` bytes, which are counted on the way. A client that falls silent,
- * or sends so slowly that it could hold a connection for ever, is given up.
+ * The body of a request as it arrives, at most `bytesMax` bytes. Reading fails for a client that pauses too long, or
+ * sends so slowly that it could hold a connection for ever.
  * @throws GatewayError too_large for a declared length over `bytesMax`.
  */
 export function openRequestBody(
@@ -73,7 +73,7 @@ export function openRequestBody(
   };
 }
 
-/** The length that a request declares, where it is one number. */
+/** The declared `content-length`; null unless it is one number. */
 export function declaredLength(headers: HeaderView): number | null {
   const declared = headers.get("content-length");
   return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null;

@@ -10,10 +10,10 @@ import { priceBound } from "../pricing/price-bound.ts";
 import type { CallUsage } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 
-/** A call whose price nobody knows reserves the least that there is: it needs a budget that is not used up. */
+/** Reserved for a call of unknown price: the smallest amount, so that it needs a budget that is not used up. */
 const UNKNOWN: Pico = 1n;
 
-/** More than any budget: what a client may not choose who has one, because nobody could tell what it took. */
+/** More than any budget: a key with a budget may not choose options without a known price. */
 const UNBOUNDED: Pico = 10n ** 30n;
 
 /** What a call may use at most, whichever of its targets answers (decision: Unknown costs under a budget). */
@@ -58,7 +58,7 @@ function chosenApart(member: (name: string) => unknown): string | null {
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** What a call came to, by its record. A call that failed used no tokens. */
+/** A call's usage, from its record. A failed call used no tokens. */
 export function callUsageOf({ state, costUsd, inputTokens, outputTokens }: RequestRow): CallUsage {
   const told = inputTokens != null || outputTokens != null;
   const failed = state === "upstream_error" || state === "denied";

@@ -24,14 +24,11 @@ export type Sending = {
 /** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
 export type Send = (sending: Sending) => Promise<Response>;
 
-/** A provider that answered within this time is taken to be reachable: its calls need no watch on the connection. */
+/** After an answer a provider counts as reachable this long: its calls need no watch on the connection. */
 const REACHED_MS = 10_000;
 const ORIGINS_MAX = 1000;
 
-/**
- * Sends calls to providers. It decodes nothing unasked, because the client gets the bytes as they were sent. The built-in
- * provider answers in process.
- */
+/** Sends calls to providers; answers are not decompressed unless asked for. The built-in provider answers in process. */
 export function createSender(reach: OutboundFetch, clock: Clock): Send {
   const reached = new Map<string, number>();
   const isReached = (name: string) => (reached.get(name) ?? 0) > clock.monotonicMs();
@@ -67,8 +64,8 @@ export function createSender(reach: OutboundFetch, clock: Clock): Send {
 }
 
 /**
- * A body that is asked for tells when the connection stands, and costs more than the rest of a call. So it is used only
- * until the provider has answered. Of a plain one Bun tells the length itself.
+ * A streamed body reveals when the connection is established, but costs more than the rest of a call. It is used only
+ * for a provider that has not answered lately. For a plain body Bun sets the length itself.
  */
 function bodyOf({ headers, body, upload, onSent }: Sending, plain: boolean) {
   if (plain) {
@@ -81,9 +78,8 @@ function bodyOf({ headers, body, upload, onSent }: Sending, plain: boolean) {
 }
 
 /**
- * A request body that tells when it is asked for. Bun asks for a streamed body once the connection stands, the TLS
- * handshake included, and the head is on its way; before that the provider has nothing that it could answer or bill.
- * It goes out as one piece, with the length that the caller states.
+ * A request body that reports when it is pulled: Bun does so once the connection is established, TLS handshake included.
+ * Until then the provider has nothing to answer or bill. It is sent in one piece, with the length that the caller sets.
  */
 export function sentBody(bytes: Uint8Array, onAsked: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream(

@@ -15,7 +15,7 @@ export type OpenedUpload = { fields: ReadonlyMap<string, string>; upload: Upload
 export type UploadFacts = {
   boundary: string;
   contentLength: number | null;
-  /** The key is scoped, so what is called must be known before anybody is called. */
+  /** The key is scoped, so the model must be known before a provider is called. */
   scoped: boolean;
   clock: Clock;
   /** Aborted when the client leaves. */
@@ -23,8 +23,8 @@ export type UploadFacts = {
 };
 
 /**
- * Reads a form up to its first file, and hands on the whole of it, byte for byte, as somebody asks for it: what is
- * held is what came with the last piece, whatever the size of the file and however slow the provider.
+ * Reads a form up to its first file, then streams the whole of it, byte for byte, at the provider's pace. Only the last
+ * chunk is in memory, whatever the size of the file.
  * @throws GatewayError model_not_allowed, before anything is sent, where a scoped key's `model` is not before the file;
  * invalid_request.
  */
@@ -52,7 +52,7 @@ export async function openUpload(
   }
   if (scoped && !form.fields.has("model")) throw modelMustComeFirst();
 
-  /** The provider sees a body that breaks off, never one that ends. */
+  /** The provider sees a body that breaks off, never one that ends early. */
   function breakOff(controller: Controller, error: unknown): void {
     fault ??= error instanceof GatewayError ? error : new GatewayError("internal", undefined, error);
     controller.error(fault);

@@ -1,11 +1,12 @@
+import { objectOf } from "../../providers/provider-json.ts";
 import { GAP_MS } from "../watchdog.ts";
 import { type BinaryMessage, frameSplitter } from "./event-stream.ts";
 
-/** Bedrock sends no pings, and clients of the messages format take a long silence for a dead connection. */
+/** Bedrock sends no pings, and clients of the messages format treat a long silence as a dead connection. */
 const PING_MS = 15_000;
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
-/** What the messages format calls the exceptions that may end a stream; any other is an `api_error`. */
+/** Exceptions that may end a stream, as the messages format names them; any other is an `api_error`. */
 const ERROR_TYPES: Readonly<Record<string, string>> = {
   throttlingException: "rate_limit_error",
   validationException: "invalid_request_error",
@@ -31,8 +32,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * The events as they come, with pings between those that are long in coming. The pings are the gateway's own, so they
- * do not count as life: a provider that is silent for `GAP_MS` has broken off.
+ * The events as they come, with the gateway's own pings during silences. Pings do not count as progress: a provider that
+ * is silent for `GAP_MS` has broken off.
  */
 export function eventsOf(
   body: ReadableStream<Uint8Array>,
@@ -94,12 +95,12 @@ function eventText({ headers, payload }: BinaryMessage): string {
   if (headers.get(":message-type") !== "event") {
     return event(errorOf(headers.get(":exception-type") ?? "", text));
   }
-  const { bytes } = JSON.parse(text) as { bytes?: unknown };
+  const bytes = objectOf(JSON.parse(text))?.["bytes"];
   return typeof bytes === "string" ? event(Buffer.from(bytes, "base64").toString()) : "";
 }
 
 function errorOf(exception: string, text: string): string {
-  const { message } = JSON.parse(text === "" ? "{}" : text) as { message?: unknown };
+  const message = objectOf(JSON.parse(text === "" ? "{}" : text))?.["message"];
   const type = ERROR_TYPES[exception] ?? "api_error";
   return JSON.stringify({
     type: "error",
@@ -109,7 +110,7 @@ function errorOf(exception: string, text: string): string {
 
 /** A message's JSON as an event of its type. Written on one line: a break would end the data. */
 function event(json: string): string {
-  const value = JSON.parse(json) as { type?: unknown };
+  const value = objectOf(JSON.parse(json));
   const line = /[\r\n]/.test(json) ? JSON.stringify(value) : json;
-  return `event: ${String(value.type)}\ndata: ${line}\n\n`;
+  return `event: ${String(value?.["type"])}\ndata: ${line}\n\n`;
 }

@@ -25,6 +25,7 @@ export async function awsHeaders(
   const signer = new AwsV4Signer({
     method: "POST",
     url,
+    // Request bodies are never backed by shared memory.
     body: body as Uint8Array<ArrayBuffer>,
     accessKeyId,
     secretAccessKey,
