@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import type { CoverageChange, FactsOf, InstallationFacts } from "./facts.ts";
+import type { CoverageChange, FactsOf, InstallationFacts, Sighting } from "./facts.ts";
 import type { InstallationPayload, InstallationRepositoriesPayload, RepositoryPayload } from "./payloads.ts";
 import { checkedTime, installedOn, sightingOf } from "./sighting.ts";
 
@@ -13,14 +13,7 @@ export function installationFacts(
   return {
     action,
     installation: { id: it.id },
-    sightings: seen.map((one) => ({
-      id: one.id,
-      fullName: one.full_name,
-      formerNames: [],
-      installationId: it.id,
-      covered: true,
-      at: checkedTime(it.created_at),
-    })),
+    sightings: seen.map(sightingAt({ installationId: it.id, covered: true, at: checkedTime(it.created_at) })),
     coverage: installationCoverage(payload, receivedAt),
     accountLogin: it.account.login,
     accountId: it.account.id,
@@ -28,6 +21,15 @@ export function installationFacts(
     at: checkedTime(it.updated_at),
   };
 }
+
+const sightingAt =
+  (it: Pick<Sighting, "installationId" | "covered" | "at">) =>
+  ({ id, full_name }: { id: number; full_name: string }): Sighting => ({
+    ...it,
+    id,
+    fullName: full_name,
+    formerNames: [],
+  });
 
 /** GitHub sends the times of an installation's creation and suspension; other changes get the time of the delivery. */
 function installationCoverage(
@@ -62,17 +64,9 @@ export function coverageFacts(
 ): FactsOf<"installation_repositories"> {
   const at = receivedAt.toISOString();
   const installationId = payload.installation.id;
-  const seen = (covered: boolean) => (one: { id: number; full_name: string }) => ({
-    id: one.id,
-    fullName: one.full_name,
-    formerNames: [],
-    installationId,
-    covered,
-    at,
-  });
   const sightings = [
-    ...payload.repositories_added.map(seen(true)),
-    ...payload.repositories_removed.map(seen(false)),
+    ...payload.repositories_added.map(sightingAt({ installationId, covered: true, at })),
+    ...payload.repositories_removed.map(sightingAt({ installationId, covered: false, at })),
   ];
   return {
     action: payload.action,

@@ -9,10 +9,10 @@ export type CommentFacts = {
   sharedBy: number;
 };
 
-/** The comment's first line: by it the App knows its own comment again. */
+/** The comment's first line, by which the App finds its comment again. */
 export const COMMENT_MARKER = "<!-- tallygate:pull-request-cost -->";
 
-/** The comment on a merged pull request. Figures, a session id and fixed words; no text of anybody's. */
+/** The comment on a merged pull request: figures, a session id and fixed words, and no text of other people. */
 export function commentText(facts: CommentFacts): string {
   return [COMMENT_MARKER, ...linesOf(facts)].join("\n");
 }
@@ -30,18 +30,15 @@ function linesOf({ link, session, figures, sharedBy }: CommentFacts): string[] {
     `**AI cost of this pull request: ${least}${usdText(figures.costUsd)}** (${calls} of session \`${session}\`)`,
   ];
   if (sharedBy > 1) {
-    lines.push(
-      "",
-      `${sharedBy} merged pull requests name this session. The figure is its whole cost, in each of them.`,
-    );
+    lines.push("", `${sharedBy} merged pull requests name this session. Each of them shows its whole cost.`);
   }
   return lines;
 }
 
 const UNKNOWN: Partial<Record<LinkState, string>> & { no_stamp: string } = {
-  no_stamp: "The cost of this pull request is not known: its description names no session any more.",
+  no_stamp: "The cost of this pull request is not known: its description no longer names a session.",
   conflict:
-    "The cost of this pull request is not known: its description names more than one session, so none is believed.",
+    "The cost of this pull request is not known: its description names more than one session, so its session is unknown.",
   unknown_session:
     "The cost of this pull request is not known: no call of the session that its description names is recorded.",
 };
@@ -53,7 +50,7 @@ const USD = new Intl.NumberFormat("en-US", {
   maximumFractionDigits: 4,
 });
 
-/** Dollars for people, e.g. `$1,234.50`; rounded to a hundredth of a cent, and never to nothing. */
+/** Dollars for people, e.g. `$1,234.50`; rounded to a hundredth of a cent, but never to zero. */
 export function usdText(exact: string): string {
   const text = USD.format(exact as `${number}`);
   return text === "$0.00" && /[1-9]/.test(exact) ? "under $0.0001" : text;

@@ -4,24 +4,24 @@ import type { CredentialStore, Secrets } from "./credentials.ts";
 
 export type SecretChange = {
   edit: NonNullable<CredentialStore["edit"]>;
-  /** Has GitHub sign with it from now on. Rejects where GitHub refuses, or it is not known whether it does. */
-  tellGithub(secret: string): Promise<void>;
-  /** Time after which every process of the App has read what one of them stored. */
+  /** Makes GitHub sign with it from now on. Rejects when GitHub refuses, or the outcome is unknown. */
+  updateGithub(secret: string): Promise<void>;
+  /** After this time every process of the App has read what one of them stored. */
   spreadMs: number;
   clock: Clock;
 };
 
-/** For deliveries that were signed before GitHub was told, and are delivered late or again. */
+/** For deliveries that were signed before the change and arrive late or again. */
 const FORMER_VALID_MS = 3_600_000;
 
 /**
- * Gives the App's webhook another secret, without a delivery being refused: every process accepts the new one before
- * GitHub signs with it, and the former one for an hour after. Where it fails on the way, both stay accepted, and doing
- * it again goes on with the same secret.
+ * Changes the App's webhook secret without refusing a delivery: every process accepts the new one before GitHub signs
+ * with it, and the former one for an hour after. If a step fails, both stay accepted, and a second try continues with
+ * the same secret.
  */
 export async function changeWebhookSecret({
   edit,
-  tellGithub,
+  updateGithub,
   spreadMs,
   clock,
 }: SecretChange): Promise<void> {
@@ -31,7 +31,7 @@ export async function changeWebhookSecret({
     ...secrets,
   }));
   await Bun.sleep(spreadMs);
-  await tellGithub(next);
+  await updateGithub(next);
   const until = new Date(clock.now().getTime() + FORMER_VALID_MS).toISOString();
   await edit((secrets) => (secrets.nextWebhookSecret === next ? confirmed(secrets, next, until) : secrets));
 }

@@ -9,13 +9,13 @@ import type { Log } from "#shared/log.ts";
 import { closed, fits } from "#shared/schema.ts";
 import type { AppIdentity } from "./octokit.ts";
 
-/** What the App is at GitHub, and what webhooks are verified with. */
+/** The App's identity at GitHub, and the secrets that verify webhooks. */
 export type Credentials = {
-  /** Null: nothing is asked of GitHub. */
+  /** Null: the App does not call GitHub. */
   identity: AppIdentity | null;
-  /** The present one first; none: no webhook is taken. */
+  /** The present one first; empty: no webhook is accepted. */
   webhookSecrets: readonly string[];
-  /** The registration that the set-up page made; null when the environment says it, or nobody does. */
+  /** The registration made on the set-up page; null: the settings come from the environment, or are missing. */
   registered: Registered | null;
 };
 
@@ -25,7 +25,7 @@ type Registered = {
   ownerLogin: string | null;
   /** Whether a new webhook secret is accepted that GitHub has not confirmed. */
   secretPending: boolean;
-  /** Until when the webhook secret before the present one is accepted; null: it is not. */
+  /** Until when the former webhook secret is accepted; null: it is not. */
   formerSecretUntil: string | null;
 };
 
@@ -33,13 +33,13 @@ const Sealed = closed({
   privateKey: Type.String(),
   webhookSecret: Type.String(),
   clientSecret: Type.String(),
-  /** Accepted already, and not confirmed by GitHub. */
+  /** Accepted, but not yet confirmed by GitHub. */
   nextWebhookSecret: Type.Optional(Type.String()),
   formerWebhookSecret: Type.Optional(closed({ secret: Type.String(), until: Type.String() })),
 });
 export type Secrets = Static<typeof Sealed>;
 
-/** An App as GitHub hands it over, once. */
+/** An App as GitHub returns it, once. */
 export type NewRegistration = {
   appId: number;
   slug: string;
@@ -54,15 +54,15 @@ const belonging = (appId: number) => `${DEFAULT_ORG}|${appId}|github_app`;
 export type CredentialStore = {
   /** As of the last `refresh`. */
   current(): Credentials;
-  /** What webhooks are verified with; null: the database, which may know it, was never reached. */
+  /** The secrets that verify webhooks; null: unknown, because the database was never reached. */
   webhookSecrets(): readonly string[] | null;
-  /** Reads a registration that this or another process has made. Settings of the environment come first. */
+  /** Reads a registration that this or another process stored. Settings of the environment take precedence. */
   refresh(): Promise<void>;
-  /** Keeps a registration, sealed; null: there is no key to seal it under. */
+  /** Stores a registration, encrypted; null: there is no key to encrypt it with. */
   register: ((registration: NewRegistration, now: Date) => Promise<void>) | null;
   /**
-   * Changes what is sealed of the registration, one change at a time, and gives it as it is then. Null where `register`
-   * is. @throws Error where there is none, or it does not open.
+   * Changes the secrets of the registration, one change at a time. @returns the changed ones. Null where `register` is.
+   * @throws Error if there is none, or it cannot be decrypted.
    */
   edit: ((change: (secrets: Secrets) => Secrets) => Promise<Secrets>) | null;
 };
@@ -104,7 +104,7 @@ export function createCredentials({ database, config, clock, log }: Deps): Crede
     else
       log.error(
         { appId: row.appId },
-        "the App's credentials do not open: MASTER_KEY is not that of the set-up",
+        "the App's credentials cannot be decrypted: MASTER_KEY is not that of the set-up",
       );
   };
   return {
@@ -172,7 +172,7 @@ const edit = ({ db }: Database, box: Box, change: (secrets: Secrets) => Secrets)
   db.transaction(async (tx) => {
     const [row] = await tx.select().from(githubApps).for("update");
     const opened = row && open(box, row);
-    if (!opened) throw new Error("there is no App that opens with this master key");
+    if (!opened) throw new Error("there is no App that this master key can decrypt");
     const changed = change(opened.secrets);
     const sealed = box.seal(JSON.stringify(changed), belonging(row.appId));
     await tx.update(githubApps).set({ sealed });

@@ -3,20 +3,20 @@ import { retry } from "@octokit/plugin-retry";
 import { throttling } from "@octokit/plugin-throttling";
 import { Octokit } from "@octokit/rest";
 
-/** The App as it shows itself to GitHub. `apiUrl` is the REST API's root. */
+/** The App's identity at GitHub. `apiUrl` is the REST API's root. */
 export type AppIdentity = { apiUrl: string; app: { id: number; privateKey: string } };
 
 const ANSWER_MS_MAX = 30_000;
-/** A longer wait is the caller's: it can be told, stopped, and gone on with after a restart. */
+/** Longer waits are left to the caller, who can log them, stop, and continue after a restart. */
 const WAIT_SECONDS_MAX = 5;
 const WAITS_MAX = 2;
-/** What a repetition does not change; too many calls (429) are waited for elsewhere. */
+/** A retry does not change these; callers wait after too many calls (429). */
 const FINAL_STATUSES = [400, 401, 403, 404, 410, 422, 429, 451];
 
 export type GithubOptions = {
   /** Ends running calls. */
   signal?: AbortSignal;
-  /** Without queues: for a stand-in that counts no calls. */
+  /** Without queues: for a stand-in without rate limits. */
   unpaced?: boolean;
 };
 
@@ -35,8 +35,8 @@ export const installationGithub = (
 ): Github => github(identity, installationId, options);
 
 /**
- * At most ten calls at once and one write a second, as GitHub asks; a failure of the server is tried again three times.
- * Where GitHub asks to wait longer than 5 s, calls reject at once: see `waitMsOf`.
+ * At most ten calls at once and one write a second, as GitHub asks; a server error is retried three times. When GitHub
+ * asks to wait longer than 5 s, calls reject at once: see `waitMsOf`.
  */
 function github(
   { apiUrl, app }: AppIdentity,
@@ -59,7 +59,7 @@ function github(
     retry: { doNotRetry: FINAL_STATUSES },
     throttle: {
       enabled: !unpaced,
-      // Limits are counted by installation, so the queues are, too.
+      // GitHub counts calls by installation.
       id: `${apiUrl} ${app.id} ${installationId ?? "app"}`,
       onRateLimit: mayWait,
       onSecondaryRateLimit: mayWait,
@@ -72,14 +72,14 @@ const fetchUntil = (signal?: AbortSignal) => (url: string, init: RequestInit) =>
   return fetch(url, { ...init, signal: AbortSignal.any(signals) });
 };
 
-// Octokit's own lines quote addresses and messages.
+// Octokit's own log lines quote addresses and messages.
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const DEFAULT_WAIT_MS = 60_000;
 
 /**
- * How long GitHub asks to wait before the next call, when `error` is its refusal for too many calls; else null. A
- * second is added, because GitHub tells whole ones.
+ * How long GitHub asks to wait, when `error` is its refusal of too many calls; else null. A second is added, because
+ * GitHub rounds to seconds.
  */
 export function waitMsOf(error: unknown, now: Date): number | null {
   const status = statusOf(error);
@@ -103,5 +103,6 @@ function headersOf(error: unknown): Record<string, string | undefined> {
   const response = error instanceof Error && "response" in error ? error.response : null;
   const headers =
     typeof response === "object" && response !== null && "headers" in response ? response.headers : {};
+  // Octokit's response headers are texts by name.
   return headers as Record<string, string | undefined>;
 }

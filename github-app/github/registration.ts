@@ -3,10 +3,10 @@ import { errorFields } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
 import { type AppIdentity, appGithub, statusOf } from "./octokit.ts";
 
-/** What the App must be told about; installations are told to every App. */
+/** The events that the App subscribes to. GitHub sends every App the events of its installations. */
 export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
 
-/** What the App must be allowed at GitHub: to read pull requests, and to write only what is switched on. */
+/** The permissions that the App needs: to read pull requests, and to write only for features that are on. */
 export function neededPermissions(settings: Settings): Record<string, "read" | "write"> {
   return {
     metadata: "read",
@@ -16,14 +16,14 @@ export function neededPermissions(settings: Settings): Record<string, "read" | "
   };
 }
 
-/** How GitHub knows the App, and what it lacks there. */
+/** The App as registered at GitHub, and what its registration lacks. */
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
 /** Asks GitHub, as the App. @throws Octokit's RequestError, whose `status` is 401 for a key that is not the App's. */
 export async function readRegistration(identity: AppIdentity, settings: Settings): Promise<Registration> {
   const { data } = await appGithub(identity).rest.apps.getAuthenticated();
   const granted: Record<string, string | undefined> = data?.permissions ?? {};
-  const told = new Set(data?.events ?? []);
+  const subscribed = new Set(data?.events ?? []);
   const isGranted = ([name, access]: [string, "read" | "write"]) =>
     // `write` and `admin` include reading.
     access === "read" ? granted[name] !== undefined : granted[name] === "write" || granted[name] === "admin";
@@ -32,11 +32,11 @@ export async function readRegistration(identity: AppIdentity, settings: Settings
     missingPermissions: Object.entries(neededPermissions(settings))
       .filter((it) => !isGranted(it))
       .map(([name]) => name),
-    missingEvents: NEEDED_EVENTS.filter((name) => !told.has(name)),
+    missingEvents: NEEDED_EVENTS.filter((name) => !subscribed.has(name)),
   };
 }
 
-/** Says in the log what GitHub lacks of the App's registration for what is switched on, so that nothing is missed in silence. */
+/** Logs what the App's registration lacks, because GitHub would silently send or allow less. */
 export async function reportRegistration(
   identity: AppIdentity,
   settings: () => Promise<Settings>,
@@ -45,7 +45,7 @@ export async function reportRegistration(
   try {
     const { slug, missingPermissions, missingEvents } = await readRegistration(identity, await settings());
     const lacking = [...missingPermissions, ...missingEvents];
-    if (lacking.length === 0) return log.info({ app: slug }, "GitHub knows the App");
+    if (lacking.length === 0) return log.info({ app: slug }, "GitHub confirmed the App");
     log.warn(
       { app: slug, permissions: missingPermissions.join(" "), events: missingEvents.join(" ") },
       "the App's registration at GitHub lacks permissions or events",

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 /**
- * Whether a request carries the admin key: as a Bearer token, or as the password of HTTP Basic, by which a browser asks
- * for it. `digest` is the key's SHA-256 in hexadecimal; null: nobody is an administrator here.
+ * Whether a request has the admin key, as a Bearer token or as the password of HTTP Basic, which browsers ask for.
+ * `digest` is the key's SHA-256 in hexadecimal; null: there is no admin key.
  */
 export function isAdministrator(request: Request, digest: string | null): boolean {
   const key = keyOf(request.headers.get("authorization") ?? "");
@@ -18,9 +18,9 @@ function keyOf(authorization: string): string | null {
   return text.slice(text.indexOf(":") + 1);
 }
 
-/** Asks a browser for the key. */
+/** Makes a browser ask for the key. */
 export const unauthorized = (): Response =>
-  new Response("Give the admin key as the password; the user name does not matter.\n", {
+  new Response("Enter the admin key as the password. Any user name will do.\n", {
     status: 401,
     headers: {
       "www-authenticate": 'Basic realm="Tallygate GitHub App", charset="UTF-8"',

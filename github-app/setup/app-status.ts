@@ -9,15 +9,15 @@ import { readAppSettings } from "../stores/settings-store.ts";
 export type AppStatus = {
   app: number | null;
   registration: Registration | null;
-  /** What the set-up page made; null: the environment says it. */
+  /** Null: the App was not registered here. */
   registered: Credentials["registered"];
-  /** Why GitHub does not know the App. */
+  /** Why GitHub did not confirm the App. */
   registrationFault: string | null;
   installUrl: string | null;
   stamping: boolean;
   installations: { account: string; state: string; changedAt: string }[];
   repositories: RepositoryCoverage[];
-  /** There are more repositories than these. */
+  /** Whether there are more repositories. */
   more: boolean;
   pending: number;
   lastDeliveryAt: string | null;
@@ -25,7 +25,7 @@ export type AppStatus = {
 
 const REPOSITORIES_MAX = 200;
 
-/** What the App sees at GitHub, and what it made of it. */
+/** The App's state at GitHub and in the database. */
 export async function readAppStatus(
   database: Database,
   { identity, registered }: Credentials,
@@ -38,12 +38,11 @@ export async function readAppStatus(
   const [inbox] = await sql<{ pending: number; last: Date | null }[]>`
     select (count(*) filter (where processed_at is null))::integer as pending, max(received_at) as last
     from webhook_inbox where org_id = ${DEFAULT_ORG}`;
-  const asked =
-    identity && (await readRegistration(identity, settings).catch((error: unknown) => faultOf(error)));
+  const known = identity && (await readRegistration(identity, settings).catch(faultOf));
   return {
     app: identity?.app.id ?? null,
-    registration: typeof asked === "string" ? null : asked,
-    registrationFault: typeof asked === "string" ? asked : null,
+    registration: typeof known === "string" ? null : known,
+    registrationFault: typeof known === "string" ? known : null,
     registered,
     installUrl: registered && `${registered.htmlUrl}/installations/new`,
     stamping: settings.pull_request_stamping,
@@ -62,6 +61,6 @@ export async function readAppStatus(
 function faultOf(error: unknown): string {
   const status = statusOf(error);
   if (status === 401 || status === 404)
-    return "GitHub does not know this App, or its private key is another one.";
-  return "GitHub could not be asked about the App just now.";
+    return "GitHub does not know this App, or its private key is a different one.";
+  return "GitHub could not be reached.";
 }

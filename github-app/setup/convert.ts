@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { NewRegistration } from "../github/credentials.ts";
 
-/** What GitHub hands over for a code, once. */
+/** GitHub's answer to a code, which it gives once. */
 const Conversion = open({
   id: Type.Integer({ minimum: 1 }),
   slug: Type.String({ minLength: 1 }),
@@ -16,7 +16,7 @@ const Conversion = open({
 const ANSWER_MS_MAX = 20_000;
 const CODE = /^[A-Za-z0-9._-]{1,200}$/;
 
-/** The App that GitHub made; null when the code is none of GitHub's, was used before or is over an hour old. */
+/** The App that GitHub registered; null: the code is unknown, was used before or is over an hour old. */
 export async function convert(apiUrl: string, code: string): Promise<NewRegistration | null> {
   if (!CODE.test(code)) return null;
   const answer = await fetch(`${apiUrl}/app-manifests/${code}/conversions`, {
@@ -28,7 +28,7 @@ export async function convert(apiUrl: string, code: string): Promise<NewRegistra
   if (answer.status === 404 || answer.status === 422) return null;
   const body: unknown = await answer.json();
   if (!answer.ok || !fits(Conversion, body) || body.webhook_secret === null) {
-    throw new Error("GitHub did not hand over an App");
+    throw new Error("GitHub returned no App");
   }
   return registrationOf(apiUrl, body, body.webhook_secret);
 }

@@ -6,7 +6,7 @@ const ESCAPES: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** HTML that is safe to put into HTML. */
+/** HTML that needs no escaping. */
 export type Html = { html: string };
 
 const escaped = (value: unknown): string => String(value).replaceAll(/[&<>"']/g, (it) => ESCAPES[it] ?? "");
@@ -17,7 +17,7 @@ const shown = (value: unknown): string => {
   return typeof value === "object" && "html" in value ? String(value.html) : escaped(value);
 };
 
-/** A template whose values are escaped, unless they are such templates themselves. */
+/** A template whose values are escaped, unless they are `Html`. */
 export const html = (parts: TemplateStringsArray, ...values: unknown[]): Html => ({
   html: parts.map((part, index) => part + shown(values[index])).join(""),
 });
@@ -32,7 +32,7 @@ button { font: inherit; padding: 0.4rem 1rem; } .fault { border-left: 4px solid 
   body { background: #16181b; color: #e6e6e6; } code { background: #2b2f34; } a { color: #8ab4ff; }
 }`;
 
-/** A page that runs no script; `formTarget` is the one other origin that its form may go to. */
+/** A page without scripts. `formTarget`: another origin to which its form may be sent. */
 export function page(content: Html, { status = 200, formTarget = "" } = {}): Response {
   const text = `<!doctype html>
 <html lang="en">

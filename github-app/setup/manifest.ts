@@ -3,12 +3,12 @@ import { NEEDED_EVENTS, neededPermissions } from "../github/registration.ts";
 
 export type ManifestInput = {
   settings: Settings;
-  /** The App's name at GitHub, which no other App has. */
+  /** The App's name, which must be unique at GitHub. */
   name: string;
-  /** This server as GitHub reaches it, without a trailing slash. */
+  /** The URL at which GitHub reaches this server, without a trailing slash. */
   url: string;
   webhookPath: string;
-  /** This page as the administrator's browser reaches it. */
+  /** The URL at which the administrator's browser reaches this server. */
   pageUrl: string;
 };
 
@@ -29,10 +29,11 @@ const ORGANIZATION = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/;
 
 export type SetupForm = { organization: string | null; url: string };
 
-/** What the administrator filled in, or what is wrong with it. */
+/** The completed form, or what is wrong with it. */
 export function readSetupForm(query: URLSearchParams): SetupForm | string {
   const organization = query.get("organization")?.trim() ?? "";
-  if (organization !== "" && !ORGANIZATION.test(organization)) return "That is no name of an organisation.";
+  if (organization !== "" && !ORGANIZATION.test(organization))
+    return "This is not the name of an organisation.";
   const url = URL.parse(query.get("url")?.trim() ?? "");
   if (
     !url ||
@@ -41,7 +42,7 @@ export function readSetupForm(query: URLSearchParams): SetupForm | string {
     url.hash !== "" ||
     url.username !== ""
   ) {
-    return "The address is an http or https URL, for example https://tallygate.example.com.";
+    return "The address must be an http or https URL, for example https://tallygate.example.com.";
   }
   return {
     organization: organization === "" ? null : organization,
@@ -49,7 +50,7 @@ export function readSetupForm(query: URLSearchParams): SetupForm | string {
   };
 }
 
-/** Where GitHub takes a manifest. */
+/** The page at GitHub that accepts a manifest. */
 export const registrationUrl = (webUrl: string, organization: string | null, state: string): string => {
   const place = organization === null ? "" : `/organizations/${organization}`;
   return `${webUrl}${place}/settings/apps/new?state=${encodeURIComponent(state)}`;

@@ -23,19 +23,19 @@ export type SetupDeps = {
   credentials: CredentialStore;
   clock: Clock;
   log: Log;
-  /** Time after which every process of the App has read what one of them stored. */
+  /** After this time every process of the App has read what one of them stored. */
   spreadMs: number;
-  /** Told when the App was registered, or installed anew. */
+  /** Called when the App was registered or its installations changed. */
   changed: () => void;
 };
 
 const NO_PAGE =
-  "The App cannot be set up here: it is configured by the environment, or was started without GITHUB_APP_KEY or MASTER_KEY.";
-const NO_SECRET_OF_OURS =
-  "The webhook secret is not this page's: start with another WEBHOOK_SECRET, and the former one in WEBHOOK_SECRET_PREVIOUS.";
-const NO_ADMINISTRATOR = "Start the App by the launcher, or with ADMIN_KEY, to use this page.";
+  "The App cannot be set up here: its settings come from the environment, or GITHUB_APP_KEY and MASTER_KEY are missing.";
+const NOT_REGISTERED_HERE =
+  "The webhook secret was not created here. Restart with a new WEBHOOK_SECRET, and the former one in WEBHOOK_SECRET_PREVIOUS.";
+const NO_ADMINISTRATOR = "Start the App with the launcher, or with ADMIN_KEY, to use this page.";
 
-/** `/setup`: makes an App at GitHub and shows what it sees. For administrators only. */
+/** `/setup`: registers an App at GitHub and shows its state. For administrators only. */
 export const setupRoutes = (deps: SetupDeps) =>
   new Elysia({ name: "github-app.setup", prefix: "/setup" })
     .onBeforeHandle(({ request }) => {
@@ -84,7 +84,7 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
     name: `Tallygate ${form.organization ?? crypto.randomUUID().slice(0, 6)}`.slice(0, 34),
     url: form.url,
     webhookPath: config.webhookPath,
-    // The browser comes back to where it is, which need not be where GitHub's webhooks go.
+    // The browser returns to its present address, which may differ from the one for webhooks.
     pageUrl: new URL(form.url).host === here.host ? form.url : here.origin,
   });
   const state = newState(config.sealKey, clock.now());
@@ -96,43 +96,43 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
   const { searchParams } = new URL(request.url);
   if (credentials.register === null || config.sealKey === null) return faultPage(NO_PAGE, 404);
   if (!isState(config.sealKey, searchParams.get("state") ?? "", clock.now())) {
-    return faultPage("This way from GitHub did not begin here, or over an hour ago.", 400);
+    return faultPage("This set-up was not started here, or was started over an hour ago.", 400);
   }
   try {
     const made = await convert(config.apiUrl, searchParams.get("code") ?? "");
-    if (made === null) return faultPage("GitHub does not know this code any more.", 400);
+    if (made === null) return faultPage("GitHub no longer accepts this code.", 400);
     await credentials.register(made, clock.now());
     log.info({ appId: made.appId, app: made.slug }, "the App was registered");
   } catch (error) {
     log.error(errorFields(error), "the App was not registered");
-    return faultPage("GitHub did not hand over the App, or it could not be stored. The log says which.", 502);
+    return faultPage("GitHub did not return the App, or it could not be stored. See the log.", 502);
   }
   deps.changed();
   return toSetup();
 }
 
-/** A browser sends the admin key by itself, so only a form of the page's own counts. */
+/** A browser sends the admin key automatically, so only this page's own form is accepted. */
 async function changeSecret(deps: SetupDeps, request: Request): Promise<Response> {
   const { config, credentials, clock, log, spreadMs } = deps;
   const { identity, registered } = credentials.current();
   const { edit } = credentials;
   if (edit === null || config.sealKey === null || identity === null || registered === null) {
-    return faultPage(NO_SECRET_OF_OURS, 404);
+    return faultPage(NOT_REGISTERED_HERE, 404);
   }
   const form = new URLSearchParams(await request.text());
   if (!isState(config.sealKey, form.get("state") ?? "", clock.now())) {
-    return faultPage("This form is not of this page, or over an hour old.", 400);
+    return faultPage("This form did not come from this page, or is over an hour old.", 400);
   }
-  const tellGithub = async (secret: string) => {
+  const updateGithub = async (secret: string) => {
     await appGithub(identity).rest.apps.updateWebhookConfigForApp({ secret });
   };
   try {
-    await changeWebhookSecret({ edit, tellGithub, spreadMs, clock });
+    await changeWebhookSecret({ edit, updateGithub, spreadMs, clock });
     log.info({ appId: identity.app.id }, "the webhook secret was changed");
   } catch (error) {
     log.error({ ...errorFields(error), status: statusOf(error) }, "the webhook secret was not changed");
     return faultPage(
-      "GitHub did not confirm the new secret, or it could not be stored. What GitHub signs with is accepted either way; try again.",
+      "GitHub did not confirm the new secret, or it could not be stored. Deliveries are accepted in either case. Try again.",
       502,
     );
   }

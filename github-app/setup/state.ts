@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** GitHub takes an hour at most for the three steps. */
+/** GitHub accepts the three steps within an hour. */
 const VALID_MS = 3_600_000;
 
 const mac = (key: Uint8Array, text: string): string =>
   createHmac("sha256", key).update(`tallygate setup state ${text}`).digest("base64url");
 
 /**
- * A state for the way to GitHub and back, so that only a way that began here ends here. It holds for an hour and needs
- * no memory: it comes back to whichever process, restarted or not.
+ * A signed state for the round trip to GitHub, so that only a set-up that was started here ends here. It is valid for an
+ * hour, at every process and after a restart, because nothing is stored.
  */
 export function newState(key: Uint8Array, now: Date): string {
   const text = `${crypto.randomUUID()}.${now.getTime() + VALID_MS}`;

@@ -206,7 +206,7 @@ describe("the comment", () => {
     await app.applied();
     await round(2 * MINUTE_MS);
     expect(commentsOf(it).map(({ body }) => body)).toEqual([
-      expect.stringContaining("not known: its description names no session any more"),
+      expect.stringContaining("not known: its description no longer names a session"),
     ]);
   });
 

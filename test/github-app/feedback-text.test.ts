@@ -52,7 +52,7 @@ describe("a comment", () => {
     ],
     [
       { sharedBy: 3 },
-      "**AI cost of this pull request: $0.50** (1 call of session `s`)\n\n3 merged pull requests name this session. The figure is its whole cost, in each of them.",
+      "**AI cost of this pull request: $0.50** (1 call of session `s`)\n\n3 merged pull requests name this session. Each of them shows its whole cost.",
     ],
     [{ link: "conflict", session: null }, expect.stringContaining("more than one session")],
     [{ link: "unknown_session", figures: null }, expect.stringContaining("no call of the session")],
