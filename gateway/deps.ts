@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Counter, Histogram, Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
@@ -27,7 +27,6 @@ import { asking } from "./stores/failure.ts";
 import { openLimiter } from "./stores/limits/limiter.ts";
 import { reportWriter } from "./stores/reports/report-worker.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
-import { reportShare } from "./stores/reports/share.ts";
 import { createSealer } from "./stores/seal.ts";
 import { createCalloutClient } from "./upstream/callout.ts";
 import { drainPool } from "./upstream/drain.ts";
@@ -57,8 +56,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const stores = await openStores(config, clock, log);
   const { database, directory, classifier, limiter, bodies } = stores;
   const watchdog = startWatchdog(clock);
-  const share = reportShare({ clock, calls: recorder.calls, waited: reportWaits(metrics) });
-  const writer = reportWriter(reportPlaces(config), { log, clock, share });
+  const writer = reportWriter(reportPlaces(config), { log, clock });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
@@ -178,19 +176,6 @@ function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailHeld"] {
     registers: [registry],
   });
   return (guardrail, outcome) => held.inc({ guardrail, outcome });
-}
-
-/** Seconds, up to the longest wait. */
-const WAIT_BUCKETS = [0.01, 0.1, 0.25, 0.5, 1, 2, 2.5];
-
-function reportWaits(registry: Registry): (ms: number) => void {
-  const waits = new Histogram({
-    name: "tallygate_report_wait_seconds",
-    help: "Waits of reports, when it is their turn, for their share of the machine beside calls.",
-    buckets: WAIT_BUCKETS,
-    registers: [registry],
-  });
-  return (ms) => waits.observe(ms / 1000);
 }
 
 /** The price book of the directory's prices, made anew only when they change. */

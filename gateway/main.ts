@@ -12,7 +12,6 @@ import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
 import { isAway } from "./stores/failure.ts";
-import { helpersGiveWay } from "./stores/give-way.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { keepToolCalls } from "./stores/tools/keep-tool-calls.ts";
 
@@ -44,7 +43,6 @@ const digests = startDigests(deps);
 const toolCalls = keepToolCalls(deps);
 const rollups = keepRollups(config.databaseUrl, deps);
 const server = gatewayApp(deps).listen({ port: config.port, hostname: config.host });
-helpersGiveWay();
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
 let stopping: Promise<void> | null = null;

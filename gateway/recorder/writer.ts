@@ -8,8 +8,6 @@ import { isSpoolFault } from "./spool-lock.ts";
 /** Rows of one transaction, and how long a smaller number waits for company. */
 const BATCH_ROWS = 500;
 const BATCH_MS = 50;
-/** So many passes in turn without an end of full batches: rows come faster than Postgres takes them. */
-const BEHIND_PASSES = 40;
 const BACKOFF_MS = { least: 200, spread: 300 };
 
 export type WriterOptions = {
@@ -42,15 +40,12 @@ export function startWriter(options: WriterOptions): Writer {
   let waiting = 0;
   let hurried = false;
   let stopped = false;
-  let fullPasses = 0;
 
   async function loop(): Promise<void> {
     while (!stopped) {
       waiting = 0;
       const outcome = await move();
       passed.open();
-      fullPasses = outcome === "more" ? fullPasses + 1 : 0;
-      options.store.hasten(fullPasses >= BEHIND_PASSES);
       if (stopped || outcome === "more") continue;
       if (outcome === "idle") await work();
       else await backoff();

@@ -4,7 +4,6 @@ import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId, newId } from "#shared/ids.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
-import { givingWay, NICENESS, OWN_PROCESS, type OwnProcess } from "./give-way.ts";
 import { isToolText, toolStatements } from "./tools/tool-calls.ts";
 
 /** A statement and its parameters. */
@@ -18,11 +17,6 @@ export type RecordStore = {
    * Postgres does not answer; what then became of the rows is unknown, so repeat.
    */
   insert(rows: readonly string[]): Promise<void>;
-  /**
-   * Whether rows come faster than they are written. Only while they do not does the server's process give way to calls:
-   * a priority cannot be raised again without a privilege, so another process takes over where it must not.
-   */
-  hasten(behind: boolean): void;
   /** Notes in `dead_records` that a row was refused for its data. Returns its id, or null when that is none. */
   park(row: string, code: string, at: Date): Promise<string | null>;
   close(): Promise<void>;
@@ -30,9 +24,6 @@ export type RecordStore = {
 
 /** postgres.js has no deadline of its own: with Postgres stopped, a query on a live connection waits for ever. */
 const DEADLINE_MS = 5000;
-
-/** Batches after which the connection is asked again whose process it is: it may have been made anew. */
-const LOOK_EVERY = 100;
 
 const POOL: PoolOptions = {
   name: "recorder",
@@ -95,11 +86,7 @@ const PARK =
 
 /** Opens the recorder's own connection to Postgres; it connects when it is first needed, and again when it must. */
 export function openRecordStore(databaseUrl: string): RecordStore {
-  const giveWay = givingWay(databaseUrl, NICENESS.records);
   let client: postgres.Sql | null = null;
-  let behind = false;
-  let givesWay = false;
-  let batches = 0;
 
   /**
    * A statement by itself, which is a transaction. In one of several statements postgres.js would write a rollback to a
@@ -122,29 +109,12 @@ export function openRecordStore(databaseUrl: string): RecordStore {
     }
   }
 
-  /** The rows are written by now: whatever goes wrong here, the next batch will tell. */
-  async function giveWayNow(): Promise<void> {
-    if (behind || !client || batches++ % LOOK_EVERY > 0) return;
-    const asked = within(DEADLINE_MS, client.unsafe<OwnProcess[]>(OWN_PROCESS));
-    givesWay = await asked.then(([own]) => giveWay(own)).catch(() => givesWay);
-  }
-
   return {
     async insert(rows) {
       const ofTools = rows.filter(isToolText);
       const calls = ofTools.length === 0 ? rows : rows.filter((row) => !isToolText(row));
       if (calls.length > 0) await run(batchStatement(calls));
       for (const statement of toolStatements(ofTools)) await run(statement);
-      await giveWayNow();
-    },
-    hasten(isBehind) {
-      if (behind === isBehind) return;
-      behind = isBehind;
-      batches = 0;
-      if (!behind || !givesWay) return;
-      givesWay = false;
-      client?.end({ timeout: 1 }).catch(() => undefined);
-      client = null;
     },
     async park(row, code, at) {
       const { orgId, id, keyId, startedAt } = identityOf(row);

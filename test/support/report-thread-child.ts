@@ -14,22 +14,22 @@ parentPort?.on("message", (text: string) => {
   const { id, order } = task;
   if (order.what === "payload") {
     for (const _ of order.asked.items) say({ kind: "missing", type: "overloaded" });
-    say({ kind: "done", id, made: "payload", workedMs: 0 });
+    say({ kind: "done", id, made: "payload" });
     return;
   }
   const deed = order.spec.filters.client?.[0] ?? "";
-  if (deed === "forgotten") say({ kind: "done", id, made: JSON.stringify(forgotten), workedMs: 0 });
+  if (deed === "forgotten") say({ kind: "done", id, made: JSON.stringify(forgotten) });
   if (deed === "exit") process.exit(3);
   if (deed === "throw") throw new TypeError("what went wrong inside");
-  if (deed === "fail") say({ kind: "failed", id, type: "internal", inside: "TypeError", workedMs: 0 });
+  if (deed === "fail") say({ kind: "failed", id, type: "internal", inside: "TypeError" });
   if (deed === "slow") void slowly(id);
-  if (deed === "ok") say({ kind: "done", id, made: order.format, workedMs: 0 });
+  if (deed === "ok") say({ kind: "done", id, made: order.format });
 });
 
 async function slowly(id: number): Promise<void> {
   running++;
   await Bun.sleep(100);
-  say({ kind: "done", id, made: "slow", workedMs: 100 });
+  say({ kind: "done", id, made: "slow" });
   running--;
 }
 

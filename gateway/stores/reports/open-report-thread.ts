@@ -4,7 +4,6 @@ import { type ErrorType, GatewayError } from "../../errors.ts";
 import { type Asked, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { reportQueue } from "./report-queue.ts";
-import { type Share, WHOLE_SHARE } from "./share.ts";
 
 /** Where reports are read from: the database itself, or a replica of it. */
 export type ReportPlaces = { url: string; mainUrl: string };
@@ -18,7 +17,7 @@ type ReportOrder = { nowMs: number } & (
 /** What the thread is told, as JSON: handing over an object takes the event loop several times as long. */
 export type ReportTask =
   | ({ kind: "open" } & ReportPlaces)
-  | { kind: "run"; id: number; order: ReportOrder; besideCalls: boolean }
+  | { kind: "run"; id: number; order: ReportOrder }
   /** Nobody waits for it any more: what has not begun of it is not made. */
   | { kind: "forget"; id: number }
   | { kind: "close" };
@@ -29,13 +28,10 @@ export type Failure = { type: ErrorType; message?: string; inside?: string };
 /** What was asked for, as text or compressed. */
 export type Made = string | Uint8Array<ArrayBuffer>;
 
-/** Milliseconds that an order took of this machine: of the thread and, where it is here, of Postgres. */
-type Worked = { workedMs: number };
-
 /** What the thread tells. Texts cross threads a hundred times faster than the objects that they stand for. */
 export type ReportAnswer =
-  | ({ kind: "done"; id: number; made: Made } & Worked)
-  | ({ kind: "failed"; id: number } & Failure & Worked)
+  | { kind: "done"; id: number; made: Made }
+  | ({ kind: "failed"; id: number } & Failure)
   /** One report of a payload has failed, and the payload is made without its result. */
   | ({ kind: "missing" } & Failure)
   /** The thread is alive, and what it makes takes long. */
@@ -56,22 +52,15 @@ export type ReportThread = {
 type Happenings = { behind(): void; missing(error: GatewayError): void; ended(code: string): void };
 
 /** Starts the thread of `file`. Once it has ended, all that waits for it fails, and it is of no further use. */
-export function openReportThread(
-  file: URL,
-  places: ReportPlaces,
-  { share = WHOLE_SHARE, ...on }: Happenings & { share?: Share | undefined },
-): ReportThread {
+export function openReportThread(file: URL, places: ReportPlaces, on: Happenings): ReportThread {
   const worker = new Worker(file);
   const closed = Promise.withResolvers<void>();
   const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
-  const queue = reportQueue<ReportOrder, Made>(
-    {
-      start: (id, order) => tell({ kind: "run", id, order, besideCalls: share.isBesideCalls() }),
-      forget: (id) => tell({ kind: "forget", id }),
-      hung: () => void worker.terminate(),
-    },
-    { share },
-  );
+  const queue = reportQueue<ReportOrder, Made>({
+    start: (id, order) => tell({ kind: "run", id, order }),
+    forget: (id) => tell({ kind: "forget", id }),
+    hung: () => void worker.terminate(),
+  });
   let alive = true;
   const end = (code: string) => {
     if (!alive) return;
@@ -86,10 +75,7 @@ export function openReportThread(
     else if (answer.kind === "closed") closed.resolve();
     else if (answer.kind === "missing") on.missing(errorOf(answer));
     else if (answer.kind === "progress") queue.progress();
-    else {
-      share.spend(answer.workedMs);
-      queue.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
-    }
+    else queue.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
   });
   worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
   worker.on("exit", () => end("it ended by itself"));

@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { type ErrorType, GatewayError } from "../../errors.ts";
-import { type Place, type Share, WHOLE_SHARE } from "./share.ts";
 
 /** Orders, and reports, made at once: never more than leave calls a core, where the database shares the machine. */
 export const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
@@ -17,7 +16,6 @@ type Waiting<Order, Made> = {
   order: Order;
   reports: number;
   timer: Timer;
-  place: Place;
   started: boolean;
   resolve(made: Made): void;
   reject(error: GatewayError): void;
@@ -36,16 +34,15 @@ export type ReportQueue<Order, Made> = {
 
 /**
  * Orders that wait for their turn with one maker, which is told to `start` one and to `forget` one that it has begun, and
- * is `hung` when it never ends. Each begins when reports have a `share` of the machine left for it.
+ * is `hung` when it never ends.
  */
 export function reportQueue<Order, Made>(
   maker: { start(id: number, order: Order): void; forget(id: number): void; hung(): void },
-  { atOnce = AT_ONCE, share = WHOLE_SHARE }: { atOnce?: number; share?: Share | undefined } = {},
+  { atOnce = AT_ONCE }: { atOnce?: number } = {},
 ): ReportQueue<Order, Made> {
   const waiting = new Map<number, Waiting<Order, Made>>();
   let asked = 0;
   let reports = 0;
-  let later: Timer | undefined;
 
   const take = (id: number): Waiting<Order, Made> | undefined => {
     const one = waiting.get(id);
@@ -60,14 +57,8 @@ export function reportQueue<Order, Made>(
   };
   // Those that are made are always the first.
   const startNext = () => {
-    clearTimeout(later);
     for (const [id, one] of [...waiting].slice(0, atOnce)) {
       if (one.started) continue;
-      const inMs = one.place.ask();
-      if (inMs > 0) {
-        later = setTimeout(startNext, inMs);
-        return;
-      }
       one.started = true;
       clearTimeout(one.timer);
       one.timer = setTimeout(maker.hung, DEADLINE_MS);
@@ -83,7 +74,7 @@ export function reportQueue<Order, Made>(
       const { promise, resolve, reject } = Promise.withResolvers<Made>();
       const timer = setTimeout(() => giveUp(id, tooMany()), WAIT_MAX_MS);
       reports += of;
-      waiting.set(id, { order, reports: of, timer, place: share.place(), started: false, resolve, reject });
+      waiting.set(id, { order, reports: of, timer, started: false, resolve, reject });
       signal?.addEventListener("abort", () => giveUp(id, new GatewayError("reports_unavailable")), {
         once: true,
       });
@@ -101,7 +92,6 @@ export function reportQueue<Order, Made>(
       else one?.resolve(outcome);
     },
     failAll(type) {
-      clearTimeout(later);
       for (const id of [...waiting.keys()]) take(id)?.reject(new GatewayError(type));
     },
     async idle() {

@@ -11,18 +11,16 @@ import { PEOPLE_MAX } from "../../reports/rollup/bits.ts";
 import type { Survey } from "../../reports/rollup/cover.ts";
 import { type Periods, periodsOf } from "../../reports/window.ts";
 import { isAway } from "../failure.ts";
-import { type GiveWay, OWN_PROCESS, type OwnProcess } from "../give-way.ts";
 import { type Asking, inOne, rolled, rolledCoverage, surveyed, surveyedLabels } from "./ask-rollups.ts";
 
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */
 export type ReportRunner = {
   /**
-   * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none; `beside`: calls are
-   * answered on the server's machine, whose cores are theirs.
+   * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
    * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a query
    * takes longer than 30 s; overloaded when too many reports wait already.
    */
-  run(spec: Spec, now: Date, on?: { beside: boolean }): Promise<Result>;
+  run(spec: Spec, now: Date): Promise<Result>;
   close(): Promise<void>;
 };
 
@@ -43,8 +41,6 @@ type Options = {
   rollupsFrom?: number;
   /** Up to so many persons are counted as bits, and more by name. */
   peopleMax?: number;
-  /** Told of the process that works for a report, in the server. */
-  giveWay?: GiveWay;
 };
 
 /** Opens its connections when first needed, all of them read-only. */
@@ -53,7 +49,6 @@ export function reportRunner({
   orgId = DEFAULT_ORG,
   rollupsFrom = ROLLUPS_FROM,
   peopleMax = PEOPLE_MAX,
-  giveWay,
 }: Options): ReportRunner {
   const open = () =>
     connect(url, {
@@ -66,15 +61,13 @@ export function reportRunner({
   let runs = 0;
 
   /** Reads within one snapshot, so that rows and total cannot disagree. */
-  async function snapshot(beside: boolean, work: (ask: Asking) => Promise<Answers>): Promise<Answers> {
+  async function snapshot(work: (ask: Asking) => Promise<Answers>): Promise<Answers> {
     const used = client;
     try {
       const reading = used.begin("isolation level repeatable read read only", async (sql) => {
-        const settings = beside ? `${ALONE}; ${BEFORE_READING}` : BEFORE_READING;
-        const [own] = (await sql.unsafe<OwnProcess[][]>(settings)).at(-1) ?? [];
-        giveWay?.(own);
+        await sql.unsafe(BEFORE_READING);
         return await work(async ({ text, params, alone, long }) => {
-          if (!beside && (alone || long)) await sql.unsafe(alone ? ALONE : TOGETHER);
+          if (alone || long) await sql.unsafe(alone ? ALONE : TOGETHER);
           return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
         });
       });
@@ -88,11 +81,11 @@ export function reportRunner({
     }
   }
 
-  async function answers(spec: Spec, periods: Periods, beside: boolean): Promise<Answers> {
+  async function answers(spec: Spec, periods: Periods): Promise<Answers> {
     if (runs >= RUNS_MAX) throw new GatewayError("overloaded");
     runs++;
     try {
-      return await snapshot(beside, async (ask) => {
+      return await snapshot(async (ask) => {
         const reverted = needsReverts(spec) ? revertedBy((await ask(revertsQuery(orgId))).map(revertOf)) : [];
         const survey = await surveyed({ orgId, spec, periods }, rollupsFrom, ask);
         const labels = survey ?? (await surveyedLabels({ orgId, spec }, rollupsFrom, ask));
@@ -106,9 +99,9 @@ export function reportRunner({
   }
 
   return {
-    run: async (spec, now, on) => {
+    run: async (spec, now) => {
       const periods = periodsOf(spec.range, spec.compare, now);
-      return assemble(spec, periods, await answers(spec, periods, on?.beside ?? false));
+      return assemble(spec, periods, await answers(spec, periods));
     },
     close: () => client.end({ timeout: 5 }),
   };
@@ -118,17 +111,13 @@ export function reportRunner({
  * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
  * hashes of millions of cells stay in memory, within bounds. Cells are joined with groups, and grouped, by hash alone: the
  * server cannot know how many groups there are, and would sort far too much. Most reports take less than further processes
- * would take to begin. Sums are few and mostly in memory. Whose process it is takes no asking of its own.
+ * would take to begin. Sums are few and mostly in memory.
  */
 const BEFORE_READING = `lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off;
   set local enable_mergejoin = off; set local enable_nestloop = off; set local enable_sort = off;
-  set local parallel_setup_cost = 30000; set local random_page_cost = 1.1;
-  ${OWN_PROCESS}`;
+  set local parallel_setup_cost = 30000; set local random_page_cost = 1.1`;
 
-/**
- * The server takes a stretch of single records for much longer than it is, and would begin further processes for it. And
- * these have the usual priority: nobody knows them before they work.
- */
+/** The server takes a stretch of single records for much longer than it is, and would begin further processes for it. */
 const ALONE = "set local max_parallel_workers_per_gather = 0";
 /** One that sums up for itself pays from fewer cells than the server thinks; of several each waits for the others' cores. */
 const TOGETHER = `set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 3000;

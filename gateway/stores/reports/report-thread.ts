@@ -7,14 +7,10 @@ import type { Result, Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
 import { toCsv } from "../../reports/csv.ts";
 import { payloadOf } from "../../reports/payload.ts";
-import { giveWayHere, givingWay, isOnThisMachine, NICENESS } from "../give-way.ts";
 import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./open-report-thread.ts";
 import { AT_ONCE } from "./report-queue.ts";
 import { type ReportRunner, reportRunner } from "./report-runner.ts";
 import { turns } from "./turns.ts";
-import { type WorkMeter, workMeter } from "./work-meter.ts";
-
-giveWayHere(NICENESS.reports);
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
@@ -27,9 +23,6 @@ const PACKING = { level: 1, library: "libdeflate" } as const;
 
 type Open = {
   runner: ReportRunner;
-  /** Postgres works on this machine's cores. */
-  isHere: boolean;
-  meter: WorkMeter;
   /** Resolves once the place that is read from shows what is committed. */
   latest(): Promise<void>;
   close(): Promise<void>;
@@ -50,16 +43,13 @@ parentPort?.on("message", (text: string) => {
 });
 
 function open(places: ReportPlaces): Open {
-  const runner = reportRunner({ url: places.url, giveWay: givingWay(places.url, NICENESS.reports) });
-  const isHere = isOnThisMachine(places.url);
-  const opening = { runner, isHere, meter: workMeter(isHere, systemClock) };
-  if (places.url === places.mainUrl)
-    return { ...opening, latest: async () => undefined, close: runner.close };
+  const runner = reportRunner({ url: places.url });
+  if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });
   const replica = connect(places.url, { name: "reports lag", ...options });
   return {
-    ...opening,
+    runner,
     latest: async () => {
       // A replica that cannot be asked fails the report itself, with the right word for it.
       const progress = await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS).catch(() => null);
@@ -74,33 +64,29 @@ function open(places: ReportPlaces): Open {
 
 type Run = Extract<ReportTask, { kind: "run" }>;
 
-async function run({ id, order, besideCalls }: Run): Promise<void> {
+async function run({ id, order }: Run): Promise<void> {
   wanted.add(id);
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     await opened.latest();
-    const text = await textOf(opened, { id, order, besideCalls });
+    const text = await textOf(opened, { id, order });
     const isPacked = order.what === "payload" && order.gzip && text.length >= PACKED_FROM;
     const made = isPacked ? Bun.gzipSync(text, PACKING) : text;
-    say({ kind: "done", id, made, workedMs: opened.meter.taken() });
+    say({ kind: "done", id, made });
   } catch (error) {
-    say({ kind: "failed", id, ...failureOf(error), workedMs: opened?.meter.taken() ?? 0 });
+    say({ kind: "failed", id, ...failureOf(error) });
   } finally {
     wanted.delete(id);
   }
 }
 
-async function textOf(
-  { runner, isHere, meter }: Pick<Open, "runner" | "isHere" | "meter">,
-  { id, order, besideCalls }: Omit<Run, "kind">,
-): Promise<string> {
-  const on = { beside: besideCalls && isHere };
+async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run, "kind">): Promise<string> {
   const written = (spec: Spec, text: (result: Result) => string) =>
     inTurn(async () => {
       if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
       const beganMs = systemClock.monotonicMs();
       try {
-        return await meter.during(async () => text(await runner.run(spec, new Date(order.nowMs), on)));
+        return text(await runner.run(spec, new Date(order.nowMs)));
       } finally {
         if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress" });
       }

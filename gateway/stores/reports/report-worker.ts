@@ -5,7 +5,6 @@ import { GatewayError } from "../../errors.ts";
 import type { Asked } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { type Made, openReportThread, type ReportPlaces, type ReportThread } from "./open-report-thread.ts";
-import type { Share } from "./share.ts";
 
 /** Answers checked specs, away from the event loop that answers calls. */
 export type ReportWriter = {
@@ -33,10 +32,10 @@ const SAY_EVERY_MS = 60_000;
 
 const THREAD = new URL("./report-thread.ts", import.meta.url);
 
-/** The thread is started by the first report, and again should it die. Without a `share` no report waits for calls. */
+/** The thread is started by the first report, and again should it die. */
 export function reportWriter(
   places: ReportPlaces,
-  { log, clock, share }: { log: Log; clock: Clock; share?: Share },
+  { log, clock }: { log: Log; clock: Clock },
   threadFile = THREAD,
 ): ReportWriter {
   let thread: ReportThread | null = null;
@@ -60,7 +59,7 @@ export function reportWriter(
   const alive = (): ReportThread => {
     const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
     if (closing || tooSoon) throw new GatewayError("reports_unavailable");
-    thread ??= openReportThread(threadFile, places, { behind, missing, ended, share });
+    thread ??= openReportThread(threadFile, places, { behind, missing, ended });
     return thread;
   };
 
