@@ -1,12 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { closed, nullable, oneOf } from "#shared/schema.ts";
+import { classify } from "../classifier/classify.ts";
+import { textToClassify, turnsOf } from "../classifier/turns.ts";
 import type { ClientKey, Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
-import { autoCandidates, explainAutoChoice } from "../routing/auto.ts";
-import { textToClassify, turnsOf } from "../routing/classify/turns.ts";
+import { autoCandidates, autoChoice, routeNames } from "../routing/auto.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import { readBody } from "./body.ts";
 
@@ -130,8 +131,16 @@ function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): A
   const directory = deps.directory.current();
   // The surfaces that people write to have the same routes.
   const offer = autoCandidates({ directory, surface: "chat.completions", key });
-  const choice = explainAutoChoice(offer, deps.classifier.current(), text);
+  const trained = deps.classifier.current();
+  const found = trained && classify(trained.model, text, routeNames(offer));
+  const choice = autoChoice(offer, found, trained?.version ?? null);
   if (!choice) throw new GatewayError("route_not_allowed", "This key may use no route of the chat surfaces.");
-  const { route, source, confidence, reason, matched, candidates, why } = choice;
+  const { confidence = null, matched = [], candidates = [], why = null } = found ?? {};
+  const finding = found?.reason ?? "no route says what it is for";
+  const fallback = offer.standard
+    ? "the default route answers"
+    : "the default route is not open to this key, so the likeliest allowed route answers";
+  const { route, source } = choice;
+  const reason = source === "classifier" ? finding : `${finding}; ${fallback}`;
   return { route: route.name, source, confidence, reason, matched, candidates, why };
 }

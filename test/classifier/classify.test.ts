@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SEEDS } from "#gateway/classifier/seeds.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 import { autoCandidates } from "#gateway/routing/auto.ts";
-import { SEEDS } from "#gateway/routing/classify/seeds.ts";
 import { classifyCall } from "#gateway/stores/classifier/classify-call.ts";
 import { call, key } from "#test/routing/world.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";

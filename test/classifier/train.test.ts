@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { classify } from "#gateway/routing/classify/classify.ts";
-import { gatherMaterial } from "#gateway/routing/classify/material.ts";
-import { deserialiseModel, serialiseModel } from "#gateway/routing/classify/serialise.ts";
-import { trainModel } from "#gateway/routing/classify/train.ts";
-import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
-import { foldsOf } from "#gateway/routing/classify/trials.ts";
+import { classify } from "#gateway/classifier/classify.ts";
+import { foldsOf } from "#gateway/classifier/cross-validation.ts";
+import { deserialiseModel, serialiseModel } from "#gateway/classifier/model-file.ts";
+import { trainModel } from "#gateway/classifier/train.ts";
+import { trainInWorker } from "#gateway/classifier/trainer.ts";
+import { trainingSetOf } from "#gateway/classifier/training-set.ts";
 import { longestPause } from "#test/support/longest-pause.ts";
-import { HOTEL, hotel, route, sharedStarter, train } from "../routing/classify/models.ts";
+import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
 
 describe("training", () => {
   test("the same routes give a byte-identical model", () => {
@@ -108,12 +108,12 @@ describe("a stored model", () => {
   });
 });
 
-const materialOf = (...routes: Parameters<typeof route>[]) =>
-  gatherMaterial(sharedStarter(), { routes: routes.map((each) => route(...each)), strictness: 0.05 });
+const setOf = (...routes: Parameters<typeof route>[]) =>
+  trainingSetOf(sharedStarter(), { routes: routes.map((each) => route(...each)), strictness: 0.05 });
 
 describe("texts that are held out to measure on", () => {
   test("are every example, in turn, and no text that only describes a route", () => {
-    const material = gatherMaterial(sharedStarter(), { routes: HOTEL, strictness: 0.05 });
+    const material = trainingSetOf(sharedStarter(), { routes: HOTEL, strictness: 0.05 });
     const folds = foldsOf(material, 5);
     const foldsFrom = (source: string) =>
       material.samples.flatMap((sample, row) => (sample.source === source ? [folds[row] ?? -1] : []));
@@ -123,14 +123,14 @@ describe("texts that are held out to measure on", () => {
   });
 
   test("are built-in ones of the routes where there are no examples", () => {
-    const { classes, samples } = materialOf(["coding"], ["translation"]);
+    const { classes, samples } = setOf(["coding"], ["translation"]);
     const folds = foldsOf({ classes, samples, oneKind: false, takers: [] }, 5);
     expect(folds.every((fold) => fold >= 0)).toBe(true);
   });
 });
 
 describe("the kinds that routes take", () => {
-  const takersOf = (...routes: Parameters<typeof route>[]) => materialOf(...routes).takers;
+  const takersOf = (...routes: Parameters<typeof route>[]) => setOf(...routes).takers;
 
   test("are known of templates by their names", () => {
     const takers = takersOf(["coding"], ["translation"]);

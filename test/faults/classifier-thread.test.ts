@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Database, openDatabase } from "#drizzle/database.ts";
+import { trainInputOf } from "#gateway/classifier/train-input.ts";
+import { startTrainer, type Trainer } from "#gateway/classifier/trainer.ts";
+import { versionOf } from "#gateway/classifier/version.ts";
 import type { Directory } from "#gateway/directory.ts";
-import { startTrainer, type Trainer } from "#gateway/routing/classify/trainer-worker.ts";
-import { versionOf } from "#gateway/routing/classify/version.ts";
-import { trainInputOf } from "#gateway/routing/trainable.ts";
 import { openClassifier, type RouteClassifier } from "#gateway/stores/classifier/classifier.ts";
 import { systemClock } from "#shared/clock.ts";
 import { recordedLog } from "#test/admin/world.ts";

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { RouteView } from "#shared/admin/routes.ts";
-import { evaluateRoutes, readLabelledTexts } from "../../routing/classify/evaluate.ts";
-import { evaluationText } from "../../routing/classify/evaluation-text.ts";
-import { trainModel } from "../../routing/classify/train.ts";
-import { trainInputOf } from "../../routing/trainable.ts";
+import { evaluateRoutes, readLabelledTexts } from "../../classifier/evaluate.ts";
+import { evaluationText } from "../../classifier/evaluation-text.ts";
+import { trainModel } from "../../classifier/train.ts";
+import { trainInputOf } from "../../classifier/train-input.ts";
 import { adminApi, listAll } from "../reach/api.ts";
 
 const textOf = (file: string): Promise<string> =>

@@ -2,12 +2,11 @@ import { type Database, within } from "#drizzle/database.ts";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import type { Model, TrainInput } from "../../classifier/model.ts";
+import { trainInputOf } from "../../classifier/train-input.ts";
+import { startTrainer, type Trainer } from "../../classifier/trainer.ts";
+import { versionOf } from "../../classifier/version.ts";
 import type { Directory } from "../../directory.ts";
-import type { TrainedRoutes } from "../../routing/auto.ts";
-import type { TrainInput } from "../../routing/classify/model.ts";
-import { startTrainer, type Trainer } from "../../routing/classify/trainer-worker.ts";
-import { versionOf } from "../../routing/classify/version.ts";
-import { trainInputOf } from "../../routing/trainable.ts";
 import type { DirectoryStore } from "../directory/directory.ts";
 import { findRouteModel, keepRouteModel } from "./route-models.ts";
 
@@ -22,7 +21,8 @@ const LINGER_MS = 30_000;
 /** How long a start waits for the classifier: as long as a change may take to be in force. */
 const FIRST_MAX_MS = 3000;
 
-type InForce = TrainedRoutes & { input: TrainInput; trainedAt: string };
+/** `version` is what records call the classifier. */
+type InForce = { version: string; model: Model; input: TrainInput; trainedAt: string };
 
 export type RouteClassifier = {
   /** In memory; never awaits. Null: nothing classifies. */

@@ -1,8 +1,8 @@
-import type { Model, RouteInput } from "#gateway/routing/classify/model.ts";
-import { decide } from "#gateway/routing/classify/score.ts";
-import { scoreText } from "#gateway/routing/classify/scored.ts";
-import { type Starter, trainStarter } from "#gateway/routing/classify/starter.ts";
-import { trainModel } from "#gateway/routing/classify/train.ts";
+import { decide } from "#gateway/classifier/decide.ts";
+import type { Model, RouteInput } from "#gateway/classifier/model.ts";
+import { scoreText } from "#gateway/classifier/score.ts";
+import { type Starter, trainStarter } from "#gateway/classifier/starter.ts";
+import { trainModel } from "#gateway/classifier/train.ts";
 import type { Labelled } from "./data.ts";
 
 let starter: Starter | null = null;

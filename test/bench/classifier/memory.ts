@@ -2,8 +2,8 @@
  * How much a process grows by holding a model that a worker trained (20 routes of 50 texts) and scoring 500 texts by it.
  * Run in a process of its own by the speed part: only there the figure means something. Prints megabytes.
  */
-import { routeOf } from "#gateway/routing/classify/classify.ts";
-import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
+import { routeOf } from "#gateway/classifier/classify.ts";
+import { trainInWorker } from "#gateway/classifier/trainer.ts";
 import { readLines } from "./data.ts";
 import { route } from "./measure.ts";
 

@@ -4,9 +4,9 @@
  * Compared by word 5-grams (characters in unspaced scripts) and by edit distance. Exits with 1 where one is found.
  */
 import { parseArgs } from "node:util";
-import { wordsOf } from "#gateway/routing/classify/characters.ts";
-import { SEEDS } from "#gateway/routing/classify/seeds.ts";
-import { normalise } from "#gateway/routing/classify/text.ts";
+import { SEEDS } from "#gateway/classifier/seeds.ts";
+import { normalise } from "#gateway/classifier/text.ts";
+import { wordsOf } from "#gateway/classifier/tokenizer.ts";
 import { readClinc, readCsv, readLines } from "./data.ts";
 
 const GRAM = 5;
@@ -19,10 +19,7 @@ const WORDS_MIN = 8;
 
 function gramsOf(text: string): string[] {
   const read = normalise(text);
-  const spans = wordsOf(read);
-  const words = Array.from({ length: spans.length / 2 }, (_, at) =>
-    read.slice(spans[2 * at], spans[2 * at + 1]),
-  );
+  const words = wordsOf(read);
   return Array.from({ length: Math.max(words.length - GRAM + 1, 0) }, (_, at) =>
     words.slice(at, at + GRAM).join(" "),
   );
@@ -87,7 +84,7 @@ for (const [at, text] of texts.entries()) {
 
 let found = 0;
 for (const seed of SEEDS) {
-  if (wordsOf(normalise(seed.text)).length / 2 < WORDS_MIN) continue;
+  if (wordsOf(normalise(seed.text)).length < WORDS_MIN) continue;
   const grams = gramsOf(seed.text);
   const shared = new Map<number, number>();
   for (const gram of grams)

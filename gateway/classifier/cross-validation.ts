@@ -1,0 +1,69 @@
+import { fitSigmoid, quantile, SIGMOID_ASSUMED, type Sigmoid, type Trial } from "./calibration.ts";
+import { decide } from "./decide.ts";
+import { evenlySampled, type Sample, type TrainingSet } from "./training-set.ts";
+
+/** Below this many measured texts the threshold is a fixed one. */
+const TRIALS_MIN = 10;
+const THRESHOLD_ASSUMED = -0.8;
+
+/** Whether confidence and threshold are measured on the administrator's examples: the built-in ones stand in for them. */
+const hasOwn = (samples: readonly Sample[]) =>
+  samples.filter(({ source }) => source === "example").length >= TRIALS_MIN;
+
+/** The fold of each text that a trial needs, by turns within each class; −1 for those that always train. */
+export function foldsOf({ classes, samples }: TrainingSet, folds: number): Int8Array {
+  const isOwn = hasOwn(samples);
+  const turn = new Map<number, number>();
+  return Int8Array.from(samples, ({ label, source }) => {
+    const isForeign = classes[label]?.kind === "hidden";
+    if (source === "hint" || (source === "builtin" && isOwn && !isForeign)) return -1;
+    const at = turn.get(label) ?? 0;
+    turn.set(label, at + 1);
+    return at % folds;
+  });
+}
+
+/** What a model that had not seen a text decided. `row`: the text's; `route`: the class decided for. */
+export type OwnTrial = Trial & { row: number; route: number };
+type Trials = { own: OwnTrial[]; foreign: Trial[] };
+
+/**
+ * Out-of-fold decisions on the administrator's examples, or on the built-in ones if there are too few; and as many on
+ * built-in texts that no route takes, for which every route is wrong: confidence must know foreign texts too.
+ */
+export function outOfFoldTrials(set: TrainingSet, held: Float32Array): Trials {
+  const { classes, samples } = set;
+  const decisionOn = ({ kinds }: Sample, row: number) =>
+    decide(set, { scores: held.subarray(row * classes.length, (row + 1) * classes.length), kinds }, null);
+  const measured = hasOwn(samples) ? "example" : "builtin";
+  const own = samples.flatMap((sample, row) => {
+    const expected = classes[sample.label];
+    if (sample.source !== measured || expected?.kind !== "route") return [];
+    const { best, score } = decisionOn(sample, row);
+    return [{ row, route: best, score, correct: classes[best]?.name === expected.name }];
+  });
+  const hidden = samples.flatMap((sample, row) =>
+    classes[sample.label]?.kind === "hidden" ? [{ sample, row }] : [],
+  );
+  const foreign = evenlySampled(hidden, own.length).map(({ sample, row }) => ({
+    score: decisionOn(sample, row).score,
+    correct: false,
+  }));
+  return { own, foreign };
+}
+
+/** The score under which a text goes to the default route. `strictness`: the share of fitting texts that may. */
+export function thresholdOf({ samples }: TrainingSet, trials: readonly Trial[], strictness: number): number {
+  if (trials.length < TRIALS_MIN) return THRESHOLD_ASSUMED;
+  const measured = quantile(
+    trials.map(({ score }) => score),
+    strictness,
+  );
+  const own = samples.filter(({ source }) => source === "example").length;
+  // Built-in examples score higher than texts of a route that has a few examples only: it must not be shut out.
+  return own > 0 && own < TRIALS_MIN ? Math.min(measured, THRESHOLD_ASSUMED) : measured;
+}
+
+/** How sure a score makes: learned from the trials, assumed where they are too few. */
+export const sigmoidOf = ({ own, foreign }: Trials): Sigmoid =>
+  own.length >= TRIALS_MIN ? fitSigmoid([...own, ...foreign]) : SIGMOID_ASSUMED;

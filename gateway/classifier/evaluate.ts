@@ -1,0 +1,103 @@
+import { decide } from "./decide.ts";
+import type { Model } from "./model.ts";
+import { scoreText } from "./score.ts";
+
+/** A text and the route it should go to; null: it should go to none (the default route). */
+export type LabelledText = { text: string; route: string | null };
+
+export type Evaluation = {
+  texts: number;
+  /** Share of texts with a route that went to it: threshold included, and by the best route alone. */
+  accuracy: number | null;
+  accuracyBest: number | null;
+  /** Share of foreign texts that fell to the default route, and of fitting ones that did. */
+  foreignCaught: number | null;
+  fittingLost: number | null;
+  /** `confusion[expected][given]`, counts; `(default)` stands for no route. */
+  confusion: Record<string, Record<string, number>>;
+  /** If the threshold lost this share of the fitting texts, this share of the foreign ones would be caught. */
+  curve: { fittingLost: number; foreignCaught: number; threshold: number }[];
+};
+
+export const DEFAULT_LABEL = "(default)";
+const CURVE = [0.01, 0.02, 0.05, 0.1, 0.2];
+
+type Outcome = { expected: string | null; best: string | null; score: number; kept: boolean };
+
+const share = (part: readonly unknown[], whole: readonly unknown[]) =>
+  whole.length === 0 ? null : part.length / whole.length;
+
+function outcomeOf(model: Model, { text, route }: LabelledText): Outcome {
+  const { best, score } = decide(model, scoreText(model, text), null);
+  return { expected: route, best: model.classes[best]?.name ?? null, score, kept: score >= model.threshold };
+}
+
+function confusionOf(outcomes: readonly Outcome[]): Evaluation["confusion"] {
+  const confusion: Evaluation["confusion"] = {};
+  for (const { expected, best, kept } of outcomes) {
+    const row = confusion[expected ?? DEFAULT_LABEL] ?? {};
+    const given = kept && best !== null ? best : DEFAULT_LABEL;
+    row[given] = (row[given] ?? 0) + 1;
+    confusion[expected ?? DEFAULT_LABEL] = row;
+  }
+  return confusion;
+}
+
+function curveOf(fitting: readonly Outcome[], foreign: readonly Outcome[]): Evaluation["curve"] {
+  if (fitting.length === 0 || foreign.length === 0) return [];
+  const sorted = fitting.map(({ score }) => score).sort((a, b) => a - b);
+  return CURVE.map((lost) => {
+    const threshold = sorted[Math.floor(lost * sorted.length)] ?? 0;
+    const caught = foreign.filter(({ score }) => score < threshold);
+    return { fittingLost: lost, foreignCaught: caught.length / foreign.length, threshold };
+  });
+}
+
+/** Holds a model against an administrator's own labelled texts. Pure; the texts are not kept. */
+export function evaluateRoutes(model: Model, texts: readonly LabelledText[]): Evaluation {
+  const outcomes = texts.map((one) => outcomeOf(model, one));
+  const fitting = outcomes.filter(({ expected }) => expected !== null);
+  const foreign = outcomes.filter(({ expected }) => expected === null);
+  const right = fitting.filter(({ expected, best }) => expected === best);
+  return {
+    texts: texts.length,
+    accuracy: share(
+      right.filter(({ kept }) => kept),
+      fitting,
+    ),
+    accuracyBest: share(right, fitting),
+    foreignCaught: share(
+      foreign.filter(({ kept }) => !kept),
+      foreign,
+    ),
+    fittingLost: share(
+      fitting.filter(({ kept }) => !kept),
+      fitting,
+    ),
+    confusion: confusionOf(outcomes),
+    curve: curveOf(fitting, foreign),
+  };
+}
+
+/** Reads JSON lines `{"text": …, "route": …}` (`label` is taken for `route`; null or absent: no route). Throws naming the line. */
+export function readLabelledTexts(lines: string): LabelledText[] {
+  return lines.split("\n").flatMap((line, at) => {
+    if (line.trim() === "") return [];
+    const value = parsed(line, at + 1);
+    const route = value["route"] ?? value["label"] ?? null;
+    if (typeof value["text"] !== "string" || (route !== null && typeof route !== "string")) {
+      throw new Error(`line ${at + 1}: "text" must be a string and "route" a string or null`);
+    }
+    return [{ text: value["text"], route }];
+  });
+}
+
+function parsed(line: string, number: number): { [name: string]: unknown } {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "object" && value !== null) return value as { [name: string]: unknown };
+  } catch {
+    // Answered below: the parser's own message would quote the text.
+  }
+  throw new Error(`line ${number}: not a JSON object`);
+}

@@ -1,0 +1,59 @@
+/** Kinds of task that the built-in examples are sorted by. */
+export const KINDS = [
+  "coding",
+  "summarization",
+  "translation",
+  "extraction",
+  "rewriting",
+  "writing",
+  "math",
+  "reasoning",
+  "general",
+  "planning",
+  "roleplay",
+  "smalltalk",
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Route names that classify by the name alone: the gateway brings the examples. */
+const TEMPLATES = [
+  "coding",
+  "summarization",
+  "translation",
+  "extraction",
+  "rewriting",
+  "writing",
+  "math",
+  "reasoning",
+  "planning",
+  "roleplay",
+  "general",
+  "chat",
+] as const;
+type TemplateName = (typeof TEMPLATES)[number];
+
+const TEMPLATE_NAMES: ReadonlySet<string> = new Set(TEMPLATES);
+export const isTemplate = (name: string): boolean => TEMPLATE_NAMES.has(name);
+
+/** The templates that take a kind of task, in order of preference. */
+const TAKEN_BY: Readonly<Record<Kind, readonly TemplateName[]>> = {
+  coding: ["coding"],
+  summarization: ["summarization"],
+  translation: ["translation"],
+  extraction: ["extraction"],
+  rewriting: ["rewriting", "writing"],
+  writing: ["writing"],
+  math: ["math", "reasoning"],
+  reasoning: ["reasoning", "math"],
+  general: ["general", "chat"],
+  planning: ["planning", "general", "chat"],
+  roleplay: ["roleplay", "general", "chat"],
+  smalltalk: ["chat", "general"],
+};
+
+/** The template that takes a kind among these routes; null if none does. */
+export const templateFor = (kind: Kind, routes: ReadonlySet<string>): string | null =>
+  TAKEN_BY[kind].find((name) => routes.has(name)) ?? null;
+
+/** Whether the kind is the template's own, rather than one that it takes where a better one is missing. */
+export const isPreferred = (kind: Kind, template: string): boolean => TAKEN_BY[kind][0] === template;

@@ -1,0 +1,54 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { Model } from "./model.ts";
+import { deserialiseModel, serialiseModel } from "./model-file.ts";
+import { type Starter, trainStarter } from "./starter.ts";
+import { trainModel } from "./train.ts";
+import type { TrainerAnswer, TrainerRequest } from "./trainer.ts";
+
+/** It never changes within a process, and training it is half of the work. */
+let starter: Starter | null = null;
+
+/** The memory of every array that is its own: what threads share stays where it is, and nobody walks through it. */
+function buffersOf(value: unknown, found: Set<ArrayBuffer> = new Set()): Set<ArrayBuffer> {
+  if (ArrayBuffer.isView(value)) {
+    if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
+  } else if (typeof value === "object" && value !== null) {
+    for (const one of Object.values(value)) buffersOf(one, found);
+  }
+  return found;
+}
+
+// Moved, not copied: copying megabytes would stop the asking thread.
+const tell = (answer: TrainerAnswer) => self.postMessage(answer, [...buffersOf(answer)]);
+
+function load(stored: Uint8Array<ArrayBuffer>): Model {
+  const model = deserialiseModel(gunzipSync(stored));
+  if (!model) throw new TypeError("not a model of this format");
+  starter ??= model.starter;
+  return model;
+}
+
+function work(request: TrainerRequest): void {
+  const { id } = request;
+  if (request.task === "load") {
+    tell({ id, model: load(request.stored) });
+    return;
+  }
+  starter ??= request.starter ?? trainStarter();
+  const model = trainModel(request.input, starter);
+  const bytes = serialiseModel(model);
+  // The model is moved away, so its bytes are taken before; packing them costs time and comes after.
+  tell({ id, model });
+  tell({ id, stored: gzipSync(bytes, { level: PACKING }) });
+}
+
+/** Fast rather than small. */
+const PACKING = 1;
+
+self.onmessage = ({ data }: MessageEvent<TrainerRequest>) => {
+  try {
+    work(data);
+  } catch (cause) {
+    tell({ id: data.id, failure: cause instanceof Error ? cause.name : "unknown" });
+  }
+};

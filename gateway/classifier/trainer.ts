@@ -1,0 +1,93 @@
+import type { Model, TrainInput } from "./model.ts";
+import type { Starter } from "./starter.ts";
+
+type Packed = Uint8Array<ArrayBuffer>;
+
+type Task = { task: "train"; input: TrainInput; starter: Starter | null } | { task: "load"; stored: Packed };
+/** What the thread is asked. `id` comes back with every answer. */
+export type TrainerRequest = { id: number } & Task;
+/** A training is answered by the model, then by its stored form. */
+export type TrainerAnswer = { id: number } & ({ model: Model } | { stored: Packed } | { failure: string });
+
+/** A model, and a little later its stored form (gzip). */
+type Trained = { model: Model; stored: Promise<Packed> };
+
+export type Trainer = {
+  /** Pass the `starter` of a model in force: training it is half of the work. */
+  train(input: TrainInput, starter: Starter | null): Promise<Trained>;
+  /** Reads a stored form. Rejects where it is damaged or of another format. */
+  load(stored: Packed): Promise<Model>;
+  /** Ends the thread; what it was asked for rejects. */
+  close(): void;
+};
+
+type Waiting = {
+  task: Task["task"];
+  model: PromiseWithResolvers<Model>;
+  stored: PromiseWithResolvers<Packed>;
+};
+
+/**
+ * A thread that trains, so that the process goes on answering calls. Its promises reject when the work fails or the
+ * thread dies; after a death it is of no further use. Until it is closed, it keeps the process from ending.
+ */
+export function startTrainer(): Trainer {
+  const worker = new Worker(new URL("./trainer-thread.ts", import.meta.url));
+  const waiting = new Map<number, Waiting>();
+  let asked = 0;
+  let ended: string | null = null;
+  const end = (why: string) => {
+    ended ??= why;
+    for (const one of waiting.values()) reject(one, why);
+    waiting.clear();
+    worker.terminate();
+  };
+  worker.onmessage = ({ data }: MessageEvent<TrainerAnswer>) => {
+    const one = waiting.get(data.id);
+    if (!one) return;
+    if ("model" in data) one.model.resolve(data.model);
+    else if ("stored" in data) one.stored.resolve(data.stored);
+    else reject(one, data.failure);
+    if (!("model" in data) || one.task === "load") waiting.delete(data.id);
+  };
+  worker.onerror = () => end("its thread died");
+  worker.addEventListener("close", () => end("its thread ended"));
+  const ask = (request: Task): Waiting => {
+    const one = {
+      task: request.task,
+      model: Promise.withResolvers<Model>(),
+      stored: Promise.withResolvers<Packed>(),
+    };
+    // Whoever waits for the stored form hears of a failure; nobody has to wait for it.
+    one.stored.promise.catch(() => undefined);
+    asked++;
+    waiting.set(asked, one);
+    if (ended !== null) reject(one, ended);
+    else worker.postMessage({ ...request, id: asked } satisfies TrainerRequest);
+    return one;
+  };
+  return {
+    async train(input, starter) {
+      const { model, stored } = ask({ task: "train", input, starter });
+      return { model: await model.promise, stored: stored.promise };
+    },
+    load: (stored) => ask({ task: "load", stored }).model.promise,
+    close: () => end("its thread was closed"),
+  };
+}
+
+function reject({ model, stored }: Waiting, why: string): void {
+  const error = new Error(`the classifier could not be made: ${why}`);
+  model.reject(error);
+  stored.reject(error);
+}
+
+/** Trains once, in a thread of its own. */
+export async function trainInWorker(input: TrainInput, starter: Starter | null = null): Promise<Model> {
+  const trainer = startTrainer();
+  try {
+    return (await trainer.train(input, starter)).model;
+  } finally {
+    trainer.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
+import { type HashTable, hashTableOf, placeOf } from "./hash-table.ts";
+import { KINDS } from "./kinds.ts";
+import type { SparseVector } from "./sparse.ts";
+import { DIMENSIONS } from "./word-vectors.ts";
+
+/** The features that training has seen; a feature's place in the table is its column. */
+export type Vocabulary = {
+  table: HashTable;
+  /** Inverse document frequency per column. */
+  idf: Float32Array;
+  /** That of a feature training never saw: it lengthens a text's norm and nothing else. */
+  idfUnseen: number;
+};
+
+/** The weight of each block: zone, full text, marks, cues, kinds of task, meaning. */
+export type BlockWeights = readonly [number, number, number, number, number, number];
+
+/** Unseen features lengthen the norm by this share: 0 would trust the few known ones of a foreign text too much. */
+const UNSEEN_SHARE = 0.5;
+
+/** Columns of a vector: the vocabulary's, the word vector's, then one per kind of task. */
+export const columnsOf = ({ idf }: Vocabulary): number => idf.length + DIMENSIONS + KINDS.length;
+
+/** Learns the vocabulary of a set of texts. `seenMin` drops features of fewer texts. */
+export function learnVocabulary(texts: readonly Features[], seenMin: number): Vocabulary {
+  const counts = new Map<number, number>();
+  for (const { hashes } of texts) for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  const kept = [...counts].filter(([, count]) => count >= seenMin);
+  const idfOf = (count: number) => Math.log((1 + texts.length) / (1 + count)) + 1;
+  return {
+    table: hashTableOf(kept.map(([hash]) => hash)),
+    idf: Float32Array.from(kept, ([, count]) => idfOf(count)),
+    idfUnseen: idfOf(0),
+  };
+}
+
+/** A text's vector. `features[i]` is the feature its i-th entry came from; dense entries, which follow, have none. */
+export type TextVector = SparseVector & { features: Int32Array };
+
+/** A text as a vector: TF-IDF, each block scaled to length 1 times its weight. `kinds` are the scores per kind of task. */
+export function vectorOf(
+  { features, kinds }: { features: Features; kinds: ArrayLike<number> },
+  vocabulary: Vocabulary,
+  weights: BlockWeights,
+): TextVector {
+  const { hashes, counts, blocks, meaning } = features;
+  const columns = Int32Array.from(hashes, (hash) => placeOf(vocabulary.table, hash));
+  const tfIdf = Float64Array.from(columns, (column, at) => {
+    const idf = column < 0 ? vocabulary.idfUnseen : (vocabulary.idf[column] ?? 0);
+    return (1 + Math.log(counts[at] ?? 1)) * idf;
+  });
+  const squares = new Float64Array(COUNTED_BLOCKS);
+  for (let at = 0; at < hashes.length; at++) {
+    const block = blocks[at] ?? 0;
+    const share = (columns[at] ?? 0) < 0 ? UNSEEN_SHARE : 1;
+    squares[block] = (squares[block] ?? 0) + share * (tfIdf[at] ?? 0) ** 2;
+  }
+  const ids: number[] = [];
+  const values: number[] = [];
+  const sources: number[] = [];
+  for (let at = 0; at < hashes.length; at++) {
+    const column = columns[at] ?? 0;
+    if (column < 0) continue;
+    const block = blocks[at] ?? 0;
+    ids.push(column);
+    values.push(((weights[block] ?? 0) * (tfIdf[at] ?? 0)) / Math.sqrt(squares[block] ?? 1));
+    sources.push(at);
+  }
+  const append = (first: number, numbers: ArrayLike<number>, weight: number) => {
+    for (let at = 0; weight !== 0 && at < numbers.length; at++) {
+      if (numbers[at] === 0) continue;
+      ids.push(first + at);
+      values.push(weight * (numbers[at] ?? 0));
+    }
+  };
+  append(vocabulary.idf.length, meaning, weights[BLOCKS.meaning]);
+  append(vocabulary.idf.length + DIMENSIONS, unitLength(kinds), weights[BLOCKS.kinds]);
+  return {
+    ids: Int32Array.from(ids),
+    values: Float32Array.from(values),
+    features: Int32Array.from(sources),
+  };
+}
+
+function unitLength(numbers: ArrayLike<number>): Float64Array {
+  const found = Float64Array.from(numbers);
+  const length = Math.sqrt(found.reduce((sum, value) => sum + value * value, 0)) || 1;
+  return found.map((value) => value / length);
+}
