@@ -94,6 +94,7 @@ export async function lockRows<T extends OrgTable>(
   const tuples = keys.map((key) => tuple(key.map((member) => sql`${member}::bigint`)));
   const rows = await tx
     .select()
+    // T is an OrgTable; drizzle does not resolve the type of a selection from a generic table.
     .from(table as OrgTable)
     .where(and(eq(table.orgId, DEFAULT_ORG), sql`${tuple(columns)} in ${tuple(tuples)}`))
     .orderBy(...columns)
@@ -122,6 +123,7 @@ export async function replaceRows<T extends OrgTable>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const target = [table.orgId, ...columns];
+  // T is a PgTable; for a generic table the columns would have no type.
   const others = Object.entries(getTableColumns(table as PgTable)).filter(([, it]) => !target.includes(it));
   const set = others.map(([name, { name: column }]) => [name, sql`excluded.${sql.identifier(column)}`]);
   await tx
