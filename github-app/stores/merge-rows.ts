@@ -90,13 +90,15 @@ export async function lockRows<T extends OrgTable>(
   { table, columns }: KeyedTable<T>,
   keys: readonly Key[],
 ): Promise<RowOf<T>[]> {
-  const tuple = (members: readonly (SQL | PgColumn)[]) => sql`(${sql.join([...members], sql`, `)})`;
-  const tuples = keys.map((key) => tuple(key.map((member) => sql`${member}::bigint`)));
+  const list = (members: readonly (SQL | PgColumn)[]) => sql.join([...members], sql`, `);
+  const members = columns.map((_, index) => sql`(k ->> ${sql.raw(String(index))})::bigint`);
+  // A join: Postgres would compare each row with each key of a list of tuples.
+  const wanted = sql`select ${list(members)} from jsonb_array_elements(${JSON.stringify(keys)}::jsonb) as k`;
   const rows = await tx
     .select()
     // T is an OrgTable; drizzle does not resolve the type of a selection from a generic table.
     .from(table as OrgTable)
-    .where(and(eq(table.orgId, DEFAULT_ORG), sql`${tuple(columns)} in ${tuple(tuples)}`))
+    .where(and(eq(table.orgId, DEFAULT_ORG), sql`(${list(columns)}) in (${wanted})`))
     .orderBy(...columns)
     .for("update");
   // A selection without columns gives whole rows of `table`.
