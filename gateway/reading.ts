@@ -1,7 +1,7 @@
 import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { Usage, UsageSource } from "#shared/usage.ts";
 
-/** What an answer told of itself. */
+/** What an answer reported. */
 export type Reading = {
   usage: Usage;
   usageSource: UsageSource;
@@ -20,8 +20,8 @@ export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", pri
 export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: null, price: null });
 
 /**
- * The first place at or after `from` in a chunk that tells something; the chunk's length where none does. To be asked
- * with `from` rising.
+ * The next offset at or after `from` in a chunk that may matter to the reader; the chunk's length without one. `from`
+ * must not decrease between calls.
  */
 export type Seek = (from: number) => number;
 

@@ -22,13 +22,13 @@ async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise
   return row;
 }
 
-/** A batch as its provider tells of it; if it has ended, its cost is recorded first, and is in the answer. */
-export const readBatch = (deps: BatchDeps, it: BatchQuestion) => asked(deps, it, "");
+/** A batch as its provider reports it. If it has ended, its cost is recorded first and is in the answer. */
+export const readBatch = (deps: BatchDeps, it: BatchQuestion) => relayBatch(deps, it, "");
 
 /** Has a batch ended early. What it made until then is paid for. */
-export const cancelBatch = (deps: BatchDeps, it: BatchQuestion) => asked(deps, it, "/cancel");
+export const cancelBatch = (deps: BatchDeps, it: BatchQuestion) => relayBatch(deps, it, "/cancel");
 
-async function asked(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): Promise<Response> {
+async function relayBatch(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): Promise<Response> {
   const { headers, signal } = it;
   const { answer, bytes, row } = await askBatch(deps, await own(deps, it), { headers, signal, verb });
   if (!answer.ok) return relayedAnswer(answer, bytes);

@@ -23,7 +23,7 @@ export async function createMessageBatch(
   const resolver = batchResolver(deps, key, headers);
   const body = withModels(bytes, resolver);
   await resolver.evaluate();
-  const { provider, routes, models, direct } = resolver.asked;
+  const { provider, routes, models, direct } = resolver.summary;
   if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
   await requireBudget(deps, key);
   const answer = await deps.providerApi({

@@ -24,10 +24,10 @@ export type BatchAnswer = { answer: Response; bytes: Uint8Array; row: BatchRow }
 const PATHS = { lines: "/batches", messages: "/v1/messages/batches" } as const;
 const WIRES = { lines: "chat", messages: "messages" } as const satisfies Record<string, WireName>;
 
-/** Where a kind's batches stand at a provider, and how it is spoken to. */
+/** The path and the wire of a kind of batch at its provider. */
 export const batchEndpoint = (kind: BatchRow["kind"]) => ({ path: PATHS[kind], wire: WIRES[kind] });
 
-/** Asks a provider about a batch, or to end it, and keeps what it tells. */
+/** Reads a batch at its provider, or cancels it, and stores the reported state. */
 export async function askBatch(
   deps: BatchDeps,
   row: BatchRow,
@@ -47,7 +47,7 @@ export async function askBatch(
 }
 
 async function noted(deps: BatchDeps, row: BatchRow, bytes: Uint8Array): Promise<BatchRow> {
-  const news = batchUpdate(row.kind, objectWithId(bytes).told);
+  const news = batchUpdate(row.kind, objectWithId(bytes).object);
   await insertFiles(deps.database, madeFiles(row, news));
   await noteBatchNews(deps.database, row.id, news);
   return { ...row, ...news };

@@ -9,11 +9,11 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const idIn = (value: unknown): string | null => (typeof value === "string" && ID.test(value) ? value : null);
 
 /** The object that a provider answered with. @throws GatewayError upstream_broken when it has no id. */
-export function objectWithId(bytes: Uint8Array): { told: ProviderObject; id: string } {
-  const told = parseObject(bytes);
-  const id = idIn(told?.["id"]);
-  if (!told || id === null) throw new GatewayError("upstream_broken");
-  return { told, id };
+export function objectWithId(bytes: Uint8Array): { object: ProviderObject; id: string } {
+  const object = parseObject(bytes);
+  const id = idIn(object?.["id"]);
+  if (!object || id === null) throw new GatewayError("upstream_broken");
+  return { object, id };
 }
 
 const NAME_MAX = 255;
@@ -29,14 +29,14 @@ const atSeconds = (value: unknown): string | null => {
   return seconds === null || seconds > 253_402_300_799 ? null : new Date(seconds * 1000).toISOString();
 };
 
-/** A file as its provider tells of it. */
-export const fileFacts = (told: ProviderObject, fallback: { filename: string | null; createdAt: string }) =>
+/** A file as its provider reports it. */
+export const fileFacts = (object: ProviderObject, fallback: { filename: string | null; createdAt: string }) =>
   ({
-    filename: name(told["filename"]) ?? fallback.filename,
-    bytes: count(told["bytes"]),
-    status: name(told["status"]),
-    createdAt: atSeconds(told["created_at"]) ?? fallback.createdAt,
-    expiresAt: atSeconds(told["expires_at"]),
+    filename: name(object["filename"]) ?? fallback.filename,
+    bytes: count(object["bytes"]),
+    status: name(object["status"]),
+    createdAt: atSeconds(object["created_at"]) ?? fallback.createdAt,
+    expiresAt: atSeconds(object["expires_at"]),
   }) satisfies Partial<NewFile>;
 
 /** The counts and times of a batch that are kept; nothing that a person could have written. */
@@ -62,17 +62,17 @@ const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as cons
 >;
 
 /** What a provider's batch object says that the gateway keeps. */
-export function batchUpdate(kind: BatchKind, told: ProviderObject): BatchNews {
+export function batchUpdate(kind: BatchKind, object: ProviderObject): BatchNews {
   const facts: BatchFacts = {};
   for (const member of FACTS[kind]) {
-    const value = fact(told[member]);
+    const value = fact(object[member]);
     if (value !== null) facts[member] = value;
   }
   return {
-    status: name(told[STATUS_MEMBER[kind]]) ?? "unknown",
+    status: name(object[STATUS_MEMBER[kind]]) ?? "unknown",
     facts,
-    outputFileId: idIn(told["output_file_id"]),
-    errorFileId: idIn(told["error_file_id"]),
+    outputFileId: idIn(object["output_file_id"]),
+    errorFileId: idIn(object["error_file_id"]),
     requestsTotal: totalOf(facts["request_counts"]),
   };
 }

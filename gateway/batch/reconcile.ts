@@ -136,23 +136,23 @@ type Adding = { provider: Provider; wire: WireName; add: ReturnType<typeof batch
 
 function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding): (line: Uint8Array) => void {
   const prices = deps.prices();
-  const [model = null, another] = row.models;
+  const [only = null, another] = row.models;
   return (line) => {
     const body = isBlankLine(line) ? null : answerIn(line);
     if (!body) return;
-    const told = WIRES[wire].readAnswer(Buffer.from(JSON.stringify(body)), PROVIDERS[provider.kind]);
+    const metered = WIRES[wire].readAnswer(Buffer.from(JSON.stringify(body)), PROVIDERS[provider.kind]);
     // A batch is priced at interactive rates, whatever its own tier (spec, endpoint table).
-    const reading = { ...told, serviceTier: null };
-    const asked = another === undefined ? model : null;
-    add(reading, priceAnswer(prices, { provider, model: asked, ...reading, at: new Date(row.startedAt) }));
+    const reading = { ...metered, serviceTier: null };
+    const model = another === undefined ? only : null;
+    add(reading, priceAnswer(prices, { provider, model, ...reading, at: new Date(row.startedAt) }));
   };
 }
 
 /** The answer on a line of results; null where the request failed, which nobody charges for. */
 function answerIn(line: Uint8Array): ProviderObject | null {
-  const told = parseObject(line);
-  const message = objectOf(told?.["result"]);
+  const entry = parseObject(line);
+  const message = objectOf(entry?.["result"]);
   if (message) return message["type"] === "succeeded" ? objectOf(message["message"]) : null;
-  const response = objectOf(told?.["response"]);
+  const response = objectOf(entry?.["response"]);
   return response?.["status_code"] === 200 ? objectOf(response["body"]) : null;
 }

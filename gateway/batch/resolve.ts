@@ -25,7 +25,7 @@ type BatchRequests = {
 };
 
 export type Resolver = {
-  asked: BatchRequests;
+  summary: BatchRequests;
   /**
    * Has the guardrails judge what was resolved since; nothing of it may be passed on before.
    * @throws GatewayError guardrail_blocked: a batch is refused whole, because nobody reads a synthetic answer in it.
@@ -52,7 +52,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
   const directory = deps.directory.current();
   const knowledge = routingLookups(deps.prices(), deps.classify);
   const labels = readLabels(headers, null);
-  const asked: BatchRequests = {
+  const summary: BatchRequests = {
     provider: null,
     routes: new Set(),
     models: new Set(),
@@ -61,7 +61,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
   };
   let unjudged: GuardrailInput[] = [];
   return {
-    asked,
+    summary,
     async evaluate() {
       const tools = { pace: pace(deps.clock), consult: deps.consult };
       const batch = unjudged;
@@ -82,7 +82,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
       const beside = () => additionalModels(body);
       requireScope(key, choice, beside);
       const [{ provider, model, wire }] = choice.targets;
-      requireBatchable(asked.provider, provider, wire === SURFACES[surface].wire);
+      requireBatchable(summary.provider, provider, wire === SURFACES[surface].wire);
       unjudged.push({
         key,
         labels,
@@ -90,12 +90,12 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         additionalModels: beside,
         texts: () => textsOf(allMembers(body)),
       });
-      asked.provider = provider;
-      asked.requests += 1;
-      if (choice.route) asked.routes.add(choice.route.name);
-      else asked.direct = true;
-      if (model !== null) asked.models.add(model);
-      if (asked.routes.size > NAMES_MAX || asked.models.size > NAMES_MAX) {
+      summary.provider = provider;
+      summary.requests += 1;
+      if (choice.route) summary.routes.add(choice.route.name);
+      else summary.direct = true;
+      if (model !== null) summary.models.add(model);
+      if (summary.routes.size > NAMES_MAX || summary.models.size > NAMES_MAX) {
         throw new GatewayError("invalid_request", `A batch may name ${NAMES_MAX} models at most.`);
       }
       return splice(body, model === null ? {} : { model });

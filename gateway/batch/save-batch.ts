@@ -25,7 +25,7 @@ export type Creation = {
 
 /** Keeps whose a batch is that its provider has just made. A batch that nobody owns would never be paid for, so it is ended. */
 export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array): Promise<BatchRow> {
-  const { told, id } = objectWithId(bytes);
+  const { object, id } = objectWithId(bytes);
   const { kind, key } = it;
   const now = deps.clock.now();
   const at = now.toISOString();
@@ -36,7 +36,7 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
       keyId: key.id,
       provider: it.provider.name,
       ...it.facts,
-      ...batchUpdate(kind, told),
+      ...batchUpdate(kind, object),
       createdAt: at,
       recordId: newId(),
       startedAt: at,

@@ -33,21 +33,21 @@ export async function uploadFile(
     ...resolver,
     lines,
   });
-  const known = () => resolver.asked.provider !== null;
+  const known = () => resolver.summary.provider !== null;
   const body = await beginning(form.bytes(), known, deps.bytesMax.json);
-  const { provider } = resolver.asked;
+  const { provider } = resolver.summary;
   if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
   const answer = await sent(deps, { provider, headers: request.headers, body });
   const bytes = await answer.bytes();
   if (!answer.ok) return relayedAnswer(answer, bytes);
-  const { told, id } = objectWithId(bytes);
-  const { routes, models, direct } = resolver.asked;
+  const { object, id } = objectWithId(bytes);
+  const { routes, models, direct } = resolver.summary;
   const file = {
     id,
     keyId: key.id,
     provider: provider.name,
     purpose: "batch",
-    ...fileFacts(told, { filename: form.filename, createdAt: deps.clock.now().toISOString() }),
+    ...fileFacts(object, { filename: form.filename, createdAt: deps.clock.now().toISOString() }),
     endpoint: lines.endpoint,
     routes: [...routes],
     models: [...models],
@@ -116,7 +116,7 @@ async function sent(deps: BatchDeps, { provider, headers, body }: Sending): Prom
   }
 }
 
-/** A file that nobody owns is of no use to anybody, so the provider is asked to forget it. */
+/** If the file cannot be stored, it is deleted at the provider: without an owner nobody could use it. */
 async function kept(
   deps: BatchDeps,
   provider: Provider,

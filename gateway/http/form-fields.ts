@@ -82,7 +82,7 @@ export function formFields(scoped: boolean): FormFields {
   };
 }
 
-/** What a scoped key is told whose model is not known before its file. */
+/** The error for a scoped key's form without `model` before the file. */
 export const modelMustComeFirst = (): GatewayError =>
   new GatewayError("model_not_allowed", "This key is scoped: put `model` before the file.");
 

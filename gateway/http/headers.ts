@@ -7,7 +7,7 @@ import type { WireName } from "../surface-facts.ts";
  */
 export type HeaderTable = Record<string, string>;
 
-/** The same headers, read once: each question to a `Headers` makes a text anew. */
+/** The same headers, read once: each lookup in a `Headers` creates a new string. */
 export const cachedHeaders = (headers: HeaderView): HeaderView => new CachedHeaders(headers.toJSON());
 
 class CachedHeaders implements HeaderView {
@@ -74,7 +74,7 @@ const ANTHROPIC_VERSION = "2023-06-01";
  */
 export function upstreamHeaders(from: HeaderView, wire: WireName): HeaderTable {
   const headers = filtered(from, TO_PROVIDER);
-  // The meter reads the answer, so it is asked for as it is.
+  // The meter reads the answer, so it must not be compressed.
   headers["accept-encoding"] = "identity";
   if (wire === "messages") headers["anthropic-version"] ??= ANTHROPIC_VERSION;
   return headers;

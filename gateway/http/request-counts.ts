@@ -6,7 +6,7 @@ import { memberValue } from "./scan.ts";
 
 type Counted = NonNullable<SurfaceFacts["counts"]>;
 
-/** What a request tells that is counted. */
+/** What is counted in a request. */
 const COUNTS = {
   characters: (body) => ({ characters: codePoints(memberValue(body, "input")) }),
   documents: (body) => ({ documents: lengthOf(memberValue(body, "documents")) }),
@@ -22,11 +22,11 @@ export function withRequestCounts(
 ): Reading {
   const { counts } = surfaceFacts(surface);
   if (!counts) return reading;
-  const asked: Partial<Usage> = COUNTS[counts](body);
-  const final = asked.characters !== undefined && asked.characters !== null;
+  const counted: Partial<Usage> = COUNTS[counts](body);
+  const final = counted.characters !== undefined && counted.characters !== null;
   return {
     ...reading,
-    usage: { ...reading.usage, ...asked },
+    usage: { ...reading.usage, ...counted },
     usageSource: reading.usageSource === "none" && final ? "provider" : reading.usageSource,
   };
 }

@@ -3,7 +3,7 @@ import type { LimitDemand, LimitState, Reservation } from "./decide.ts";
 import { type Pico, parsePico } from "./money.ts";
 
 /** What a process may admit of a key's calls while the database is unreachable. */
-export type Lease = {
+export type LimitLease = {
   /** Reserved in the database for this process. */
   usd: Pico;
   /** On top of what the database counts: all processes together get a twentieth of the limit per minute. */
@@ -24,7 +24,10 @@ export function leaseUsd(limits: KeyLimits, { spent, held }: LimitState): Pico {
 }
 
 /** One process's allowance per minute on top of what is counted, with `replicas` processes. */
-export const leaseAllowance = (limits: KeyLimits, replicas: number): Pick<Lease, "requests" | "tokens"> => ({
+export const leaseAllowance = (
+  limits: KeyLimits,
+  replicas: number,
+): Pick<LimitLease, "requests" | "tokens"> => ({
   requests: Math.floor((limits.requests_per_minute ?? 0) / (RATE_PARTS * replicas)),
   tokens: Math.floor((limits.tokens_per_minute ?? 0) / (RATE_PARTS * replicas)),
 });
@@ -34,9 +37,9 @@ export const leaseAllowance = (limits: KeyLimits, replicas: number): Pick<Lease,
  * still holds for ended calls.
  */
 export function drawFromLease(
-  lease: Lease,
+  lease: LimitLease,
   { limits, demand, slotsFree }: { limits: KeyLimits; demand: LimitDemand; slotsFree: number },
-): { lease: Lease; booking: Reservation } | null {
+): { lease: LimitLease; booking: Reservation } | null {
   const usd = limits.budget_usd === undefined ? 0n : demand.usd;
   const requests = limits.requests_per_minute === undefined ? 0 : 1;
   const tokens = limits.tokens_per_minute === undefined ? 0 : demand.tokens;

@@ -27,7 +27,7 @@ type SseSplitter = {
   push(chunk: Uint8Array): SseEvent[];
   /**
    * Gives `take` the events that end in this chunk, but may pass over those within it before the place that `seek`
-   * names. It is asked anew after each event.
+   * names. It is called again after each event.
    */
   read(chunk: Uint8Array, seek: Seek, take: (event: SseEvent) => void): void;
   /** The event that the stream broke off in, as if it had ended there; null when it has no data. */

@@ -1,11 +1,11 @@
 import { hasAtMost } from "#shared/characters.ts";
 import type { PointResults } from "./validate-points.ts";
 
-/** What a 200 tells (spec, Metrics receiver 7); both members are always there. */
+/** The body of a 200 (spec, Metrics receiver 7); both members are always there. */
 export type PartialSuccess = { rejectedDataPoints: number; errorMessage: string };
 
 /** Refusals named in an answer; a sender can make up any number of names. */
-const TOLD_MAX = 50;
+const LISTED_MAX = 50;
 
 /** Gathers refusals by metric and reason. */
 export function rejectedPoints(): { add: PointResults["refused"]; summary(): PartialSuccess } {
@@ -20,9 +20,9 @@ export function rejectedPoints(): { add: PointResults["refused"]; summary(): Par
       else found.set(name, { metric, reason, points });
     },
     summary() {
-      const told = [...found.values()].slice(0, TOLD_MAX).map(sentence);
-      const more = found.size > TOLD_MAX ? [`and ${found.size - TOLD_MAX} more`] : [];
-      return { rejectedDataPoints, errorMessage: [...told, ...more].join("; ") };
+      const listed = [...found.values()].slice(0, LISTED_MAX).map(sentence);
+      const more = found.size > LISTED_MAX ? [`and ${found.size - LISTED_MAX} more`] : [];
+      return { rejectedDataPoints, errorMessage: [...listed, ...more].join("; ") };
     },
   };
 }

@@ -50,7 +50,7 @@ export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
 function billableCounts(rates: Rates, usage: Usage): Counts {
   const uncached = usage.uncachedInputTokens;
   const output = usage.outputTokens;
-  // Cached audio is not told apart, so audio is taken from the uncached input first: the dearer of the two.
+  // Cached audio is not counted separately, so audio is taken from the uncached input first: the dearer of the two.
   const audioInput = rates.audio_input ? Math.min(usage.audioInputTokens ?? 0, uncached ?? 0) : 0;
   const audioOutput = rates.audio_output ? Math.min(usage.audioOutputTokens ?? 0, output ?? 0) : 0;
   const text = (output ?? 0) - audioOutput;
@@ -73,16 +73,16 @@ function billableCounts(rates: Rates, usage: Usage): Counts {
 }
 
 function isSufficient(rates: Rates, counts: Counts): boolean {
-  const told = (unit: PriceUnit) => rates[unit] !== undefined && counts[unit] !== null;
+  const isCounted = (unit: PriceUnit) => rates[unit] !== undefined && counts[unit] !== null;
   const missing = (unit: "input" | "output") => {
     const rate = rates[unit];
     return counts[unit] === null && rate !== undefined && !rate.isFree;
   };
-  // Who tells no tokens at all and bills by the piece does not bill tokens.
+  // A provider that reports no tokens and bills by the piece does not bill tokens.
   const tokensSilent = counts.input === null && counts.output === null;
-  if (tokensSilent && INSTEAD_OF_TOKENS.some(told)) return true;
+  if (tokensSilent && INSTEAD_OF_TOKENS.some(isCounted)) return true;
   if (missing("input") || missing("output")) return false;
-  return told("input") || told("output") || told("call") || INSTEAD_OF_TOKENS.some(told);
+  return isCounted("input") || isCounted("output") || isCounted("call") || INSTEAD_OF_TOKENS.some(isCounted);
 }
 
 /** Searches of the web that the list has no price for are not free. An administrator's price is all that there is to pay. */

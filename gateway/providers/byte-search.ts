@@ -15,7 +15,7 @@ export const indexOfBytes = (bytes: Uint8Array, text: Needle, from = 0): number 
 /** Whether the bytes hold the text. Far cheaper than parsing them. */
 export const includesBytes = (bytes: Uint8Array, text: Needle): boolean => indexOfBytes(bytes, text) !== -1;
 
-/** Where in the bytes, from `from` on, something is told; -1 where nothing is. */
+/** The offset of the next match at or after `from`; -1 without one. */
 export type Search = (bytes: Uint8Array, from: number) => number;
 
 export const searcher =

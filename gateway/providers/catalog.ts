@@ -128,7 +128,7 @@ export const PROVIDERS = {
     priceIds: ["google"],
     modelPrefix: "models/",
   },
-  // Refuses `stream_options` with 422; tells usage in the last chunk unasked.
+  // Refuses `stream_options` with 422; reports usage in the last chunk without it.
   mistral: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.mistral.ai/v1",

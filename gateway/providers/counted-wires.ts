@@ -3,7 +3,7 @@ import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./p
 import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
-/** A wire whose answers are never streamed: all there is to know of it is where an answer tells its usage. */
+/** A wire without streams. `usageOf` finds the usage in an answer. */
 const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
   ...openaiErrors,
   readAnswer(bytes) {
@@ -15,7 +15,7 @@ const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
   endsWithBody: true,
 });
 
-/** A model that reads and writes nothing: what is told is input, and the output is known to be none. */
+/** Usage of a model that only reads: the output is known to be 0. */
 const readOnly = (input: number | null, output: number | null = null): Partial<Usage> =>
   input === null ? {} : { uncachedInputTokens: input, outputTokens: output ?? 0 };
 

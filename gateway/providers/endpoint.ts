@@ -4,14 +4,14 @@ import { PROVIDERS, type ProviderFacts, type ProviderKind } from "./catalog.ts";
 
 // How a provider is called: in which format, where, and with what credential. All of it follows from the catalogue.
 
-/** The wire that a provider answers a call of wire `asked` on: that one where it speaks it, else its kind's own. */
+/** The wire to call a provider on: `preferred` if the provider supports it, else its kind's own. */
 export function wireFor(
   { kind, responses }: Pick<Provider, "kind" | "responses">,
-  asked: WireName,
+  preferred: WireName,
 ): WireName {
   const { wire, otherWires }: ProviderFacts = PROVIDERS[kind];
-  if (asked === "responses" && !responses) return wire;
-  return otherWires.includes(asked) ? asked : wire;
+  if (preferred === "responses" && !responses) return wire;
+  return otherWires.includes(preferred) ? preferred : wire;
 }
 
 /** Where a surface's call goes. The surface's wire must be one that the provider speaks. */

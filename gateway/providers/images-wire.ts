@@ -32,7 +32,7 @@ export const IMAGES_WIRE: Wire = {
   endsWithBody: true,
 };
 
-function tokensIn(told: ProviderObject): Usage {
-  const usage = objectOf(told["usage"]);
+function tokensIn(object: ProviderObject): Usage {
+  const usage = objectOf(object["usage"]);
   return usage ? responsesUsage(usage) : NO_USAGE;
 }

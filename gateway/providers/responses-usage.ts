@@ -5,15 +5,15 @@ import { countOf, objectOf, type ProviderObject, partOf, sumOf } from "./provide
  * The counts of a usage object that says `input_tokens` and `output_tokens`, in the normal form: the input includes
  * cached tokens, the output reasoning (OpenAI's responses, images and speech).
  */
-export function responsesUsage(told: ProviderObject): Usage {
-  const input = countOf(told["input_tokens"]);
-  const output = countOf(told["output_tokens"]);
-  const details = objectOf(told["input_tokens_details"]);
+export function responsesUsage(usage: ProviderObject): Usage {
+  const input = countOf(usage["input_tokens"]);
+  const output = countOf(usage["output_tokens"]);
+  const details = objectOf(usage["input_tokens_details"]);
   const cacheRead = countOf(details?.["cached_tokens"]);
   const written = writesOf(details);
   // Cached counts that exceed the input they are part of cannot be right; the input's own figure stands.
   const cached = partOf(sumOf(cacheRead, written.short, written.long), input);
-  const reasoning = countOf(objectOf(told["output_tokens_details"])?.["reasoning_tokens"]);
+  const reasoning = countOf(objectOf(usage["output_tokens_details"])?.["reasoning_tokens"]);
   return {
     ...NO_USAGE,
     uncachedInputTokens: input === null ? null : input - (cached ?? 0),

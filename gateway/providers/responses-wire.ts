@@ -7,7 +7,7 @@ import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
 const isLast = (type: string): boolean => LAST.some((last) => last === type);
 
-/** OpenAI's responses. A stream tells its usage in its last event; no `[DONE]` need follow. */
+/** OpenAI's responses. A stream reports its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
   ...openaiErrors,
   readAnswer(bytes) {
@@ -41,7 +41,7 @@ function answerOf(response: ProviderObject | null) {
   };
 }
 
-/** Tools of the provider's own that are billed apart, by figures that no answer tells: what is counted is a lower bound. */
+/** Tools of the provider's own that are billed apart, by figures that no answer reports: what is counted is a lower bound. */
 const BILLED_BESIDES = new Set<unknown>([
   "file_search_call",
   "code_interpreter_call",
@@ -51,7 +51,7 @@ const BILLED_BESIDES = new Set<unknown>([
 /** What a search does besides: these are not billed as one. */
 const BROWSING = ["open_page", "find", "find_in_page"];
 
-/** Searches of the web that the provider made for the answer; billed apart, and told nowhere but in its output. */
+/** Searches of the web that the provider made for the answer; billed separately, and visible only in its output. */
 function searchesIn(output: unknown): number | null {
   if (!Array.isArray(output)) return null;
   const searches = output.map(objectOf).filter((item) => item?.["type"] === "web_search_call");

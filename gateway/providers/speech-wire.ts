@@ -5,7 +5,7 @@ import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's speech: bytes of sound, which tell nothing and are not looked at; or, where the client asks for
- * `stream_format: "sse"`, events of which the last tells tokens. What is spoken is counted in the request.
+ * `stream_format: "sse"`, events of which the last reports tokens. Characters are counted in the request.
  */
 export const SPEECH_WIRE: Wire = {
   ...openaiErrors,
@@ -18,8 +18,8 @@ export const SPEECH_WIRE: Wire = {
       state.terminalSeen = true;
       const usage = objectOf(event["usage"]);
       if (!usage) return;
-      const told = responsesUsage(usage);
-      state.usage = { ...told, audioOutputTokens: told.outputTokens };
+      const counts = responsesUsage(usage);
+      state.usage = { ...counts, audioOutputTokens: counts.outputTokens };
     },
   }),
   mayBeUsageOnly: () => false,

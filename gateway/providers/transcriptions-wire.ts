@@ -5,7 +5,7 @@ import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's transcriptions and translations. Some models tell tokens; others tell how long the sound was, which is never
- * recorded (spec, endpoint table), and then nothing is told. Neither is anything in the forms that are not JSON.
+ * recorded (spec, endpoint table), and then there is no usage; nor is there any in formats other than JSON.
  */
 export const TRANSCRIPTIONS_WIRE: Wire = {
   ...openaiErrors,
@@ -25,8 +25,8 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
   mayBeUsageOnly: () => false,
 };
 
-function tokensIn(told: ProviderObject): Usage | null {
-  const usage = objectOf(told["usage"]);
+function tokensIn(object: ProviderObject): Usage | null {
+  const usage = objectOf(object["usage"]);
   if (!usage || usage["type"] === "duration") return null;
   const input = countOf(usage["input_tokens"]);
   const audio = countOf(objectOf(usage["input_token_details"])?.["audio_tokens"]);

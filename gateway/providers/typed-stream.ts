@@ -21,7 +21,7 @@ export type StreamRules = {
 };
 
 /**
- * Opens readers of one of OpenAI's newer streams, whose every event says its `type` and of which one of the last tells
+ * Opens readers of one of OpenAI's newer streams, whose every event has a `type` and of which one of the last reports
  * the usage.
  */
 export function typedStreams({ markers: telling, update: take }: StreamRules): () => StreamReader {
@@ -41,14 +41,14 @@ function typedStream({ texts, searches, take }: Opened): StreamReader {
     tier: null,
   };
   // A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped.
-  const tells = (data: Uint8Array) => texts.some((text) => includesBytes(data, text));
+  const hasMarker = (data: Uint8Array) => texts.some((text) => includesBytes(data, text));
   return {
     seek(chunk) {
       const next = seekAny(chunk, searches);
       return (from) => (state.contentSeen ? next(from) : from);
     },
     event(data) {
-      const event = state.contentSeen && !tells(data) ? null : parseObject(data);
+      const event = state.contentSeen && !hasMarker(data) ? null : parseObject(data);
       const type = event?.["type"];
       if (event && typeof type === "string") take(state, type, event);
       return false;

@@ -8,7 +8,7 @@ import { cachedPerDirectory } from "./per-directory.ts";
 import { allowsRoute } from "./scope.ts";
 import { knownTargets, pairingRoutes, switchedOn, type Targets } from "./targets.ts";
 
-type Asked = {
+type DirectRequest = {
   directory: Directory;
   call: Pick<RoutedCall, "surface" | "key">;
   model: string;
@@ -23,19 +23,19 @@ export type Destination = { route: Route | null; targets: Targets };
  * that ask for the very same one are kept.
  * @throws GatewayError model_not_found
  */
-export function directDestination(asked: Asked): Destination {
-  const known = knownDestination(asked);
+export function directDestination(request: DirectRequest): Destination {
+  const known = knownDestination(request);
   if (known) return known;
   throw new GatewayError("model_not_found");
 }
 
 /** The same; null where nobody is known to serve the model. */
-export function knownDestination(asked: Asked): Destination | null {
-  const paired = pairings(asked);
+export function knownDestination(request: DirectRequest): Destination | null {
+  const paired = pairings(request);
   const best = paired.find(({ targets }) => targets[0].provider.enabled);
   if (best) return best;
-  const provider = servingProvider(asked);
-  if (provider) return { route: null, targets: [{ provider, model: asked.model }] };
+  const provider = servingProvider(request);
+  if (provider) return { route: null, targets: [{ provider, model: request.model }] };
   const [switchedOff] = paired;
   return switchedOff ?? null;
 }
@@ -43,10 +43,10 @@ export function knownDestination(asked: Asked): Destination | null {
 type Pairing = { route: Route; targets: Targets };
 
 /** The routes that pair the model with a provider, best first. */
-function pairings(asked: Asked): readonly Pairing[] {
-  const { directory, call, model } = asked;
+function pairings(request: DirectRequest): readonly Pairing[] {
+  const { directory, call, model } = request;
   const all = pairingsOn(directory, call.surface).get(model) ?? [];
-  return all.length > 1 ? all.toSorted((a, b) => drawback(asked, a) - drawback(asked, b)) : all;
+  return all.length > 1 ? all.toSorted((a, b) => drawback(request, a) - drawback(request, b)) : all;
 }
 
 const pairingsBySurface = cachedPerDirectory(
@@ -80,7 +80,7 @@ function pairingsOf(directory: Directory, route: Route): Pairing[] {
  * The lower the better: a route in the key's scope, so that a key is not refused for another's route; then one whose
  * own model it is, not a fallback's; then one whose provider speaks the surface's format. Equals stay by name.
  */
-function drawback({ call, model, knowledge }: Asked, { route, targets }: Pairing): number {
+function drawback({ call, model, knowledge }: DirectRequest, { route, targets }: Pairing): number {
   return (
     (allowsRoute(call.key, route.name) ? 0 : 4) +
     (route.model === model ? 0 : 2) +
@@ -89,9 +89,9 @@ function drawback({ call, model, knowledge }: Asked, { route, targets }: Pairing
 }
 
 const isNative = (
-  { surface }: Asked["call"],
+  { surface }: DirectRequest["call"],
   { provider }: Pick<Target, "provider">,
-  it: Asked["knowledge"],
+  it: DirectRequest["knowledge"],
 ) => it.supportsWire(provider, SURFACES[surface].wire);
 
 const providersByName = cachedPerDirectory(({ providers }) =>
@@ -103,19 +103,19 @@ const SERVING_KEPT_MAX = 4096;
 const keptProviders = cachedPerDirectory(() => new Map<string, Provider | null>());
 
 /** The same as `bestProvider`, remembered for as long as the directory stays as it is. */
-function servingProvider(asked: Asked): Provider | null {
-  const kept = keptProviders(asked.directory);
-  const name = `${asked.call.surface} ${asked.model}`;
+function servingProvider(request: DirectRequest): Provider | null {
+  const kept = keptProviders(request.directory);
+  const name = `${request.call.surface} ${request.model}`;
   const known = kept.get(name);
   if (known !== undefined) return known;
-  const provider = bestProvider(asked);
+  const provider = bestProvider(request);
   if (kept.size >= SERVING_KEPT_MAX) kept.clear();
   kept.set(name, provider);
   return provider;
 }
 
 /** The provider that serves the model by its list or its prices: one of the surface's format first, then by name. */
-function bestProvider({ directory, call, model, knowledge }: Asked): Provider | null {
+function bestProvider({ directory, call, model, knowledge }: DirectRequest): Provider | null {
   const enabled = providersByName(directory);
   const best = (candidates: Provider[]) =>
     candidates.find((provider) => isNative(call, { provider }, knowledge)) ?? candidates[0] ?? null;

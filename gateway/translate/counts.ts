@@ -3,7 +3,7 @@ import { inputTokens, type Usage } from "#shared/usage.ts";
 const written = ({ cacheWrite5mTokens, cacheWrite1hTokens }: Usage): number =>
   (cacheWrite5mTokens ?? 0) + (cacheWrite1hTokens ?? 0);
 
-/** Counts in the chat format; null where the provider told none. */
+/** Counts in the chat format; null if the provider reported none. */
 export function chatCounts(usage: Usage): object | null {
   const input = inputTokens(usage);
   if (input === null && usage.outputTokens === null) return null;
@@ -27,7 +27,7 @@ export const messagesCounts = (usage: Usage) => ({
   server_tool_use: null,
 });
 
-/** Counts in the responses format; null where the provider told none. */
+/** Counts in the responses format; null if the provider reported none. */
 export function responsesCounts(usage: Usage): object | null {
   const input = inputTokens(usage);
   if (input === null && usage.outputTokens === null) return null;

@@ -40,16 +40,16 @@ const byStatus = (status: number): Fault =>
 const byName = (type: string): Fault =>
   FAULTS.find(({ anthropic, openai, code }) => [anthropic, code, openai].includes(type)) ?? SERVER_FAULT;
 
-/** The error that a provider's body or event tells. OpenAI's code says more than its type. */
+/** The error in a provider's body or event. OpenAI's code is more specific than its type. */
 export function readProviderError(body: Json | null): ProviderError {
   const error = body?.["error"];
   if (typeof error === "string") return { type: "api_error", message: error };
-  const told = isJson(error) ? error : body;
-  const code = textIn(told, "code");
+  const object = isJson(error) ? error : body;
+  const code = textIn(object, "code");
   const known = code !== null && FAULTS.some((fault) => fault.code === code);
   return {
-    type: known ? code : (textIn(told, "type") ?? "api_error"),
-    message: textIn(told, "message") ?? "The provider reported an error.",
+    type: known ? code : (textIn(object, "type") ?? "api_error"),
+    message: textIn(object, "message") ?? "The provider reported an error.",
   };
 }
 

@@ -54,8 +54,8 @@ export type Translated = {
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
   answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;
   /** A refusal of the provider's, in the client's shape. */
-  refusal(bytes: Uint8Array, told: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;
-  /** A translator of one stream. `usage` tells what has been counted so far. */
+  refusal(bytes: Uint8Array, response: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;
+  /** A translator of one stream. `usage` returns the counts so far. */
   stream(usage: () => Usage): StreamTranslator;
 };
 
@@ -91,8 +91,8 @@ export function translate(
   return {
     body: jsonBytes(provider.write(prompt, model, dialect)),
     answer(answer, usage) {
-      const told = objectInBytes(answer);
-      const reply = told && replyOf(provider.whole(told, options.stop).map(named));
+      const object = objectInBytes(answer);
+      const reply = object && replyOf(provider.whole(object, options.stop).map(named));
       if (!reply?.stop) return null;
       return jsonBytes(client.whole(reply, { options, createdSeconds, usage: () => usage }));
     },
@@ -128,8 +128,8 @@ function streamTranslator(
   return {
     event(data) {
       if (decoder.decode(data).trim() === "[DONE]") return written(reader.event("[DONE]"));
-      const told = objectInBytes(data);
-      return told ? written(reader.event(told)) : "";
+      const object = objectInBytes(data);
+      return object ? written(reader.event(object)) : "";
     },
     end: () => written(reader.rest()),
   };

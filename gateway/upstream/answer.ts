@@ -53,16 +53,18 @@ const isEventStream = ({ headers }: Answered): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 
 function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
-  const { answer, headers: told, abort, translation } = story.attempt;
+  const { answer, headers: providerHeaders, abort, translation } = story.attempt;
   const headers = translation
-    ? translatedAnswerHeaders(told, story.surface, "text/event-stream; charset=utf-8")
-    : clientHeaders(told);
+    ? translatedAnswerHeaders(providerHeaders, story.surface, "text/event-stream; charset=utf-8")
+    : clientHeaders(providerHeaders);
   const opaque = !isEventStream(story.attempt);
   const relayed = relayStream({
     body,
     framed: isFramed(story.attempt),
     endsWithBody: opaque || story.wire.endsWithBody === true,
-    meter: opaque ? opaqueMeter(readingOf(story, NOTHING)) : meterOf(story, told.get("content-encoding")),
+    meter: opaque
+      ? opaqueMeter(readingOf(story, NOTHING))
+      : meterOf(story, providerHeaders.get("content-encoding")),
     clock: deps.clock,
     watchdog: deps.watchdog,
     // There is nothing to learn from the rest of bytes that nobody reads.
@@ -91,9 +93,9 @@ function meterOf(story: AnswerStory, encoding: string | null): Meter {
 }
 
 async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Promise<Response | null> {
-  const { headers: told, translation } = story.attempt;
+  const { headers: providerHeaders, translation } = story.attempt;
   const bytes = await wholeBody(deps, story.attempt).catch(() => null);
-  const encoding = translation ? null : told.get("content-encoding");
+  const encoding = translation ? null : providerHeaders.get("content-encoding");
   const plain = bytes && decodedCopy(bytes, encoding);
   const reading = readingOf(story, plain ?? NOTHING);
   const passed =
@@ -104,8 +106,8 @@ async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Pr
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
   const headers = translation
-    ? translatedAnswerHeaders(told, story.surface, "application/json")
-    : clientHeaders(told);
+    ? translatedAnswerHeaders(providerHeaders, story.surface, "application/json")
+    : clientHeaders(providerHeaders);
   return new Response(passed.byteLength > 0 ? passed : null, { status: answer.status, headers });
 }
 

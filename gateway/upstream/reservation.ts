@@ -24,7 +24,7 @@ export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): Li
     if (!members.has(name)) members.set(name, memberValue(body, name));
     return members.get(name);
   };
-  const asked = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
+  const size = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
   const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
   const costs = !free && choice.channel !== "subscription";
   const ask: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
@@ -36,10 +36,7 @@ export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): Li
     return UNBOUNDED;
   };
   for (const { provider, model } of choice.targets) {
-    const bound = usageBound(
-      asked,
-      model === null ? null : prices.limits(provider.kind, model).contextTokens,
-    );
+    const bound = usageBound(size, model === null ? null : prices.limits(provider.kind, model).contextTokens);
     ask.tokens = Math.max(ask.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
     const price = model === null ? null : prices.priceOf(provider, model, call.admittedAt.getTime());
@@ -60,10 +57,10 @@ const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** A call's usage, from its record. A failed call used no tokens. */
 export function callUsageOf({ state, costUsd, inputTokens, outputTokens }: RequestRow): CallUsage {
-  const told = inputTokens != null || outputTokens != null;
+  const known = inputTokens != null || outputTokens != null;
   const failed = state === "upstream_error" || state === "denied";
   return {
     costUsd: costUsd ?? null,
-    tokens: told || failed ? (inputTokens ?? 0) + (outputTokens ?? 0) : null,
+    tokens: known || failed ? (inputTokens ?? 0) + (outputTokens ?? 0) : null,
   };
 }

@@ -1,7 +1,7 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { LimitDemand, LimitState, Reservation } from "../../limits/decide.ts";
-import { drawFromLease, type Lease, leaseAllowance, leaseUsd } from "../../limits/lease.ts";
+import { drawFromLease, type LimitLease, leaseAllowance, leaseUsd } from "../../limits/lease.ts";
 
 /** A key's lease in this process, and the calls admitted on it. */
 export type LeaseBalance = {
@@ -24,7 +24,7 @@ const AFTER_MS = 10_000;
 
 export function createLeaseBalance(clock: Clock): LeaseBalance {
   const calls = new Map<string, { usd: bigint; endedMs: number | null }>();
-  let lease: Lease = { usd: 0n, requests: 0, tokens: 0 };
+  let lease: LimitLease = { usd: 0n, requests: 0, tokens: 0 };
   let allowedAtMs = Number.NEGATIVE_INFINITY;
 
   function used(): { usd: bigint; calls: number } {

@@ -19,7 +19,7 @@ export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplySte
   ];
 }
 
-/** What a stream has told so far. */
+/** What a stream has brought so far. */
 type Seen = {
   blocks: BlockSerializer;
   id: string | null;
@@ -61,7 +61,7 @@ export function chatStream(stop: readonly string[]): StepReader {
       if (reason !== null) seen.finish = stopOf(seen, { reason, matched: choice["stop_reason"], stop });
       return steps;
     },
-    // Some providers end without `[DONE]`: an answer that told why it stopped is whole.
+    // Some providers end without `[DONE]`: an answer with a finish reason is complete.
     rest: ending,
   };
 }
@@ -97,18 +97,18 @@ function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   return seen.blocks.add(`call ${index}`, open, argumentsOf(called));
 }
 
-/** Text, also where a provider tells it in parts. */
+/** Text, also where a provider sends it in parts. */
 function contentText(content: unknown): string | null {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return null;
   return content.map((part) => (isJson(part) ? (textIn(part, "text") ?? "") : "")).join("");
 }
 
-/** JSON text; some providers tell the object itself. */
+/** JSON text; some providers send the object itself. */
 function argumentsOf(called: Json | null): string {
-  const told = called?.["arguments"];
-  if (typeof told === "string") return told;
-  return isJson(told) ? JSON.stringify(told) : "";
+  const input = called?.["arguments"];
+  if (typeof input === "string") return input;
+  return isJson(input) ? JSON.stringify(input) : "";
 }
 
 type Finish = { reason: string; matched: unknown; stop: readonly string[] };
@@ -120,17 +120,17 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   function_call: "tool_use",
 };
 
-/** Which stop sequence it was, only some providers tell (vLLM: `stop_reason` beside the reason). */
+/** Which stop sequence it was, only some providers report (vLLM: `stop_reason` beside the reason). */
 function stopOf(
   { refused, calls }: Seen,
   { reason, matched, stop }: Finish,
 ): Extract<ReplyStep, { kind: "stop" }> {
   const sequence = typeof matched === "string" && stop.includes(matched) ? matched : null;
-  const told = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
+  const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   return {
     kind: "stop",
-    reason: told ?? unsaidReason(refused, calls, sequence),
-    sequence: told ? null : sequence,
+    reason: known ?? unsaidReason(refused, calls, sequence),
+    sequence: known ? null : sequence,
     explanation: refused === "" ? null : refused,
   };
 }

@@ -27,14 +27,14 @@ const startOf = (message: Json | null): ReplyStep => ({
 
 const REASONS: readonly StopReason[] = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"];
 
-function stopOf(told: Json | null): ReplyStep {
-  const said = textIn(told, "stop_reason");
+function stopOf(object: Json | null): ReplyStep {
+  const said = textIn(object, "stop_reason");
   const reason = REASONS.find((known) => known === said);
   return {
     kind: "stop",
     reason: reason ?? (said === "model_context_window_exceeded" ? "max_tokens" : "end_turn"),
-    sequence: textIn(told, "stop_sequence"),
-    explanation: textIn(objectMember(told, "stop_details"), "explanation"),
+    sequence: textIn(object, "stop_sequence"),
+    explanation: textIn(objectMember(object, "stop_details"), "explanation"),
   };
 }
 

@@ -82,7 +82,7 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
   let stop: Stop | null = null;
 
   const event = (type: string, members: object) => namedEvent({ type, ...members });
-  const delta = (told: object) => event("content_block_delta", { index, delta: told });
+  const delta = (members: object) => event("content_block_delta", { index, delta: members });
 
   const start = () =>
     event("message_start", {
@@ -118,7 +118,7 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
       case "start":
         return start();
       case "stop":
-        // The counts may still come: it is told with the end.
+        // The counts may still come, so it is sent at the end.
         stop = step;
         return "";
       case "end":

@@ -16,8 +16,8 @@ export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "faile
 export function responseStatus({ error, stop, blocks }: Reply): ResponseStatus {
   if (error) return "failed";
   if (stop?.reason === "max_tokens") return "incomplete";
-  const told = blocks.some(({ kind }) => kind === "refusal");
-  return stop?.reason === "refusal" && !told ? "incomplete" : "completed";
+  const isShown = blocks.some(({ kind }) => kind === "refusal");
+  return stop?.reason === "refusal" && !isShown ? "incomplete" : "completed";
 }
 
 export function responseObject(reply: Reply, writing: WriterContext, status: ResponseStatus): object {

@@ -11,13 +11,13 @@ const SEAL = "tallygate.1.";
  * without a signature, which its vendor would not take back.
  */
 export function seal(block: Block): string | null {
-  const told =
+  const packed =
     block.kind === "redacted"
       ? { data: block.data }
       : block.kind === "thinking" && block.signature !== null
         ? { text: block.text, signature: block.signature }
         : null;
-  return told && SEAL + Buffer.from(JSON.stringify(told)).toString("base64url");
+  return packed && SEAL + Buffer.from(JSON.stringify(packed)).toString("base64url");
 }
 
 type Unsealed = { kind: "thinking"; text: string; signature: string } | { kind: "redacted"; data: string };
@@ -25,9 +25,9 @@ type Unsealed = { kind: "thinking"; text: string; signature: string } | { kind: 
 /** What `seal` packed; nothing for what another packed. */
 export function openSealed(text: string): Unsealed[] {
   if (!text.startsWith(SEAL)) return [];
-  const told = objectIn(Buffer.from(text.slice(SEAL.length), "base64url").toString());
-  const data = textIn(told, "data");
+  const packed = objectIn(Buffer.from(text.slice(SEAL.length), "base64url").toString());
+  const data = textIn(packed, "data");
   if (data !== null) return [{ kind: "redacted", data }];
-  const signature = textIn(told, "signature");
-  return signature === null ? [] : [{ kind: "thinking", text: textIn(told, "text") ?? "", signature }];
+  const signature = textIn(packed, "signature");
+  return signature === null ? [] : [{ kind: "thinking", text: textIn(packed, "text") ?? "", signature }];
 }

@@ -57,19 +57,19 @@ type Context = { emit: Emit; writing: WriterContext };
 function itemEvents(step: BlockStep, item: Item, context: Context): string {
   const { emit, writing } = context;
   const { block, output_index, id } = item;
-  const told = (status: "in_progress" | "completed") => ({
+  const itemAs = (status: "in_progress" | "completed") => ({
     output_index,
     item: itemOf(block, { id, options: writing.options, status }),
   });
   switch (step.kind) {
     case "open":
-      return emit("response.output_item.added", told("in_progress")) + partOpened(item, context);
+      return emit("response.output_item.added", itemAs("in_progress")) + partOpened(item, context);
     case "more":
       return delta(item, step.text, context);
     case "sign":
       return "";
     case "close":
-      return partClosed(item, context) + emit("response.output_item.done", told("completed"));
+      return partClosed(item, context) + emit("response.output_item.done", itemAs("completed"));
   }
 }
 
@@ -125,11 +125,11 @@ function partClosed(item: Item, { emit, writing }: Context): string {
       });
     case "thinking": {
       if (!writing.options.thinking) return "";
-      const told = { ...at, summary_index: 0 };
+      const summary = { ...at, summary_index: 0 };
       const part = { type: "summary_text", text: block.text };
       return (
-        emit("response.reasoning_summary_text.done", { ...told, text: block.text }) +
-        emit("response.reasoning_summary_part.done", { ...told, part })
+        emit("response.reasoning_summary_text.done", { ...summary, text: block.text }) +
+        emit("response.reasoning_summary_part.done", { ...summary, part })
       );
     }
     case "redacted":
