@@ -6,12 +6,12 @@ import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
-import { batches } from "./surfaces/batches.ts";
+import { batchesSurface } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
 import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
-import { files } from "./surfaces/files.ts";
+import { filesSurface } from "./surfaces/files.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
 import { type HookEventsDeps, hookEvents } from "./surfaces/hook-events.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
@@ -82,8 +82,8 @@ export const gatewayApp = (deps: GatewayAppDeps) =>
     .use(imageVariations(deps))
     .use(transcriptions(deps))
     .use(translations(deps))
-    .use(files(deps))
-    .use(batches(deps))
+    .use(filesSurface(deps))
+    .use(batchesSurface(deps))
     .use(messageBatches(deps))
     .use(speech(deps))
     .use(rerank(deps))

@@ -26,7 +26,7 @@ import { Secret } from "./directory.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
-const bytes = (fallback: number) => whole("a number of bytes", 1024, 1024 ** 4, fallback);
+const bytes = (fallback: number) => whole("a number of bytes", [1024, 1024 ** 4], fallback);
 
 const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
 
@@ -44,14 +44,14 @@ const COMMON = {
   REPORTS_DATABASE_URL: optional(postgresUrl()),
   SPOOL_DIR: optional(text("a directory on a local disk", () => true)),
   SPOOL_SYNC: oneWord(["normal", "full"], "normal"),
-  SPOOL_BYTES_MAX: whole("a number of bytes", 32 * MEBIBYTE, 1024 ** 4, 1024 * MEBIBYTE),
+  SPOOL_BYTES_MAX: whole("a number of bytes", [32 * MEBIBYTE, 1024 ** 4], 1024 * MEBIBYTE),
   JSON_BYTES_MAX: bytes(32 * MEBIBYTE),
   OTLP_BYTES_MAX: bytes(8 * MEBIBYTE),
   TOOL_BYTES_MAX: bytes(4 * MEBIBYTE),
   MULTIPART_BYTES_MAX: bytes(512 * MEBIBYTE),
-  DRAIN_SECONDS_MAX: whole("seconds", 0, 3600, 300),
-  BATCH_CHECK_SECONDS: whole("seconds", 1, 3600, 30),
-  STOP_GRACE_SECONDS: whole("seconds", 0, 300, 0),
+  DRAIN_SECONDS_MAX: whole("seconds", [0, 3600], 300),
+  BATCH_CHECK_SECONDS: whole("seconds", [1, 3600], 30),
+  STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
 };
 
 const ADMIN_KEY = secret("16 to 200 printable characters without blanks", (value) =>

@@ -10,7 +10,7 @@ import type { Directory } from "./directory.ts";
 import { GatewayError } from "./errors.ts";
 import { openConnections } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
-import { runningCalls } from "./mcp/running.ts";
+import { runningToolCalls } from "./mcp/running-tool-calls.ts";
 import { type AdminKeyCheck, adminKeyCheck, requireAdminKey } from "./plugins/admin-key.ts";
 import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
@@ -18,16 +18,16 @@ import { PROVIDERS } from "./providers/catalog.ts";
 import { observed } from "./recorder/observed.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
-import { openBodies } from "./stores/bodies.ts";
+import { openBodyCapture } from "./stores/bodies.ts";
 import { bootstrap } from "./stores/bootstrap.ts";
 import { openClassifier } from "./stores/classifier/classifier.ts";
 import { classifyCall } from "./stores/classifier/classify-call.ts";
 import { openDirectory } from "./stores/directory/directory.ts";
-import { asking } from "./stores/failure.ts";
 import { openLimiter } from "./stores/limits/limiter.ts";
 import { reportWriter } from "./stores/reports/report-worker.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
 import { createSealer } from "./stores/seal.ts";
+import { withStoreErrors } from "./stores/store-errors.ts";
 import { createCalloutClient } from "./upstream/callout.ts";
 import { drainPool } from "./upstream/drain.ts";
 import { hostedSender } from "./upstream/hosted/hosted.ts";
@@ -79,7 +79,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...tools,
     guardrailHeld: guardrailCounter(metrics),
     reportWriter: writer,
-    savedReports: (ids) => asking(() => findSavedReports(database.db, ids)),
+    savedReports: (ids) => withStoreErrors(() => findSavedReports(database.db, ids)),
     agentMetrics,
     reconciling: new Map(),
     settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
@@ -118,7 +118,7 @@ async function openStores(config: GatewayConfig, clock: Clock, log: Log) {
     sealer,
     classifier: await openClassifier({ directory, database, clock, log }),
     limiter: await openLimiter({ databaseUrl, clock, log }),
-    bodies: openBodies({ database, sealer, clock, log }),
+    bodies: openBodyCapture({ database, sealer, clock, log }),
   };
 }
 
@@ -143,7 +143,7 @@ function toolsOutward({ clock, log, watchdog, reach }: OutwardDeps) {
   const askToolServer = createToolServerFetch({ reach, clock, watchdog });
   const connections = openConnections(askToolServer, clock);
   const lists = openLists(connections, clock, log);
-  return { askToolServer, connections, lists, running: runningCalls() };
+  return { askToolServer, connections, lists, running: runningToolCalls() };
 }
 
 /** What the settings allow, and whom. */

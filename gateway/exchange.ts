@@ -26,7 +26,7 @@ import { chooseRoute } from "./routing/choose.ts";
 import type { RoutingLookups } from "./routing/lookups.ts";
 import { requireScope } from "./routing/scope.ts";
 import { usesSubscription } from "./routing/subscription-lane.ts";
-import type { Bodies } from "./stores/bodies.ts";
+import type { BodyCapture } from "./stores/bodies.ts";
 import type { Grant, Limiter } from "./stores/limits/limiter.ts";
 import { SURFACES, surfaceFacts } from "./surface-facts.ts";
 import { relayAnswer } from "./upstream/answer.ts";
@@ -49,7 +49,7 @@ export type ExchangeDeps = UpstreamDeps & {
   limiter: Pick<Limiter, "reserve">;
   drains: DrainPool;
   /** Stores the bodies of routes that have body capture on. */
-  bodies: Pick<Bodies, "keep">;
+  bodies: Pick<BodyCapture, "keep">;
   /** Calls the service that a guardrail names. */
   consult: GuardrailTools["consult"];
   /** Counts a guardrail that matched. */

@@ -5,15 +5,15 @@ import { migrate } from "#drizzle/migrate.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
-import { whenAskedToStop } from "#shared/stopping.ts";
+import { onStopSignal } from "#shared/stop-signal.ts";
 import { gatewayApp } from "./app.ts";
 import { startBatchReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
-import { isAway } from "./stores/failure.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
-import { keepToolCalls } from "./stores/tools/keep-tool-calls.ts";
+import { isAway } from "./stores/store-errors.ts";
+import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 
 /** A replica whose database is not there yet waits for it, and says so. */
 const DATABASE_RETRY_MS = 1000;
@@ -40,14 +40,14 @@ const replica =
   config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
 const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
 const digests = startDigests(deps);
-const toolCalls = keepToolCalls(deps);
+const toolCalls = startToolCallExpiry(deps);
 const rollups = keepRollups(config.databaseUrl, deps);
 const server = gatewayApp(deps).listen({ port: config.port, hostname: config.host });
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
 let stopping: Promise<void> | null = null;
 end = stop;
-whenAskedToStop(config.supervised, () => void end(0));
+onStopSignal(config.supervised, () => void end(0));
 
 /** Says "not ready", takes calls for the grace period, lets running ones finish, then writes what the spool holds. */
 function stop(exitCode: number): Promise<void> {

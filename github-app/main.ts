@@ -2,7 +2,7 @@ import { systemClock } from "#shared/clock.ts";
 import { isSupervised, reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { createLog, errorFields } from "#shared/log.ts";
-import { whenAskedToStop } from "#shared/stopping.ts";
+import { onStopSignal } from "#shared/stop-signal.ts";
 import { startGithubApp } from "./app.ts";
 
 const config = settingsOrExit(() => readGithubAppConfig());
@@ -23,7 +23,7 @@ try {
 const { webhookSecrets, identity } = credentials();
 log.info({ host, port, webhooks: webhookSecrets.length > 0, appId: identity?.app.id ?? null }, "listening");
 
-whenAskedToStop(isSupervised(), (reason) => {
+onStopSignal(isSupervised(), (reason) => {
   log.info({ reason }, "stopping");
   void stop().then(() => {
     log.info({}, "stopped");

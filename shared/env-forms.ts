@@ -4,10 +4,10 @@ import { checked } from "./schema.ts";
 // The forms that settings in the environment take. `accepts` is what a fault tells the reader to write instead.
 
 /** A whole number of `unit` from `minimum` to `maximum`. */
-export const whole = (unit: string, minimum: number, maximum: number, fallback: number) =>
+export const whole = (unit: string, [minimum, maximum]: readonly [number, number], fallback: number) =>
   Type.Integer({ minimum, maximum, default: fallback, accepts: `${unit} from ${minimum} to ${maximum}` });
 
-export const port = (fallback: number) => whole("a port", 1, 65535, fallback);
+export const port = (fallback: number) => whole("a port", [1, 65535], fallback);
 
 export const flag = (fallback: boolean) => Type.Boolean({ default: fallback, accepts: "true or false" });
 

@@ -1,6 +1,6 @@
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { fits } from "./schema.ts";
-import { SUPERVISED } from "./stopping.ts";
+import { SUPERVISED } from "./stop-signal.ts";
 
 /** Exit status of a process whose settings are wrong (`EX_CONFIG` of sysexits.h): starting it again will not help. */
 export const CONFIGURATION_EXIT_CODE = 78;
@@ -103,7 +103,7 @@ export function reachDirectly(
   env["NO_PROXY"] = besides(upper || lower);
 }
 
-/** Whether this process is a child of the launcher (`stopping.ts`). */
+/** Whether this process is a child of the launcher (`stop-signal.ts`). */
 export const isSupervised = (env: Environment = process.env): boolean => env[SUPERVISED] === "1";
 
 /** The settings, or the end of the process: all faults go to standard error, one a line. */

@@ -1,4 +1,4 @@
-import { isLine } from "./characters.ts";
+import { isSingleLine } from "./text-length.ts";
 
 /** Longest label of each kind, in characters. A longer one is dropped whole, never shortened (spec, Limits). */
 export const LABEL_MAX = { client: 32, session: 64, tag: 64, user: 128 } as const;
@@ -20,11 +20,11 @@ export const parseSessionId = (text: string | null | undefined): SessionId | nul
  */
 export function parseLabel(text: string | null | undefined, max: number): string | null {
   const trimmed = text?.trim() ?? "";
-  return isLine(trimmed, max) ? trimmed : null;
+  return isSingleLine(trimmed, max) ? trimmed : null;
 }
 
 /** Longest name of a model, and longest text that a provider tells of itself and that is recorded. */
 export const MODEL_MAX = 256;
 
 /** Whether a text can be a model's name: 1 to `MODEL_MAX` characters that Postgres can store, no control characters. */
-export const isModelName = (text: string): boolean => isLine(text, MODEL_MAX);
+export const isModelName = (text: string): boolean => isSingleLine(text, MODEL_MAX);

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf, textOf } from "./schema.ts";
+import { boundedText, closed, nullable, oneOf } from "./schema.ts";
 
 /** Where a report's figures come from: gateway calls, tool calls, agents' own metrics, or pull requests. */
 export const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
@@ -23,49 +23,60 @@ export const DIMENSIONS = [
 ] as const;
 export type DimensionName = (typeof DIMENSIONS)[number];
 
-export const MEASURES = [
-  "requests",
-  "input_tokens",
-  "output_tokens",
-  "total_tokens",
-  "cached_tokens",
-  "cost_usd",
-  "unpriced_requests",
-  "users",
-  "sessions",
-  "active_hours",
-  "latency_avg_ms",
-  "latency_p95_ms",
-  "ttft_avg_ms",
-  "cost_share",
-  "request_share",
-  "cost_per_user",
-  "requests_per_user",
-  "cost_per_1k_requests",
-  "tokens_per_request",
-  "cost_per_1m_tokens",
-  "cost_per_1k_sessions",
-  "cost_per_active_hour",
-  "cache_hit_rate",
-  "cost_decomposition",
-  "calls",
-  "ok",
-  "failed",
-  "unknown",
-  "denied",
-  "pending",
-  "unpriced_calls",
-  "cost_per_ok_call",
-  "operations",
-  "estimated_cost_usd",
-  "merged_prs",
-  "reverted_prs",
-  "revert_rate",
-  "reviews",
-  "joined_prs",
-  "cost_per_merged_pr",
-] as const;
-export type MeasureName = (typeof MEASURES)[number];
+export type Unit = "count" | "tokens" | "USD" | "ms" | "hours" | "fraction";
+
+/** Every measure with its unit and its meaning. */
+export const MEASURE_MEANING = {
+  requests: ["count", "Recorded calls."],
+  input_tokens: ["tokens", "Input tokens, cache reads and writes included."],
+  output_tokens: ["tokens", "Output tokens, reasoning included."],
+  total_tokens: ["tokens", "Input and output tokens."],
+  cached_tokens: ["tokens", "Input tokens that were read from the provider's cache."],
+  cost_usd: ["USD", "Known cost. Of outcomes: the whole cost of the sessions that are joined."],
+  unpriced_requests: ["count", "Calls that were answered and whose cost is unknown."],
+  users: ["count", "Distinct persons: the user label, else the key's owner; service accounts are none."],
+  sessions: ["count", "Distinct session ids."],
+  active_hours: ["hours", "Distinct pairs of a session and a UTC hour in which it made a call."],
+  latency_avg_ms: ["ms", "Mean time from the complete request to the last byte of the answer."],
+  latency_p95_ms: [
+    "ms",
+    "95th percentile of the same: exact up to 20,000 requests, above that less than 18.9 % off.",
+  ],
+  ttft_avg_ms: ["ms", "Mean time to the first content of streamed answers."],
+  cost_share: ["fraction", "Cost ÷ the total's cost in the same window."],
+  request_share: ["fraction", "Requests ÷ the total's requests in the same window."],
+  cost_per_user: ["USD", "Cost ÷ users."],
+  requests_per_user: ["count", "Requests ÷ users."],
+  cost_per_1k_requests: ["USD", "Cost ÷ requests × 1,000."],
+  tokens_per_request: ["tokens", "Total tokens ÷ requests."],
+  cost_per_1m_tokens: ["USD", "Cost of tokens alone ÷ total tokens × 1,000,000."],
+  cost_per_1k_sessions: ["USD", "Cost of calls with a session ÷ sessions × 1,000."],
+  cost_per_active_hour: ["USD", "Cost of calls with a session ÷ active hours."],
+  cache_hit_rate: ["fraction", "Cached tokens ÷ input tokens."],
+  cost_decomposition: [
+    "USD",
+    "Change of the cost against the previous period; its parts are in `decomposition`.",
+  ],
+  calls: ["count", "Tool calls."],
+  ok: ["count", "Tool calls that gave a result."],
+  failed: ["count", "Tool calls that ended with an error."],
+  unknown: ["count", "Tool calls of which no end is known."],
+  denied: ["count", "Tool calls that were refused."],
+  pending: ["count", "Tool calls that have not ended yet."],
+  unpriced_calls: ["count", "Tool calls whose cost is unknown."],
+  cost_per_ok_call: ["USD", "Cost ÷ tool calls that gave a result."],
+  operations: ["count", "Operations that agents report of themselves."],
+  estimated_cost_usd: ["USD", "Cost of what agents report of themselves; never added to the gateway's own."],
+  merged_prs: ["count", "Pull requests merged in the window."],
+  reverted_prs: ["count", "Of those, the ones that were reverted, whenever that was."],
+  revert_rate: ["fraction", "Reverted ÷ merged pull requests."],
+  reviews: ["count", "Submitted reviews whose body names exactly one session."],
+  joined_prs: ["count", "Merged pull requests whose body names exactly one session that has calls."],
+  cost_per_merged_pr: ["USD", "Cost of the joined sessions ÷ all merged pull requests."],
+} as const satisfies Record<string, readonly [unit: Unit, meaning: string]>;
+export type MeasureName = keyof typeof MEASURE_MEANING;
+// The keys of the table and nothing else, in its order.
+export const MEASURES = Object.keys(MEASURE_MEANING) as MeasureName[];
 
 export const RANGES = ["7d", "30d", "mtd", "last_month"] as const;
 export type RangeName = (typeof RANGES)[number];
@@ -88,7 +99,7 @@ const Instant = Type.String({ description: "RFC 3339 in UTC, with milliseconds a
 
 export const Filters = someOf(
   DIMENSIONS,
-  Type.Array(textOf({ minLength: 1, maxLength: 200 }), { maxItems: 50 }),
+  Type.Array(boundedText({ minLength: 1, maxLength: 200 }), { maxItems: 50 }),
 );
 export type Filters = Static<typeof Filters>;
 

@@ -9,7 +9,7 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 import { Value, type ValueError } from "@sinclair/typebox/value";
-import { hasAtMost } from "./characters.ts";
+import { isWithinLength } from "./text-length.ts";
 
 /** An object that keeps members it does not know: for bodies that belong to a client. */
 export const open = <T extends TProperties>(members: T): TObject<T> =>
@@ -39,7 +39,7 @@ type TextBounds = { minLength?: number; maxLength: number; pattern?: string; des
  * Text within bounds that count characters: `Type.String` counts UTF-16 code units, other readers of its JSON Schema do
  * not. `not` says in words what the pattern rules out.
  */
-export function textOf(bounds: TextBounds, not = "") {
+export function boundedText(bounds: TextBounds, not = "") {
   const { minLength = 0, maxLength, pattern } = bounds;
   const fitting = new RegExp(pattern ?? "");
   const length = minLength > 0 ? `${minLength} to ${maxLength}` : `at most ${maxLength}`;
@@ -49,7 +49,7 @@ export function textOf(bounds: TextBounds, not = "") {
     (value) =>
       typeof value === "string" &&
       value.length >= minLength &&
-      hasAtMost(value, maxLength) &&
+      isWithinLength(value, maxLength) &&
       value.isWellFormed() &&
       fitting.test(value),
   );

@@ -15,7 +15,7 @@ export const DIAGNOSTIC_MEANING: Record<(typeof SESSION_LINE_DIAGNOSTICS)[number
 };
 
 /** The meanings of known diagnostics, in the order given. */
-export const meaningsOf = (diagnostics: readonly string[]): string[] =>
+export const diagnosticMeanings = (diagnostics: readonly string[]): string[] =>
   diagnostics.flatMap((name) => {
     const known = name as keyof typeof DIAGNOSTIC_MEANING;
     return Object.hasOwn(DIAGNOSTIC_MEANING, name) ? [DIAGNOSTIC_MEANING[known]] : [];

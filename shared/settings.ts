@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, fits, nullable, oneOf } from "./schema.ts";
+import { Value } from "@sinclair/typebox/value";
+import { closed, fits, oneOf } from "./schema.ts";
 
 export const WEEKDAYS = [
   "sunday",
@@ -48,15 +49,22 @@ export const Settings = closed({
     description:
       "Whether merged pull requests get a comment with their cost; the App then needs `pull_requests: write`.",
   }),
-  digest_repository: nullable(
-    Type.String({
-      default: null,
-      pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
-      description:
-        "Repository (`owner/name`) that gets the weekly digest as an issue; null: none. The App then needs `issues: write`.",
-    }),
+  digest_repository: Type.Union(
+    [
+      Type.String({
+        pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
+        description:
+          "Repository (`owner/name`) that gets the weekly digest as an issue; null: none. The App then needs `issues: write`.",
+      }),
+      Type.Null(),
+    ],
+    { default: null },
   ),
-  digest_day: { ...oneOf(WEEKDAYS), description: "Day on which the weekly digest is due." },
+  digest_day: {
+    ...oneOf(WEEKDAYS),
+    default: "monday",
+    description: "Day on which the weekly digest is due.",
+  },
   digest_hour: Type.Integer({
     default: 7,
     minimum: 0,
@@ -66,21 +74,10 @@ export const Settings = closed({
 });
 export type Settings = Static<typeof Settings>;
 
-export const DEFAULT_SETTINGS: Settings = {
-  pull_request_stamping: false,
-  metrics_receiver: true,
-  hooks: true,
-  default_route: "echo",
-  retention_days: 400,
-  pull_request_backfill_days: 90,
-  pull_request_check: false,
-  pull_request_comment: false,
-  digest_repository: null,
-  digest_day: "monday",
-  digest_hour: 7,
-};
+// Every member of the schema has a default, so the value is whole.
+export const DEFAULT_SETTINGS = Value.Default(Settings, {}) as Settings;
 
-/** Stored settings; the default for each member that is absent or that another version stored in another form. */
+/** Stored settings, with the default for each member that is absent. */
 export function settingsOf(stored: Readonly<Record<string, unknown>>): Settings {
   const known = Object.entries(stored).filter(
     ([name, value]) =>

@@ -1,51 +1,39 @@
-/**
- * What one call used, in normal form (decision: Stored token counts are disjoint). Token counts are disjoint, so they add up:
- * input = uncached + cacheRead + cacheWrite5m + cacheWrite1h; total = input + output. `null` is "not told", never 0.
- */
-export type Usage = {
-  uncachedInputTokens: number | null;
-  cacheReadTokens: number | null;
-  cacheWrite5mTokens: number | null;
-  cacheWrite1hTokens: number | null;
-  /** Includes reasoning and audio output. */
-  outputTokens: number | null;
-  /** Part of `outputTokens`. */
-  reasoningTokens: number | null;
-  /** Part of the input. */
-  audioInputTokens: number | null;
-  /** Part of `outputTokens`. */
-  audioOutputTokens: number | null;
-  /** Images returned, not images asked for. */
-  images: number | null;
-  /** Unicode code points of the text to be spoken. */
-  characters: number | null;
-  /** Documents sent to be ranked. */
-  documents: number | null;
-  /** Search units billed by a reranker. */
-  searchUnits: number | null;
-  /** Server-side web searches billed by the provider. */
-  webSearches: number | null;
-};
-
-/** Where the counts come from: the provider's final figure, a part of it (a lower bound), or nowhere. */
-const USAGE_SOURCES = ["provider", "partial", "none"] as const;
-export type UsageSource = (typeof USAGE_SOURCES)[number];
-
-export const NO_USAGE: Usage = Object.freeze({
+const NO_COUNTS = Object.freeze({
   uncachedInputTokens: null,
   cacheReadTokens: null,
   cacheWrite5mTokens: null,
   cacheWrite1hTokens: null,
+  /** Includes reasoning and audio output. */
   outputTokens: null,
+  /** Part of `outputTokens`. */
   reasoningTokens: null,
+  /** Part of the input. */
   audioInputTokens: null,
+  /** Part of `outputTokens`. */
   audioOutputTokens: null,
+  /** Images returned, not images asked for. */
   images: null,
+  /** Unicode code points of the text to be spoken. */
   characters: null,
+  /** Documents sent to be ranked. */
   documents: null,
+  /** Search units billed by a reranker. */
   searchUnits: null,
+  /** Server-side web searches billed by the provider. */
   webSearches: null,
 });
+
+/**
+ * What one call used, in normal form (decision: Stored token counts are disjoint). Token counts are disjoint, so they add up:
+ * input = uncached + cacheRead + cacheWrite5m + cacheWrite1h; total = input + output. `null` is "not told", never 0.
+ */
+export type Usage = { -readonly [Count in keyof typeof NO_COUNTS]: number | null };
+
+/** No count is known. */
+export const NO_USAGE: Usage = NO_COUNTS;
+
+/** Where the counts come from: the provider's final figure, a part of it (a lower bound), or nowhere. */
+export type UsageSource = "provider" | "partial" | "none";
 
 /** All input tokens, cached ones included; null when the provider told no input figure. */
 export function inputTokens(usage: Usage): number | null {

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Account } from "./account.ts";
 import { ROLE } from "./initialise.ts";
+import type { SystemUser } from "./system-user.ts";
 
 /** Where a server listens: a Unix socket that only its own user and root reach, or a port of the loopback address. */
 export type Address = { kind: "socket"; directory: string } | { kind: "tcp"; port: number };
@@ -14,7 +14,7 @@ const SOCKET_PATH_MAX = 103;
 /** A socket in `home`, or where that path is too long in a new directory below `temporary`, or a free port. */
 export async function chooseAddress(
   home: string,
-  account: Account | null,
+  account: SystemUser | null,
   temporary = tmpdir(),
 ): Promise<Address> {
   if (process.platform === "win32") return { kind: "tcp", port: await freePort() };
@@ -32,7 +32,7 @@ export async function chooseAddress(
 const fitsSocket = (directory: string): boolean =>
   Buffer.byteLength(join(directory, ".s.PGSQL.5432")) <= SOCKET_PATH_MAX;
 
-function giveTo(account: Account | null, directory: string): string {
+function giveTo(account: SystemUser | null, directory: string): string {
   if (account !== null) chownSync(directory, account.uid, account.gid);
   chmodSync(directory, 0o700);
   return directory;

@@ -13,12 +13,12 @@ import {
 import { dirname, join, relative, resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { fits } from "#shared/schema.ts";
-import { type Account, asAccount } from "./account.ts";
+import { asUser, type SystemUser } from "./system-user.ts";
 
 export type Binaries = { directory: string; version: string; major: number; source: "package" | "system" };
 
 export type BinarySearch = {
-  account: Account | null;
+  account: SystemUser | null;
   /** Where root may put a copy that the account can read. */
   copyRoot: string;
   /** Major version of an existing data directory, or null for a new one. */
@@ -100,12 +100,12 @@ type Probe =
   | { kind: "unreadable" | "broken"; reason: string };
 
 /** Starts `postgres --version` as the account: whether the file is there, readable, and made for this machine. */
-function probe(directory: string, account: Account | null): Probe {
+function probe(directory: string, account: SystemUser | null): Probe {
   const file = executable(directory, "postgres");
   try {
     const run = Bun.spawnSync([file, "--version"], {
       cwd: "/",
-      ...asAccount(account),
+      ...asUser(account),
       stdio: ["ignore", "pipe", "pipe"],
     });
     const version = /(\d+)(?:\.\d+)?/.exec(run.stdout.toString());
@@ -138,22 +138,13 @@ function hydrateSymlinks(packageRoot: string): void {
   if (!fits(Links, links)) return;
   for (const link of links) {
     const target = join(packageRoot, link.target);
-    if (isThere(target)) continue;
+    if (lstatSync(target, { throwIfNoEntry: false })) continue;
     try {
       symlinkSync(relative(dirname(target), join(packageRoot, link.source)), target);
     } catch (error) {
       // Another process may have made it just now; a directory that is read-only shows in the probe that follows.
       if (!(error instanceof Error)) throw error;
     }
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -11,15 +11,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Account, asAccount } from "./account.ts";
 import { type Binaries, initdbOf } from "./binaries.ts";
+import { asUser, type SystemUser } from "./system-user.ts";
 
 /** The one role of an embedded database; it owns everything in it. */
 export const ROLE = "tallygate";
 
 export type NewCluster = {
   binaries: Binaries;
-  account: Account | null;
+  account: SystemUser | null;
   /** Where the cluster shall lie; must not exist. Its parent must, and the account must be able to enter it. */
   directory: string;
   password: string;
@@ -70,7 +70,7 @@ async function runInitdb(cluster: NewCluster, directory: string, passwordFile: s
     {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin", LC_ALL: "C" },
-      ...asAccount(cluster.account),
+      ...asUser(cluster.account),
       stdio: ["ignore", "ignore", "pipe"],
     },
   );

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { readPresent } from "#shared/env.ts";
 import { connect, within } from "../database.ts";
-import { asAccount } from "./account.ts";
 import { type Address, listenFlags, urlOf } from "./address.ts";
 import { type Binaries, postgresOf } from "./binaries.ts";
+import type { ClusterLocation } from "./location.ts";
 import { clearStalePidFile, isServerAlive, readPidFile } from "./pid-file.ts";
-import type { Place } from "./place.ts";
+import { asUser } from "./system-user.ts";
 import { serverFlags } from "./tuning.ts";
 
 /** A server, whether we started it or found it. `exited` resolves when it is gone. */
 export type Server = { pid: number; address: Address; alive(): boolean; exited: Promise<void> };
 
 export type ServerSpec = {
-  place: Place;
+  place: ClusterLocation;
   binaries: Binaries;
   password: string;
   clock: Clock;
@@ -31,7 +31,7 @@ const WRONG_PASSWORD = "28P01";
  * The server that already runs in the data directory, if it takes our password; null if none runs.
  * @throws Error when one runs and does not answer, or refuses the password.
  */
-export async function adopt(spec: ServerSpec): Promise<Server | null> {
+export async function adoptServer(spec: ServerSpec): Promise<Server | null> {
   const deadline = spec.clock.monotonicMs() + REMAINS_MS_MAX;
   for (;;) {
     const file = readPidFile(spec.place.data);
@@ -50,7 +50,7 @@ export async function adopt(spec: ServerSpec): Promise<Server | null> {
 }
 
 /** Starts a server and resolves when it answers, however long it recovers. @throws Error with the reason it ended for. */
-export async function launch(spec: ServerSpec, address: Address): Promise<Server> {
+export async function launchServer(spec: ServerSpec, address: Address): Promise<Server> {
   const deadline = spec.clock.monotonicMs() + REMAINS_MS_MAX;
   for (;;) {
     const cleared = clearStalePidFile(spec.place.data);
@@ -79,7 +79,7 @@ async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | s
       cwd: "/",
       // Nothing else of ours: the account may read its process's environment.
       env: { LC_ALL: "C", ...Object.fromEntries(readPresent(["PATH", "SystemRoot", "TEMP"])) },
-      ...asAccount(spec.place.account),
+      ...asUser(spec.place.account),
       // Its own session: a Ctrl-C must not end it before the gateway has written its last records.
       detached: true,
       stdio: ["ignore", log, log],
@@ -147,16 +147,16 @@ function foundServer(data: string, pid: number, address: Address): Server {
 
 const LOG_BYTES_MAX = 10 * 1024 ** 2;
 
-const logOf = (place: Place): string => join(place.directory, "server.log");
+const logOf = (place: ClusterLocation): string => join(place.directory, "server.log");
 
-function openLog(place: Place): number {
+function openLog(place: ClusterLocation): number {
   const file = logOf(place);
   if (existsSync(file) && statSync(file).size > LOG_BYTES_MAX) renameSync(file, `${file}.1`);
   return openSync(file, "a", 0o600);
 }
 
 /** The last complaint that the server wrote after `offset`. */
-function reasonIn(place: Place, offset: number): string | null {
+function reasonIn(place: ClusterLocation, offset: number): string | null {
   const written = readFileSync(logOf(place)).subarray(offset).toString("utf8");
   const complaints = written.split("\n").filter((line) => /FATAL|PANIC/.test(line));
   const last =

@@ -7,12 +7,13 @@ import { connect } from "../database.ts";
 import { type Address, chooseAddress, urlOf } from "./address.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { initialise } from "./initialise.ts";
+import { type ClusterLocation, chooseLocation, passwordOf, SYSTEM_ROOT } from "./location.ts";
 import { holdLock } from "./lock.ts";
-import { choosePlace, type Place, passwordOf, SYSTEM_ROOT } from "./place.ts";
-import { adopt, launch, type Server, type ServerSpec, stopServer } from "./server.ts";
+import { isServerAlive, readPidFile } from "./pid-file.ts";
+import { adoptServer, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
 
 /** The database inside the cluster. */
-export const DATABASE = "tallygate";
+const DATABASE = "tallygate";
 
 export type EmbeddedOptions = {
   /** Absolute. */
@@ -44,7 +45,7 @@ export type Embedded = {
  * @throws Error with what to do, also when another launcher uses the directory.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const place = choosePlace(options.dataDirectory, options.systemRoot);
+  const place = chooseLocation(options.dataDirectory, options.systemRoot);
   const lock = holdLock(place.directory);
   try {
     const binaries = binariesFor(place, options);
@@ -59,8 +60,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       options.progress(`Making the database in ${place.data} …`);
       await initialise({ binaries, account: place.account, directory: place.data, password: spec.password });
     }
-    const found = await adopt(spec);
-    const server = found ?? (await launch(spec, await chooseAddress(place.directory, place.account)));
+    const found = await adoptServer(spec);
+    const server = found ?? (await launchServer(spec, await chooseAddress(place.directory, place.account)));
     await ensureDatabase(urlOf(server.address, spec.password, "postgres"));
     const keeper = keepAlive(spec, server, options.log);
     return {
@@ -81,7 +82,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-function binariesFor(place: Place, options: EmbeddedOptions): Binaries {
+function binariesFor(place: ClusterLocation, options: EmbeddedOptions): Binaries {
   const version = join(place.data, "PG_VERSION");
   if (existsSync(place.data) && !existsSync(version)) {
     throw new Error(`${place.data} is not a Postgres data directory. Remove it, or choose another DATA_DIR.`);
@@ -131,7 +132,7 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
 
 async function tryAgain(spec: ServerSpec, address: Address, log: Log): Promise<Server | null> {
   try {
-    const server = (await adopt(spec)) ?? (await launch(spec, address));
+    const server = (await adoptServer(spec)) ?? (await launchServer(spec, address));
     log.info({ server: server.pid }, "Postgres answers again");
     return server;
   } catch (error) {
@@ -140,8 +141,16 @@ async function tryAgain(spec: ServerSpec, address: Address, log: Log): Promise<S
   }
 }
 
-function removeTemporary(address: Address, place: Place): void {
+function removeTemporary(address: Address, place: ClusterLocation): void {
   if (address.kind === "socket" && !address.directory.startsWith(place.directory)) {
     rmSync(address.directory, { recursive: true, force: true });
   }
+}
+
+/** The address of the database that runs on the files of `dataDirectory` (absolute); null if none does. */
+export function runningDatabase(dataDirectory: string): string | null {
+  const place = chooseLocation(dataDirectory);
+  const file = readPidFile(place.data);
+  if (!file?.address || !isServerAlive(place.data, file.pid)) return null;
+  return urlOf(file.address, passwordOf(place), DATABASE);
 }

@@ -1,14 +1,14 @@
 import { Elysia } from "elysia";
 import { AgentSessionView } from "#shared/admin/agent-sessions.ts";
-import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
+import { pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { type AgentSessionQuery, listAgentSessions } from "../stores/agent-sessions.ts";
-import { type AdminDeps, awaitSettled, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageFrom, readListQuery, readWindow } from "./list.ts";
 
-const docs = documented("records");
+const docs = adminRoute("records");
 
 /** Days that the list looks back where nobody says. */
 const DAYS = 30;
@@ -21,8 +21,10 @@ export const adminAgentSessions = (deps: AdminDeps) =>
     async ({ request }) => {
       const query = readQuery(request, deps.clock.now());
       await awaitSettled(deps);
-      const rows = await read(deps, (db) => listAgentSessions(db, { ...query, limit: query.limit + 1 }));
-      return page(rows, query.limit, {
+      const rows = await readDatabase(deps, (db) =>
+        listAgentSessions(db, { ...query, limit: query.limit + 1 }),
+      );
+      return pageFrom(rows, query.limit, {
         view: (row): AgentSessionView => row,
         cursor: (row) => `${row.last_at}_${row.session}`,
       });
@@ -48,13 +50,14 @@ function readQuery(request: Request, now: Date): AgentSessionQuery {
   if (proxied !== undefined && proxied !== "true" && proxied !== "false") {
     throw new GatewayError("invalid_request", "also_proxied: Expected true or false.");
   }
+  const window = readWindow(from, to);
   return {
     limit,
     after: after === null ? null : cursorOf(after),
     client: given.client ?? null,
     alsoProxied: proxied === undefined ? null : proxied === "true",
-    from: instant("from", from === undefined ? now.getTime() - DAYS * DAY_MS : readInstant(from)),
-    to: instant("to", to === undefined ? now.getTime() + DAYS * DAY_MS : readEnd(to)),
+    from: window.from ?? new Date(now.getTime() - DAYS * DAY_MS).toISOString(),
+    to: window.to ?? new Date(now.getTime() + DAYS * DAY_MS).toISOString(),
   };
 }
 
@@ -64,9 +67,4 @@ function cursorOf(after: string): NonNullable<AgentSessionQuery["after"]> {
   const [, lastAt, session] = CURSOR.exec(after) ?? [];
   if (lastAt && session) return { lastAt, session };
   throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
-}
-
-function instant(name: string, atMs: number | null): string {
-  if (atMs !== null) return new Date(atMs).toISOString();
-  throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
 }

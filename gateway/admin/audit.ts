@@ -2,13 +2,14 @@ import { Elysia } from "elysia";
 import { AuditView } from "#shared/admin/bodies.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { adminKey } from "../plugins/admin-key.ts";
-import { type AuditRow, listAudit } from "../stores/audit.ts";
-import { type AdminDeps, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireCursor } from "./names.ts";
+import { listAudit } from "../stores/audit.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { idCursor } from "./parameters.ts";
+import { viewAs } from "./view-as.ts";
 
-const docs = documented("audit");
+const docs = adminRoute("audit");
 
 /** `/admin/v1/audit`: who read what was captured, and who switched capture on or off. Newest first. */
 export const adminAudit = (deps: AdminDeps) =>
@@ -16,9 +17,9 @@ export const adminAudit = (deps: AdminDeps) =>
     "",
     async ({ request }) => {
       const { limit, after } = readListQuery(request, []);
-      const cursor = after && requireCursor(after);
-      const rows = await read(deps, (db) => listAudit(db, { after: cursor, limit: limit + 1 }));
-      return page(rows, limit, { view: viewOf, cursor: (row) => row.id });
+      const cursor = after && idCursor(after);
+      const rows = await readDatabase(deps, (db) => listAudit(db, { after: cursor, limit: limit + 1 }));
+      return pageFrom(rows, limit, { view: (row) => viewAs(AuditView, row), cursor: (row) => row.id });
     },
     docs({
       summary: "List the audit, newest first",
@@ -26,11 +27,3 @@ export const adminAudit = (deps: AdminDeps) =>
       answers: { 200: pageOf(AuditView) },
     }),
   );
-
-const viewOf = ({ id, at, actor, action, subject }: AuditRow): AuditView => ({
-  id,
-  at,
-  actor,
-  action,
-  subject,
-});

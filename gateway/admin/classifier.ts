@@ -2,9 +2,9 @@ import { Elysia } from "elysia";
 import { ClassifierView } from "#shared/admin/classifier.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import type { AdminDeps } from "./deps.ts";
-import { documented } from "./documented.ts";
+import { adminRoute } from "./documented.ts";
 
-const docs = documented("routes");
+const docs = adminRoute("routes");
 
 /** `/admin/v1/classifier`: what `auto` chooses by, and how well the routes can be told apart. */
 export const adminClassifier = (deps: AdminDeps) =>

@@ -5,8 +5,8 @@ import type { AdminKeyCheck } from "../plugins/admin-key.ts";
 import { change, type Transaction } from "../stores/change.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import type { DirectoryStore } from "../stores/directory/directory.ts";
-import { asking } from "../stores/failure.ts";
 import type { Sealer } from "../stores/seal.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
 
 export type AdminDeps = {
@@ -25,14 +25,14 @@ export type AdminDeps = {
 };
 
 /** Makes a change, and answers when it is in force in this process. */
-export async function changed<T>(deps: AdminDeps, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function saveChange<T>(deps: AdminDeps, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const result = await change(deps.database, work);
   await deps.directory.refresh();
   return result;
 }
 
-export const read = <T>(deps: AdminDeps, work: (db: Database["db"]) => PromiseLike<T>): Promise<T> =>
-  asking(() => work(deps.database.db));
+export const readDatabase = <T>(deps: AdminDeps, work: (db: Database["db"]) => PromiseLike<T>): Promise<T> =>
+  withStoreErrors(() => work(deps.database.db));
 
 /** A page does not wait longer than this for calls that have just ended. */
 const SETTLED_MAX_MS = 1000;

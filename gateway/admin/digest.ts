@@ -1,5 +1,11 @@
 import { Elysia } from "elysia";
-import { DigestPreview, DigestState, DigestWebhookBody, DigestWebhookCreated } from "#shared/admin/digest.ts";
+import {
+  DigestPreview,
+  DigestState,
+  DigestWebhookBody,
+  DigestWebhookCreated,
+  DigestWebhookView,
+} from "#shared/admin/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { lastDue } from "../digest/due.ts";
 import { makeDigest } from "../digest/make-digest.ts";
@@ -17,9 +23,10 @@ import { type DigestRow, latestDigests } from "../stores/reports/digests.ts";
 import type { ReportWriter } from "../stores/reports/report-worker.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";
-import { created, documented, noContent } from "./documented.ts";
+import { adminRoute, created, noContent } from "./documented.ts";
+import { viewAs } from "./view-as.ts";
 
-const docs = documented("digest");
+const docs = adminRoute("digest");
 const LATEST = 20;
 
 export type AdminDigestDeps = AdminDeps & {
@@ -100,18 +107,7 @@ async function stateOf({ database, directory, clock }: AdminDigestDeps): Promise
   };
 }
 
-const webhookView = ({ host, allowPrivateNetwork, createdAt }: DigestWebhookRow) => ({
-  host,
-  allow_private_network: allowPrivateNetwork,
-  created_at: createdAt,
-});
+const webhookView = (row: DigestWebhookRow) => viewAs(DigestWebhookView, row);
 
-const viewOf = (row: DigestRow): DigestState["latest"][number] => ({
-  due_on: row.dueOn,
-  channel: row.channel,
-  state: row.state,
-  sent_at: row.sentAt,
-  issue_number: row.remoteId,
-  attempts: row.attempts,
-  failure: row.failure,
-});
+const viewOf = (row: DigestRow) =>
+  viewAs(DigestState.properties.latest.items, { ...row, issueNumber: row.remoteId });

@@ -13,7 +13,7 @@ const FAILURES = {
   "503": "The database cannot be reached just now.",
 } as const;
 
-export type Documented = {
+export type RouteDocs = {
   summary: string;
   description?: string;
   body?: TSchema;
@@ -28,7 +28,7 @@ export type Documented = {
  * repeat it in the answer), and its page in the documentation. A route takes a copy of it: Elysia writes the key check of
  * its app into the object that it is given, and another app in the process would then ask for the first one's key.
  */
-export const documented = (tag: string) => (it: Documented) => ({
+export const adminRoute = (tag: string) => (it: RouteDocs) => ({
   adminKey: true as const,
   parse: "none" as const,
   detail: {
@@ -53,7 +53,7 @@ const parameter = ([name, description]: [string, string]) => ({
 /** Through text, because the documentation has no use for TypeBox's symbols. */
 const json = (schema: TSchema) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
 
-const answers = (given: Documented["answers"]) =>
+const answers = (given: RouteDocs["answers"]) =>
   Object.fromEntries(
     Object.entries(given).map(([status, schema]) => [
       status,

@@ -1,16 +1,13 @@
 import { Name } from "#shared/admin/fields.ts";
 import { GuardrailBody, GuardrailPatch, GuardrailPut, GuardrailView } from "#shared/admin/guardrails.ts";
+import { camelCased } from "#shared/case.ts";
 import { GatewayError } from "../errors.ts";
 import { patternFault } from "../guardrail/pattern.ts";
-import {
-  deleteGuardrail,
-  type GuardrailRow,
-  guardrailRows,
-  newGuardrail,
-  patchedGuardrail,
-} from "../stores/guardrails.ts";
+import { deleteGuardrail, guardrailRows, newGuardrail } from "../stores/guardrails.ts";
+import { patchedRow } from "../stores/named-rows.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/guardrails`: rules that refuse calls before anything goes to a provider. */
 export const adminGuardrails = (deps: AdminDeps) =>
@@ -34,9 +31,9 @@ export const adminGuardrails = (deps: AdminDeps) =>
     },
     store: { ...guardrailRows, remove: deleteGuardrail },
     made: ({ name, body, now }) => newGuardrail(name, body, now),
-    patched: ({ current, body, now }) => patchedGuardrail(current, body, now),
+    patched: ({ current, body, now }) => patchedRow(current, camelCased(body), now),
     checkBody: requireUsable,
-    view: viewOf,
+    view: (row) => viewAs(GuardrailView, row),
   });
 
 /** @throws GatewayError invalid_request for a pattern that is none, or an address that may not be asked. */
@@ -48,16 +45,3 @@ async function requireUsable({ match, callout }: GuardrailPatch, deps: AdminDeps
   const address = await deps.addressGuard.saveFault(url, allow_private_network);
   if (address !== null) throw new GatewayError("invalid_request", `/callout/url: ${address}.`);
 }
-
-const viewOf = (row: GuardrailRow): GuardrailView => ({
-  name: row.name,
-  position: row.position,
-  enabled: row.enabled,
-  mode: row.mode,
-  match: row.match,
-  action: row.action,
-  message: row.message,
-  callout: row.callout,
-  created_at: row.createdAt,
-  updated_at: row.updatedAt,
-});

@@ -5,16 +5,17 @@ import {
   HookPolicyPut,
   HookPolicyView,
 } from "#shared/admin/hook-policies.ts";
+import { camelCased } from "#shared/case.ts";
+import { patchedRow } from "../stores/named-rows.ts";
 import {
   deleteHookPolicy,
-  type HookPolicyRow,
   hookPolicyRows,
   newHookPolicy,
-  patchedHookPolicy,
   writeHookPolicy,
 } from "../stores/tools/hook-policies.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/hook-policies`: tools that agents with managed hooks are told not to call. */
 export const adminHookPolicies = (deps: AdminDeps) =>
@@ -37,12 +38,6 @@ export const adminHookPolicies = (deps: AdminDeps) =>
     },
     store: { ...hookPolicyRows, write: writeHookPolicy, remove: deleteHookPolicy },
     made: ({ name, body, now }) => newHookPolicy(name, body, now),
-    patched: ({ current, body, now }) => patchedHookPolicy(current, body, now),
-    view: viewOf,
+    patched: ({ current, body, now }) => patchedRow(current, camelCased(body), now),
+    view: (row) => viewAs(HookPolicyView, row),
   });
-
-const viewOf = ({ orgId: _, createdAt, updatedAt, ...row }: HookPolicyRow): HookPolicyView => ({
-  ...row,
-  created_at: createdAt,
-  updated_at: updatedAt,
-});

@@ -1,16 +1,17 @@
 import { Elysia } from "elysia";
-import { BatchView, type BatchView as View } from "#shared/admin/batches.ts";
+import { BatchView } from "#shared/admin/batches.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { type BatchRow, listKeyBatches } from "../stores/batches.ts";
 import { findKey } from "../stores/keys.ts";
-import { type AdminDeps, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireCursor, requireId } from "./names.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { idCursor, idParameter } from "./parameters.ts";
+import { viewAs } from "./view-as.ts";
 
-const docs = documented("keys");
+const docs = adminRoute("keys");
 
 /** `/admin/v1/keys/{id}/batches`: the batch view of a key. */
 export const adminKeyBatches = (deps: AdminDeps) =>
@@ -18,13 +19,13 @@ export const adminKeyBatches = (deps: AdminDeps) =>
     "/keys/:id/batches",
     async ({ request, params }) => {
       const { limit, after } = readListQuery(request, []);
-      const id = requireId(params.id);
-      const slice = { after: after && requireCursor(after), limit: limit + 1 };
-      const rows = await read(deps, async (db) => {
+      const id = idParameter(params.id);
+      const slice = { after: after && idCursor(after), limit: limit + 1 };
+      const rows = await readDatabase(deps, async (db) => {
         if (!(await findKey(db, id, deps.clock.now()))) throw new GatewayError("not_found");
         return listKeyBatches(db, id, slice);
       });
-      return page(rows, limit, { view: viewOf, cursor: (row) => row.recordId });
+      return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.recordId });
     },
     docs({
       summary: "List a key's batches, newest first, and what they cost",
@@ -33,20 +34,12 @@ export const adminKeyBatches = (deps: AdminDeps) =>
     }),
   );
 
-const viewOf = (row: BatchRow): View => ({
-  id: row.id,
-  kind: row.kind,
-  provider: row.provider,
-  endpoint: row.endpoint,
-  status: row.status,
-  requests: row.requestsTotal,
-  routes: row.routes,
-  models: row.models,
-  session: row.session,
-  created_at: row.startedAt,
-  reconciled_at: row.reconciledAt,
-  cost_usd: row.costUsd,
-  floor: row.partial,
-  basis: "interactive_rates",
-  request_id: row.recordId,
-});
+const viewOf = (row: BatchRow): BatchView =>
+  viewAs(BatchView, {
+    ...row,
+    requests: row.requestsTotal,
+    createdAt: row.startedAt,
+    floor: row.partial,
+    basis: "interactive_rates",
+    requestId: row.recordId,
+  });

@@ -15,18 +15,19 @@ import type { Reader } from "../stores/change.ts";
 import {
   findKey,
   insertKey,
-  type KeyFacts,
-  type KeyWithTraces,
+  type KeyFields,
+  type KeyWithSecrets,
   listKeys,
   revokeKey,
   rotateKey,
   updateKey,
 } from "../stores/keys.ts";
 import { readJson } from "./body.ts";
-import { type AdminDeps, changed, read } from "./deps.ts";
-import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireCursor, requireId } from "./names.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { idCursor, idParameter } from "./parameters.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>
@@ -39,7 +40,7 @@ export const adminKeys = (deps: AdminDeps) =>
     .delete("/:id", ({ params }) => revoke(deps, params.id), { ...REVOKE })
     .post("/:id/rotate", ({ request, params }) => rotate(deps, params.id, request), { ...ROTATE });
 
-const docs = documented("keys");
+const docs = adminRoute("keys");
 const LIST = docs({
   summary: "List client keys, newest first",
   query: LIST_QUERY,
@@ -67,17 +68,17 @@ const ROTATE = docs({
 
 async function list(deps: AdminDeps, request: Request): Promise<Page<KeyView>> {
   const { limit, after } = readListQuery(request, []);
-  const slice = { after: after && requireCursor(after), limit: limit + 1 };
+  const slice = { after: after && idCursor(after), limit: limit + 1 };
   const now = deps.clock.now();
-  const rows = await read(deps, (db) => listKeys(db, slice, now));
-  return page(rows, limit, { view: (row) => viewOf(row, now), cursor: (row) => row.id });
+  const rows = await readDatabase(deps, (db) => listKeys(db, slice, now));
+  return pageFrom(rows, limit, { view: (row) => viewOf(row, now), cursor: (row) => row.id });
 }
 
 async function create(deps: AdminDeps, request: Request): Promise<Response> {
   const body = await readJson(request, KeyBody);
   const facts = factsOf(body, { ...NO_FACTS, name: body.name });
   const now = deps.clock.now();
-  const made = await changed(deps, async (tx) => {
+  const made = await saveChange(deps, async (tx) => {
     const { id, secret } = await insertKey(tx, facts, now);
     return { ...viewOf(await existing(tx, id, now), now), secret };
   });
@@ -86,13 +87,13 @@ async function create(deps: AdminDeps, request: Request): Promise<Response> {
 
 async function readOne(deps: AdminDeps, id: string): Promise<KeyView> {
   const now = deps.clock.now();
-  return viewOf(await read(deps, (db) => existing(db, id, now)), now);
+  return viewOf(await readDatabase(deps, (db) => existing(db, id, now)), now);
 }
 
 async function patch(deps: AdminDeps, id: string, request: Request): Promise<KeyView> {
   const body = await readJson(request, KeyPatch);
   const now = deps.clock.now();
-  return changed(deps, async (tx) => {
+  return saveChange(deps, async (tx) => {
     const current = await existing(tx, id, now);
     await updateKey(tx, id, factsOf(body, current));
     return viewOf(await existing(tx, id, now), now);
@@ -101,7 +102,7 @@ async function patch(deps: AdminDeps, id: string, request: Request): Promise<Key
 
 async function revoke(deps: AdminDeps, id: string): Promise<Response> {
   const now = deps.clock.now();
-  await changed(deps, async (tx) => {
+  await saveChange(deps, async (tx) => {
     await existing(tx, id, now);
     await revokeKey(tx, id, now);
   });
@@ -111,7 +112,7 @@ async function revoke(deps: AdminDeps, id: string): Promise<Response> {
 async function rotate(deps: AdminDeps, id: string, request: Request) {
   const { grace_seconds: graceSeconds = 0 } = await readJson(request, RotateBody);
   const now = deps.clock.now();
-  return changed(deps, async (tx) => {
+  return saveChange(deps, async (tx) => {
     const key = await existing(tx, id, now);
     if (key.revokedAt !== null) {
       throw new GatewayError("conflict", "The key is revoked and cannot have another secret.");
@@ -121,8 +122,8 @@ async function rotate(deps: AdminDeps, id: string, request: Request) {
   });
 }
 
-async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithTraces> {
-  const key = await findKey(reader, requireId(id), now);
+async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithSecrets> {
+  const key = await findKey(reader, idParameter(id), now);
   if (!key) throw new GatewayError("not_found");
   return key;
 }
@@ -130,7 +131,7 @@ async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithT
 const NO_FACTS = { owner: null, scopes: {}, limits: null, expiresAt: null };
 
 /** What a body says of a key; what it leaves out stays as it is. */
-const factsOf = (body: KeyPatch, current: KeyFacts): KeyFacts => ({
+const factsOf = (body: KeyPatch, current: KeyFields): KeyFields => ({
   name: body.name ?? current.name,
   owner: body.owner === undefined ? current.owner : body.owner,
   scopes: body.scopes ?? current.scopes,
@@ -152,26 +153,18 @@ function instantOf(text: string | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
 
-function viewOf(key: KeyWithTraces, now: Date): KeyView {
-  return {
-    id: key.id,
-    name: key.name,
-    owner: key.owner,
-    scopes: key.scopes,
-    limits: key.limits,
+const viewOf = (key: KeyWithSecrets, now: Date): KeyView =>
+  viewAs(View, {
+    ...key,
     status: statusOf(key, now),
     secrets: key.secrets.map(({ lastFour, createdAt, expiresAt }) => ({
       last_four: lastFour,
       created_at: createdAt,
       expires_at: expiresAt,
     })),
-    expires_at: key.expiresAt,
-    revoked_at: key.revokedAt,
-    created_at: key.createdAt,
-  };
-}
+  });
 
-function statusOf({ revokedAt, expiresAt }: KeyWithTraces, now: Date): KeyView["status"] {
+function statusOf({ revokedAt, expiresAt }: KeyWithSecrets, now: Date): KeyView["status"] {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && Date.parse(expiresAt) <= now.getTime() ? "expired" : "active";
 }

@@ -1,5 +1,6 @@
-import type { Page } from "#shared/admin/fields.ts";
-import { hasAtMost } from "#shared/characters.ts";
+import { type Page, readEnd, readInstant } from "#shared/admin/fields.ts";
+import { isId } from "#shared/ids.ts";
+import { isWithinLength } from "#shared/text-length.ts";
 import { GatewayError } from "../errors.ts";
 
 const LIMIT_DEFAULT = 50;
@@ -30,7 +31,7 @@ export function readListQuery<Name extends string>(
       throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known are ${known}.`);
     }
     if (given.has(name)) throw new GatewayError("invalid_request", `${name}: Given twice.`);
-    if (value === "" || !hasAtMost(value, VALUE_LENGTH_MAX)) {
+    if (value === "" || !isWithinLength(value, VALUE_LENGTH_MAX)) {
       throw new GatewayError("invalid_request", `${name}: Expected 1 to ${VALUE_LENGTH_MAX} characters.`);
     }
     given.set(name, value);
@@ -64,8 +65,27 @@ function readLimit(text: string | undefined): number {
   throw new GatewayError("invalid_request", `limit: Expected a whole number from 1 to ${LIMIT_MAX}.`);
 }
 
+/**
+ * A half-open window in RFC 3339; null where a parameter is absent. A date as `to` includes that day.
+ * @throws GatewayError invalid_request
+ */
+export function readWindow(from: string | undefined, to: string | undefined) {
+  const instant = (name: string, atMs: number | null): string => {
+    if (atMs !== null) return new Date(atMs).toISOString();
+    throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
+  };
+  return {
+    from: from === undefined ? null : instant("from", readInstant(from)),
+    to: to === undefined ? null : instant("to", readEnd(to)),
+  };
+}
+
+/** The parameter `key`, which is a key's id or its name. */
+export const keyFilter = (key: string | undefined): { id: string } | { name: string } | null =>
+  key === undefined ? null : isId(key) ? { id: key } : { name: key };
+
 /** The page of a list of which one row more than `limit` was asked for: the one that tells whether there is more. */
-export function page<Row, View>(
+export function pageFrom<Row, View>(
   rows: readonly Row[],
   limit: number,
   { view, cursor }: { view: (row: Row) => View; cursor: (row: Row) => string },

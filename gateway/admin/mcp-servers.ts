@@ -15,6 +15,7 @@ import {
 } from "../stores/tools/mcp-servers.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/mcp-servers`: whose tools `/mcp` offers, and with which credential they are called. */
 export const adminMcpServers = (deps: AdminDeps) =>
@@ -48,7 +49,7 @@ export const adminMcpServers = (deps: AdminDeps) =>
     made: (edit, { sealer }) => editedMcpServer({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedMcpServer({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,
-    view: viewOf,
+    view: (row) => viewAs(McpServerView, { ...row, hasCredential: row.credential !== null }),
   });
 
 /** Headers of the protocol's own, and those that decide how the connection works. */
@@ -62,17 +63,3 @@ async function requireSafe(row: McpServerRow, deps: AdminDeps): Promise<void> {
   const fault = await deps.addressGuard.saveFault(row.url, row.allowPrivateNetwork);
   if (fault !== null) throw new GatewayError("invalid_request", `/url: ${fault}.`);
 }
-
-const viewOf = (row: McpServerRow): McpServerView => ({
-  name: row.name,
-  url: row.url,
-  has_credential: row.credential !== null,
-  credential_header: row.credentialHeader,
-  tools: row.tools,
-  price_per_call: row.pricePerCall,
-  prices: row.prices,
-  allow_private_network: row.allowPrivateNetwork,
-  enabled: row.enabled,
-  created_at: row.createdAt,
-  updated_at: row.updatedAt,
-});

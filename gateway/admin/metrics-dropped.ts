@@ -1,15 +1,14 @@
 import { Elysia } from "elysia";
 import { pageOf } from "#shared/admin/fields.ts";
 import { DroppedNameView } from "#shared/admin/metrics.ts";
-import { isId } from "#shared/ids.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { listDroppedNames } from "../stores/dropped-names.ts";
-import { type AdminDeps, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireCursor } from "./names.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { keyFilter, pageFrom, readListQuery } from "./list.ts";
+import { idCursor } from "./parameters.ts";
 
-const docs = documented("records");
+const docs = adminRoute("records");
 
 /** `/admin/v1/metrics-dropped`: what the metrics receiver was sent and does not store, by name. */
 export const adminMetricsDropped = (deps: AdminDeps) =>
@@ -19,12 +18,12 @@ export const adminMetricsDropped = (deps: AdminDeps) =>
       const { limit, after, given } = readListQuery(request, ["key", "kind"]);
       const query = {
         limit: limit + 1,
-        after: after && requireCursor(after),
-        key: given.key === undefined ? null : isId(given.key) ? { id: given.key } : { name: given.key },
+        after: after && idCursor(after),
+        key: keyFilter(given.key),
         kind: given.kind ?? null,
       };
-      const rows = await read(deps, (db) => listDroppedNames(db, query));
-      return page(rows, limit, { view: (row): DroppedNameView => row, cursor: (row) => row.id });
+      const rows = await readDatabase(deps, (db) => listDroppedNames(db, query));
+      return pageFrom(rows, limit, { view: (row): DroppedNameView => row, cursor: (row) => row.id });
     },
     docs({
       summary: "List names of metrics and attributes that the receiver dropped, newest first",

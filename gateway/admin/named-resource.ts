@@ -6,14 +6,14 @@ import { adminKey } from "../plugins/admin-key.ts";
 import type { Reader, Transaction } from "../stores/change.ts";
 import type { Slice } from "../stores/slice.ts";
 import { readJson } from "./body.ts";
-import { type AdminDeps, changed, read } from "./deps.ts";
-import { created, type Documented, documented, LIST_QUERY, noContent } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireSameName } from "./names.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { requireSameName } from "./parameters.ts";
 
 type Named = { name: string; createdAt: string };
 type SchemaOf<T> = TSchema & { static: T };
-type Words = Pick<Documented, "summary" | "description">;
+type Words = Pick<RouteDocs, "summary" | "description">;
 type Step = "list" | "create" | "read" | "put" | "patch" | "remove";
 
 /** What a resource with a name in its address is; the story of its six routes is the same for all of them. */
@@ -79,7 +79,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
 
   /** Reads what is there, makes of it what shall be, and writes that. */
   const save = (name: string, next: (current: Row | null, now: Date) => Row) =>
-    changed(deps, async (tx) => {
+    saveChange(deps, async (tx) => {
       const current = await store.find(tx, name);
       const row = next(current, deps.clock.now());
       await it.checkRow?.(row, deps);
@@ -87,16 +87,11 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
       return { row, isNew: !current };
     });
 
-  const made = (name: string, body: Put, current: Row | null, now: Date): Row => {
-    const row = it.made({ name, current, body, now }, deps);
-    return { ...row, createdAt: current?.createdAt ?? row.createdAt };
-  };
-
   return {
     async list(request: Request): Promise<Page<View>> {
       const { limit, after } = readListQuery(request, []);
-      const rows = await read(deps, (db) => store.list(db, { after, limit: limit + 1 }));
-      return page(rows, limit, { view, cursor: (row) => row.name });
+      const rows = await readDatabase(deps, (db) => store.list(db, { after, limit: limit + 1 }));
+      return pageFrom(rows, limit, { view, cursor: (row) => row.name });
     },
 
     async create(request: Request): Promise<Response> {
@@ -104,13 +99,13 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
       await it.checkBody?.(body, deps);
       const { row } = await save(body.name, (current, now) => {
         if (current) throw new GatewayError("conflict");
-        return made(body.name, body, null, now);
+        return it.made({ name: body.name, current, body, now }, deps);
       });
       return created(view(row));
     },
 
     async readOne(name: string): Promise<View> {
-      const row = await read(deps, (db) => store.find(db, name));
+      const row = await readDatabase(deps, (db) => store.find(db, name));
       if (!row) throw new GatewayError("not_found");
       return view(row);
     },
@@ -119,7 +114,10 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
       const body = await readJson(request, schemas.put);
       requireSameName(name, body.name, schemas.name);
       await it.checkBody?.(body, deps);
-      const { row, isNew } = await save(name, (current, now) => made(name, body, current, now));
+      const { row, isNew } = await save(name, (current, now) => {
+        const made = it.made({ name, current, body, now }, deps);
+        return { ...made, createdAt: current?.createdAt ?? made.createdAt };
+      });
       return isNew ? created(view(row)) : view(row);
     },
 
@@ -134,7 +132,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
     },
 
     async remove(name: string): Promise<Response> {
-      await changed(deps, async (tx) => {
+      await saveChange(deps, async (tx) => {
         if (!(await store.remove(tx, name, deps.clock.now()))) throw new GatewayError("not_found");
       });
       return noContent();
@@ -148,7 +146,7 @@ function docsOf<Row extends Named, Put extends { name?: string }, Patch, View>({
   words = {},
   schemas: { body, put, patch, view },
 }: ResourceFacts<Row, Put, Patch, View>) {
-  const docs = documented(tag);
+  const docs = adminRoute(tag);
   const rest = "What the body leaves out gets its default.";
   return {
     list: docs({

@@ -16,16 +16,17 @@ import {
   findPrice,
   insertPrice,
   listPrices,
-  type PriceFacts,
-  type PriceRow,
+  type PriceFields,
+  type PriceOverrideRow,
   updatePrice,
 } from "../stores/prices.ts";
 import { readJson } from "./body.ts";
-import { type AdminDeps, changed, read } from "./deps.ts";
-import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireCursor, requireId } from "./names.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { idCursor, idParameter } from "./parameters.ts";
 import { reprice } from "./reprice.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/prices`: prices that win over the built-in list. */
 export const adminPrices = (deps: AdminDeps) =>
@@ -33,14 +34,16 @@ export const adminPrices = (deps: AdminDeps) =>
     .use(adminKey(deps.isAdmin))
     .get("", ({ request }) => list(deps, request), { ...LIST })
     .post("", ({ request }) => create(deps, request), { ...CREATE })
-    .get("/:id", async ({ params }) => viewOf(await read(deps, (db) => existing(db, params.id))), { ...READ })
+    .get("/:id", async ({ params }) => viewOf(await readDatabase(deps, (db) => existing(db, params.id))), {
+      ...READ,
+    })
     .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
     .delete("/:id", ({ params }) => remove(deps, params.id), { ...DELETE })
     .post("/reprice", async ({ request }) => reprice(deps, await readJson(request, RepriceBody)), {
       ...REPRICE,
     });
 
-const docs = documented("prices");
+const docs = adminRoute("prices");
 const LIST = docs({
   summary: "List prices, newest first",
   query: LIST_QUERY,
@@ -65,14 +68,14 @@ const REPRICE = docs({
 
 async function list(deps: AdminDeps, request: Request): Promise<Page<PriceView>> {
   const { limit, after } = readListQuery(request, []);
-  const slice = { after: after && requireCursor(after), limit: limit + 1 };
-  const rows = await read(deps, (db) => listPrices(db, slice));
-  return page(rows, limit, { view: viewOf, cursor: (row) => row.id });
+  const slice = { after: after && idCursor(after), limit: limit + 1 };
+  const rows = await readDatabase(deps, (db) => listPrices(db, slice));
+  return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
 }
 
 async function create(deps: AdminDeps, request: Request): Promise<Response> {
   const body = await readJson(request, PriceBody);
-  const made = await changed(deps, async (tx) => {
+  const made = await saveChange(deps, async (tx) => {
     const id = await insertPrice(tx, newPrice(body), deps.clock.now());
     return viewOf(await existing(tx, id));
   });
@@ -81,26 +84,26 @@ async function create(deps: AdminDeps, request: Request): Promise<Response> {
 
 async function patch(deps: AdminDeps, id: string, request: Request): Promise<PriceView> {
   const body = await readJson(request, PricePatch);
-  return changed(deps, async (tx) => {
+  return saveChange(deps, async (tx) => {
     await updatePrice(tx, id, patchedPrice(await existing(tx, id), body));
     return viewOf(await existing(tx, id));
   });
 }
 
 async function remove(deps: AdminDeps, id: string): Promise<Response> {
-  await changed(deps, async (tx) => {
-    if (!(await deletePrice(tx, requireId(id)))) throw new GatewayError("not_found");
+  await saveChange(deps, async (tx) => {
+    if (!(await deletePrice(tx, idParameter(id)))) throw new GatewayError("not_found");
   });
   return noContent();
 }
 
-async function existing(reader: Reader, id: string): Promise<PriceRow> {
-  const row = await findPrice(reader, requireId(id));
+async function existing(reader: Reader, id: string): Promise<PriceOverrideRow> {
+  const row = await findPrice(reader, idParameter(id));
   if (!row) throw new GatewayError("not_found");
   return row;
 }
 
-const newPrice = (body: PriceBody): PriceFacts =>
+const newPrice = (body: PriceBody): PriceFields =>
   patchedPrice(
     {
       provider: null,
@@ -119,7 +122,7 @@ const newPrice = (body: PriceBody): PriceFacts =>
   );
 
 /** The price with what the body gives: an absent amount stays, null takes one away. */
-function patchedPrice(current: PriceFacts, body: PricePatch): PriceFacts {
+function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
   const amount = (given: string | number | null | undefined, present: string | null) =>
     given === undefined ? present : readDecimal(given);
   const effectiveFromMs = readInstant(body.effective_from ?? "");
@@ -138,18 +141,4 @@ function patchedPrice(current: PriceFacts, body: PricePatch): PriceFacts {
   };
 }
 
-const viewOf = (row: PriceRow): PriceView => ({
-  id: row.id,
-  provider: row.provider,
-  model: row.model,
-  effective_from: row.effectiveFrom,
-  input: row.input,
-  output: row.output,
-  cached_input: row.cachedInput,
-  cache_write_5m: row.cacheWrite5m,
-  cache_write_1h: row.cacheWrite1h,
-  per_image: row.perImage,
-  per_character: row.perCharacter,
-  per_call: row.perCall,
-  created_at: row.createdAt,
-});
+const viewOf = (row: PriceOverrideRow): PriceView => viewAs(View, row);

@@ -8,9 +8,10 @@ import {
   isProviderKind,
   type ProviderRow,
 } from "../stores/directory/provider-rows.ts";
-import { deleteProvider, editedProvider, storedProviders } from "../stores/providers.ts";
+import { deleteProvider, editedProvider, providerRows } from "../stores/providers.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/providers`: who answers calls, and with which credential they are asked. */
 export const adminProviders = (deps: AdminDeps) =>
@@ -27,11 +28,12 @@ export const adminProviders = (deps: AdminDeps) =>
       remove: { summary: "Delete a provider that no route uses" },
     },
     schemas: { name: Name, body: ProviderBody, put: ProviderPut, patch: ProviderPatch, view: ProviderView },
-    store: { ...storedProviders, remove: deleteProvider },
+    store: { ...providerRows, remove: deleteProvider },
     made: (edit, { sealer }) => editedProvider({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedProvider({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,
-    view: viewOf,
+    view: (row, { providerKeys }) =>
+      viewAs(ProviderView, { ...row, credentialSource: credentialSource(row, providerKeys) }),
   });
 
 /** Headers that carry credentials, which belong where they are encrypted, or that decide how the connection works. */
@@ -53,29 +55,11 @@ async function requireSafe(row: ProviderRow, deps: AdminDeps): Promise<void> {
   if (fault !== null) throw new GatewayError("invalid_request", `/base_url: ${fault}.`);
 }
 
-function viewOf(row: ProviderRow, deps: AdminDeps): ProviderView {
-  return {
-    name: row.name,
-    kind: row.kind,
-    base_url: row.baseUrl,
-    credential_source: credentialSource(row, deps),
-    headers: row.headers,
-    models: row.models,
-    responses: row.responses,
-    trusted_for_passthrough: row.trustedForPassthrough,
-    allow_private_network: row.allowPrivateNetwork,
-    enabled: row.enabled,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-  };
-}
-
 function credentialSource(
   { name, kind, baseUrl, credential }: ProviderRow,
-  deps: AdminDeps,
+  providerKeys: AdminDeps["providerKeys"],
 ): ProviderView["credential_source"] {
   if (credential !== null) return "stored";
-  const fromEnvironment =
-    isProviderKind(kind) && environmentCredential({ name, kind, baseUrl }, deps.providerKeys);
-  return fromEnvironment ? "environment" : "none";
+  const inEnvironment = isProviderKind(kind) && environmentCredential({ name, kind, baseUrl }, providerKeys);
+  return inEnvironment ? "environment" : "none";
 }

@@ -5,13 +5,13 @@ import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { revertedBy } from "../reports/reverts.ts";
 import {
   commitsReadAt,
-  feedbackOf,
+  githubFeedbackOn,
+  type PullRequestRevert,
   type PullRequestRow,
-  type RevertOf,
   repositoryReverts,
   sessionUse,
 } from "../stores/pull-requests.ts";
-import { type AdminDeps, read } from "./deps.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
 
 type Finding = PullRequestPage["findings"][number];
 
@@ -33,11 +33,11 @@ export const pullRequestView = (row: PullRequestRow): PullRequestView => ({
 /** All that is known of a pull request's session and reverts, and what it means. */
 export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Promise<PullRequestPage> {
   const { session } = row;
-  const cost = session === null ? null : await read(deps, (db) => sessionCost(db, session));
+  const cost = session === null ? null : await readDatabase(deps, (db) => sessionCost(db, session));
   // As reports have it: what nobody knows of a merge is unknown, and not nothing.
   const isUnknown = row.mergedAt !== null && (cost?.requests ?? 0) === 0;
-  const use = session === null ? null : await read(deps, (db) => sessionUse(db, session));
-  const shown = await read(deps, (db) => feedbackOf(db, row));
+  const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
+  const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
     ...pullRequestView(row),
     reason: MEANING[row.link],
@@ -45,7 +45,7 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
     findings: [...bodyFindings(row), ...useFindings(use)],
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
     shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),
-    commits_read_at: await read(deps, (db) => commitsReadAt(db, row)),
+    commits_read_at: await readDatabase(deps, (db) => commitsReadAt(db, row)),
     session_ids: row.sessionIds,
     session_requests: cost?.requests ?? 0,
     session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
@@ -121,11 +121,11 @@ function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null): Findin
 }
 
 /** The reverts around one pull request, of all those in its repository. */
-function revertsIn({ repositoryId, number }: PullRequestRow, all: readonly RevertOf[]) {
+function revertsIn({ repositoryId, number }: PullRequestRow, all: readonly PullRequestRevert[]) {
   const reverted = new Set(
     revertedBy(all.map((it) => ({ reverter: String(it.reverter), original: String(it.original) }))),
   );
-  const view = (it: RevertOf, other: number) => ({
+  const view = (it: PullRequestRevert, other: number) => ({
     id: `${repositoryId}-${other}`,
     number: other,
     rule: it.rule,

@@ -13,12 +13,12 @@ import {
   type PullRequestId,
   type PullRequestRow,
 } from "../stores/pull-requests.ts";
-import { type AdminDeps, awaitSettled, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery, requireKnown } from "./list.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageFrom, readListQuery, requireKnown } from "./list.ts";
 import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 
-const docs = documented("records");
+const docs = adminRoute("records");
 const EQUAL = Object.keys(PULL_REQUEST_FILTERS) as PullRequestFilter[];
 
 /** `/admin/v1/pull-requests`: pull requests that GitHub told of, and why each is joined to a session or not. */
@@ -31,8 +31,8 @@ export const adminPullRequests = (deps: AdminDeps) =>
         const { limit, after, given } = readListQuery(request, EQUAL);
         requireKnown(given, { link: LINK_STATES });
         const query = { after: after === null ? null : readCursor(after), limit: limit + 1, equal: given };
-        const rows = await read(deps, (db) => listPullRequests(db, query));
-        return page(rows, limit, { view: pullRequestView, cursor: cursorOf });
+        const rows = await readDatabase(deps, (db) => listPullRequests(db, query));
+        return pageFrom(rows, limit, { view: pullRequestView, cursor: cursorOf });
       },
       docs({
         summary: "List pull requests, newest merge first",
@@ -45,7 +45,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
       async ({ params }) => {
         const id = readId(params.id);
         await awaitSettled(deps);
-        const row = id && (await read(deps, (db) => findPullRequest(db, id)));
+        const row = id && (await readDatabase(deps, (db) => findPullRequest(db, id)));
         if (!row) throw new GatewayError("not_found");
         return pullRequestPage(deps, row);
       },

@@ -9,14 +9,14 @@ import {
 } from "#shared/admin/repositories.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
-import { asking } from "../stores/failure.ts";
-import { readAgain } from "../stores/repositories.ts";
+import { requestBackfill } from "../stores/repositories.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
 import { readJson } from "./body.ts";
-import { type AdminDeps, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
 
-const docs = documented("records");
+const docs = adminRoute("records");
 
 /** `/admin/v1/repositories`: what the GitHub App sees, since when, and how far it has read it. */
 export const adminRepositories = (deps: AdminDeps) =>
@@ -27,8 +27,8 @@ export const adminRepositories = (deps: AdminDeps) =>
       async ({ request }) => {
         const { limit, after } = readListQuery(request, []);
         const place = after === null ? 0 : readCursor(after);
-        const rows = await read(deps, (db) => readCoverage(db, { limit: limit + 1, after: place }));
-        return page(rows, limit, { view: viewOf, cursor: ({ id }) => String(id) });
+        const rows = await readDatabase(deps, (db) => readCoverage(db, { limit: limit + 1, after: place }));
+        return pageFrom(rows, limit, { view: viewOf, cursor: ({ id }) => String(id) });
       },
       docs({
         summary: "List the repositories that the GitHub App sees or saw",
@@ -42,8 +42,10 @@ export const adminRepositories = (deps: AdminDeps) =>
         const { since, repository = null } = await readJson(request, BackfillBody);
         const sinceMs = since === undefined ? null : readInstant(since);
         const from = sinceMs === null ? null : new Date(sinceMs).toISOString();
-        const repositories = await asking(() =>
-          deps.database.db.transaction((tx) => readAgain(tx, { since: from, repository }, deps.clock.now())),
+        const repositories = await withStoreErrors(() =>
+          deps.database.db.transaction((tx) =>
+            requestBackfill(tx, { since: from, repository }, deps.clock.now()),
+          ),
         );
         if (repositories === 0 && repository !== null) {
           throw new GatewayError("not_found", "The GitHub App sees no repository of this name.");

@@ -5,10 +5,9 @@ import type { Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
-import { type PriceBook, priceBook } from "../pricing/price-book.ts";
+import { priceBook } from "../pricing/price-book.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { audit } from "../stores/audit.ts";
-import { asking } from "../stores/failure.ts";
 import {
   applyPrices,
   costOfWindow,
@@ -17,7 +16,8 @@ import {
   type RecordWindow,
   type UnpricedRecord,
 } from "../stores/reprice.ts";
-import { type AdminDeps, awaitSettled, read } from "./deps.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 
 const BATCH = 500;
 
@@ -26,14 +26,13 @@ export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<Repri
   const window = windowOf(body);
   const dryRun = body.dry_run ?? false;
   await awaitSettled(deps);
-  const before = await read(deps, (db) => costOfWindow(db, window));
-  const directory = deps.directory.current();
-  const book = priceBook(directory.prices, PROVIDERS);
+  const before = await readDatabase(deps, (db) => costOfWindow(db, window));
   const at = deps.clock.now();
+  const price = pricing(deps.directory.current(), at);
   let repriced = 0;
   let cost = parseDecimal(before.costUsd);
   for await (const records of unpricedIn(deps, window)) {
-    const priced = records.flatMap((record) => newPriceOf(record, directory, book, at));
+    const priced = records.flatMap(price);
     const kept = dryRun || priced.length === 0 ? priced : await applyPrices(deps.database, priced);
     repriced += kept.length;
     cost = kept.reduce((sum, { costUsd }) => plus(sum, parseDecimal(costUsd)), cost);
@@ -54,7 +53,7 @@ export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<Repri
 async function writeDown(deps: AdminDeps, outcome: RepriceView, at: Date): Promise<void> {
   const { from, to, repriced_records, old_cost_usd, new_cost_usd } = outcome;
   const subject = `${from} to ${to}: ${repriced_records} records, ${old_cost_usd} to ${new_cost_usd} USD`;
-  await asking(() =>
+  await withStoreErrors(() =>
     deps.database.db.transaction((tx) => audit(tx, { action: "prices.repriced", subject, at })),
   );
 }
@@ -63,7 +62,7 @@ async function* unpricedIn(deps: AdminDeps, window: RecordWindow): AsyncGenerato
   let after: UnpricedRecord | undefined;
   do {
     const slice = { after: after ?? null, limit: BATCH };
-    const records: UnpricedRecord[] = await read(deps, (db) => listUnpriced(db, window, slice));
+    const records: UnpricedRecord[] = await readDatabase(deps, (db) => listUnpriced(db, window, slice));
     yield records;
     after = records.length === BATCH ? records.at(-1) : undefined;
   } while (after);
@@ -76,14 +75,17 @@ function windowOf({ from, to }: RepriceBody): RecordWindow {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
-/** Nothing where the record still has no price: no such price, no usage, or a provider that is no more. */
-function newPriceOf(record: UnpricedRecord, directory: Directory, book: PriceBook, at: Date): NewPrice[] {
-  const provider = directory.providers.get(record.provider);
-  if (!provider) return [];
-  const answered = { ...record, provider, at: new Date(record.startedAt) };
-  const { costUsd, tokenCostUsd, price } = priceAnswer(book, answered);
-  if (costUsd === null) return [];
-  const { id, startedAt } = record;
-  const later = price && priceText({ ...price, repricedAt: at.toISOString() });
-  return [{ id, startedAt, costUsd, tokenCostUsd, price: later }];
+/** Prices one record; nothing where it still has no price: no such price, no usage, or its provider was deleted. */
+function pricing(directory: Directory, at: Date): (record: UnpricedRecord) => NewPrice[] {
+  const book = priceBook(directory.prices, PROVIDERS);
+  return (record) => {
+    const provider = directory.providers.get(record.provider);
+    if (!provider) return [];
+    const { id, startedAt } = record;
+    const answered = { ...record, provider, at: new Date(startedAt) };
+    const { costUsd, tokenCostUsd, price } = priceAnswer(book, answered);
+    if (costUsd === null) return [];
+    const repriced = price && priceText({ ...price, repricedAt: at.toISOString() });
+    return [{ id, startedAt, costUsd, tokenCostUsd, price: repriced }];
+  };
 }

@@ -1,13 +1,12 @@
 import { Elysia } from "elysia";
 import { CHANNELS, STATES } from "#drizzle/schema/records.ts";
-import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
+import { pageOf } from "#shared/admin/fields.ts";
 import {
   RequestPage,
   type RequestPage as RequestPageView,
   type RequestView,
   RequestView as View,
 } from "#shared/admin/records.ts";
-import { isId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import {
@@ -19,12 +18,13 @@ import {
   type RequestQuery,
 } from "../stores/requests.ts";
 import { explainCost } from "./cost-explanation.ts";
-import { type AdminDeps, awaitSettled, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery, requireKnown } from "./list.ts";
-import { requireCursor, requireId } from "./names.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
+import { idCursor, idParameter } from "./parameters.ts";
+import { viewAs } from "./view-as.ts";
 
-const docs = documented("records");
+const docs = adminRoute("records");
 const EQUAL = Object.keys(REQUEST_FILTERS) as RequestFilter[];
 
 /** `/admin/v1/requests`: the records of calls, newest first, and why each cost what it cost. */
@@ -36,8 +36,8 @@ export const adminRequests = (deps: AdminDeps) =>
       async ({ request }) => {
         const query = readQuery(request);
         await awaitSettled(deps);
-        const rows = await read(deps, (db) => listRequests(db, { ...query, limit: query.limit + 1 }));
-        return page(rows, query.limit, { view: viewOf, cursor: (row) => row.id });
+        const rows = await readDatabase(deps, (db) => listRequests(db, { ...query, limit: query.limit + 1 }));
+        return pageFrom(rows, query.limit, { view: viewOf, cursor: (row) => row.id });
       },
       docs({
         summary: "List records, newest first",
@@ -56,9 +56,9 @@ export const adminRequests = (deps: AdminDeps) =>
     .get(
       "/:id",
       async ({ params }) => {
-        const id = requireId(params.id);
+        const id = idParameter(params.id);
         await awaitSettled(deps);
-        const row = await read(deps, (db) => findRequest(db, id));
+        const row = await readDatabase(deps, (db) => findRequest(db, id));
         if (!row) throw new GatewayError("not_found");
         return pageViewOf(row);
       },
@@ -71,13 +71,12 @@ function readQuery(request: Request): RequestQuery {
   const { key, tag = null, status, from, to, ...equal } = given;
   return {
     limit,
-    after: after && requireCursor(after),
+    after: after && idCursor(after),
     equal,
-    key: key === undefined ? null : isId(key) ? { id: key } : { name: key },
+    key: keyFilter(key),
     tag,
     status: status === undefined ? null : statusOf(status),
-    from: from === undefined ? null : instant("from", readInstant(from)),
-    to: to === undefined ? null : instant("to", readEnd(to)),
+    ...readWindow(from, to),
   };
 }
 
@@ -86,17 +85,6 @@ function statusOf(text: string): number {
   throw new GatewayError("invalid_request", "status: Expected an HTTP status such as 200.");
 }
 
-function instant(name: string, atMs: number | null): string {
-  if (atMs !== null) return new Date(atMs).toISOString();
-  throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
-}
-
-function viewOf(row: RecordRow): RequestView {
-  const { price: _, ...rest } = row;
-  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [snake(name), value])) as RequestView;
-}
-
-/** `cacheWrite5mTokens` is `cache_write_5m_tokens`, as the column is called. */
-const snake = (name: string): string => name.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+const viewOf = (row: RecordRow): RequestView => viewAs(View, row);
 
 const pageViewOf = (row: RecordRow): RequestPageView => ({ ...viewOf(row), cost: explainCost(row) });

@@ -24,10 +24,11 @@ import {
   writeSavedReport,
 } from "../stores/reports/saved-reports.ts";
 import { readJson } from "./body.ts";
-import { type AdminDeps, changed, read } from "./deps.ts";
-import { created, documented, LIST_QUERY, noContent } from "./documented.ts";
-import { page, readListQuery } from "./list.ts";
-import { requireSameName } from "./names.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { requireSameName } from "./parameters.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
 export const adminReports = (deps: AdminDeps) =>
@@ -40,7 +41,7 @@ export const adminReports = (deps: AdminDeps) =>
     .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
     .delete("/:id", ({ params }) => remove(deps, params.id), { ...DELETE });
 
-const docs = documented("reports");
+const docs = adminRoute("reports");
 const FIXED = "A built-in report cannot be changed: 403.";
 const LIST = docs({
   summary: "List reports",
@@ -64,16 +65,16 @@ async function list(deps: AdminDeps, request: Request): Promise<Page<SavedReport
   const place = CATALOGUE.findIndex(({ id }) => id === after);
   const builtIn = after === null || place >= 0 ? CATALOGUE.slice(place + 1).map(builtInView) : [];
   const slice = { after: place >= 0 ? null : after, limit: limit + 1 };
-  const saved = await read(deps, (db) => listSavedReports(db, slice));
+  const saved = await readDatabase(deps, (db) => listSavedReports(db, slice));
   const views = [...builtIn, ...saved.map(viewOf)];
-  return page(views, limit, { view: (view) => view, cursor: ({ id }) => id });
+  return pageFrom(views, limit, { view: (view) => view, cursor: ({ id }) => id });
 }
 
 async function create(deps: AdminDeps, request: Request): Promise<Response> {
   const body = await readJson(request, SavedReportBody);
   if (isBuiltIn(body.id)) throw new GatewayError("conflict");
   const row = newReport(deps, body.id, body);
-  await changed(deps, async (tx) => {
+  await saveChange(deps, async (tx) => {
     if (await findSavedReport(tx, row.id)) throw new GatewayError("conflict");
     await writeSavedReport(tx, row);
   });
@@ -83,7 +84,7 @@ async function create(deps: AdminDeps, request: Request): Promise<Response> {
 async function readOne(deps: AdminDeps, id: string): Promise<SavedReportView> {
   const entry = CATALOGUE.find((report) => report.id === id);
   if (entry) return builtInView(entry);
-  const row = await read(deps, (db) => findSavedReport(db, id));
+  const row = await readDatabase(deps, (db) => findSavedReport(db, id));
   if (!row) throw new GatewayError("not_found");
   return viewOf(row);
 }
@@ -96,7 +97,7 @@ async function put(deps: AdminDeps, id: string, request: Request): Promise<Respo
   }
   requireSameName(id, undefined, Name);
   const made = newReport(deps, id, body);
-  const { row, isNew } = await changed(deps, async (tx) => {
+  const { row, isNew } = await saveChange(deps, async (tx) => {
     const current = await findSavedReport(tx, id);
     const row = { ...made, createdAt: current?.createdAt ?? made.createdAt };
     await writeSavedReport(tx, row);
@@ -109,7 +110,7 @@ async function patch(deps: AdminDeps, id: string, request: Request): Promise<Sav
   requireSaved(id);
   const body = await readJson(request, Patch);
   const spec = body.spec && usable(deps, body.spec);
-  const row = await changed(deps, async (tx) => {
+  const row = await saveChange(deps, async (tx) => {
     const current = await findSavedReport(tx, id);
     if (!current) throw new GatewayError("not_found");
     const patched = { ...current, ...body, ...(spec && { spec }), updatedAt: deps.clock.now().toISOString() };
@@ -121,7 +122,7 @@ async function patch(deps: AdminDeps, id: string, request: Request): Promise<Sav
 
 async function remove(deps: AdminDeps, id: string): Promise<Response> {
   requireSaved(id);
-  await changed(deps, async (tx) => {
+  await saveChange(deps, async (tx) => {
     if (!(await deleteSavedReport(tx, id, deps.clock.now()))) throw new GatewayError("not_found");
   });
   return noContent();
@@ -146,15 +147,7 @@ function newReport(deps: AdminDeps, id: string, { title, description = "", spec 
   return { ...row, createdAt: now, updatedAt: now };
 }
 
-const viewOf = ({ id, title, description, spec, createdAt, updatedAt }: SavedReportRow): SavedReportView => ({
-  id,
-  title,
-  description,
-  spec,
-  built_in: false,
-  created_at: createdAt,
-  updated_at: updatedAt,
-});
+const viewOf = (row: SavedReportRow): SavedReportView => viewAs(View, { ...row, builtIn: false });
 
 /** A built-in report as it is asked for without a query. */
 const builtInView = ({ id, title, description, spec }: CatalogueEntry): SavedReportView => ({

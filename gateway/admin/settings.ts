@@ -4,10 +4,10 @@ import { Settings } from "#shared/settings.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { patchSettings, readSettings } from "../stores/settings.ts";
 import { readJson } from "./body.ts";
-import { type AdminDeps, changed, read } from "./deps.ts";
-import { documented } from "./documented.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute } from "./documented.ts";
 
-const docs = documented("settings");
+const docs = adminRoute("settings");
 const SettingsPatch = Type.Partial(Settings);
 
 /** `/admin/v1/settings`: what holds for the whole organisation. */
@@ -16,14 +16,14 @@ export const adminSettings = (deps: AdminDeps) =>
     .use(adminKey(deps.isAdmin))
     .get(
       "",
-      () => read(deps, readSettings),
+      () => readDatabase(deps, readSettings),
       docs({ summary: "Read the settings", answers: { 200: Settings } }),
     )
     .patch(
       "",
       async ({ request }) => {
         const patch = await readJson(request, SettingsPatch);
-        return changed(deps, (tx) => patchSettings(tx, patch, deps.clock.now()));
+        return saveChange(deps, (tx) => patchSettings(tx, patch, deps.clock.now()));
       },
       docs({ summary: "Change settings", body: SettingsPatch, answers: { 200: Settings } }),
     );

@@ -1,9 +1,7 @@
 import { Elysia } from "elysia";
 import { TOOL_CHANNELS, TOOL_STATUSES } from "#drizzle/schema/tools.ts";
-import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
+import { pageOf } from "#shared/admin/fields.ts";
 import { ToolCallView } from "#shared/admin/tool-calls.ts";
-import { isId } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import {
   listToolCalls,
@@ -11,12 +9,12 @@ import {
   type ToolCallFilter,
   type ToolCallQuery,
 } from "../stores/tools/tool-call-list.ts";
-import { type AdminDeps, awaitSettled, read } from "./deps.ts";
-import { documented, LIST_QUERY } from "./documented.ts";
-import { page, readListQuery, requireKnown } from "./list.ts";
-import { requireCursor } from "./names.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
+import { idCursor } from "./parameters.ts";
 
-const docs = documented("records");
+const docs = adminRoute("records");
 const EQUAL = Object.keys(TOOL_CALL_FILTERS) as ToolCallFilter[];
 
 /** `/admin/v1/tool-calls`: what hooks and the tool gateway saw of calls of tools, newest first. */
@@ -26,8 +24,8 @@ export const adminToolCalls = (deps: AdminDeps) =>
     async ({ request }) => {
       const query = readQuery(request);
       await awaitSettled(deps);
-      const rows = await read(deps, (db) => listToolCalls(db, { ...query, limit: query.limit + 1 }));
-      return page(rows, query.limit, { view: (row): ToolCallView => row, cursor: (row) => row.id });
+      const rows = await readDatabase(deps, (db) => listToolCalls(db, { ...query, limit: query.limit + 1 }));
+      return pageFrom(rows, query.limit, { view: (row): ToolCallView => row, cursor: (row) => row.id });
     },
     docs({
       summary: "List calls of tools, newest first",
@@ -49,15 +47,9 @@ function readQuery(request: Request): ToolCallQuery {
   const { key, from, to, ...equal } = given;
   return {
     limit,
-    after: after && requireCursor(after),
+    after: after && idCursor(after),
     equal,
-    key: key === undefined ? null : isId(key) ? { id: key } : { name: key },
-    from: from === undefined ? null : instant("from", readInstant(from)),
-    to: to === undefined ? null : instant("to", readEnd(to)),
+    key: keyFilter(key),
+    ...readWindow(from, to),
   };
-}
-
-function instant(name: string, atMs: number | null): string {
-  if (atMs !== null) return new Date(atMs).toISOString();
-  throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
 }

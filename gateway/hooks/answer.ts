@@ -1,10 +1,7 @@
 import type { HookPolicy } from "../directory.ts";
 import type { HookEvent } from "./event.ts";
 
-/**
- * What an agent is told that sent an event of its own. Without a policy that denies the call it is nothing: `allow`
- * would skip the person's own say.
- */
+/** The answer to a native event. Without a denial it is empty: `allow` would skip the user's own permission prompt. */
 export function nativeAnswer(event: string, policy: HookPolicy | null): object {
   if (!policy) return {};
   if (event === "PermissionRequest") {
@@ -21,7 +18,7 @@ export function nativeAnswer(event: string, policy: HookPolicy | null): object {
   };
 }
 
-/** What the sender of the generic form is told: the calls that are denied, where there are any. */
+/** The answer to generic events: the denied calls. */
 export function genericAnswer(
   events: readonly HookEvent[],
   policies: readonly (HookPolicy | null)[],

@@ -2,28 +2,25 @@ import type { ToolStatus } from "#drizzle/schema/tools.ts";
 import type { SessionId } from "#shared/labels.ts";
 import type { ToolName } from "./tool-name.ts";
 
-/**
- * What a hook tells, without arguments, results and texts. `before` is asked before the tool runs, so that a policy
- * can still deny it; `answer` says in which words.
- */
+/** A hook event without arguments, results and texts. With `before`, the tool has not run, and a policy can deny it. */
 export type HookEvent =
   | {
       kind: "call";
       /** The agent's own id of the call; null where it gave none. */
       id: string | null;
-      /** Of the agent's turn, by which a question for permission without an id finds its call; null elsewhere. */
+      /** The agent's turn, by which a permission request without an id finds its call; null elsewhere. */
       turn: string | null;
       name: ToolName;
-      /** As the agent wrote it. */
+      /** As the agent sent it. */
       rawName: string;
       session: SessionId | null;
       client: string | null;
       /** Null: only a denial is worth a row. */
       status: ToolStatus | null;
       before: boolean;
-      /** Whether `status` stands against the agent's word that the call ended well. */
+      /** Whether `status` wins over a later report that the call succeeded. */
       failure: boolean;
-      /** RFC 3339, when it was seen to be so. */
+      /** RFC 3339. */
       at: string;
       durationMs: number | null;
     }

@@ -1,4 +1,4 @@
-/** The hooks that tell of tool calls. None of them carries a prompt; arguments and results are dropped on arrival. */
+/** The hooks that report tool calls. None carries a prompt; arguments and results are dropped on arrival. */
 const EVENTS = [
   "PreToolUse",
   "PostToolUse",
@@ -14,7 +14,7 @@ const TIMEOUT_SECONDS = 5;
 /** The environment variable that agents' machines hold the client key in. */
 export const KEY_VARIABLE = "TALLYGATE_KEY";
 
-/** What `tallygate run` tells an agent its session in; empty outside of it, and the agent's own session counts. */
+/** The variable in which `tallygate run` passes the session to an agent; without it, the agent's own session counts. */
 export const SESSION_VARIABLE = "GATEWAY_SESSION_ID";
 
 const VARIABLES = [KEY_VARIABLE, SESSION_VARIABLE];

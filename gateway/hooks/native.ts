@@ -7,10 +7,10 @@ import { readExternalId } from "../stores/tools/tool-calls.ts";
 import { type HookEvent, readDuration } from "./event.ts";
 import { readToolName } from "./tool-name.ts";
 
-/** What a kind of hook says of its call; null: nothing new, but a policy is asked. */
+/** The status that a kind of hook reports; null: none, but policies apply. */
 type Meaning = { status: ToolStatus | null; before?: true; failure?: true; client?: string };
 
-/** The hooks that tell of a call: Claude Code's names, which Codex has too, and Gemini CLI's. All others leave no trace. */
+/** The hooks that report a call, by the names of Claude Code, which Codex shares, and Gemini CLI. Others are ignored. */
 const EVENTS: Readonly<Record<string, Meaning>> = {
   PreToolUse: { status: "pending", before: true },
   PermissionRequest: { status: null, before: true },
@@ -21,16 +21,13 @@ const EVENTS: Readonly<Record<string, Meaning>> = {
   AfterTool: { status: "ok", client: "gemini-cli" },
 };
 
-/** The name of a native payload's event; null for what is no such payload. */
+/** The event name of a native payload; null for any other body. */
 export function eventName(body: JsonBody): string | null {
   const name = memberValue(body, "hook_event_name");
   return typeof name === "string" ? name : null;
 }
 
-/**
- * What a native payload tells; null where nothing of it is kept. Only the members that are named here are read:
- * prompts, arguments and results stay bytes that nobody parses.
- */
+/** Reads a native payload; null if nothing of it is kept. Prompts, arguments and results are never parsed. */
 export function nativeEvent(
   body: JsonBody,
   { at, isRegistered }: { at: string; isRegistered: (server: string) => boolean },
@@ -57,7 +54,7 @@ export function nativeEvent(
   };
 }
 
-/** A failure that the person caused says nothing of the tool; Gemini CLI tells of a failure only in the result. */
+/** An interrupt by the user is not a failure of the tool; Gemini CLI reports failures only in the result. */
 function statusOf(body: JsonBody, event: string, { status }: Meaning): ToolStatus | null {
   if (status === "failed" && memberValue(body, "is_interrupt") === true) return "unknown";
   return event === "AfterTool" && resultHasError(body) ? "failed" : status;

@@ -5,8 +5,8 @@ import type { ToolName } from "./tool-name.ts";
 export type AskedCall = { client: string; name: ToolName; rawName: string };
 
 /**
- * The first policy, by name, that denies a call. `tool` is held against the tool's own name and against the one that
- * the agent wrote (`mcp__server__tool`); `server`, where given, against its server, which a built-in tool has not.
+ * The first policy, by name, that denies a call. `tool` matches the tool's own name or the agent's name for it
+ * (`mcp__server__tool`); a policy with `server` never matches a built-in tool.
  */
 export const denying = (policies: readonly HookPolicy[], call: AskedCall): HookPolicy | null =>
   policies.find(

@@ -6,14 +6,14 @@ import { requireJsonLimits } from "../http/json-limits.ts";
 import { readLabels } from "../http/labels.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import type { Recorder } from "../recorder/recorder.ts";
-import { originOf } from "../stores/tools/tool-calls.ts";
+import { callOrigin } from "../stores/tools/tool-calls.ts";
 import { genericAnswer, nativeAnswer } from "./answer.ts";
 import type { CallEvent, HookEvent } from "./event.ts";
 import { genericEvents } from "./generic.ts";
 import { eventName, nativeEvent } from "./native.ts";
+import { clientOf, type HookSender, hookObservation, sessionOf } from "./observation.ts";
 import { denying } from "./policy.ts";
-import { clientOf, sessionOf, sightingOf, type Teller } from "./sighting.ts";
-import { rememberedTurns } from "./turns.ts";
+import { recentCalls } from "./recent-calls.ts";
 
 export type HookDeps = {
   directory: { current(): Pick<Directory, "hookPolicies" | "toolServers"> };
@@ -25,16 +25,16 @@ export type HookDeps = {
 const GENERIC_VALUES_MAX = 50_000;
 
 /**
- * Takes what an agent's hook sent, and gives what the agent is answered. When it resolves, what was told is on the
- * disk, whether Postgres is there or not: agents do not send again.
+ * Handles an agent's hook events and returns the answer. When it resolves, the events are on disk, with or without
+ * Postgres: agents do not retry.
  * @throws GatewayError invalid_request, too_large; cannot_record while the disk takes nothing.
  */
 export function hookReceiver(deps: HookDeps) {
-  const turns = rememberedTurns();
+  const turns = recentCalls();
 
-  /** The call that a question for permission is about, which does not name it; any other event without an id stays so. */
-  function identified({ key }: Teller, event: CallEvent): CallEvent {
-    const turn = [originOf(key), event.session, event.turn, event.rawName];
+  /** Permission requests do not name their call: finds its id by the turn. */
+  function identified({ key }: HookSender, event: CallEvent): CallEvent {
+    const turn = [callOrigin(key), event.session, event.turn, event.rawName];
     if (event.id !== null) {
       if (event.status === "pending") turns.remember(turn, event.id);
       return event;
@@ -42,25 +42,25 @@ export function hookReceiver(deps: HookDeps) {
     return { ...event, id: event.status === null ? turns.recall(turn) : null };
   }
 
-  async function record(teller: Teller, event: HookEvent, policy: HookPolicy | null): Promise<void> {
+  async function record(sender: HookSender, event: HookEvent, policy: HookPolicy | null): Promise<void> {
     if (event.kind === "session_end") {
-      const session = sessionOf(teller, event.session);
+      const session = sessionOf(sender, event.session);
       if (session === null) return;
-      const end = { orgId: DEFAULT_ORG, origin: originOf(teller.key), session, endedAt: event.at };
+      const end = { orgId: DEFAULT_ORG, origin: callOrigin(sender.key), session, endedAt: event.at };
       return deps.recorder.endSession(end);
     }
-    const call = identified(teller, event);
+    const call = identified(sender, event);
     const status = policy ? "denied" : call.status;
-    // A call without an id that is only beginning could not be found again when it ends.
+    // A pending call without an id could never be matched with its end.
     if (status === null || (status === "pending" && call.id === null)) return;
     await deps.recorder.settleTool(
-      sightingOf(teller, { ...call, status, failure: call.failure || policy !== null }),
+      hookObservation(sender, { ...call, status, failure: call.failure || policy !== null }),
     );
   }
 
   return async (key: ClientKey, headers: Headers, bytes: Uint8Array): Promise<object> => {
     const { hookPolicies, toolServers } = deps.directory.current();
-    const teller: Teller = { key, headers, labels: readLabels(headers, null) };
+    const sender: HookSender = { key, headers, labels: readLabels(headers, null) };
 
     // Read: one event of an agent's own, or a list in the generic form
     const { native, events } = readEvents(bytes, deps.clock.now(), (server) => toolServers.has(server));
@@ -68,14 +68,14 @@ export function hookReceiver(deps: HookDeps) {
     // Judge: only what has not happened yet can be denied
     const policies = events.map((event) =>
       event.kind === "call" && event.before
-        ? denying(hookPolicies, { ...event, client: clientOf(teller, event) })
+        ? denying(hookPolicies, { ...event, client: clientOf(sender, event) })
         : null,
     );
 
-    // Record, then answer. A denial holds also while the disk takes nothing: the spool keeps a reserve for it.
+    // Record, then answer. Denials also work with a full disk: the spool keeps a reserve for them.
     const denies = policies.some((policy) => policy !== null);
     if (!denies && !deps.recorder.accepting()) throw new GatewayError("cannot_record");
-    await Promise.all(events.map((event, index) => record(teller, event, policies[index] ?? null)));
+    await Promise.all(events.map((event, index) => record(sender, event, policies[index] ?? null)));
     return native === null ? genericAnswer(events, policies) : nativeAnswer(native, policies[0] ?? null);
   };
 }

@@ -14,8 +14,8 @@ const OF_A_SERVER = /^mcp__(.+?)__(.+)$/s;
 const THROUGH_THE_GATEWAY = /^([a-z0-9-]{1,24})__(.+)$/s;
 
 /**
- * What an agent means by a tool's name. One that reaches a registered server through the tool gateway is that server's,
- * as the tool gateway itself records it. `serverName`, where the agent tells it, is right where the name is ambiguous.
+ * The tool and server behind an agent's tool name. A tool called through the tool gateway gets its registered server, as
+ * the gateway records it. `serverName`, if the agent sends it, settles ambiguous names.
  */
 export function readToolName(
   name: unknown,

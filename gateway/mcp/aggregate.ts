@@ -3,25 +3,35 @@ import { type CallToolResult, createMcpHandler, ProtocolError, Server } from "@m
 import { VERSION } from "#shared/version.ts";
 import type { Directory, ToolServer } from "../directory.ts";
 import { callTool } from "./call-tool.ts";
-import { type Hop, type HopDeps, hop, sentParams, toldError } from "./hop.ts";
-import { RPC, type RpcMessage } from "./json-rpc.ts";
-import type { Lists } from "./lists.ts";
-import { JOINED, ownNames } from "./naming.ts";
 import {
-  type Offer,
   offeredPrompts,
   offeredResources,
   offeredTemplates,
   offeredTools,
-  pageOf,
+  pageAt,
   serversFor,
-} from "./offer.ts";
+  type ToolCatalog,
+} from "./catalog.ts";
+import { RPC, type RpcMessage } from "./json-rpc.ts";
+import type { Lists } from "./lists.ts";
+import { JOINED, ownNames } from "./naming.ts";
 import { mayUseAll } from "./permission.ts";
-import type { Running } from "./running.ts";
-import type { TallyDeps, ToolCaller } from "./tally.ts";
+import type { RunningToolCalls } from "./running-tool-calls.ts";
+import {
+  forwardedParams,
+  requestServer,
+  type ServerRequest,
+  type ServerRequestDeps,
+  toProtocolError,
+} from "./server-request.ts";
+import type { ToolCallDeps, ToolCaller } from "./tool-call-record.ts";
 
-export type AggregateDeps = TallyDeps &
-  HopDeps & { directory: { current(): Pick<Directory, "toolServers"> }; lists: Lists; running: Running };
+export type AggregateDeps = ToolCallDeps &
+  ServerRequestDeps & {
+    directory: { current(): Pick<Directory, "toolServers"> };
+    lists: Lists;
+    running: RunningToolCalls;
+  };
 
 export type AggregateCall = ToolCaller & {
   request: Request;
@@ -52,7 +62,7 @@ export async function aggregate(deps: AggregateDeps, call: AggregateCall): Promi
 }
 
 function serverFor(deps: AggregateDeps, call: AggregateCall): Server {
-  const offer: Offer = {
+  const offer: ToolCatalog = {
     lists: deps.lists,
     servers: call.only ? [call.only] : serversFor(deps.directory.current().toolServers, call.key),
     key: call.key,
@@ -70,7 +80,7 @@ function serverFor(deps: AggregateDeps, call: AggregateCall): Server {
   return server;
 }
 
-function serveLists(server: Server, offer: Offer): void {
+function serveLists(server: Server, offer: ToolCatalog): void {
   server.setRequestHandler("tools/list", async ({ params }) => {
     const { items, next } = paged(await offeredTools(offer), params?.cursor);
     return { tools: items, ...next };
@@ -90,14 +100,14 @@ function serveLists(server: Server, offer: Offer): void {
 }
 
 function paged<T>(items: readonly T[], cursor: string | undefined) {
-  const page = pageOf(items, cursor);
+  const page = pageAt(items, cursor);
   if (!page) throw new ProtocolError(RPC.invalidParams, "The cursor is none that a page gave.");
   return page;
 }
 
-type Serving = { call: AggregateCall; offer: Offer };
+type Serving = { call: AggregateCall; offer: ToolCatalog };
 
-const hopOf = (call: AggregateCall, ctx: ServerContext): Omit<Hop, "server"> => ({
+const hopOf = (call: AggregateCall, ctx: ServerContext): Omit<ServerRequest, "server"> => ({
   caller: call,
   ctx,
   signals: [call.request.signal],
@@ -107,15 +117,15 @@ function servePrompts(server: Server, deps: AggregateDeps, { call, offer }: Serv
   server.setRequestHandler("prompts/get", async ({ params }, ctx) => {
     const { to, name } = promptOf(offer, params.name);
     const it = { ...hopOf(call, ctx), server: to };
-    return await hop(deps, it, ({ client, options }) =>
-      client.getPrompt(sentParams(it, client, { ...params, name }), options),
+    return await requestServer(deps, it, ({ client, options }) =>
+      client.getPrompt(forwardedParams(it, client, { ...params, name }), options),
     ).catch(told(deps, it));
   });
   server.setRequestHandler("completion/complete", async ({ params }, ctx) => {
     const { to, ref } = referenceOf(offer, params.ref);
     const it = { ...hopOf(call, ctx), server: to };
-    return await hop(deps, it, ({ client, options }) =>
-      client.complete(sentParams(it, client, { ...params, ref }), options),
+    return await requestServer(deps, it, ({ client, options }) =>
+      client.complete(forwardedParams(it, client, { ...params, ref }), options),
     ).catch(told(deps, it));
   });
 }
@@ -124,8 +134,11 @@ function serveResources(server: Server, deps: AggregateDeps, { call, offer }: Se
   server.setRequestHandler("resources/read", async ({ params }, ctx) => {
     const { to, uri } = resourceOf(offer, params.uri);
     const it = { ...hopOf(call, ctx), server: to };
-    const read = await hop(deps, it, ({ client, options }) =>
-      client.readResource(sentParams(it, client, { ...params, uri }), { ...options, cacheMode: "bypass" }),
+    const read = await requestServer(deps, it, ({ client, options }) =>
+      client.readResource(forwardedParams(it, client, { ...params, uri }), {
+        ...options,
+        cacheMode: "bypass",
+      }),
     ).catch(told(deps, it));
     // An answer that asks for input has no contents.
     if (!Array.isArray(read.contents)) return read;
@@ -137,23 +150,23 @@ function serveResources(server: Server, deps: AggregateDeps, { call, offer }: Se
 }
 
 const told =
-  (deps: HopDeps, it: Hop) =>
+  (deps: ServerRequestDeps, it: ServerRequest) =>
   (error: unknown): never => {
-    throw toldError(deps, it, error);
+    throw toProtocolError(deps, it, error);
   };
 
 /** Prompts and resources belong to those who may use all of their server. */
-const wholeServer = ({ servers, key }: Offer, name: string | undefined): ToolServer | null =>
+const wholeServer = ({ servers, key }: ToolCatalog, name: string | undefined): ToolServer | null =>
   servers.find((it) => it.name === name && mayUseAll(key, it)) ?? null;
 
-function promptOf(offer: Offer, told: string): { to: ToolServer; name: string } {
+function promptOf(offer: ToolCatalog, told: string): { to: ToolServer; name: string } {
   const split = offer.naming.splitName(told);
   const to = wholeServer(offer, split?.server);
   if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such prompt.");
   return { to, name: split.own };
 }
 
-function resourceOf(offer: Offer, told: string): { to: ToolServer; uri: string } {
+function resourceOf(offer: ToolCatalog, told: string): { to: ToolServer; uri: string } {
   const split = offer.naming.splitUri(told);
   const to = wholeServer(offer, split?.server);
   if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such resource.");
@@ -162,7 +175,7 @@ function resourceOf(offer: Offer, told: string): { to: ToolServer; uri: string }
 
 type Reference = { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
 
-function referenceOf(offer: Offer, ref: Reference): { to: ToolServer; ref: Reference } {
+function referenceOf(offer: ToolCatalog, ref: Reference): { to: ToolServer; ref: Reference } {
   if (ref.type === "ref/prompt") {
     const { to, name } = promptOf(offer, ref.name);
     return { to, ref: { ...ref, name } };

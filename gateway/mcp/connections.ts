@@ -18,12 +18,12 @@ import { type ToolServerFetch, ToolServerRefusal } from "../upstream/tool-server
 const CONNECTIONS_MAX = 256;
 const IDLE_MS = 300_000;
 const CONNECT_MS = 10_000;
-const SPOKEN_MS = 600_000;
+const ERA_CACHED_MS = 600_000;
 const CLOSE_MS = 2_000;
 const MODERN = "2026-07-28";
 const SELF = { name: "tallygate", version: VERSION };
 
-/** Whose connection it is: what a server keeps in a session is for one key's session only. */
+/** A connection serves one key's session: servers keep state in sessions. */
 type ConnectionOf = { server: ToolServer; keyId: string; session: string | null };
 
 type Connection = { client: Client; transport: StreamableHTTPClientTransport };
@@ -31,12 +31,11 @@ type Entry = { opened: Promise<Connection>; usedMs: number; users: number };
 
 export type Connections = {
   /**
-   * Does `work` on a connection to the server, which has found out which revision the server speaks. One whose session
-   * has ended is opened anew, once. Rejects as `work` does, with `NotConnected` before anything was asked, and with
-   * `ToolServerRefusal` where the server refuses us.
+   * Runs `work` on a connection to the server, and reconnects once if its session has ended. Rejects as `work` does, with
+   * `NotConnected` if nothing was sent, and with `ToolServerRefusal` if the server refuses the gateway.
    */
   use<T>(of: ConnectionOf, work: (client: Client) => Promise<T>): Promise<T>;
-  /** Whether the server speaks revisions of this era; found out by trying, and believed for ten minutes. */
+  /** Whether the server supports revisions of this era; tried, then cached for ten minutes. */
   speaks(server: ToolServer, era: Era): Promise<boolean>;
   close(): Promise<void>;
 };
@@ -56,7 +55,7 @@ export function openConnections(ask: ToolServerFetch, clock: Clock): Connections
     if (entries.get(key) === entry) entries.delete(key);
     void entry.opened.then(ended, () => undefined);
   };
-  const makeRoom = () => {
+  const evictIdle = () => {
     const now = clock.monotonicMs();
     // In the order of last use: the first are the longest unused.
     for (const [key, entry] of entries) {
@@ -68,7 +67,7 @@ export function openConnections(ask: ToolServerFetch, clock: Clock): Connections
   const entryOf = (key: string, server: ToolServer): Entry => {
     const known = entries.get(key);
     if (known) entries.delete(key);
-    else makeRoom();
+    else evictIdle();
     const entry = known ?? { opened: connected(ask, server), usedMs: 0, users: 0 };
     entries.set(key, entry);
     entry.usedMs = clock.monotonicMs();
@@ -94,7 +93,7 @@ export function openConnections(ask: ToolServerFetch, clock: Clock): Connections
   }
 
   return {
-    speaks: eraTrials(ask, clock),
+    speaks: eraSupport(ask, clock),
     async use(of, work) {
       try {
         return await once(of, work);
@@ -135,25 +134,25 @@ function keyOf({ server, keyId, session }: ConnectionOf): string {
   return JSON.stringify([server.name, digest, keyId, session]);
 }
 
-function eraTrials(ask: ToolServerFetch, clock: Clock): Connections["speaks"] {
+function eraSupport(ask: ToolServerFetch, clock: Clock): Connections["speaks"] {
   const tried = new Map<string, { speaks: Promise<boolean>; untilMs: number }>();
   return (server, era) => {
     const name = JSON.stringify([keyOf({ server, keyId: "", session: null }), era]);
     const known = tried.get(name);
     if (known && known.untilMs > clock.monotonicMs()) return known.speaks;
-    const speaks = isSpoken(ask, server, era).catch(() => {
+    const speaks = supportsEra(ask, server, era).catch(() => {
       tried.delete(name);
       // It tells the client itself what is wrong with it.
       return true;
     });
     if (tried.size >= CONNECTIONS_MAX) tried.clear();
-    tried.set(name, { speaks, untilMs: clock.monotonicMs() + SPOKEN_MS });
+    tried.set(name, { speaks, untilMs: clock.monotonicMs() + ERA_CACHED_MS });
     return speaks;
   };
 }
 
 /** Rejects where the server gives no answer that tells. */
-async function isSpoken(ask: ToolServerFetch, server: ToolServer, era: Era): Promise<boolean> {
+async function supportsEra(ask: ToolServerFetch, server: ToolServer, era: Era): Promise<boolean> {
   try {
     await ended(await connected(ask, server, era === "legacy" ? "legacy" : { pin: MODERN }));
     return true;

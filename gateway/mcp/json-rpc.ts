@@ -1,4 +1,5 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
+import { isRecord } from "#shared/json.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 
@@ -82,11 +83,8 @@ const isId = (value: unknown): value is RpcMessage["id"] =>
 const isMethod = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === "string";
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The error answer for anything thrown, in JSON-RPC's form; nothing of what went wrong inside is told. */
-export function errorAnswer(error: unknown, id: RpcMessage["id"], requestId: string): Response {
+export function rpcErrorResponse(error: unknown, id: RpcMessage["id"], requestId: string): Response {
   const { status, code, message, type, headers } = toldOf(error);
   const body = { jsonrpc: "2.0", id: id ?? null, error: { code, message, data: { type } } };
   return Response.json(body, { status, headers: { ...headers, "x-request-id": requestId } });

@@ -5,29 +5,29 @@ import type { ToolServer } from "../directory.ts";
 import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import type { Connections } from "./connections.ts";
 
-/** How long a list is believed, and how long a server may take for it. */
-const BELIEVED_MS = 30_000;
+/** Cache time of a list, and timeout for reading it. */
+const CACHED_MS = 30_000;
 const LIST_MS = 10_000;
-/** After a failure the server is not asked again for as long: one that is dead must not slow every list. */
+/** Pause after a failure, so that a server that is down does not slow down every list. */
 const FAILED_MS = 5_000;
-/** What a server may list, in items and in characters of JSON; of one that lists more nothing is shown. */
+/** Bounds of a list, in items and in characters of JSON; a longer list is not shown at all. */
 const ITEMS_MAX = 2000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 
-export type Listed = {
+export type ServerItems = {
   tools: Tool;
   prompts: Prompt;
   resources: Resource;
   resourceTemplates: ResourceTemplateType;
 };
-export type ListKind = keyof Listed;
+export type ListKind = keyof ServerItems;
 
 export type Lists = {
-  /** What the server lists; empty, and said in the log, where it does not answer. */
-  of<Kind extends ListKind>(server: ToolServer, kind: Kind): Promise<readonly Listed[Kind][]>;
+  /** The server's list; empty, with a log line, if the server fails. */
+  of<Kind extends ListKind>(server: ToolServer, kind: Kind): Promise<readonly ServerItems[Kind][]>;
 };
 
-const READ: { [Kind in ListKind]: (client: Client) => Promise<readonly Listed[Kind][]> } = {
+const READ: { [Kind in ListKind]: (client: Client) => Promise<readonly ServerItems[Kind][]> } = {
   tools: async (client) => (await client.listTools(undefined, options())).tools,
   prompts: async (client) => (await client.listPrompts(undefined, options())).prompts,
   resources: async (client) => (await client.listResources(undefined, options())).resources,
@@ -39,7 +39,7 @@ const options = () => ({ timeout: LIST_MS, cacheMode: "bypass" as const });
 
 type Held = { server: ToolServer; untilMs: number; items: Promise<readonly unknown[]> };
 
-/** Servers' lists, whole, remembered for half a minute: agents ask for them at every start. The same for every key. */
+/** Caches servers' whole lists for half a minute, the same for every key: agents read them at every start. */
 export function openLists(connections: Connections, clock: Clock, log: Log): Lists {
   const held = new Map<string, Held>();
 
@@ -65,10 +65,10 @@ export function openLists(connections: Connections, clock: Clock, log: Log): Lis
       const name = `${server.name}/${kind}`;
       const known = held.get(name);
       if (known && known.server === server && known.untilMs > clock.monotonicMs()) {
-        return (await known.items) as readonly Listed[typeof kind][];
+        return (await known.items) as readonly ServerItems[typeof kind][];
       }
       const items = Promise.resolve().then(() => read(server, kind, name));
-      held.set(name, { server, untilMs: clock.monotonicMs() + BELIEVED_MS, items });
+      held.set(name, { server, untilMs: clock.monotonicMs() + CACHED_MS, items });
       return await items;
     },
   };

@@ -1,10 +1,10 @@
 import type { ToolStatus } from "#drizzle/schema/tools.ts";
+import { isRecord } from "#shared/json.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { ToolServerRefusal } from "../upstream/tool-server.ts";
-import { isRecord } from "./json-rpc.ts";
 
-/** What became of a call of a tool, as far as it is recorded. */
+/** The recorded outcome of a tool call. */
 export type Outcome = {
   status: ToolStatus;
   /** A code of the protocol's, `http_` and a status, or `unreachable`; null where there is none. */
@@ -13,13 +13,13 @@ export type Outcome = {
   worked: boolean;
 };
 
-/** Sent, and no answer seen: timed out, broken off, or the client left. */
+/** Sent without an answer: a timeout, a broken connection, or the client disconnected. */
 export const NO_ANSWER: Outcome = { status: "unknown", errorCode: null, worked: true };
 export const denied = (errorCode: string | null): Outcome => ({ status: "denied", errorCode, worked: false });
 /** The server was never reached, or refused before it read the message. */
 export const notTaken = (errorCode: string): Outcome => ({ status: "failed", errorCode, worked: false });
 
-/** What a failure to ask a server tells, once the call was on its way. */
+/** The outcome of a failed request to a server. */
 export function outcomeOfFailure(error: unknown): Outcome {
   if (error instanceof ToolServerRefusal) return notTaken(`http_${error.status}`);
   const neverReached = error instanceof GatewayError && error.type === "upstream_unreachable";

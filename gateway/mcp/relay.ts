@@ -1,24 +1,25 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { isRecord } from "#shared/json.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import type { Belonging, Sealer } from "../stores/seal.ts";
+import type { SealContext, Sealer } from "../stores/seal.ts";
 import type { ToolServerFetch } from "../upstream/tool-server.ts";
-import { isRecord, RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
+import { RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
 import { NO_ANSWER, notTaken, outcomeOf, outcomeOfFailure } from "./outcome.ts";
 import { mayCall, mayHideTools, mayUseAll } from "./permission.ts";
 import { answerHeaders, serverHeaders } from "./relay-headers.ts";
 import {
   externalIdOf,
-  openTally,
+  type OpenToolCall,
+  openToolCall,
   recordDenied,
-  type Tally,
-  type TallyDeps,
   type ToolCall,
+  type ToolCallDeps,
   type ToolCaller,
-} from "./tally.ts";
+} from "./tool-call-record.ts";
 import { isEventStream, responseIn, responseOf, watched } from "./watch-answer.ts";
 
-export type RelayDeps = TallyDeps & {
+export type RelayDeps = ToolCallDeps & {
   askToolServer: ToolServerFetch;
   /** Seals sessions' ids of servers, so that no other key and no other server gets them. */
   sealer: Sealer;
@@ -35,13 +36,12 @@ export type RelayCall = ToolCaller & {
 };
 
 /**
- * `/mcp/{server}`: one request of a client, handed to the server byte for byte, and its answer back. Sessions,
- * notifications, questions to the client and every revision of the protocol are between the two; what the gateway adds is who may
- * call what, with whose credential, and the record of each call. Read it top to bottom.
+ * `/mcp/{server}`: forwards one client request to the server byte for byte, and the answer back. Client and server share
+ * sessions, notifications and the protocol's revision; the gateway adds permission, the credential and the record of each call.
  */
 export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const { server, posted, key } = call;
-  const headers = headersFor(deps, call);
+  const headers = headersToServer(deps, call);
 
   // Permission: a tool that the key may not call answers like one that does not exist
   const toolCall = posted && toolCallOf(call, posted.message);
@@ -52,16 +52,16 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
   if (posted && !mayUseAll(key, server)) requireToolMethod(posted.message);
 
   // Limits and record: from here on a call settles exactly once
-  const tally = toolCall && (await openTally(deps, toolCall));
-  const answer = await asked(deps, call, { headers, tally });
-  const told = toldHeaders(deps, call, answer);
+  const open = toolCall && (await openToolCall(deps, toolCall));
+  const answer = await sendToServer(deps, call, { headers, open });
+  const headersToClient = clientHeaders(deps, call, answer);
 
   // Answer
   if (posted?.message.method === "tools/list" && answer.ok && mayHideTools(key, server)) {
-    return await listed(call, posted.message, { answer, headers: told });
+    return await listed(call, posted.message, { answer, headers: headersToClient });
   }
-  if (!tally || !posted) return new Response(answer.body, { status: answer.status, headers: told });
-  return await tallied(tally, posted.message, { answer, headers: told });
+  if (!open || !posted) return new Response(answer.body, { status: answer.status, headers: headersToClient });
+  return await recordedAnswer(open, posted.message, { answer, headers: headersToClient });
 }
 
 const unknownTool = (name: string): RpcError =>
@@ -98,14 +98,14 @@ function requireToolMethod({ method }: RpcMessage): void {
 
 const SESSION = "mcp-session-id";
 
-const belongingOf = ({ server, key }: RelayCall): Belonging => ({
+const belongingOf = ({ server, key }: RelayCall): SealContext => ({
   orgId: DEFAULT_ORG,
   toolServer: server.name,
   keyId: key.id,
   purpose: "tool_session",
 });
 
-function headersFor({ sealer }: RelayDeps, call: RelayCall): Headers {
+function headersToServer({ sealer }: RelayDeps, call: RelayCall): Headers {
   const headers = serverHeaders(call.headers);
   const sealed = call.headers.get(SESSION);
   if (sealed === null) return headers;
@@ -116,7 +116,7 @@ function headersFor({ sealer }: RelayDeps, call: RelayCall): Headers {
   return headers;
 }
 
-function toldHeaders({ sealer }: RelayDeps, call: RelayCall, answer: Response): Headers {
+function clientHeaders({ sealer }: RelayDeps, call: RelayCall, answer: Response): Headers {
   const headers = answerHeaders(answer.headers);
   const session = answer.headers.get(SESSION);
   // The client's own seal comes back to it as it is, so that the session keeps one id.
@@ -125,14 +125,14 @@ function toldHeaders({ sealer }: RelayDeps, call: RelayCall, answer: Response): 
   return headers;
 }
 
-type Asking = { headers: Headers; tally: Tally | null };
+type Asking = { headers: Headers; open: OpenToolCall | null };
 
-async function asked(deps: RelayDeps, call: RelayCall, { headers, tally }: Asking): Promise<Response> {
+async function sendToServer(deps: RelayDeps, call: RelayCall, { headers, open }: Asking): Promise<Response> {
   const { server, method, posted, signal } = call;
   try {
     return await deps.askToolServer(server, { method, headers, body: posted?.bytes ?? null, signal });
   } catch (error) {
-    await tally?.settle(outcomeOfFailure(error));
+    await open?.settle(outcomeOfFailure(error));
     throw error;
   }
 }
@@ -140,21 +140,25 @@ async function asked(deps: RelayDeps, call: RelayCall, { headers, tally }: Askin
 type Answered = { answer: Response; headers: Headers };
 
 /** The answer to a call of a tool, whose outcome is recorded before the client has all of it. */
-async function tallied(tally: Tally, { id }: RpcMessage, { answer, headers }: Answered): Promise<Response> {
+async function recordedAnswer(
+  open: OpenToolCall,
+  { id }: RpcMessage,
+  { answer, headers }: Answered,
+): Promise<Response> {
   const { status } = answer;
   if (answer.body && answer.ok && isEventStream(answer.headers)) {
-    const answered = (response: Record<string, unknown>) => tally.settle(outcomeOf(response));
-    const body = watched(answer.body, { id, answered, ended: () => tally.settle(NO_ANSWER) });
+    const answered = (response: Record<string, unknown>) => open.settle(outcomeOf(response));
+    const body = watched(answer.body, { id, answered, ended: () => open.settle(NO_ANSWER) });
     return new Response(body, { status, headers });
   }
   try {
     const bytes = await answer.bytes();
     const response = responseIn(bytes, id) ?? (answer.ok ? null : responseIn(bytes, null));
-    if (response) await tally.settle(outcomeOf(response));
-    else await tally.settle(answer.ok ? NO_ANSWER : notTaken(`http_${status}`));
+    if (response) await open.settle(outcomeOf(response));
+    else await open.settle(answer.ok ? NO_ANSWER : notTaken(`http_${status}`));
     return new Response(bytes, { status, headers });
   } catch (error) {
-    await tally.settle(NO_ANSWER);
+    await open.settle(NO_ANSWER);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
+import { isRecord } from "#shared/json.ts";
 import { type SseEvent, sseSplitter } from "../metering/sse.ts";
-import { isRecord, type RpcMessage } from "./json-rpc.ts";
+import type { RpcMessage } from "./json-rpc.ts";
 
 type RpcResponse = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { hasAtMost } from "#shared/characters.ts";
+import { isWithinLength } from "#shared/text-length.ts";
 import type { PointResults } from "./validate-points.ts";
 
 /** The body of a 200 (spec, Metrics receiver 7); both members are always there. */
@@ -28,7 +28,7 @@ export function rejectedPoints(): { add: PointResults["refused"]; summary(): Par
 }
 
 const sentence = ({ metric, reason, points }: { metric: string; reason: string; points: number }): string =>
-  `${hasAtMost(metric, NAME_LENGTH_MAX) ? metric : "(a name that is too long)"} ${reason} (${points} refused)`;
+  `${isWithinLength(metric, NAME_LENGTH_MAX) ? metric : "(a name that is too long)"} ${reason} (${points} refused)`;
 
 /** Longest name that is repeated or kept. */
 export const NAME_LENGTH_MAX = 128;

@@ -1,6 +1,6 @@
 import type { AgentPointRow } from "#drizzle/schema/agent.ts";
-import { isLine } from "#shared/characters.ts";
 import type { Clock } from "#shared/clock.ts";
+import { isSingleLine } from "#shared/text-length.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { requireJsonLimits } from "../http/json-limits.ts";
@@ -89,4 +89,4 @@ async function inTurns(work: readonly Generator<void>[]): Promise<void> {
 
 /** Names that can be kept: of a label's length and without control characters. */
 const kept = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
-  [...names].filter((name) => isLine(name, NAME_LENGTH_MAX)).map((name) => ({ kind, name }));
+  [...names].filter((name) => isSingleLine(name, NAME_LENGTH_MAX)).map((name) => ({ kind, name }));

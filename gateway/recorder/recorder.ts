@@ -5,10 +5,10 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { openRecordStore } from "../stores/records.ts";
 import {
+  observationText,
   type SessionEnd,
   sessionEndText,
-  sightingText,
-  type ToolSighting,
+  type ToolObservation,
 } from "../stores/tools/tool-calls.ts";
 import { type Flusher, startFlusher } from "./flusher.ts";
 import { type Journal, startJournal } from "./journal.ts";
@@ -35,8 +35,8 @@ export type Recorder = {
    * `open` and `settle` for a call of a tool: what stands in an opened sighting is stored if nothing more is heard of
    * it, and the settled one is merged with what others see of the call.
    */
-  openTool(sighting: ToolSighting): Promise<void>;
-  settleTool(sighting: ToolSighting): Promise<void>;
+  openTool(sighting: ToolObservation): Promise<void>;
+  settleTool(sighting: ToolObservation): Promise<void>;
   /** Durable before it resolves, like `settle`. */
   endSession(end: SessionEnd): Promise<void>;
   /** False when nothing can be recorded: readiness. */
@@ -130,8 +130,8 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
   return {
     open: (row) => open(row.id, JSON.stringify(row)),
     settle: (row) => settle(row.id, JSON.stringify(row)),
-    openTool: (sighting) => open(sighting.id, sightingText(sighting)),
-    settleTool: (sighting) => settle(sighting.id, sightingText(sighting)),
+    openTool: (sighting) => open(sighting.id, observationText(sighting)),
+    settleTool: (sighting) => settle(sighting.id, observationText(sighting)),
     endSession: (end) => settle(newId(), sessionEndText(end)),
     accepting: journal.accepting,
     stats: () => statsOf({ sources: sources(), spool, journal, orphans, clock }),

@@ -1,5 +1,4 @@
-import { MEASURE_MEANING } from "#shared/measure-meaning.ts";
-import { DIMENSIONS, MEASURES, SOURCES } from "#shared/report.ts";
+import { DIMENSIONS, MEASURE_MEANING, MEASURES, SOURCES } from "#shared/report.ts";
 import { sourceOf } from "./sources.ts";
 
 // Tables for readers, in Markdown, made from the tables that decide. The page beside them and the API's documentation show them.

@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { hasAtMost } from "#shared/characters.ts";
 import {
   COMPARES,
   type Compare,
@@ -10,7 +9,8 @@ import {
   Range,
   type Spec,
 } from "#shared/report.ts";
-import { closed, oneOf, textOf } from "#shared/schema.ts";
+import { boundedText, closed, oneOf } from "#shared/schema.ts";
+import { isWithinLength } from "#shared/text-length.ts";
 import { GatewayError } from "../errors.ts";
 import { CATALOGUE, type CatalogueEntry } from "./catalogue.ts";
 import { dateFault } from "./dates.ts";
@@ -27,9 +27,9 @@ export type Item = { id: string; title: string; description: string; spec: unkno
 export const ReportsBody = closed({
   specs: Type.Array(
     closed({
-      id: textOf({ minLength: 1, maxLength: 200 }),
-      title: textOf({ maxLength: 200 }),
-      description: textOf({ maxLength: 2000 }),
+      id: boundedText({ minLength: 1, maxLength: 200 }),
+      title: boundedText({ maxLength: 200 }),
+      description: boundedText({ maxLength: 2000 }),
       spec: Type.Unknown(),
     }),
     { maxItems: 50 },
@@ -179,7 +179,7 @@ function readFilters(query: URLSearchParams): Filters {
 function checkValues(dimension: DimensionName, values: readonly string[]): void {
   const member = `filter[${dimension}]`;
   if (values.length > 50) refuse(member, "has more than 50 values");
-  if (values.some((value) => value.length < 1 || !hasAtMost(value, 200))) {
+  if (values.some((value) => value.length < 1 || !isWithinLength(value, 200))) {
     refuse(member, "each value must have 1 to 200 characters");
   }
   for (const value of values) {

@@ -2,8 +2,8 @@ import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { asking } from "./failure.ts";
 import type { Slice } from "./slice.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 export type FileRow = typeof files.$inferSelect;
 export type NewFile = typeof files.$inferInsert;
@@ -38,7 +38,7 @@ const isBatch = (id: string) => and(eq(batches.orgId, DEFAULT_ORG), eq(batches.i
 
 /** An id that is there already stays whose it is. */
 export const insertFiles = (database: Db, rows: readonly NewFile[]) =>
-  asking(async () => {
+  withStoreErrors(async () => {
     if (rows.length > 0)
       await database.db
         .insert(files)
@@ -47,7 +47,7 @@ export const insertFiles = (database: Db, rows: readonly NewFile[]) =>
   });
 
 export const findFile = (database: Db, keyId: string, id: string): Promise<FileRow | null> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const rows = await database.db
       .select()
       .from(files)
@@ -63,7 +63,7 @@ export const listFiles = (
   keyId: string,
   { after, limit, purpose, oldestFirst }: FileList,
 ): Promise<FileRow[]> =>
-  asking(() => {
+  withStoreErrors(() => {
     const place = sql`(${files.createdAt}, ${files.id})`;
     const from = sql`(select created_at, id from files where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and id = ${after})`;
     const order = oldestFirst ? asc : desc;
@@ -82,7 +82,7 @@ export const listFiles = (
   });
 
 export const markFileDeleted = (database: Db, id: string, at: string) =>
-  asking(() =>
+  withStoreErrors(() =>
     database.db
       .update(files)
       .set({ deletedAt: at })
@@ -90,7 +90,7 @@ export const markFileDeleted = (database: Db, id: string, at: string) =>
   );
 
 export const insertBatch = (database: Db, row: NewBatch) =>
-  asking(() => database.db.insert(batches).values(row).onConflictDoNothing());
+  withStoreErrors(() => database.db.insert(batches).values(row).onConflictDoNothing());
 
 export const findBatch = (
   database: Db,
@@ -102,7 +102,7 @@ export const findBatchOfOutput = (database: Db, keyId: string, fileId: string): 
   oneBatch(database, and(ownBatch(keyId, "lines"), eq(batches.outputFileId, fileId)));
 
 const oneBatch = (database: Db, where: SQL | undefined): Promise<BatchRow | null> =>
-  asking(async () => (await database.db.select().from(batches).where(where).limit(1))[0] ?? null);
+  withStoreErrors(async () => (await database.db.select().from(batches).where(where).limit(1))[0] ?? null);
 
 /** Pages of a key's batches, newest first: behind the batch `after`, or the ones right before the batch `before`. */
 export type BatchList = { kind: BatchKind; after: string | null; before: string | null; limit: number };
@@ -112,7 +112,7 @@ export const listBatches = (
   keyId: string,
   { kind, after, before, limit }: BatchList,
 ): Promise<BatchRow[]> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const place = sql`(${batches.startedAt}, ${batches.id})`;
     const of = (id: string) =>
       sql`(select started_at, id from batches where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and id = ${id})`;
@@ -152,14 +152,14 @@ export const listKeyBatches = (
     .limit(limit);
 
 export const noteBatchNews = (database: Db, id: string, news: BatchNews) =>
-  asking(() => database.db.update(batches).set(news).where(isBatch(id)));
+  withStoreErrors(() => database.db.update(batches).set(news).where(isBatch(id)));
 
 export const markBatchDeleted = (database: Db, id: string, at: string) =>
-  asking(() => database.db.update(batches).set({ deletedAt: at }).where(isBatch(id)));
+  withStoreErrors(() => database.db.update(batches).set({ deletedAt: at }).where(isBatch(id)));
 
 /** The first to reconcile a batch says what it cost. */
 export const markReconciled = (database: Db, id: string, { at, costUsd, partial }: Reconciled) =>
-  asking(() =>
+  withStoreErrors(() =>
     database.db
       .update(batches)
       .set({ reconciledAt: at, costUsd, partial })
@@ -171,7 +171,7 @@ const LEASE_MS = 2_400_000;
 
 /** Batches that are due for a look, each given to one asker at a time: what it does not finish is due again later. */
 export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<BatchRow[]> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const due = database.db
       .select({ id: batches.id })
       .from(batches)
@@ -196,4 +196,4 @@ export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<
   });
 
 export const checkBatchAgain = (database: Db, id: string, at: string) =>
-  asking(() => database.db.update(batches).set({ nextCheckAt: at }).where(isBatch(id)));
+  withStoreErrors(() => database.db.update(batches).set({ nextCheckAt: at }).where(isBatch(id)));

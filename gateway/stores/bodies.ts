@@ -5,8 +5,8 @@ import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { audit } from "./audit.ts";
-import { asking } from "./failure.ts";
-import type { Belonging, Sealer } from "./seal.ts";
+import type { SealContext, Sealer } from "./seal.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 const DAY_MS = 86_400_000;
 const KEPT_MS = 7 * DAY_MS;
@@ -20,7 +20,7 @@ export type Captured = { text: string; truncated: boolean };
 /** What was asked and answered; `answer` is null where it is no text. */
 type CapturedCall = { requestId: string; request: Captured; answer: Captured | null };
 
-export type Bodies = {
+export type BodyCapture = {
   /** Seals and stores; never rejects, because no call fails for it. */
   keep(call: CapturedCall): Promise<void>;
   close(): Promise<void>;
@@ -29,11 +29,11 @@ export type Bodies = {
 export type BodiesOptions = { database: Database; sealer: Sealer; clock: Clock; log: Log };
 
 /** Keeps captured bodies, encrypted, for seven days, and deletes them when these have passed. */
-export function openBodies({ database, sealer, clock, log }: BodiesOptions): Bodies {
+export function openBodyCapture({ database, sealer, clock, log }: BodiesOptions): BodyCapture {
   const underWay = new Set<Promise<void>>();
   const store = async (call: CapturedCall) => {
     const now = clock.now();
-    await asking(() =>
+    await withStoreErrors(() =>
       database.db.insert(capturedBodies).values({
         requestId: call.requestId,
         sealed: sealer.seal(JSON.stringify(call), belongingOf(call.requestId)),
@@ -43,7 +43,7 @@ export function openBodies({ database, sealer, clock, log }: BodiesOptions): Bod
     );
   };
   const sweep = () =>
-    sweepBodies(database, clock.now()).catch((error) =>
+    deleteExpiredBodies(database, clock.now()).catch((error) =>
       log.warn(errorFields(error), "expired bodies could not be deleted"),
     );
   const timer = setInterval(sweep, SWEEP_MS);
@@ -67,8 +67,8 @@ export function openBodies({ database, sealer, clock, log }: BodiesOptions): Bod
   };
 }
 
-export async function sweepBodies(database: Database, now: Date): Promise<void> {
-  await asking(() =>
+export async function deleteExpiredBodies(database: Database, now: Date): Promise<void> {
+  await withStoreErrors(() =>
     database.db.delete(capturedBodies).where(lte(capturedBodies.expiresAt, now.toISOString())),
   );
 }
@@ -76,11 +76,11 @@ export async function sweepBodies(database: Database, now: Date): Promise<void> 
 export type KeptBody = CapturedCall & { capturedAt: string; expiresAt: string };
 
 /** What was captured of a call, read by an administrator, which is written down. Null when there is nothing. */
-export const readBody = (
+export const readCapturedBody = (
   { database, sealer, clock }: Omit<BodiesOptions, "log">,
   requestId: string,
 ): Promise<KeptBody | null> =>
-  asking(() =>
+  withStoreErrors(() =>
     database.db.transaction(async (tx) => {
       const at = clock.now();
       const [row] = await tx
@@ -101,4 +101,4 @@ export const readBody = (
     }),
   );
 
-const belongingOf = (requestId: string): Belonging => ({ orgId: DEFAULT_ORG, requestId, purpose: "body" });
+const belongingOf = (requestId: string): SealContext => ({ orgId: DEFAULT_ORG, requestId, purpose: "body" });

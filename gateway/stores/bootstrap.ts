@@ -11,10 +11,10 @@ import type { Secret } from "../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { change, type Reader, type Transaction } from "./change.ts";
 import { readVersion, versionIn } from "./directory/load-directory.ts";
-import { asking } from "./failure.ts";
 import { newGuardrail } from "./guardrails.ts";
 import { insertKey } from "./keys.ts";
 import { newRoute } from "./routes.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 export type BootstrapOptions = {
   database: Database;
@@ -38,7 +38,10 @@ export type BootstrapOptions = {
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const { database } = options;
   const kinds = kindsWithKey(options.providerKeys);
-  if ((await readVersion(database)) > 0 && (await asking(() => missing(database.db, kinds))).length === 0) {
+  if (
+    (await readVersion(database)) > 0 &&
+    (await withStoreErrors(() => missing(database.db, kinds))).length === 0
+  ) {
     return;
   }
   await change(database, async (tx) => {

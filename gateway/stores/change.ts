@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { directoryVersions } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { asking } from "./failure.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 /** A transaction of drizzle's, in which a change reads what it must hold to and writes. */
 export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
@@ -16,7 +16,7 @@ export type Reader = Pick<Transaction, "select">;
  * commits, and versions become visible in order.
  */
 export const change = <T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
-  asking(() =>
+  withStoreErrors(() =>
     database.db.transaction(async (tx) => {
       await markChanged(tx);
       return await work(tx);

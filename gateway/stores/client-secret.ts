@@ -16,7 +16,7 @@ export function newClientSecret(): string {
 }
 
 /** What is stored of a secret: its digest, and its end for people who compare keys by eye. */
-export const traceOf = (secret: string): { sha256: Uint8Array; lastFour: string } => ({
+export const secretDigest = (secret: string): { sha256: Uint8Array; lastFour: string } => ({
   sha256: new Bun.CryptoHasher("sha256").update(secret).digest(),
   lastFour: secret.slice(-4),
 });

@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { routes } from "#drizzle/schema/routes.ts";
 import type { GuardrailPatch } from "#shared/admin/guardrails.ts";
+import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader, Transaction } from "./change.ts";
@@ -36,33 +37,18 @@ export async function requireGuardrails(reader: Reader, names: readonly string[]
   if (missing) throw new GatewayError("conflict", `/guardrails: there is no guardrail named ${missing}.`);
 }
 
-/** The guardrail that a body without a predecessor makes. */
-export function newGuardrail(name: string, body: GuardrailPatch, now: Date): GuardrailRow {
-  const defaults: GuardrailRow = {
-    orgId: DEFAULT_ORG,
-    name,
-    position: 100,
-    enabled: true,
-    mode: "enforce",
-    match: {},
-    action: "block",
-    message: null,
-    callout: null,
-    createdAt: now.toISOString(),
-    updatedAt: now.toISOString(),
-  };
-  return patchedGuardrail(defaults, body, now);
-}
-
-/** The guardrail with the members that the body gives. */
-export const patchedGuardrail = (current: GuardrailRow, body: GuardrailPatch, now: Date): GuardrailRow => ({
-  ...current,
-  position: body.position ?? current.position,
-  enabled: body.enabled ?? current.enabled,
-  mode: body.mode ?? current.mode,
-  match: body.match ?? current.match,
-  action: body.action ?? current.action,
-  message: body.message === undefined ? current.message : body.message,
-  callout: body.callout === undefined ? current.callout : body.callout,
+/** A new guardrail: what the body leaves out gets its default. */
+export const newGuardrail = (name: string, body: GuardrailPatch, now: Date): GuardrailRow => ({
+  orgId: DEFAULT_ORG,
+  position: 100,
+  enabled: true,
+  mode: "enforce",
+  match: {},
+  action: "block",
+  message: null,
+  callout: null,
+  ...camelCased(body),
+  name,
+  createdAt: now.toISOString(),
   updatedAt: now.toISOString(),
 });

@@ -2,17 +2,19 @@ import { and, desc, eq, gt, inArray, isNull, lt, lte, or } from "drizzle-orm";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Reader, Transaction } from "./change.ts";
-import { newClientSecret, traceOf } from "./client-secret.ts";
+import { newClientSecret, secretDigest } from "./client-secret.ts";
 import type { Slice } from "./slice.ts";
 
 type KeyRow = typeof keys.$inferSelect;
 type SecretRow = typeof keySecrets.$inferSelect;
-export type KeyWithTraces = KeyRow & { secrets: SecretRow[] };
+export type KeyWithSecrets = KeyRow & { secrets: SecretRow[] };
 
-export type KeyFacts = Pick<KeyRow, "name" | "owner" | "scopes" | "expiresAt"> & { limits: KeyLimits | null };
+export type KeyFields = Pick<KeyRow, "name" | "owner" | "scopes" | "expiresAt"> & {
+  limits: KeyLimits | null;
+};
 
 /** Newest first; revoked ones too, because records speak of them. Of the secrets, those that are still valid. */
-export async function listKeys(reader: Reader, slice: Slice, now: Date): Promise<KeyWithTraces[]> {
+export async function listKeys(reader: Reader, slice: Slice, now: Date): Promise<KeyWithSecrets[]> {
   const rows = await reader
     .select()
     .from(keys)
@@ -22,7 +24,7 @@ export async function listKeys(reader: Reader, slice: Slice, now: Date): Promise
   return withSecrets(reader, rows, now);
 }
 
-export async function findKey(reader: Reader, id: string, now: Date): Promise<KeyWithTraces | null> {
+export async function findKey(reader: Reader, id: string, now: Date): Promise<KeyWithSecrets | null> {
   const rows = await reader.select().from(keys).where(isKey(id));
   return (await withSecrets(reader, rows, now))[0] ?? null;
 }
@@ -30,7 +32,7 @@ export async function findKey(reader: Reader, id: string, now: Date): Promise<Ke
 const isKey = (id: string) => and(eq(keys.orgId, DEFAULT_ORG), eq(keys.id, id));
 const secretsOf = (ids: string[]) => and(eq(keySecrets.orgId, DEFAULT_ORG), inArray(keySecrets.keyId, ids));
 
-async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<KeyWithTraces[]> {
+async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<KeyWithSecrets[]> {
   const ids = rows.map(({ id }) => id);
   const valid = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, now.toISOString()));
   const found = await reader
@@ -44,7 +46,7 @@ async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<K
 /** Makes a key. The secret is in the answer and nowhere else: only its digest is stored. */
 export async function insertKey(
   tx: Transaction,
-  facts: KeyFacts,
+  facts: KeyFields,
   now: Date,
 ): Promise<{ id: string; secret: string }> {
   const id = newId();
@@ -56,11 +58,11 @@ async function insertSecret(tx: Transaction, keyId: string, now: Date): Promise<
   const secret = newClientSecret();
   await tx
     .insert(keySecrets)
-    .values({ id: newId(), keyId, ...traceOf(secret), createdAt: now.toISOString() });
+    .values({ id: newId(), keyId, ...secretDigest(secret), createdAt: now.toISOString() });
   return secret;
 }
 
-export async function updateKey(tx: Transaction, id: string, facts: KeyFacts): Promise<void> {
+export async function updateKey(tx: Transaction, id: string, facts: KeyFields): Promise<void> {
   await tx.update(keys).set(facts).where(isKey(id));
 }
 

@@ -43,3 +43,10 @@ export function namedRows<Row extends Record<string, unknown>>(
     },
   };
 }
+
+/** The row with the members that a PATCH gives. */
+export const patchedRow = <Row extends { updatedAt: string }>(
+  current: Row,
+  given: Partial<Row>,
+  now: Date,
+): Row => ({ ...current, ...given, updatedAt: now.toISOString() });

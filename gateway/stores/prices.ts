@@ -6,13 +6,13 @@ import { GatewayError } from "../errors.ts";
 import type { Reader, Transaction } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
-export type PriceRow = typeof prices.$inferSelect;
-export type PriceFacts = Omit<PriceRow, "orgId" | "id" | "createdAt">;
+export type PriceOverrideRow = typeof prices.$inferSelect;
+export type PriceFields = Omit<PriceOverrideRow, "orgId" | "id" | "createdAt">;
 
 const isPrice = (id: string) => and(eq(prices.orgId, DEFAULT_ORG), eq(prices.id, id));
 
 /** Newest first, by when they were entered. */
-export const listPrices = (reader: Reader, slice: Slice): Promise<PriceRow[]> =>
+export const listPrices = (reader: Reader, slice: Slice): Promise<PriceOverrideRow[]> =>
   reader
     .select()
     .from(prices)
@@ -20,13 +20,13 @@ export const listPrices = (reader: Reader, slice: Slice): Promise<PriceRow[]> =>
     .orderBy(desc(prices.id))
     .limit(slice.limit);
 
-export async function findPrice(reader: Reader, id: string): Promise<PriceRow | null> {
+export async function findPrice(reader: Reader, id: string): Promise<PriceOverrideRow | null> {
   const [row] = await reader.select().from(prices).where(isPrice(id));
   return row ?? null;
 }
 
 /** @throws GatewayError conflict when it names a provider that does not exist. */
-export async function insertPrice(tx: Transaction, facts: PriceFacts, now: Date): Promise<string> {
+export async function insertPrice(tx: Transaction, facts: PriceFields, now: Date): Promise<string> {
   await requireProvider(tx, facts.provider);
   const id = newId();
   await tx.insert(prices).values({ ...facts, id, createdAt: now.toISOString() });
@@ -34,7 +34,7 @@ export async function insertPrice(tx: Transaction, facts: PriceFacts, now: Date)
 }
 
 /** Changes what later calls cost; records keep the prices that they were priced with. */
-export async function updatePrice(tx: Transaction, id: string, facts: PriceFacts): Promise<void> {
+export async function updatePrice(tx: Transaction, id: string, facts: PriceFields): Promise<void> {
   await requireProvider(tx, facts.provider);
   await tx.update(prices).set(facts).where(isPrice(id));
 }

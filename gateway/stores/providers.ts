@@ -9,7 +9,7 @@ import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./dire
 import { namedRows } from "./named-rows.ts";
 import type { Sealer } from "./seal.ts";
 
-export const storedProviders = namedRows(providers);
+export const providerRows = namedRows(providers);
 
 /** @throws GatewayError conflict while a route calls it. */
 export async function deleteProvider(tx: Transaction, name: string): Promise<boolean> {
@@ -19,7 +19,7 @@ export async function deleteProvider(tx: Transaction, name: string): Promise<boo
     const names = users.map((row) => row.name).join(", ");
     throw new GatewayError("conflict", `The provider ${name} is used by: ${names}.`);
   }
-  return (await storedProviders.remove(tx, name)) !== null;
+  return (await providerRows.remove(tx, name)) !== null;
 }
 
 export type ProviderEdit = {

@@ -6,8 +6,8 @@ import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
-import { asking } from "./failure.ts";
 import type { Slice } from "./slice.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 /** Columns that a list of pull requests can be narrowed by, each to one exact value. */
 export const PULL_REQUEST_FILTERS = {
@@ -62,14 +62,14 @@ function* conditionsOf({ equal, after }: PullRequestQuery): Generator<SQL> {
   }
 }
 
-export type RevertOf = { reverter: number; original: number; rule: string };
+export type PullRequestRevert = { reverter: number; original: number; rule: string };
 
 /** Every revert that merged pull requests of the repository tell of, the latest merge first. */
 export const repositoryReverts = (
   { sql: run }: Pick<Database, "sql">,
   repositoryId: number,
-): Promise<RevertOf[]> =>
-  asking(async () => {
+): Promise<PullRequestRevert[]> =>
+  withStoreErrors(async () => {
     const { text, params } = revertsQuery(DEFAULT_ORG, repositoryId);
     const rows = await run.unsafe<(Revert & { rule: string })[]>(text, [...params] as string[]);
     return rows.map(({ reverter, original, rule }) => ({
@@ -95,7 +95,7 @@ export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<
 }
 
 /** What the App shows of a pull request at GitHub, or is to show. */
-export const feedbackOf = (reader: Reader, id: PullRequestId) =>
+export const githubFeedbackOn = (reader: Reader, id: PullRequestId) =>
   reader
     .select({
       kind: githubFeedback.kind,

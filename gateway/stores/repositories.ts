@@ -10,7 +10,7 @@ export type Backfill = {
 };
 
 /** Makes the GitHub App read repositories again from the latest change back to `since`; answers how many. */
-export async function readAgain(
+export async function requestBackfill(
   tx: Transaction,
   { since, repository }: Backfill,
   now: Date,

@@ -5,7 +5,7 @@ import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Usage } from "#shared/usage.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
 import type { Reader } from "./change.ts";
-import { asking } from "./failure.ts";
+import { withStoreErrors } from "./store-errors.ts";
 
 /** RFC 3339; half-open, `from` ≤ start < `to`. */
 export type RecordWindow = { from: string; to: string };
@@ -108,7 +108,7 @@ export const applyPrices = (
   database: Database,
   prices: readonly NewPrice[],
 ): Promise<{ id: string; costUsd: string }[]> =>
-  asking(() =>
+  withStoreErrors(() =>
     database.db.execute<{ id: string; costUsd: string }>(sql`
       with changed as (
       update ${requests} as record

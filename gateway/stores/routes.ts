@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { providers, routes } from "#drizzle/schema/routes.ts";
-import type { RoutePatch, RoutePut } from "#shared/admin/routes.ts";
+import type { RoutePut } from "#shared/admin/routes.ts";
+import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { audit } from "./audit.ts";
@@ -60,49 +61,22 @@ async function requireProviders(tx: Reader, row: RouteRow): Promise<void> {
   }
 }
 
-/** The route that a body without a predecessor makes. */
-export function newRoute(name: string, body: RoutePut, now: Date): RouteRow {
-  const defaults: RouteRow = {
-    orgId: DEFAULT_ORG,
-    name,
-    surface: body.surface,
-    provider: body.provider,
-    model: body.model,
-    fallbacks: [],
-    description: "",
-    examples: [],
-    keywords: [],
-    guardrails: [],
-    bodyCapture: false,
-    subscriptionPassthrough: false,
-    usageChunk: "withhold",
-    onClientGone: "drain",
-    refuseWith: "block",
-    enabled: true,
-    createdAt: now.toISOString(),
-    updatedAt: now.toISOString(),
-  };
-  return patchedRoute(defaults, body, now);
-}
-
-/** The route with the members that the body gives. */
-export const patchedRoute = (current: RouteRow, body: RoutePatch, now: Date): RouteRow => ({
+/** A new route: what the body leaves out gets its default. */
+export const newRoute = (name: string, body: RoutePut, now: Date): RouteRow => ({
   orgId: DEFAULT_ORG,
-  name: current.name,
-  surface: body.surface ?? current.surface,
-  provider: body.provider ?? current.provider,
-  model: body.model ?? current.model,
-  fallbacks: body.fallbacks ?? current.fallbacks,
-  description: body.description ?? current.description,
-  examples: body.examples ?? current.examples,
-  keywords: body.keywords ?? current.keywords,
-  guardrails: body.guardrails ?? current.guardrails,
-  bodyCapture: body.body_capture ?? current.bodyCapture,
-  subscriptionPassthrough: body.subscription_passthrough ?? current.subscriptionPassthrough,
-  usageChunk: body.usage_chunk ?? current.usageChunk,
-  onClientGone: body.on_client_gone ?? current.onClientGone,
-  refuseWith: body.refuse_with ?? current.refuseWith,
-  enabled: body.enabled ?? current.enabled,
-  createdAt: current.createdAt,
+  fallbacks: [],
+  description: "",
+  examples: [],
+  keywords: [],
+  guardrails: [],
+  bodyCapture: false,
+  subscriptionPassthrough: false,
+  usageChunk: "withhold",
+  onClientGone: "drain",
+  refuseWith: "block",
+  enabled: true,
+  ...camelCased(body),
+  name,
+  createdAt: now.toISOString(),
   updatedAt: now.toISOString(),
 });

@@ -1,8 +1,8 @@
-import { createBox } from "#shared/box.ts";
+import { createSecretBox } from "#shared/secret-box.ts";
 import { Secret } from "../directory.ts";
 
 /** What a sealed text belongs to. It opens for this and nothing else, so that a copied column is of no use. */
-export type Belonging =
+export type SealContext =
   | { orgId: string; provider: string; purpose: "credential" }
   | { orgId: string; requestId: string; purpose: "body" }
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
@@ -11,14 +11,14 @@ export type Belonging =
 
 export type Sealer = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. */
-  seal(text: string, belonging: Belonging): string;
+  seal(text: string, belonging: SealContext): string;
   /** Null when it was sealed with another master key or for something else, or was tampered with. */
-  open(sealed: string, belonging: Belonging): Secret | null;
+  open(sealed: string, belonging: SealContext): Secret | null;
 };
 
-/** Seals under the 32 bytes of `masterKey` (shared/box.ts). */
+/** Seals under the 32 bytes of `masterKey` (shared/secret-box.ts). */
 export function createSealer(masterKey: Uint8Array): Sealer {
-  const box = createBox(masterKey);
+  const box = createSecretBox(masterKey);
   return {
     seal: (text, belonging) => box.seal(text, additionalData(belonging)),
     open: (sealed, belonging) => {
@@ -29,9 +29,9 @@ export function createSealer(masterKey: Uint8Array): Sealer {
 }
 
 /** No part holds a bar: names of providers and tool servers have none, the others are ours. */
-const additionalData = (it: Belonging): string => `${it.orgId}|${ownerOf(it)}|${it.purpose}`;
+const additionalData = (it: SealContext): string => `${it.orgId}|${ownerOf(it)}|${it.purpose}`;
 
-function ownerOf(it: Belonging): string {
+function ownerOf(it: SealContext): string {
   switch (it.purpose) {
     case "credential":
       return it.provider;

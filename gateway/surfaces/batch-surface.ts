@@ -24,7 +24,7 @@ const RESPONSES = {
 };
 
 /** What every route of files and batches has: the key, a body that nobody else reads, and its page in the documentation. */
-export const documented = (summary: string, description?: string, content?: Content) => {
+export const batchRoute = (summary: string, description?: string, content?: Content) => {
   const detail: DocumentDecoration = {
     summary,
     ...(description && { description }),
@@ -37,7 +37,7 @@ export const documented = (summary: string, description?: string, content?: Cont
 };
 
 /** Where clients reach the gateway: as it is set, else as this one did. */
-export function originOf({ publicUrl }: Pick<BatchDeps, "publicUrl">, request: Request): string {
+export function publicOrigin({ publicUrl }: Pick<BatchDeps, "publicUrl">, request: Request): string {
   return publicUrl ?? URL.parse(request.url)?.origin ?? "";
 }
 
@@ -53,7 +53,7 @@ export const batchQuestion = (
   id: params.id,
   headers: request.headers,
   signal: request.signal,
-  origin: originOf(deps, request),
+  origin: publicOrigin(deps, request),
 });
 
 export const queryOf = (request: Request): URLSearchParams =>

@@ -3,9 +3,9 @@ import { createLineBatch } from "../batch/line-batches.ts";
 import {
   type BatchSurfaceDeps,
   batchQuestion,
-  documented,
+  batchRoute,
   keyed,
-  originOf,
+  publicOrigin,
   queryOf,
 } from "./batch-surface.ts";
 import { readBody } from "./body.ts";
@@ -14,7 +14,7 @@ import { jsonBody } from "./model-docs.ts";
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /** `/v1/batches` (spec, endpoint table): a batch of the requests in a file that the same key uploaded. */
-export const batches = (deps: BatchSurfaceDeps) =>
+export const batchesSurface = (deps: BatchSurfaceDeps) =>
   keyed(deps, "batches")
     .post(
       "/v1/batches",
@@ -23,7 +23,7 @@ export const batches = (deps: BatchSurfaceDeps) =>
           key: caller.key,
           headers: request.headers,
           bytes: await readBody(request, BODY_BYTES_MAX),
-          origin: originOf(deps, request),
+          origin: publicOrigin(deps, request),
         }),
       CREATE,
     )
@@ -33,24 +33,24 @@ export const batches = (deps: BatchSurfaceDeps) =>
         listOwnBatches(deps, {
           keyId: caller.key.id,
           kind: "lines",
-          origin: originOf(deps, request),
+          origin: publicOrigin(deps, request),
           query: queryOf(request),
         }),
-      documented("List batches", "The calling key's own, newest first; `limit`, `after`."),
+      batchRoute("List batches", "The calling key's own, newest first; `limit`, `after`."),
     )
     .get("/v1/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "lines", it)), READ)
     .post(
       "/v1/batches/:id/cancel",
       (it) => cancelBatch(deps, batchQuestion(deps, "lines", it)),
-      documented("Cancel a batch"),
+      batchRoute("Cancel a batch"),
     );
 
-const CREATE = documented(
+const CREATE = batchRoute(
   "Create a batch",
   "`input_file_id` is a file of the same key, `endpoint` the `url` of its lines, `completion_window` hours or minutes such as `24h`, at most 24 hours.",
   jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
 );
-const READ = documented(
+const READ = batchRoute(
   "Read a batch",
   "The first reading after its end records its cost, at interactive rates; it is in the member `gateway`.",
 );

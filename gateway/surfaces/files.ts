@@ -1,37 +1,37 @@
 import { deleteFile, fileContent, listOwnFiles, readFile } from "../batch/files.ts";
 import { uploadFile } from "../batch/upload-file.ts";
-import { type BatchSurfaceDeps, documented, keyed, queryOf } from "./batch-surface.ts";
+import { type BatchSurfaceDeps, batchRoute, keyed, queryOf } from "./batch-surface.ts";
 import { formBody } from "./model-docs.ts";
 
-/** `/v1/files`: files of requests, and of their results. A key sees its own. */
-export const files = (deps: BatchSurfaceDeps) =>
+/** `/v1/files`: files of batch requests and of their results. A key sees only its own. */
+export const filesSurface = (deps: BatchSurfaceDeps) =>
   keyed(deps, "files")
     .post("/v1/files", ({ request, caller }) => uploadFile(deps, { key: caller.key, request }), UPLOAD)
     .get("/v1/files", ({ request, caller }) => listOwnFiles(deps, caller.key.id, queryOf(request)), LIST)
     .get(
       "/v1/files/:id",
       ({ request, caller, params }) => readFile(deps, { ...question(request, caller.key.id), id: params.id }),
-      documented("Read about a file"),
+      batchRoute("Read about a file"),
     )
     .get(
       "/v1/files/:id/content",
       ({ request, caller, params }) =>
         fileContent(deps, { ...question(request, caller.key.id), id: params.id }),
-      documented("Read a file"),
+      batchRoute("Read a file"),
     )
     .delete(
       "/v1/files/:id",
       ({ request, caller, params }) =>
         deleteFile(deps, { ...question(request, caller.key.id), id: params.id }),
-      documented("Delete a file"),
+      batchRoute("Delete a file"),
     );
 
-const UPLOAD = documented(
+const UPLOAD = batchRoute(
   "Upload a file of requests",
   "`multipart/form-data` with `purpose` `batch` and a `file` of one JSON request a line. Every line is checked against the key's scope; routes' names become their models.",
   formBody({ purpose: "`batch`.", file: null }),
 );
-const LIST = documented(
+const LIST = batchRoute(
   "List files",
   "The calling key's own, newest first; `limit`, `after`, `order`, `purpose`.",
 );

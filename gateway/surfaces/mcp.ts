@@ -1,15 +1,16 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
+import { isRecord } from "#shared/json.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Directory, ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type AggregateDeps, aggregate } from "../mcp/aggregate.ts";
 import type { Era } from "../mcp/connections.ts";
-import { errorAnswer, isRecord, RpcError, type RpcMessage, readMessage } from "../mcp/json-rpc.ts";
+import { RpcError, type RpcMessage, readMessage, rpcErrorResponse } from "../mcp/json-rpc.ts";
 import { requireOwnOrigin } from "../mcp/origin.ts";
 import { mayUseServer } from "../mcp/permission.ts";
 import { type RelayDeps, relay } from "../mcp/relay.ts";
-import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tally.ts";
+import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tool-call-record.ts";
 import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
 import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
@@ -93,7 +94,7 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     // Nobody is told when the client has left.
     const requestId = newId();
     if (!request.signal.aborted) logFailure(deps, error, { requestId, serverName });
-    return errorAnswer(error, posted?.message.id, requestId);
+    return rpcErrorResponse(error, posted?.message.id, requestId);
   }
 }
 

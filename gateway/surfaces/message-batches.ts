@@ -3,9 +3,9 @@ import { createMessageBatch } from "../batch/message-batches.ts";
 import {
   type BatchSurfaceDeps,
   batchQuestion,
-  documented,
+  batchRoute,
   keyed,
-  originOf,
+  publicOrigin,
   queryOf,
 } from "./batch-surface.ts";
 import { readBody } from "./body.ts";
@@ -21,7 +21,7 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
           key: caller.key,
           headers: request.headers,
           bytes: await readBody(request, deps.bytesMax.json),
-          origin: originOf(deps, request),
+          origin: publicOrigin(deps, request),
         }),
       CREATE,
     )
@@ -31,10 +31,10 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
         listOwnBatches(deps, {
           keyId: caller.key.id,
           kind: "messages",
-          origin: originOf(deps, request),
+          origin: publicOrigin(deps, request),
           query: queryOf(request),
         }),
-      documented(
+      batchRoute(
         "List message batches",
         "The calling key's own, newest first; `limit`, `after_id`, `before_id`.",
       ),
@@ -43,25 +43,25 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
     .get(
       "/v1/messages/batches/:id/results",
       (it) => batchResults(deps, batchQuestion(deps, "messages", it)),
-      documented("Read the results of a message batch"),
+      batchRoute("Read the results of a message batch"),
     )
     .post(
       "/v1/messages/batches/:id/cancel",
       (it) => cancelBatch(deps, batchQuestion(deps, "messages", it)),
-      documented("Cancel a message batch"),
+      batchRoute("Cancel a message batch"),
     )
     .delete(
       "/v1/messages/batches/:id",
       (it) => deleteBatch(deps, batchQuestion(deps, "messages", it)),
-      documented("Delete a message batch"),
+      batchRoute("Delete a message batch"),
     );
 
-const CREATE = documented(
+const CREATE = batchRoute(
   "Create a message batch",
   "Anthropic's message batches. Every request's model is checked against the key's scope; routes' names become their models.",
   jsonBody({ requests: [{ custom_id: "1", params: { model: "…", max_tokens: 256, messages: [] } }] }),
 );
-const READ = documented(
+const READ = batchRoute(
   "Read a message batch",
   "The first reading after its end records its cost, at interactive rates; it is in the member `gateway`.",
 );

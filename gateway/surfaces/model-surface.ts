@@ -25,7 +25,7 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
   const at = (address: string) =>
     new Elysia({ name: `surface.${address}` })
       .use(clientKey(deps.directory))
-      .post(address, ({ request, caller }) => serve(deps, surface, caller, request), {
+      .post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
         clientKey: true,
         // The body is forwarded as it came, so nobody else may read it.
         parse: "none",
@@ -37,17 +37,11 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
   );
 };
 
-async function serve(
-  deps: SurfaceDeps,
-  surface: SurfaceName,
-  caller: Caller,
-  request: Request,
-): Promise<Response> {
+async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id">): Promise<Response> {
   const id = newId();
   try {
-    const arrival = { id, surface, caller, request };
-    const admitted = surfaceFacts(surface).form && isMultipart(caller.headers) ? admitForm : admit;
-    return await exchange(deps, await admitted(deps, arrival));
+    const asForm = surfaceFacts(call.surface).form && isMultipart(call.caller.headers);
+    return await exchange(deps, await (asForm ? admitForm : admit)(deps, { id, ...call }));
   } catch (error) {
     if (error instanceof GatewayError) error.requestId = id;
     throw error;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { errorFields, type Log } from "#shared/log.ts";
-import { fits, nullable, open, textOf } from "#shared/schema.ts";
+import { boundedText, fits, nullable, open } from "#shared/schema.ts";
 import type { GuardrailCallout } from "../directory.ts";
 import type { GuardrailInput, GuardrailTools, Objection } from "../guardrail/evaluate.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
@@ -10,7 +10,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** The answer of a service, with status 200. */
 const Answer = open({
   action: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
-  message: Type.Optional(nullable(textOf({ maxLength: 1000 }))),
+  message: Type.Optional(nullable(boundedText({ maxLength: 1000 }))),
 });
 
 /**
@@ -45,7 +45,7 @@ async function decision(
     await response.body?.cancel();
     throw new Error("a guardrail's service answered with another status than 200");
   }
-  const answer = JSON.parse(await boundedText(response));
+  const answer = JSON.parse(await readBoundedText(response));
   if (!fits(Answer, answer)) throw new Error("a guardrail's service answered in another form");
   return answer;
 }
@@ -60,7 +60,7 @@ const questionOf = (guardrail: string, { key, labels, choice, texts }: Guardrail
   texts: texts(),
 });
 
-async function boundedText({ body }: Response): Promise<string> {
+async function readBoundedText({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body ?? []) {

@@ -1,5 +1,5 @@
 import type { Call } from "../call.ts";
-import type { Bodies, Captured } from "../stores/bodies.ts";
+import type { BodyCapture, Captured } from "../stores/bodies.ts";
 
 /** Bytes kept of a request, and of an answer. */
 const BYTES_MAX = 1024 * 1024;
@@ -8,7 +8,11 @@ const BYTES_MAX = 1024 * 1024;
  * Captures request and answer of a call and says so in a header. Both are stored when the answer has ended, however it
  * ends. Of answers that are not text, such as audio, only the request is stored.
  */
-export function captureAnswer(bodies: Pick<Bodies, "keep">, { id, body }: Call, answer: Response): Response {
+export function captureAnswer(
+  bodies: Pick<BodyCapture, "keep">,
+  { id, body }: Call,
+  answer: Response,
+): Response {
   const { status, headers } = answer;
   headers.set("x-gateway-body-capture", "on");
   const request = beginningOf(body.bytes);

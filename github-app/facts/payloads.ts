@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
-import { isLine } from "#shared/characters.ts";
 import { checked, nullable, open } from "#shared/schema.ts";
+import { isSingleLine } from "#shared/text-length.ts";
 
 /**
  * The members of GitHub's payloads that are read; others are allowed and ignored. Optional ones are missing from older
  * GitHub Enterprise Servers or from some actions.
  */
-const isName = (value: unknown): value is string => typeof value === "string" && isLine(value, 255);
+const isName = (value: unknown): value is string => typeof value === "string" && isSingleLine(value, 255);
 
 const Name = checked<string>({ type: "string" }, "a name", isName);
 const FullName = checked<string>(

@@ -1,4 +1,4 @@
-import { meaningsOf } from "#shared/session-line-meaning.ts";
+import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 
 /** The session ids in a pull request's body, and whether a call of its only session is recorded. */
 export type Stamp = { sessionIds: readonly string[]; diagnostics: readonly string[]; known: boolean };
@@ -11,7 +11,7 @@ export type CheckText = { conclusion: "success" | "neutral"; title: string; summ
  */
 export function checkText(stamp: Stamp): CheckText {
   const { conclusion, title, text } = verdictOf(stamp);
-  return { conclusion, title, summary: [text, ...meaningsOf(stamp.diagnostics)].join("\n\n") };
+  return { conclusion, title, summary: [text, ...diagnosticMeanings(stamp.diagnostics)].join("\n\n") };
 }
 
 function verdictOf({ sessionIds, known }: Stamp): Omit<CheckText, "summary"> & { text: string } {

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
-import { type Box, createBox } from "#shared/box.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { closed, fits } from "#shared/schema.ts";
+import { createSecretBox, type SecretBox } from "#shared/secret-box.ts";
 import type { AppIdentity } from "./octokit.ts";
 
 /** The App's identity at GitHub, and the secrets that verify webhooks. */
@@ -83,7 +83,7 @@ type Opened = {
 
 export function createCredentials({ database, config, clock, log }: Deps): CredentialStore {
   const fixed = config.webhookSecrets.length > 0;
-  const box = config.sealKey && createBox(config.sealKey);
+  const box = config.sealKey && createSecretBox(config.sealKey);
   const configured: Credentials = {
     identity: config.app && { apiUrl: config.apiUrl, app: config.app },
     webhookSecrets: config.webhookSecrets,
@@ -143,7 +143,7 @@ function credentialsOf({ identity, secrets, names }: Opened, now: Date): Credent
   };
 }
 
-function open(box: Box, row: typeof githubApps.$inferSelect): Opened | null {
+function open(box: SecretBox, row: typeof githubApps.$inferSelect): Opened | null {
   const text = box.open(row.sealed, belonging(row.appId));
   const secrets: unknown = text === null ? null : JSON.parse(text);
   if (!fits(Sealed, secrets)) return null;
@@ -154,7 +154,7 @@ function open(box: Box, row: typeof githubApps.$inferSelect): Opened | null {
   };
 }
 
-async function keep({ db }: Database, box: Box, it: NewRegistration, now: Date): Promise<void> {
+async function keep({ db }: Database, box: SecretBox, it: NewRegistration, now: Date): Promise<void> {
   const row = {
     orgId: DEFAULT_ORG,
     appId: it.appId,
@@ -168,7 +168,7 @@ async function keep({ db }: Database, box: Box, it: NewRegistration, now: Date):
   await db.insert(githubApps).values(row).onConflictDoUpdate({ target: githubApps.orgId, set: row });
 }
 
-const edit = ({ db }: Database, box: Box, change: (secrets: Secrets) => Secrets): Promise<Secrets> =>
+const edit = ({ db }: Database, box: SecretBox, change: (secrets: Secrets) => Secrets): Promise<Secrets> =>
   db.transaction(async (tx) => {
     const [row] = await tx.select().from(githubApps).for("update");
     const opened = row && open(box, row);

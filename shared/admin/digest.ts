@@ -16,7 +16,7 @@ const webhook = {
   allow_private_network: Type.Boolean(),
   created_at: Type.String(),
 };
-const DigestWebhookView = closed(webhook);
+export const DigestWebhookView = closed(webhook);
 export const DigestWebhookCreated = closed({
   ...webhook,
   secret: Type.String({ description: "`whsec_…`, by which signatures are checked; shown this once." }),

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { checked, closed, nullable, textOf } from "../schema.ts";
+import { boundedText, checked, closed, nullable } from "../schema.ts";
 
 /** Name of a provider or a route, as it stands in addresses and in `model`. */
 export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -7,8 +7,8 @@ export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const Name = Type.String({ pattern: NAME.source, description: "1 to 64 of a-z, 0-9, _ and -." });
 
 /** One line of 1 to `maxLength` characters: no control characters. */
-export const Line = (maxLength: number, description?: string) =>
-  textOf(
+export const SingleLine = (maxLength: number, description?: string) =>
+  boundedText(
     {
       minLength: 1,
       maxLength,
@@ -20,7 +20,7 @@ export const Line = (maxLength: number, description?: string) =>
 
 /** Text of up to `maxLength` characters that Postgres can store: anything but NUL. */
 export const Prose = (maxLength: number, description: string) =>
-  textOf({ maxLength, pattern: "^[^\\u0000]*$", description }, "NUL");
+  boundedText({ maxLength, pattern: "^[^\\u0000]*$", description }, "NUL");
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =

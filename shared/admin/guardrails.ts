@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf, textOf } from "../schema.ts";
-import { Line, Name, Prose } from "./fields.ts";
+import { boundedText, closed, nullable, oneOf } from "../schema.ts";
+import { Name, Prose, SingleLine } from "./fields.ts";
 
 /** What the product finds by itself in a text, where a rule asks for it. */
 export const DETECTORS = [
@@ -19,7 +19,7 @@ const ACTIONS = ["block", "soft_deny"] as const;
 const ON_FAILURE = ["open", "closed"] as const;
 
 const names = (description: string) =>
-  Type.Optional(Type.Array(Line(256), { minItems: 1, maxItems: 200, description }));
+  Type.Optional(Type.Array(SingleLine(256), { minItems: 1, maxItems: 200, description }));
 
 export const Match = closed({
   tags: names("One of the call's tags is among these."),
@@ -28,7 +28,7 @@ export const Match = closed({
   clients: names("The recorded client is among these."),
   models: names("One of these globs fits a model that may be called, fallbacks included."),
   pattern: Type.Optional(
-    textOf({
+    boundedText({
       minLength: 1,
       maxLength: 1000,
       description: "RE2 expression, found in one of the request's decoded texts.",
@@ -45,7 +45,7 @@ export const Match = closed({
 export type Match = Static<typeof Match>;
 
 export const Callout = closed({
-  url: Line(2048, "Asked by POST with the call's labels and texts; answers `{action, message?}`."),
+  url: SingleLine(2048, "Asked by POST with the call's labels and texts; answers `{action, message?}`."),
   timeout_ms: Type.Integer({ minimum: 10, maximum: 30_000, description: "For its whole answer." }),
   on_failure: oneOf(ON_FAILURE),
   allow_private_network: Type.Optional(

@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { Line, Name } from "./fields.ts";
+import { Name, SingleLine } from "./fields.ts";
 
-const Glob = (description: string) => Line(256, `${description} \`*\` stands for any run of characters.`);
+const Glob = (description: string) =>
+  SingleLine(256, `${description} \`*\` stands for any run of characters.`);
 
 const members = {
   enabled: Type.Optional(Type.Boolean({ default: true })),
@@ -12,7 +13,7 @@ const members = {
   ),
   server: Type.Optional(nullable(Glob("Only tools of this server; null: also those built into the agent."))),
   action: Type.Optional(oneOf(["deny"] as const)),
-  reason: Type.Optional(Line(1000, "Told to the agent's model and to the person.")),
+  reason: Type.Optional(SingleLine(1000, "Told to the agent's model and to the person.")),
 };
 
 /** `POST /admin/v1/hook-policies`. */

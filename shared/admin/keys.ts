@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { Instant, Line, Usd } from "./fields.ts";
+import { Instant, SingleLine, Usd } from "./fields.ts";
 import { ToolScope } from "./mcp-servers.ts";
 
 const listOf = <T extends TSchema>(item: T, description: string) =>
@@ -9,8 +9,8 @@ const listOf = <T extends TSchema>(item: T, description: string) =>
 /** What a key may use. An absent list is unlimited, an empty one allows nothing; of several present all must hold. */
 const scopes = <T extends TSchema>(tool: T) =>
   closed({
-    routes: listOf(Line(256), "Names of routes."),
-    models: listOf(Line(256), "Concrete models, fallbacks included."),
+    routes: listOf(SingleLine(256), "Names of routes."),
+    models: listOf(SingleLine(256), "Concrete models, fallbacks included."),
     mcp: listOf(tool, "Names of tool servers, or single tools of theirs as `server__tool`."),
     reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
   });
@@ -27,17 +27,19 @@ const Limits = closed({
 });
 
 const members = {
-  owner: Type.Optional(nullable(Line(128, "The person the key belongs to. Absent: a service account."))),
+  owner: Type.Optional(
+    nullable(SingleLine(128, "The person the key belongs to. Absent: a service account.")),
+  ),
   scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
   expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Absent: never."))),
 };
 
 /** `POST /admin/v1/keys`. */
-export const KeyBody = closed({ name: Line(128), ...members });
+export const KeyBody = closed({ name: SingleLine(128), ...members });
 export type KeyBody = Static<typeof KeyBody>;
 /** `PATCH /admin/v1/keys/{id}`: what is absent stays; `scopes` and `limits` are replaced whole. */
-export const KeyPatch = closed({ name: Type.Optional(Line(128)), ...members });
+export const KeyPatch = closed({ name: Type.Optional(SingleLine(128)), ...members });
 export type KeyPatch = Static<typeof KeyPatch>;
 
 /** Longest time for which an old secret stays valid beside a new one: seven days. */
@@ -61,7 +63,7 @@ const view = {
   name: Type.String(),
   owner: nullable(Type.String()),
   // A key may be older than the rules for its entries.
-  scopes: scopes(Line(256)),
+  scopes: scopes(SingleLine(256)),
   limits: nullable(Limits),
   status: oneOf(KEY_STATUSES),
   secrets: Type.Array(

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, nullable } from "../schema.ts";
-import { Line, Usd } from "./fields.ts";
+import { SingleLine, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
 const SERVER_NAME = "[a-z0-9][a-z0-9-]{0,23}";
@@ -10,7 +10,7 @@ export const ToolServerName = Type.String({
 });
 
 const globs = (description: string) =>
-  Type.Optional(Type.Array(Line(128), { maxItems: 1000, uniqueItems: true, description }));
+  Type.Optional(Type.Array(SingleLine(128), { maxItems: 1000, uniqueItems: true, description }));
 
 const Tools = closed({
   allow: globs("Globs of the tools' own names that exist here; absent: all that the server has."),
@@ -29,11 +29,11 @@ export const ToolScope = checked<string>(
   (value) => typeof value === "string" && SCOPE_ENTRY.test(value),
 );
 
-const url = Line(2048, "Its address for streamable HTTP.");
+const url = SingleLine(2048, "Its address for streamable HTTP.");
 
 const members = {
   credential: Type.Optional(
-    nullable(Line(8192, "Stored encrypted and never shown again; absent keeps the present one.")),
+    nullable(SingleLine(8192, "Stored encrypted and never shown again; absent keeps the present one.")),
   ),
   credential_header: Type.Optional(
     nullable(

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable } from "../schema.ts";
-import { Instant, Line, Name, Usd } from "./fields.ts";
+import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 
 const perMillion = (what: string) => Usd(`USD per million ${what}.`);
 const amounts = {
@@ -13,7 +13,7 @@ const amounts = {
 };
 
 const required = {
-  model: Line(256),
+  model: SingleLine(256),
   effective_from: Instant("Calls from then on have this price."),
   input: perMillion("input tokens"),
   output: perMillion("output tokens"),

@@ -1,9 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable } from "../schema.ts";
-import { Line, Name } from "./fields.ts";
+import { Name, SingleLine } from "./fields.ts";
 
 const Models = nullable(
-  Type.Array(Line(256), { maxItems: 1000, description: "Globs of the models it serves, such as `gpt-*`." }),
+  Type.Array(SingleLine(256), {
+    maxItems: 1000,
+    description: "Globs of the models it serves, such as `gpt-*`.",
+  }),
 );
 const Headers = Type.Record(
   Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
@@ -16,13 +19,16 @@ const Headers = Type.Record(
 );
 
 const members = {
-  kind: Line(64, "A row of the provider catalogue, such as `openai`, `anthropic` or `openai-compatible`."),
+  kind: SingleLine(
+    64,
+    "A row of the provider catalogue, such as `openai`, `anthropic` or `openai-compatible`.",
+  ),
   base_url: Type.Optional(
-    nullable(Line(2048, "API root as the vendor's own SDK takes it. Absent: the vendor's.")),
+    nullable(SingleLine(2048, "API root as the vendor's own SDK takes it. Absent: the vendor's.")),
   ),
   credential: Type.Optional(
     nullable(
-      Line(
+      SingleLine(
         8192,
         "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again; absent keeps the present one.",
       ),

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Spec } from "../report.ts";
 import { closed } from "../schema.ts";
-import { Line, Name, Prose } from "./fields.ts";
+import { Name, Prose, SingleLine } from "./fields.ts";
 
 const members = {
-  title: Line(200, "Shown above the report."),
+  title: SingleLine(200, "Shown above the report."),
   description: Prose(2000, "What it tells; empty if absent."),
   spec: Spec,
 };

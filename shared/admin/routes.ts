@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, oneOf } from "../schema.ts";
-import { Line, NAME, Name, Prose } from "./fields.ts";
+import { NAME, Name, Prose, SingleLine } from "./fields.ts";
 
 /** What a route can answer; `chat` is chat completions, messages and responses. */
 export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
@@ -14,7 +14,7 @@ export const RouteName = checked<string>(
   'a name of 1 to 64 of a-z, 0-9, _ and -, other than "auto"',
   (value) => typeof value === "string" && NAME.test(value) && value !== "auto",
 );
-const Model = Line(256, "Model to ask the provider for.");
+const Model = SingleLine(256, "Model to ask the provider for.");
 const Target = closed({ provider: Name, model: Model });
 
 const required = { surface: oneOf(ROUTE_SURFACES), provider: Name, model: Model };
@@ -22,7 +22,7 @@ const optional = {
   fallbacks: Type.Array(Target, { maxItems: 8, default: [], description: "Tried in order." }),
   description: Prose(2000, "What the route is for. The classifier reads it."),
   examples: Type.Array(Prose(4000, "A text that belongs to this route."), { maxItems: 500, default: [] }),
-  keywords: Type.Array(Line(128), { maxItems: 500, default: [] }),
+  keywords: Type.Array(SingleLine(128), { maxItems: 500, default: [] }),
   guardrails: Type.Array(Name, { maxItems: 64, default: [] }),
   body_capture: Type.Boolean({ default: false }),
   subscription_passthrough: Type.Boolean({ default: false }),

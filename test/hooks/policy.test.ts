@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { SESSION_VARIABLE as OF_A_RUN } from "#gateway/cli/stamping/task.ts";
 import type { HookPolicy } from "#gateway/directory.ts";
-import { forwarder, SESSION_VARIABLE } from "#gateway/hooks/managed-settings.ts";
+import { forwarder } from "#gateway/hooks/managed-settings.ts";
 import { denying } from "#gateway/hooks/policy.ts";
 import { readToolName } from "#gateway/hooks/tool-name.ts";
 
@@ -57,10 +56,6 @@ test.each([
   [7, null, { server: null, tool: null }],
 ])("%j of %j is %j", (name, server, read) => {
   expect(readToolName(name, server, registered)).toEqual(read);
-});
-
-test("managed settings pass on the session that `tallygate run` gives an agent", () => {
-  expect(SESSION_VARIABLE).toBe(OF_A_RUN);
 });
 
 test("the page shows the command that forwards hooks", async () => {

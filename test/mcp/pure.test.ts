@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ToolServer } from "#gateway/directory.ts";
-import { errorAnswer, RpcError, readMessage } from "#gateway/mcp/json-rpc.ts";
+import { pageAt } from "#gateway/mcp/catalog.ts";
+import { RpcError, readMessage, rpcErrorResponse } from "#gateway/mcp/json-rpc.ts";
 import { JOINED } from "#gateway/mcp/naming.ts";
-import { pageOf } from "#gateway/mcp/offer.ts";
 import { requireOwnOrigin } from "#gateway/mcp/origin.ts";
 import { costOf, NO_ANSWER, outcomeOf } from "#gateway/mcp/outcome.ts";
 import { mayCall, mayUseServer } from "#gateway/mcp/permission.ts";
-import { labelsOf } from "#gateway/mcp/tally.ts";
+import { labelsOf } from "#gateway/mcp/tool-call-record.ts";
 
 const server: ToolServer = {
   name: "files",
@@ -95,7 +95,7 @@ describe("messages", () => {
   });
 
   test("an error of ours tells nothing of what went wrong inside", async () => {
-    const answer = errorAnswer(new Error("secret"), 7, "an-id");
+    const answer = rpcErrorResponse(new Error("secret"), 7, "an-id");
     expect(answer.status).toBe(500);
     const body = await answer.json();
     expect(body).toMatchObject({
@@ -145,7 +145,7 @@ test("pages of a list are whole, in order, and end", () => {
       const items = Array.from({ length: count }, (_, index) => index);
       const seen: number[] = [];
       for (let cursor: string | undefined, more = true; more; ) {
-        const page = pageOf(items, cursor);
+        const page = pageAt(items, cursor);
         seen.push(...(page?.items ?? []));
         cursor = page?.next.nextCursor;
         more = cursor !== undefined;
@@ -154,5 +154,5 @@ test("pages of a list are whole, in order, and end", () => {
     }),
     { numRuns: 20 },
   );
-  expect(pageOf([1], "from:x")).toBeNull();
+  expect(pageAt([1], "from:x")).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "#drizzle/database.ts";
-import { sweepBodies } from "#gateway/stores/bodies.ts";
+import { deleteExpiredBodies } from "#gateway/stores/bodies.ts";
 import { newId } from "#shared/ids.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
@@ -132,7 +132,7 @@ describe("body capture", () => {
     await gateway.sql`update captured_bodies set expires_at = now() where request_id = ${id}`;
     expect((await admin(`/requests/${id}/body`)).status).toBe(404);
     const database = openDatabase(gateway.databaseUrl, { name: "sweep", max: 1, statementTimeoutMs: 5000 });
-    await sweepBodies(database, new Date());
+    await deleteExpiredBodies(database, new Date());
     await database.close();
     expect(await kept(id)).toBe(false);
   });

@@ -5,7 +5,7 @@ import { bootstrap } from "#gateway/stores/bootstrap.ts";
 import { change } from "#gateway/stores/change.ts";
 import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { insertKey, revokeKey } from "#gateway/stores/keys.ts";
-import { editedProvider, storedProviders } from "#gateway/stores/providers.ts";
+import { editedProvider, providerRows } from "#gateway/stores/providers.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
 import { patchSettings } from "#gateway/stores/settings.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -183,7 +183,7 @@ test("a credential sealed with another master key is not used, and the log names
   const edit = { name: "sealed", current: null, merge: false, now: systemClock.now() };
   const body = { kind: "groq", credential: "sk-CANARY" };
   await change(admin, (tx) =>
-    storedProviders.write(tx, editedProvider({ ...edit, body, sealer: createSealer(MASTER_KEY) })),
+    providerRows.write(tx, editedProvider({ ...edit, body, sealer: createSealer(MASTER_KEY) })),
   );
   expect((await replica()).store.current().providers.get("sealed")?.credential?.reveal()).toBe("sk-CANARY");
   const { store, log } = await replica({ masterKey: new Uint8Array(32).fill(4) });

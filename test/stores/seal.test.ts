@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { newClientSecret, traceOf } from "#gateway/stores/client-secret.ts";
+import { newClientSecret, secretDigest } from "#gateway/stores/client-secret.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
 
 const KEY = new Uint8Array(32).fill(1);
@@ -58,7 +58,7 @@ describe("a client key's secret", () => {
   });
 
   test("leaves its digest and its last four characters", () => {
-    const { sha256, lastFour } = traceOf("tg_abcd");
+    const { sha256, lastFour } = secretDigest("tg_abcd");
     expect(Buffer.from(sha256).toString("hex")).toBe(
       new Bun.CryptoHasher("sha256").update("tg_abcd").digest("hex"),
     );

@@ -17,9 +17,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { type Account, asAccount, chooseAccount } from "#drizzle/embedded/account.ts";
 import { type Binaries, findBinaries, postgresOf } from "#drizzle/embedded/binaries.ts";
 import { initialise, ROLE } from "#drizzle/embedded/initialise.ts";
+import { asUser, chooseUser, type SystemUser } from "#drizzle/embedded/system-user.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
 import { atEnd } from "./at-end.ts";
 
@@ -78,7 +78,7 @@ const serverIn = async (directory: string): Promise<Server> => {
 
 /** Starts a server from a prepared copy below the temporary directory; it ends with this process, however that ends. */
 export async function startTestServer(): Promise<Launched> {
-  const account = chooseAccount("");
+  const account = chooseUser("");
   const root = join(tmpdir(), `tallygate-test-${account?.uid ?? process.getuid?.() ?? 0}`);
   mkdirSync(root, { recursive: true, mode: 0o755 });
   if (account) chownSync(root, account.uid, account.gid);
@@ -91,7 +91,11 @@ export async function startTestServer(): Promise<Launched> {
 }
 
 /** A stopped cluster that holds the migrated template; made once per set of migrations. */
-async function preparedCluster(root: string, binaries: Binaries, account: Account | null): Promise<string> {
+async function preparedCluster(
+  root: string,
+  binaries: Binaries,
+  account: SystemUser | null,
+): Promise<string> {
   const prepared = join(root, `cluster-${clusterKey(binaries)}`);
   if (existsSync(prepared)) return prepared;
   removeOld(root);
@@ -133,10 +137,10 @@ function removeOld(root: string): void {
 }
 
 /** Copies as the account itself, so that the copy belongs to it. */
-function copyCluster(from: string, to: string, account: Account | null): void {
+function copyCluster(from: string, to: string, account: SystemUser | null): void {
   const copy = Bun.spawnSync(["cp", "-R", from, to], {
     cwd: "/",
-    ...asAccount(account),
+    ...asUser(account),
     stdio: ["ignore", "ignore", "pipe"],
   });
   if (copy.exitCode !== 0) throw new Error(`cp failed: ${copy.stderr.toString()}`);
@@ -165,7 +169,7 @@ const FLAGS = {
   log_min_messages: "panic",
 };
 
-async function launch(binaries: Binaries, account: Account | null, directory: string): Promise<Launched> {
+async function launch(binaries: Binaries, account: SystemUser | null, directory: string): Promise<Launched> {
   const flags = Object.entries({ ...FLAGS, unix_socket_directories: directory }).flatMap(([k, v]) => [
     "-c",
     `${k}=${v}`,
@@ -176,7 +180,7 @@ async function launch(binaries: Binaries, account: Account | null, directory: st
     {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin", RUN_DIRECTORY: directory },
-      ...asAccount(account),
+      ...asUser(account),
       detached: true,
       stdio: ["ignore", "ignore", "ignore"],
     },

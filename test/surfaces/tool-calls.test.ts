@@ -5,13 +5,13 @@ import { expire } from "#drizzle/expire.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
 import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
-import { tidyToolCalls } from "#gateway/stores/tools/keep-tool-calls.ts";
+import { expireToolCalls } from "#gateway/stores/tools/expire-tool-calls.ts";
 import {
+  type ObservedCall,
+  observationText,
   RANK,
-  type Seen,
   sessionEndText,
-  sightingText,
-  toolSighting,
+  toolObservation,
 } from "#gateway/stores/tools/tool-calls.ts";
 import { newId } from "#shared/ids.ts";
 import type { DimensionName, Spec } from "#shared/report.ts";
@@ -38,7 +38,7 @@ const at = (ms: number) => new Date(START + ms).toISOString();
 const HOOK_KEY = { id: "01900000-0000-7000-8000-00000000000a", owner: "ann" };
 const MCP_KEY = { id: "01900000-0000-7000-8000-00000000000b", owner: "ann" };
 
-const seen = (overrides: Partial<Seen>): Seen => ({
+const seen = (overrides: Partial<ObservedCall>): ObservedCall => ({
   key: HOOK_KEY,
   externalId: "toolu_1",
   startedAt: at(0),
@@ -57,7 +57,7 @@ const seen = (overrides: Partial<Seen>): Seen => ({
   ...overrides,
 });
 /** What the tool gateway sees: no session, and its own names. */
-const through = (overrides: Partial<Seen>): Seen =>
+const through = (overrides: Partial<ObservedCall>): ObservedCall =>
   seen({
     key: MCP_KEY,
     channel: "mcp",
@@ -71,7 +71,7 @@ const through = (overrides: Partial<Seen>): Seen =>
   });
 
 /** All that can be seen of one call, by hooks and by the tool gateway. */
-const SIGHTINGS: readonly Seen[] = [
+const SIGHTINGS: readonly ObservedCall[] = [
   seen({}),
   seen({ status: "ok", decidedAt: at(100), startedAt: at(1), latencyMs: 99 }),
   seen({ status: "failed", decidedAt: at(90), startedAt: at(2), latencyMs: 88, rank: RANK.failure }),
@@ -82,7 +82,7 @@ const SIGHTINGS: readonly Seen[] = [
   through({ status: "unknown", decidedAt: at(4) }),
 ];
 
-type Told = { seen: Seen; id: string } | "end of session";
+type Told = { seen: ObservedCall; id: string } | "end of session";
 
 let calls = 0;
 
@@ -94,8 +94,8 @@ async function rowOf(batches: readonly (readonly Told[])[]): Promise<unknown> {
     const texts = batch.map((told) =>
       told === "end of session"
         ? sessionEndText({ orgId: "default", origin: "ann", session, endedAt: at(200) })
-        : sightingText(
-            toolSighting(
+        : observationText(
+            toolObservation(
               { ...told.seen, externalId: call, session: told.seen.session && session },
               told.id.slice(0, -6) + calls.toString().padStart(6, "0"),
             ),
@@ -103,7 +103,7 @@ async function rowOf(batches: readonly (readonly Told[])[]): Promise<unknown> {
     );
     await store.insert(texts);
   }
-  await tidyToolCalls({
+  await expireToolCalls({
     database,
     clock: { now: () => new Date(START + 25 * 3_600_000), monotonicMs: () => 0 },
     directory: { current: () => ({ settings: DEFAULT_SETTINGS }) },
@@ -174,7 +174,7 @@ test("the tool gateway's facts count, and what it does not know is the hook's", 
 
 test("a call of another person with the same id is another call", async () => {
   const of = (owner: string) =>
-    sightingText(toolSighting(seen({ key: { ...HOOK_KEY, owner }, externalId: "shared" })));
+    observationText(toolObservation(seen({ key: { ...HOOK_KEY, owner }, externalId: "shared" })));
   await store.insert([of("ann"), of("eve")]);
   expect(await database.sql`select owner from tool_calls where external_id = 'shared'`).toHaveLength(2);
 });

@@ -9,13 +9,36 @@ import {
   type Node,
   parseDocument,
 } from "yaml";
+import { isRecord } from "#shared/json.ts";
 import { faultsOf } from "#shared/schema.ts";
-import { DeclarationFault, type FileFault } from "./faults.ts";
-import { isObject, KIND_NAMES, KINDS, type Kind, type KindName, type Members } from "./kinds.ts";
+import {
+  type Members,
+  RESOURCE_KIND_NAMES,
+  RESOURCE_KINDS,
+  type ResourceKind,
+  type ResourceKindName,
+} from "./kinds.ts";
+
+/** One thing that is wrong with a file: where, and why. */
+type FileFault = { line: number | null; where: string; why: string };
+
+/** The file cannot be applied; the message names every fault, one a line, in the order of the file. */
+export class DeclarationFault extends Error {
+  override readonly name = "DeclarationFault";
+
+  constructor(file: string, faults: readonly FileFault[]) {
+    const sorted = faults.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
+    const lines = sorted.map(({ line, where, why }) => {
+      const place = `${file}${line === null ? "" : `:${line}`}${where === "" ? "" : ` ${where}`}`;
+      return `${place}: ${why}`;
+    });
+    super(lines.join("\n"));
+  }
+}
 
 /** One thing that the file declares. */
 export type Declared = {
-  kind: KindName;
+  kind: ResourceKindName;
   /** Empty where there is only one of the kind. */
   name: string;
   /** With what the file takes from the environment in its place. */
@@ -47,7 +70,7 @@ export function readDeclaration(text: string, file: string, lookup: Lookup): Dec
   }));
   if (faults.length > 0) throw new DeclarationFault(file, faults);
   const reading: Reading = { document, lines, lookup, faults };
-  const declared = KIND_NAMES.flatMap((kind) => readKind(reading, kind));
+  const declared = RESOURCE_KIND_NAMES.flatMap((kind) => readKind(reading, kind));
   refuseUnknownKinds(reading);
   if (faults.length > 0) throw new DeclarationFault(file, faults);
   return declared;
@@ -56,8 +79,8 @@ export function readDeclaration(text: string, file: string, lookup: Lookup): Dec
 type Reading = { document: Document; lines: LineCounter; lookup: Lookup; faults: FileFault[] };
 type Path = readonly (string | number)[];
 
-function readKind(reading: Reading, kind: KindName): Declared[] {
-  const { shape }: Kind = KINDS[kind];
+function readKind(reading: Reading, kind: ResourceKindName): Declared[] {
+  const { shape }: ResourceKind = RESOURCE_KINDS[kind];
   const node = nodeAt(reading, [kind]);
   if (node === null || (isScalar(node) && node.value === null)) return [];
   const fits = shape === "listed" ? isSeq(node) : isMap(node);
@@ -78,11 +101,11 @@ function readKind(reading: Reading, kind: KindName): Declared[] {
   return all;
 }
 
-function readOne(reading: Reading, name: KindName, path: Path): Declared[] {
-  const kind: Kind = KINDS[name];
+function readOne(reading: Reading, name: ResourceKindName, path: Path): Declared[] {
+  const kind: ResourceKind = RESOURCE_KINDS[name];
   const fromEnv = new Map<string, string>();
-  const value = readValue(reading, path, { kind, fromEnv, root: path.length });
-  if (!isObject(value)) {
+  const value = readValue({ reading, kind, fromEnv, root: path.length }, path);
+  if (!isRecord(value)) {
     fault(reading, path, "Expected members and their values.");
     return [];
   }
@@ -105,22 +128,22 @@ function readOne(reading: Reading, name: KindName, path: Path): Declared[] {
   ];
 }
 
-type Filling = { kind: Kind; fromEnv: Map<string, string>; root: number };
+type Filling = { reading: Reading; kind: ResourceKind; fromEnv: Map<string, string>; root: number };
 
-/** The value of a node with references filled in; aliases are followed, which the parser bounds. */
-function readValue(reading: Reading, path: Path, filling: Filling): unknown {
-  const node = nodeAt(reading, path);
+/** The value of a node with references replaced; aliases are followed, which the parser bounds. */
+function readValue(filling: Filling, path: Path): unknown {
+  const node = nodeAt(filling.reading, path);
   if (isMap(node)) {
     return Object.fromEntries(
-      node.items.map(({ key }) => [keyText(key), readValue(reading, [...path, keyText(key)], filling)]),
+      node.items.map(({ key }) => [keyText(key), readValue(filling, [...path, keyText(key)])]),
     );
   }
-  if (isSeq(node)) return node.items.map((_, at) => readValue(reading, [...path, at], filling));
+  if (isSeq(node)) return node.items.map((_, at) => readValue(filling, [...path, at]));
   if (!isScalar(node)) return null;
-  return typeof node.value === "string" ? filledText(reading, path, node.value, filling) : node.value;
+  return typeof node.value === "string" ? replaceReferences(filling, path, node.value) : node.value;
 }
 
-function filledText(reading: Reading, path: Path, text: string, { kind, fromEnv, root }: Filling): string {
+function replaceReferences({ reading, kind, fromEnv, root }: Filling, path: Path, text: string): string {
   const member = path.slice(root).join("/");
   if (kind.secrets.includes(member) && !WHOLE_REFERENCE.test(text)) {
     fault(
@@ -183,11 +206,12 @@ function fault(reading: Reading, path: Path, why: string): void {
 
 function refuseUnknownKinds(reading: Reading): void {
   const { contents } = reading.document;
-  if (contents !== null && !isMap(contents)) fault(reading, [], `Expected ${KIND_NAMES.join(", ")}.`);
+  if (contents !== null && !isMap(contents))
+    fault(reading, [], `Expected ${RESOURCE_KIND_NAMES.join(", ")}.`);
   for (const { key } of isMap(contents) ? contents.items : []) {
     const name = keyText(key);
-    if (!KIND_NAMES.some((known) => known === name)) {
-      fault(reading, [name], `There is no such kind. Known are ${KIND_NAMES.join(", ")}.`);
+    if (!RESOURCE_KIND_NAMES.some((known) => known === name)) {
+      fault(reading, [name], `There is no such kind. Known are ${RESOURCE_KIND_NAMES.join(", ")}.`);
     }
   }
 }

@@ -8,12 +8,13 @@ import { PriceBody } from "#shared/admin/prices.ts";
 import { ProviderPut } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
 import { RoutePut } from "#shared/admin/routes.ts";
+import { isRecord } from "#shared/json.ts";
 import { Settings } from "#shared/settings.ts";
 
 export type Members = Record<string, unknown>;
 
 /** One kind of thing that a file declares, and how the admin API has it. */
-export type Kind = {
+export type ResourceKind = {
   /** Below /admin/v1. */
   path: string;
   /** `named`: members by name; `listed`: a list whose items tell who they are; `single`: one for all. */
@@ -36,13 +37,13 @@ const byName = {
   nameOf: (it: Members) => String(it["name"]),
   addressOf: (it: Members) => String(it["name"]),
 };
-const byId = (nameOf: Kind["nameOf"]) => ({ nameOf, addressOf: (it: Members) => String(it["id"]) });
+const byId = (nameOf: ResourceKind["nameOf"]) => ({ nameOf, addressOf: (it: Members) => String(it["id"]) });
 
 const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
-  ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies Kind;
+  ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies ResourceKind;
 
 /** In the order in which they are applied: what others name comes before them. */
-export const KINDS = {
+export const RESOURCE_KINDS = {
   providers: named("/providers", ProviderPut, ["credential"]),
   guardrails: named("/guardrails", GuardrailPut),
   routes: named("/routes", RoutePut),
@@ -56,7 +57,7 @@ export const KINDS = {
     secrets: [],
     filled: (body) => ({
       ...body,
-      ...(isObject(body["limits"]) && { limits: filledLimits(body["limits"]) }),
+      ...(isRecord(body["limits"]) && { limits: filledLimits(body["limits"]) }),
     }),
     ...byId((it) => String(it["name"])),
   },
@@ -85,13 +86,11 @@ export const KINDS = {
     nameOf: () => "",
     addressOf: () => "",
   },
-} as const satisfies Record<string, Kind>;
+} as const satisfies Record<string, ResourceKind>;
 
-export type KindName = keyof typeof KINDS;
-export const KIND_NAMES = Object.keys(KINDS) as KindName[];
-
-export const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+export type ResourceKindName = keyof typeof RESOURCE_KINDS;
+// The keys of the table and nothing else.
+export const RESOURCE_KIND_NAMES = Object.keys(RESOURCE_KINDS) as ResourceKindName[];
 
 /** A price is the one of its model, at its provider or at any, from its instant on. */
 function priceName({ provider, model, effective_from: from }: Members): string {

@@ -1,10 +1,10 @@
-import type { Change, Step } from "./plan.ts";
+import type { Change, PlanStep } from "./plan.ts";
 
 const SIGNS = { create: "+", change: "~", keep: "=" } as const;
 const VALUE_LENGTH_MAX = 120;
 
 /** A step as a person reads it; of what stays as it is, one line. No secret is in it. */
-export function stepText(step: Step): string {
+export function stepText(step: PlanStep): string {
   const head = `${SIGNS[step.action]} ${titleOf(step)}`;
   const lines = step.action === "keep" ? [] : step.changes.map((change) => changeLine(step, change));
   const resent = step.resent.map(
@@ -13,12 +13,12 @@ export function stepText(step: Step): string {
   return [head, ...lines, ...resent].join("\n");
 }
 
-export const titleOf = ({ declared: { kind, name } }: Step): string =>
+export const titleOf = ({ declared: { kind, name } }: PlanStep): string =>
   name === "" ? kind : `${kind} ${name}`;
 
 /** The sum of a plan in a line, before it is done or after. */
-export function sumText(steps: readonly Step[], isDone: boolean): string {
-  const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
+export function planSummary(steps: readonly PlanStep[], isDone: boolean): string {
+  const count = (action: PlanStep["action"]) => steps.filter((step) => step.action === action).length;
   const resent = steps.reduce((sum, { resent: secrets }) => sum + secrets.length, 0);
   const [create, change, send] = isDone
     ? ["created", "changed", "sent again"]
@@ -27,16 +27,16 @@ export function sumText(steps: readonly Step[], isDone: boolean): string {
   return resent > 0 ? `${sum}; ${resent} ${resent === 1 ? "secret" : "secrets"} ${send}` : sum;
 }
 
-function changeLine(step: Step, { member, from, to }: Change): string {
+function changeLine(step: PlanStep, { member, from, to }: Change): string {
   const shown = variablesOf(step, member).length > 0 ? secretOf(step, member) : valueText(to);
   const before = step.action === "create" ? "" : `${valueText(from)} → `;
   return `    ${member}: ${before}${shown}`;
 }
 
-const secretOf = (step: Step, member: string): string => `(from ${variablesOf(step, member).join(", ")})`;
+const secretOf = (step: PlanStep, member: string): string => `(from ${variablesOf(step, member).join(", ")})`;
 
 /** Variables that stand in a member, or within it. */
-const variablesOf = ({ declared }: Step, member: string): string[] =>
+const variablesOf = ({ declared }: PlanStep, member: string): string[] =>
   [...declared.fromEnv]
     .filter(([at]) => at === member || at.startsWith(`${member}/`))
     .map(([, name]) => name);

@@ -1,12 +1,12 @@
 import { TypeGuard } from "@sinclair/typebox";
 import type { Declared } from "./declaration.ts";
-import { KINDS, type Kind, type Members } from "./kinds.ts";
+import { type Members, RESOURCE_KINDS, type ResourceKind } from "./kinds.ts";
 import { sameValue } from "./same-value.ts";
 
 export type Change = { member: string; from: unknown; to: unknown };
 
 /** What is to be done for one thing that a file declares. */
-export type Step = {
+export type PlanStep = {
   declared: Declared;
   action: "create" | "change" | "keep";
   /** What differs; of a new thing, all that is said of it. */
@@ -21,8 +21,8 @@ export type Step = {
  * What makes the gateway's thing like the declared one. What the file does not say of it stays as it is. `present` is the
  * gateway's, or null.
  */
-export function planStep(declared: Declared, present: Members | null): Step {
-  const kind: Kind = KINDS[declared.kind];
+export function planStep(declared: Declared, present: Members | null): PlanStep {
+  const kind: ResourceKind = RESOURCE_KINDS[declared.kind];
   const root = `/admin/v1${kind.path}`;
   const { body, name } = declared;
   if (present === null) {
@@ -51,7 +51,7 @@ export function planStep(declared: Declared, present: Members | null): Step {
   };
 }
 
-function differing(kind: Kind, body: Members, present: Members): Change[] {
+function differing(kind: ResourceKind, body: Members, present: Members): Change[] {
   const forms = TypeGuard.IsObject(kind.form) ? kind.form.properties : {};
   return Object.entries(body)
     .filter(
@@ -63,7 +63,7 @@ function differing(kind: Kind, body: Members, present: Members): Change[] {
 }
 
 /** A secret that is to be taken away is compared with whether there is one. */
-function presentValue(kind: Kind, member: string, present: Members): unknown {
+function presentValue(kind: ResourceKind, member: string, present: Members): unknown {
   if (!kind.secrets.includes(member)) return present[member];
   return present["credential_source"] === "stored" || present["has_credential"] === true ? "(stored)" : null;
 }

@@ -1,6 +1,6 @@
 import { KindGuard, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { readDecimal, readInstant } from "#shared/admin/fields.ts";
-import { isObject } from "./kinds.ts";
+import { isRecord } from "#shared/json.ts";
 
 /**
  * Whether what a file says is what the gateway has: money by its amount, times by their instant, null as absent, and an
@@ -17,7 +17,7 @@ export function sameValue(form: TSchema | undefined, said: unknown, had: unknown
     const item = plain && TypeGuard.IsArray(plain) ? plain.items : undefined;
     return one.length === other.length && one.every((it, at) => sameValue(item, it, other[at]));
   }
-  if (isObject(one) && isObject(other)) {
+  if (isRecord(one) && isRecord(other)) {
     return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) =>
       sameValue(memberOf(plain, name), one[name], other[name]),
     );

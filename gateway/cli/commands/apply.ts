@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { readPresent } from "#shared/env.ts";
+import { isRecord } from "#shared/json.ts";
 import { fits, open } from "#shared/schema.ts";
 import { writeSecretFile } from "#shared/secret-file.ts";
-import { type Declared, readDeclaration } from "../apply/declaration.ts";
-import { DeclarationFault } from "../apply/faults.ts";
-import { isObject, KINDS, type Kind, type KindName, type Members } from "../apply/kinds.ts";
-import { planStep, type Step } from "../apply/plan.ts";
-import { stepText, sumText, titleOf } from "../apply/plan-text.ts";
-import { type Api, ApiFault, adminApi, listAll } from "../reach/api.ts";
-import { note, tell, URL_OPTION } from "./common.ts";
+import { DeclarationFault, type Declared, readDeclaration } from "../apply/declaration.ts";
+import { type Members, RESOURCE_KINDS, type ResourceKind, type ResourceKindName } from "../apply/kinds.ts";
+import { type PlanStep, planStep } from "../apply/plan.ts";
+import { planSummary, stepText, titleOf } from "../apply/plan-text.ts";
+import { type Api, ApiError, adminApi, listAll } from "../client/api.ts";
+import { print, printNote, URL_OPTION } from "./common.ts";
 
 type Options = { url?: string; dryRun?: true; secretsTo?: string };
 
@@ -53,13 +53,13 @@ async function apply(file: string, options: Options): Promise<void> {
   if (options.secretsTo && !options.dryRun) mkdirSync(options.secretsTo, { recursive: true, mode: 0o700 });
   const steps = await planOf(api, declared, named);
   for (const step of steps.filter(({ action, resent }) => action !== "keep" || resent.length > 0))
-    tell(stepText(step));
+    print(stepText(step));
   if (options.dryRun) {
-    tell(`Plan: ${sumText(steps, false)}.`);
+    print(`Plan: ${planSummary(steps, false)}.`);
     return;
   }
   await send(api, steps, { file: named, secretsTo: options.secretsTo });
-  tell(`Done: ${sumText(steps, true)}.`);
+  print(`Done: ${planSummary(steps, true)}.`);
 }
 
 function readFile(file: string): Promise<string> {
@@ -71,11 +71,11 @@ function readFile(file: string): Promise<string> {
 }
 
 /** @throws DeclarationFault for a name that cannot be used again. */
-async function planOf(api: Api, declared: readonly Declared[], file: string): Promise<Step[]> {
-  const present = new Map<KindName, Map<string, Members>>();
-  const steps: Step[] = [];
+async function planOf(api: Api, declared: readonly Declared[], file: string): Promise<PlanStep[]> {
+  const present = new Map<ResourceKindName, Map<string, Members>>();
+  const steps: PlanStep[] = [];
   for (const one of declared) {
-    const things = present.get(one.kind) ?? (await thingsOf(api, KINDS[one.kind]));
+    const things = present.get(one.kind) ?? (await thingsOf(api, RESOURCE_KINDS[one.kind]));
     present.set(one.kind, things);
     const thing = things.get(one.name) ?? null;
     if (thing?.["status"] === "revoked") {
@@ -87,11 +87,11 @@ async function planOf(api: Api, declared: readonly Declared[], file: string): Pr
   return steps;
 }
 
-async function thingsOf(api: Api, kind: Kind): Promise<Map<string, Members>> {
+async function thingsOf(api: Api, kind: ResourceKind): Promise<Map<string, Members>> {
   const path = `/admin/v1${kind.path}`;
   const all =
     kind.shape === "single" ? [await api.call("GET", path)] : await listAll(api, path, Type.Unknown());
-  return new Map(all.filter(isObject).map((it) => [kind.nameOf(it), it]));
+  return new Map(all.filter(isRecord).map((it) => [kind.nameOf(it), it]));
 }
 
 const WithSecret = open({ secret: Type.String() });
@@ -99,7 +99,7 @@ const WithSecret = open({ secret: Type.String() });
 /** A new key's secret is shown as soon as it is there. @throws DeclarationFault where the gateway refuses a step. */
 async function send(
   api: Api,
-  steps: readonly Step[],
+  steps: readonly PlanStep[],
   { file, secretsTo }: { file: string; secretsTo: string | undefined },
 ): Promise<void> {
   const calls = steps.flatMap((step) => (step.call ? [{ step, ...step.call }] : []));
@@ -112,8 +112,8 @@ async function send(
 }
 
 /** The gateway's refusal with the line of the member that it names. */
-function refusalOf(error: unknown, step: Step, { file, left }: { file: string; left: number }): unknown {
-  if (!(error instanceof ApiFault)) return error;
+function refusalOf(error: unknown, step: PlanStep, { file, left }: { file: string; left: number }): unknown {
+  if (!(error instanceof ApiError)) return error;
   const pointer = /^(\/[^:\s]+):/.exec(error.message)?.[1] ?? "";
   const rest = left === 0 ? "" : ` ${left} after it ${left === 1 ? "was" : "were"} not applied.`;
   const why = `${titleOf(step)} was refused: ${error.message}${rest}`;
@@ -122,11 +122,11 @@ function refusalOf(error: unknown, step: Step, { file, left }: { file: string; l
 
 function showSecret(name: string, secret: string, directory: string | undefined): void {
   if (directory === undefined) {
-    tell(`key ${name}: ${secret}`);
-    note(`the secret of ${name} is shown this once.`);
+    print(`key ${name}: ${secret}`);
+    printNote(`the secret of ${name} is shown this once.`);
     return;
   }
   const file = join(directory, encodeURIComponent(name));
   writeSecretFile(file, secret);
-  tell(`key ${name}: its secret is in ${file}`);
+  print(`key ${name}: its secret is in ${file}`);
 }

@@ -1,19 +1,19 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { readInstant } from "#shared/admin/fields.ts";
 import { BackfillView } from "#shared/admin/repositories.ts";
-import { adminApi, expectForm } from "../reach/api.ts";
-import type { Place } from "../stamping/pull-request.ts";
-import { tell, URL_OPTION } from "./common.ts";
-import { placeOf } from "./pr.ts";
+import { adminApi, expectShape } from "../client/api.ts";
+import type { RepositoryName } from "../stamping/pull-request.ts";
+import { print, URL_OPTION } from "./common.ts";
+import { parseRepository } from "./pr.ts";
 
-type Options = { since?: string; repo?: Place; url?: string };
+type Options = { since?: string; repo?: RepositoryName; url?: string };
 
 export const addBackfill = (program: Command) =>
   program
     .command("backfill")
     .description("Have the GitHub App read pull requests and reviews again; what is known already stays.")
     .option("--since <date>", "those that changed since then; without it, all of them", instantOf)
-    .option("--repo <owner/name>", "of this repository alone", placeOf)
+    .option("--repo <owner/name>", "of this repository alone", parseRepository)
     .option(...URL_OPTION)
     .addHelpText("after", "\nThe App begins within seconds; GET /admin/v1/repositories tells how far it is.")
     .action(backfill);
@@ -26,9 +26,9 @@ function instantOf(text: string): string {
 async function backfill({ since, repo, url }: Options): Promise<void> {
   const body = { ...(since && { since }), ...(repo && { repository: `${repo.owner}/${repo.repository}` }) };
   const told = await adminApi(url).call("POST", "/admin/v1/repositories/backfill", body);
-  const { repositories } = expectForm(BackfillView, told, "The backfill");
+  const { repositories } = expectShape(BackfillView, told, "The backfill");
   const back = since === undefined ? "from the first pull request on" : `back to ${since}`;
-  tell(
+  print(
     repositories === 0
       ? "The GitHub App sees no repository yet."
       : `${repositories} ${repositories === 1 ? "repository is" : "repositories are"} read again, ${back}.`,

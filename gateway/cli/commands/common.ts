@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { isAddress } from "../reach/settings.ts";
+import { isHttpUrl } from "../client/settings.ts";
 
 /** What a command is asked for, to standard output. */
-export const tell = (text: string): void => void process.stdout.write(`${text}\n`);
+export const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** What a person should know besides, to standard error, where it spoils no output. */
-export const note = (text: string): void => void process.stderr.write(`tallygate: ${text}\n`);
+export const printNote = (text: string): void => void process.stderr.write(`tallygate: ${text}\n`);
 
 /** The directory that `-C` names, else the one that it was started in. */
 export const directoryOf = (command: Command): string => {
@@ -15,8 +15,8 @@ export const directoryOf = (command: Command): string => {
 };
 
 /** An address, as commander's argument parsers take it. */
-export function addressOf(text: string): string {
-  if (isAddress(text)) return text;
+export function parseUrl(text: string): string {
+  if (isHttpUrl(text)) return text;
   throw new InvalidArgumentError("An http or https URL is expected.");
 }
 
@@ -24,17 +24,17 @@ export function addressOf(text: string): string {
 export const URL_OPTION = [
   "--url <url>",
   "the gateway (TALLYGATE_URL, else PUBLIC_URL, else HOST and PORT)",
-  addressOf,
+  parseUrl,
 ] as const;
 
 /** A whole number of 1 or more, as commander's argument parsers take it. */
-export function wholeNumber(text: string): number {
+export function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("A whole number is expected.");
 }
 
 /** Names between commas, as commander's argument parsers take them. */
-export const names = (text: string): string[] =>
+export const parseNames = (text: string): string[] =>
   text
     .split(",")
     .map((name) => name.trim())

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { tell } from "./common.ts";
+import { print } from "./common.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
@@ -13,7 +13,7 @@ export const addCompletion = (program: Command) =>
       "after",
       '\n  bash, zsh: eval "$(tallygate completion bash)" in ~/.bashrc or ~/.zshrc\n  fish: tallygate completion fish | source',
     )
-    .action((shell: Shell) => tell(scriptOf(shell, placesOf(program, []))));
+    .action((shell: Shell) => print(scriptOf(shell, placesOf(program, []))));
 
 /** A command by the words that lead to it, and what may follow them. */
 type Place = { path: readonly string[]; words: readonly string[] };

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { DigestPreview, DigestState } from "#shared/admin/digest.ts";
+import { adminApi, expectShape } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
-import { adminApi, expectForm } from "../reach/api.ts";
-import { tell, URL_OPTION } from "./common.ts";
+import { print, URL_OPTION } from "./common.ts";
 
 export const addDigest = (program: Command) =>
   program
@@ -21,10 +21,12 @@ type Options = { url?: string; dryRun?: true; json?: true };
 async function digest({ url, dryRun, json }: Options): Promise<void> {
   const api = adminApi(url);
   if (!dryRun) {
-    return tell(stateText(expectForm(DigestState, await api.call("GET", "/admin/v1/digest"), "The digest")));
+    return print(
+      stateText(expectShape(DigestState, await api.call("GET", "/admin/v1/digest"), "The digest")),
+    );
   }
-  const preview = expectForm(DigestPreview, await api.call("GET", "/admin/v1/digest/preview"), "The digest");
-  tell(json ? JSON.stringify(preview.digest, null, 2) : `${preview.title}\n\n${preview.text}`);
+  const preview = expectShape(DigestPreview, await api.call("GET", "/admin/v1/digest/preview"), "The digest");
+  print(json ? JSON.stringify(preview.digest, null, 2) : `${preview.title}\n\n${preview.text}`);
 }
 
 function stateText({ next_due_at, repository, webhook, latest }: DigestState): string {

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
-import { type Finding, findingText, lookAt } from "../doctor/finding.ts";
+import { gatewayUrl, githubAppUrl, readAdminKey, readClientKey } from "../client/settings.ts";
+import { checked, type Finding, findingText } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
-import { adminKey, clientKey, gatewayUrl, githubAppUrl } from "../reach/settings.ts";
 import { newSession } from "../stamping/branch-session.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
-import { addressOf, directoryOf, tell, URL_OPTION, wholeNumber } from "./common.ts";
+import { directoryOf, parseCount, parseUrl, print, URL_OPTION } from "./common.ts";
 
 type Options = { url?: string; appUrl?: string; model: string; pr?: number; local?: true };
 
@@ -15,8 +15,8 @@ export const addDoctor = (program: Command) =>
     .command("doctor")
     .description("Look whether a call and a pull request go the whole way, and say what is wrong.")
     .option("--model <route>", "what the one call asks for", "echo")
-    .option("--pr <number>", "this pull request instead of the branch's", wholeNumber)
-    .option("--app-url <url>", "the GitHub App (HOST and GITHUB_APP_PORT)", addressOf)
+    .option("--pr <number>", "this pull request instead of the branch's", parseCount)
+    .option("--app-url <url>", "the GitHub App (HOST and GITHUB_APP_PORT)", parseUrl)
     .addOption(new Option("--local", "leave GitHub and the GitHub App out").conflicts(["pr", "appUrl"]))
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
@@ -31,17 +31,17 @@ admin key it reads the call's record, the settings and the pull request's state.
 async function doctor(directory: string, options: Options): Promise<number> {
   const gateway: GatewayUnderTest = {
     url: gatewayUrl(options.url),
-    client: clientKey(),
-    admin: adminKey(),
+    client: readClientKey(),
+    admin: readAdminKey(),
     model: options.model,
     session: newSession(),
   };
   let wrong = 0;
   for await (const finding of findings(directory, gateway, options)) {
-    tell(findingText(finding));
-    if (finding.state === "bad") wrong++;
+    print(findingText(finding));
+    if (finding.state === "failed") wrong++;
   }
-  tell(wrong === 0 ? "\nNothing is wrong." : `\n${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong.`);
+  print(wrong === 0 ? "\nNothing is wrong." : `\n${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong.`);
   return wrong === 0 ? 0 : 1;
 }
 
@@ -52,14 +52,14 @@ async function* findings(
 ): AsyncGenerator<Finding> {
   const git = gitIn(directory);
   yield* gatewayFindings(gateway);
-  yield await lookAt("The settings cannot be read.", () => stampingFinding(gateway));
-  yield await lookAt("The checkout cannot be looked at.", () => branchFinding(git));
+  yield await checked("The settings cannot be read.", () => stampingFinding(gateway));
+  yield await checked("The checkout cannot be looked at.", () => branchFinding(git));
   if (local) return;
   yield await appFinding(githubAppUrl(appUrl));
   try {
     const { url, admin } = gateway;
     yield* pullRequestFindings({ git, github: openGithub(directory, null), number: pr ?? null, url, admin });
   } catch (error) {
-    yield await lookAt("The pull request cannot be looked at.", () => Promise.reject(error));
+    yield await checked("The pull request cannot be looked at.", () => Promise.reject(error));
   }
 }

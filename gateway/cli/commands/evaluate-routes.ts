@@ -4,7 +4,7 @@ import { evaluateRoutes, readLabelledTexts } from "../../classifier/evaluate.ts"
 import { evaluationText } from "../../classifier/evaluation-text.ts";
 import { trainModel } from "../../classifier/train.ts";
 import { trainInputOf } from "../../classifier/train-input.ts";
-import { adminApi, listAll } from "../reach/api.ts";
+import { adminApi, listAll } from "../client/api.ts";
 
 const textOf = (file: string): Promise<string> =>
   readFile(file, "utf8").catch((error) => {

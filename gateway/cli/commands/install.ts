@@ -13,10 +13,10 @@ import { dirname, join } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import { readPresent } from "#shared/env.ts";
 import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
-import { gatewayUrl } from "../reach/settings.ts";
+import { gatewayUrl } from "../client/settings.ts";
 import { AGENT_NAMES, type AgentName } from "../stamping/agents.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
-import { note, tell, URL_OPTION } from "./common.ts";
+import { print, printNote, URL_OPTION } from "./common.ts";
 
 type Options = { dryRun?: true; remove?: true; managed?: true; required?: true; url?: string };
 
@@ -61,8 +61,8 @@ goes into your own settings of the agent, not into a repository. Installing agai
 function printManaged({ url, required }: Options): number {
   process.stdout.write(managedSettings(gatewayUrl(url), { required: required ?? false }));
   const places = Object.entries(MANAGED_SETTINGS_PATHS).map(([system, path]) => `  ${system}: ${path}`);
-  note(`it belongs on every machine, where TALLYGATE_KEY holds a client key, as\n${places.join("\n")}`);
-  note(`agents whose hooks are commands run instead\n  ${forwarder(gatewayUrl(url), "codex")}`);
+  printNote(`it belongs on every machine, where TALLYGATE_KEY holds a client key, as\n${places.join("\n")}`);
+  printNote(`agents whose hooks are commands run instead\n  ${forwarder(gatewayUrl(url), "codex")}`);
   return 0;
 }
 
@@ -73,7 +73,7 @@ function install(asked: readonly AgentName[], options: Options): number {
   const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](HOMES)));
   const agents = asked.length > 0 ? asked : used;
   if (agents.length === 0) {
-    note(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
+    printNote(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
     return 1;
   }
   return agents.map((name) => installOne(name, options)).every(Boolean) ? 0 : 1;
@@ -86,16 +86,16 @@ function installOne(name: AgentName, { dryRun, remove }: Options): boolean {
     const before = existsSync(path) ? readFileSync(path, "utf8") : null;
     const after = file.edit(before, remove ? null : hookCommand());
     if (after === before) {
-      tell(`${name}: ${path} ${remove ? "has no hook of ours" : "has the hook already"}.`);
+      print(`${name}: ${path} ${remove ? "has no hook of ours" : "has the hook already"}.`);
       return true;
     }
     if (!dryRun) replace(path, after);
     const what = remove ? "the hook is out of" : "the hook is in";
-    tell(`${name}: ${dryRun ? "would change" : what} ${path}${after === null ? ", which is gone" : ""}.`);
-    if (file.afterwards && !remove) tell(`  ${file.afterwards}`);
+    print(`${name}: ${dryRun ? "would change" : what} ${path}${after === null ? ", which is gone" : ""}.`);
+    if (file.afterwards && !remove) print(`  ${file.afterwards}`);
     return true;
   } catch (error) {
-    note(
+    printNote(
       `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be changed"}.`,
     );
     return false;

@@ -2,9 +2,9 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type Command, Option } from "commander";
 import { BUDGET_PERIODS, KeyBody, RotateBody } from "#shared/admin/keys.ts";
 import { faultsOf, nullable, open } from "#shared/schema.ts";
+import { type Api, adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
-import { type Api, adminApi, expectForm, listAll } from "../reach/api.ts";
-import { names, note, tell, URL_OPTION, wholeNumber } from "./common.ts";
+import { parseCount, parseNames, print, printNote, URL_OPTION } from "./common.ts";
 
 /** What these commands use of a key. */
 const Key = open({
@@ -51,7 +51,7 @@ export const addKeys = (program: Command) => {
     .command("rotate")
     .description("Give a key a new secret, which is shown this once; its id stays.")
     .argument("<key>", "its name or id")
-    .option("--grace <seconds>", "how long the old secret stays valid", wholeNumber)
+    .option("--grace <seconds>", "how long the old secret stays valid", parseCount)
     .option(...JSON_OPTION)
     .option(...URL_OPTION)
     .action(async (key: string, { url, json, grace }: Common & { grace?: number }, command: Command) => {
@@ -70,7 +70,7 @@ export const addKeys = (program: Command) => {
       const api = adminApi(url);
       const { id, name } = await findKey(api, key);
       await api.call("DELETE", `${PATH}/${id}`);
-      note(`the key ${name} (${id}) is revoked.`);
+      printNote(`the key ${name} (${id}) is revoked.`);
     });
 };
 
@@ -80,14 +80,14 @@ const addCreate = (keys: Command) =>
     .description("Make a key. Its secret goes to standard output, this once.")
     .argument("<name>", "under which reports show it")
     .option("--owner <person>", "whose it is; without one it is a service account's")
-    .option("--routes <names>", "only these routes, between commas", names)
-    .option("--models <globs>", "only these models, between commas", names)
-    .option("--mcp <names>", "only these tool servers, between commas", names)
+    .option("--routes <names>", "only these routes, between commas", parseNames)
+    .option("--models <globs>", "only these models, between commas", parseNames)
+    .option("--mcp <names>", "only these tool servers, between commas", parseNames)
     .option("--reports", "it may read reports")
     .option("--expires <time>", "refused from then on: a date, or RFC 3339")
-    .option("--requests-per-minute <n>", "calls admitted per minute", wholeNumber)
-    .option("--tokens-per-minute <n>", "input and output tokens per minute", wholeNumber)
-    .option("--concurrency <n>", "calls at once", wholeNumber)
+    .option("--requests-per-minute <n>", "calls admitted per minute", parseCount)
+    .option("--tokens-per-minute <n>", "input and output tokens per minute", parseCount)
+    .option("--concurrency <n>", "calls at once", parseCount)
     .option("--budget-usd <amount>", "what it may spend in a period")
     .addOption(new Option("--budget-period <period>", "in UTC; month if absent").choices([...BUDGET_PERIODS]))
     .option(...JSON_OPTION)
@@ -144,7 +144,7 @@ const present = (members: Record<string, unknown>): object =>
 async function list({ url, json, all }: Common & { all?: true }): Promise<void> {
   const found = await listAll(adminApi(url), PATH, Key);
   const shown = found.filter(({ status }) => all || status !== "revoked");
-  if (json) return tell(JSON.stringify(shown, null, 2));
+  if (json) return print(JSON.stringify(shown, null, 2));
   const rows = shown.map((key) => [
     key.name,
     key.owner ?? "(service account)",
@@ -154,7 +154,7 @@ async function list({ url, json, all }: Common & { all?: true }): Promise<void> 
     key.expires_at ?? "",
     key.id,
   ]);
-  tell(tableText(["name", "owner", "status", "secrets", "may use", "expires", "id"], rows, () => false));
+  print(tableText(["name", "owner", "status", "secrets", "may use", "expires", "id"], rows, () => false));
 }
 
 const scopeText = (scopes: object): string =>
@@ -170,7 +170,7 @@ async function findKey(api: Api, named: string): Promise<Key> {
 }
 
 function show(answer: unknown, json: true | undefined): void {
-  const key = expectForm(NewKey, answer, PATH);
-  tell(json ? JSON.stringify(answer, null, 2) : key.secret);
-  note(`the secret of ${key.name} (${key.id}) is shown this once.`);
+  const key = expectShape(NewKey, answer, PATH);
+  print(json ? JSON.stringify(answer, null, 2) : key.secret);
+  printNote(`the secret of ${key.name} (${key.id}) is shown this once.`);
 }

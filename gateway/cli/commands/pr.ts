@@ -1,19 +1,19 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
 import { gitIn } from "../stamping/git.ts";
-import { isWay, openGithub, type Way } from "../stamping/github.ts";
-import type { HookCall } from "../stamping/hook-input.ts";
-import type { Place } from "../stamping/pull-request.ts";
+import { type GithubAccess, isGithubAccess, openGithub } from "../stamping/github.ts";
+import type { StampHookCall } from "../stamping/hook-input.ts";
+import type { RepositoryName } from "../stamping/pull-request.ts";
 import { type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
-import type { Stamped } from "../stamping/write-line.ts";
-import { directoryOf, note, tell, wholeNumber } from "./common.ts";
-import { sessionOf } from "./session.ts";
+import type { Stamped } from "../stamping/stamp-target.ts";
+import { directoryOf, parseCount, print, printNote } from "./common.ts";
+import { parseSession } from "./session.ts";
 
 type Options = {
   number?: number;
-  repo?: Place;
+  repo?: RepositoryName;
   session?: SessionId;
-  via?: Way;
+  via?: GithubAccess;
   fromCommits?: true;
   dryRun?: true;
   json?: true;
@@ -25,17 +25,21 @@ export const addPr = (program: Command) => {
     .description(
       "Write the session's line into the pull request, unless one is there; doing it again changes nothing.",
     )
-    .option("--number <n>", "this pull request instead of the branch's", wholeNumber)
-    .option("--repo <owner/name>", "in this repository instead of the checkout's", placeOf)
-    .option("--session <id>", "this session instead of the branch's", sessionOf)
+    .option("--number <n>", "this pull request instead of the branch's", parseCount)
+    .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
+    .option("--session <id>", "this session instead of the branch's", parseSession)
     .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
-    .option("--via <way>", "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set", wayOf)
+    .option(
+      "--via <way>",
+      "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
+      parseAccess,
+    )
     .option("--dry-run", "only say what would be done")
     .option("--json", "answer as JSON")
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
       const stamped = await stampIn(directoryOf(command), options, null);
-      process.exitCode = tellStamped(stamped, options.json ?? false);
+      process.exitCode = printStamped(stamped, options.json ?? false);
     });
 };
 
@@ -43,22 +47,22 @@ const HELP = `
 GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
 \`Gateway-Session: <id>\`. Where another id stands already, nothing is changed and the status is 1.`;
 
-export function placeOf(text: string): Place {
+export function parseRepository(text: string): RepositoryName {
   const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];
   if (owner && repository) return { owner, repository };
   throw new InvalidArgumentError("owner/name is expected.");
 }
 
-export function wayOf(text: string): Way {
-  if (isWay(text)) return text;
+export function parseAccess(text: string): GithubAccess {
+  if (isGithubAccess(text)) return text;
   throw new InvalidArgumentError("gh or rest is expected.");
 }
 
 /** Says what became of it. Exit status: 0 where it is stamped, or nothing had to be done; 1 where somebody has to act. */
-export function tellStamped({ done, ...told }: Stamped, json: boolean): number {
-  if (json) tell(JSON.stringify({ done, ...told }, null, 2));
-  else if (done) tell(told.text);
-  else note(told.text);
+export function printStamped({ done, ...told }: Stamped, json: boolean): number {
+  if (json) print(JSON.stringify({ done, ...told }, null, 2));
+  else if (done) print(told.text);
+  else printNote(told.text);
   return done ? 0 : 1;
 }
 
@@ -66,10 +70,10 @@ export function tellStamped({ done, ...told }: Stamped, json: boolean): number {
  * Stamps as an agent's hook after a tool that concerned a pull request: silent where there is none, and never in the way
  * of the agent. Exit status 1 where somebody has to act.
  */
-export async function stampAsHook(call: HookCall): Promise<number> {
+export async function stampAsHook(call: StampHookCall): Promise<number> {
   const { done, changed, text, url } = await stampIn(call.directory ?? ".", {}, call.session);
   if (url === null) return 0;
-  if (changed || !done) note(text);
+  if (changed || !done) printNote(text);
   return done ? 0 : 1;
 }
 

@@ -3,10 +3,10 @@ import { COMPARES, type Report, ReportPayload, type Result } from "#shared/repor
 import { GatewayError } from "../../errors.ts";
 import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";
+import { type Api, adminApi, apiAt, expectShape } from "../client/api.ts";
+import { gatewayUrl, readAdminKey, readClientKey } from "../client/settings.ts";
 import { resultText } from "../print/result-text.ts";
-import { type Api, adminApi, apiAt, expectForm } from "../reach/api.ts";
-import { adminKey, clientKey, gatewayUrl } from "../reach/settings.ts";
-import { tell, URL_OPTION } from "./common.ts";
+import { print, URL_OPTION } from "./common.ts";
 
 type Options = {
   url?: string;
@@ -70,10 +70,10 @@ function faultOf(query: URLSearchParams): string | null {
 
 async function report(query: URLSearchParams, options: Options): Promise<void> {
   const api = reportsApi(options.url);
-  const payload = expectForm(ReportPayload, await api.call("GET", `/v1/reports?${query}`), "The reports");
-  if (options.json) return tell(JSON.stringify(payload, null, 2));
-  if (options.csv) return tell((await csvOf(api, payload.reports)).trimEnd());
-  tell(
+  const payload = expectShape(ReportPayload, await api.call("GET", `/v1/reports?${query}`), "The reports");
+  if (options.json) return print(JSON.stringify(payload, null, 2));
+  if (options.csv) return print((await csvOf(api, payload.reports)).trimEnd());
+  print(
     payload.reports.map((it) => `${it.title}\n${it.result ? resultText(it.result) : FAILED}`).join("\n\n"),
   );
 }
@@ -82,7 +82,7 @@ const FAILED = "This report could not be made. The gateway's log says why.";
 
 /** Administrators read reports with their key, others with a client key of theirs. */
 function reportsApi(url: string | undefined): Api {
-  const key = adminKey() ?? clientKey();
+  const key = readAdminKey() ?? readClientKey();
   return key ? apiAt(gatewayUrl(url), key) : adminApi(url);
 }
 

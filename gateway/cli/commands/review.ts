@@ -1,19 +1,19 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
 import { gitIn } from "../stamping/git.ts";
-import { openGithub, type Way } from "../stamping/github.ts";
-import type { Place } from "../stamping/pull-request.ts";
+import { type GithubAccess, openGithub } from "../stamping/github.ts";
+import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampReview } from "../stamping/review.ts";
-import { directoryOf, wholeNumber } from "./common.ts";
-import { placeOf, tellStamped, wayOf } from "./pr.ts";
-import { sessionOf } from "./session.ts";
+import { directoryOf, parseCount } from "./common.ts";
+import { parseAccess, parseRepository, printStamped } from "./pr.ts";
+import { parseSession } from "./session.ts";
 
 type Options = {
   number?: number;
-  repo?: Place;
+  repo?: RepositoryName;
   review?: number;
   session?: SessionId;
-  via?: Way;
+  via?: GithubAccess;
   dryRun?: true;
   json?: true;
 };
@@ -23,11 +23,15 @@ export const addReview = (program: Command) => {
   review
     .command("stamp")
     .description("Write the session's line into your latest review, unless one is there, so that it counts.")
-    .option("--number <n>", "of this pull request instead of the branch's", wholeNumber)
-    .option("--repo <owner/name>", "in this repository instead of the checkout's", placeOf)
+    .option("--number <n>", "of this pull request instead of the branch's", parseCount)
+    .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
     .option("--review <id>", "this review instead of your latest", reviewId)
-    .option("--session <id>", "this session instead of the branch's", sessionOf)
-    .option("--via <way>", "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set", wayOf)
+    .option("--session <id>", "this session instead of the branch's", parseSession)
+    .option(
+      "--via <way>",
+      "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
+      parseAccess,
+    )
     .option("--dry-run", "only say what would be done")
     .option("--json", "answer as JSON")
     .action(async (options: Options, command: Command) => {
@@ -40,7 +44,7 @@ export const addReview = (program: Command) => {
         session,
         dryRun: options.dryRun ?? false,
       });
-      process.exitCode = tellStamped(stamped, options.json ?? false);
+      process.exitCode = printStamped(stamped, options.json ?? false);
     });
 };
 

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
-import { runningDatabase } from "#drizzle/embedded/running.ts";
+import { runningDatabase } from "#drizzle/embedded/supervisor.ts";
 import { readEnv } from "#shared/env.ts";
 import { optional, postgresUrl, text } from "#shared/env-forms.ts";
 import { openRollups, type Progress } from "../../stores/reports/rollups.ts";
-import { tell } from "./common.ts";
+import { print } from "./common.ts";
 
 export const addRollups = (program: Command) =>
   program
@@ -36,11 +36,11 @@ async function rebuild(): Promise<void> {
     const day = rolledTo.toISOString().slice(0, 10);
     if (day === told) return;
     told = day;
-    tell(`rolled up to ${day}, ${records} records so far`);
+    print(`rolled up to ${day}, ${records} records so far`);
   };
   try {
     const { records } = await rollups.rebuild(new Date(), onProgress);
-    tell(`done: ${records} records in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+    print(`done: ${records} records in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
   } finally {
     await rollups.close();
   }

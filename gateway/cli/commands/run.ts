@@ -2,15 +2,16 @@ import { constants, homedir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { inheritedEnv, readPresent } from "#shared/env.ts";
+import { isRecord } from "#shared/json.ts";
 import type { SessionId } from "#shared/labels.ts";
-import { ledTo } from "../reach/settings.ts";
+import { agentGateway } from "../client/settings.ts";
 import { type Additions, additionsFor, agentOf, type RunContext } from "../stamping/agents.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import { keepTask, openTask, type Task } from "../stamping/task.ts";
-import { directoryOf, note } from "./common.ts";
-import { sessionOf } from "./session.ts";
+import { directoryOf, printNote } from "./common.ts";
+import { parseSession } from "./session.ts";
 
 type Options = { session?: SessionId; subscription?: true; stamp?: true; quiet?: true };
 
@@ -23,7 +24,7 @@ export const addRun = (program: Command) =>
     .command("run")
     .description("Run a coding agent so that all its calls carry the branch's session.")
     .argument("<command...>", "the agent's own command line, after --")
-    .option("--session <id>", "this session instead of the branch's", sessionOf)
+    .option("--session <id>", "this session instead of the branch's", parseSession)
     .option("--subscription", "the agent's own subscription pays; the key goes beside it in x-gateway-key")
     .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
     .option("-q, --quiet", "do not say which session it is")
@@ -48,7 +49,7 @@ async function run(directory: string, words: readonly string[], options: Options
   const task: Task =
     asked === null ? await openTask(git) : { session: asked, branch: null, isDefault: false };
   const added = await additionsOf(words, task, options);
-  if (!options.quiet) note(`session ${task.session}${placeOf(task)}`);
+  if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
   const status = await runToEnd(directory, words, added);
   if (asked === null) await keepTask(git, task.session).catch(() => undefined);
   if (options.stamp) await stampAtEnd(directory, asked);
@@ -64,10 +65,10 @@ async function additionsOf(
   options: Options,
 ): Promise<Required<Additions> & { at: number }> {
   const agent = agentOf(words);
-  const gateway = ledTo();
+  const gateway = agentGateway();
   const provider = agent?.name === "codex" && !gateway ? await codexProvider() : null;
   if (agent?.name === "codex" && !gateway && provider === null) {
-    note(
+    printNote(
       "Codex has no provider of its own in its settings, so its calls carry no session of ours. Set TALLYGATE_URL and TALLYGATE_KEY.",
     );
   }
@@ -89,11 +90,9 @@ async function codexProvider(): Promise<string | null> {
     .catch(() => "");
   try {
     const settings: unknown = Bun.TOML.parse(text);
-    if (typeof settings !== "object" || settings === null) return null;
-    const { model_provider: chosen, model_providers: own } = settings as Record<string, unknown>;
-    const isOwn =
-      typeof chosen === "string" && typeof own === "object" && own !== null && Object.hasOwn(own, chosen);
-    return isOwn ? chosen : null;
+    if (!isRecord(settings)) return null;
+    const { model_provider: chosen, model_providers: own } = settings;
+    return typeof chosen === "string" && isRecord(own) && Object.hasOwn(own, chosen) ? chosen : null;
   } catch {
     return null;
   }
@@ -108,7 +107,7 @@ async function runToEnd(
   const [program = ""] = words;
   const path = Bun.which(program, { PATH: all["PATH"] ?? "", cwd: directory });
   if (path === null) {
-    note(`${program} is not installed, or not on the PATH.`);
+    printNote(`${program} is not installed, or not on the PATH.`);
     return NOT_FOUND;
   }
   const child = Bun.spawn([path, ...words.slice(1, at), ...args, ...words.slice(at)], {
@@ -138,8 +137,8 @@ async function stampAtEnd(directory: string, asked: SessionId | null): Promise<v
       fromCommits: false,
       dryRun: false,
     });
-    note(text);
+    printNote(text);
   } catch (error) {
-    note(error instanceof Error ? error.message : "The pull request could not be stamped.");
+    printNote(error instanceof Error ? error.message : "The pull request could not be stamped.");
   }
 }

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
 import { currentBranch, gitIn, isDefaultBranch } from "../stamping/git.ts";
-import { directoryOf, note, tell } from "./common.ts";
+import { directoryOf, print, printNote } from "./common.ts";
 
 type Options = { new?: true; id?: SessionId; clear?: true };
 
@@ -11,7 +11,7 @@ export const addSession = (program: Command) =>
     .command("session")
     .description("Print the session id of the branch that is checked out; the first time, make it.")
     .option("--new", "begin another task on this branch: give it a new id")
-    .option("--id <id>", "give it this id", sessionOf)
+    .option("--id <id>", "give it this id", parseSession)
     .addOption(new Option("--clear", "take its id away").conflicts(["new", "id"]))
     .addHelpText(
       "after",
@@ -28,17 +28,17 @@ async function session(directory: string, options: Options): Promise<void> {
   }
   const { id = null } = options;
   if (options.clear || options.new || id) await unpinSession(git, branch);
-  if (options.clear) return note(`${branch} has no session any more.`);
+  if (options.clear) return printNote(`${branch} has no session any more.`);
   if (await isDefaultBranch(git, branch)) {
-    note(
+    printNote(
       `${branch} is the default branch: everything done on it would be one task. Make a branch for the task.`,
     );
   }
-  tell(await pinSession(git, branch, id ?? newSession()));
+  print(await pinSession(git, branch, id ?? newSession()));
 }
 
 /** A session id, as commander's argument parsers take it. */
-export function sessionOf(text: string): SessionId {
+export function parseSession(text: string): SessionId {
   const id = parseSessionId(text);
   if (id) return id;
   throw new InvalidArgumentError("A session id has 1 to 64 of letters, digits and . _ : -");

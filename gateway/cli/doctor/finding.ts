@@ -1,25 +1,25 @@
 /** What was looked at and how it is; of what is wrong, what to do about it. */
 export type Finding = {
-  state: "good" | "bad" | "unknown";
+  state: "passed" | "failed" | "skipped";
   what: string;
-  /** For `bad` what to do, for `unknown` why it could not be looked at. */
+  /** For `failed` what to do, for `skipped` why it could not be looked at. */
   advice?: string;
 };
 
-export const good = (what: string): Finding => ({ state: "good", what });
-export const bad = (what: string, remedy: string): Finding => ({ state: "bad", what, advice: remedy });
-export const unknown = (what: string, why: string): Finding => ({ state: "unknown", what, advice: why });
+export const passed = (what: string): Finding => ({ state: "passed", what });
+export const failed = (what: string, remedy: string): Finding => ({ state: "failed", what, advice: remedy });
+export const skipped = (what: string, why: string): Finding => ({ state: "skipped", what, advice: why });
 
-const SIGNS = { good: "✓", bad: "✗", unknown: "–" } as const;
+const SIGNS = { passed: "✓", failed: "✗", skipped: "–" } as const;
 
 export const findingText = ({ state, what, advice }: Finding): string =>
   `${SIGNS[state]} ${what}${advice === undefined ? "" : `\n    ${advice}`}`;
 
 /** A finding where looking at it fails altogether. */
-export async function lookAt(what: string, look: () => Promise<Finding>): Promise<Finding> {
+export async function checked(what: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();
   } catch (error) {
-    return bad(what, error instanceof Error ? error.message : "It could not be looked at.");
+    return failed(what, error instanceof Error ? error.message : "It could not be looked at.");
   }
 }

@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import type { SessionId } from "#shared/labels.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
-import { ApiFault, apiAt } from "../reach/api.ts";
-import { bad, type Finding, good, lookAt, unknown } from "./finding.ts";
+import { ApiError, apiAt } from "../client/api.ts";
+import { checked, type Finding, failed, passed, skipped } from "./finding.ts";
 
 export type GatewayUnderTest = {
   url: string;
@@ -18,24 +18,24 @@ const START = "Start it with `bun run start`, or name another with --url or TALL
 /** From the gateway's port to the record of a call: each finding needs the ones before it. */
 export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Finding> {
   const health = await statusOf(`${it.url}/healthz`);
-  if (health === null) return yield bad(`The gateway at ${it.url} does not answer.`, START);
+  if (health === null) return yield failed(`The gateway at ${it.url} does not answer.`, START);
   if (health !== 200) {
-    return yield bad(`What answers at ${it.url} is no gateway (status ${health}).`, START);
+    return yield failed(`What answers at ${it.url} is no gateway (status ${health}).`, START);
   }
   const ready = await statusOf(`${it.url}/readyz`);
   yield ready === 200
-    ? good(`The gateway at ${it.url} is ready.`)
-    : bad(
+    ? passed(`The gateway at ${it.url} is ready.`)
+    : failed(
         `The gateway at ${it.url} cannot record now (status ${ready}).`,
         "Its log says why; is the database up?",
       );
   if (it.client === null) {
-    yield unknown("No call was made.", "Set TALLYGATE_KEY to a client key: `tallygate keys create <name>`.");
+    yield skipped("No call was made.", "Set TALLYGATE_KEY to a client key: `tallygate keys create <name>`.");
     return;
   }
-  const called = await lookAt("No call can be made.", () => callOnce(it));
+  const called = await checked("No call can be made.", () => callOnce(it));
   yield called;
-  if (called.state === "good") yield await lookAt("The call's record cannot be read.", () => recordOf(it));
+  if (called.state === "passed") yield await checked("The call's record cannot be read.", () => recordOf(it));
 }
 
 async function callOnce({ model, session, url, client }: GatewayUnderTest): Promise<Finding> {
@@ -52,7 +52,7 @@ async function callOnce({ model, session, url, client }: GatewayUnderTest): Prom
   });
   await answer.body?.cancel();
   const { status } = answer;
-  if (status === 200) return good(`A call of ${model} is answered, with the session ${session}.`);
+  if (status === 200) return passed(`A call of ${model} is answered, with the session ${session}.`);
   const remedies: Record<number, string> = {
     401: "The key is unknown, expired or revoked: `tallygate keys list --all`.",
     403: `The key may not use ${model}: name a route of its scope with --model.`,
@@ -61,7 +61,7 @@ async function callOnce({ model, session, url, client }: GatewayUnderTest): Prom
     502: "The provider cannot be reached from the gateway.",
     503: "The gateway cannot record now, or the provider has no credential.",
   };
-  return bad(
+  return failed(
     `A call of ${model} got status ${status}.`,
     remedies[status] ?? "The provider's own answer; look there.",
   );
@@ -83,7 +83,7 @@ const BETWEEN_MS = 250;
 
 async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Finding> {
   if (admin === null)
-    return unknown("Its record was not looked for.", "That takes the admin key: ADMIN_KEY, or DATA_DIR.");
+    return skipped("Its record was not looked for.", "That takes the admin key: ADMIN_KEY, or DATA_DIR.");
   const api = apiAt(url, admin);
   for (let looks = 0; looks < LOOKS; looks++) {
     const page = await api.call("GET", `/admin/v1/requests?session=${session}`);
@@ -92,11 +92,11 @@ async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Find
       const whose = record.owner ?? `the key ${record.key_name}`;
       const cost =
         record.cost_usd === null ? "of unknown cost: enter a price for the model" : `USD ${record.cost_usd}`;
-      return good(`Its record is there: ${record.state}, ${cost}, of ${whose}.`);
+      return passed(`Its record is there: ${record.state}, ${cost}, of ${whose}.`);
     }
     await Bun.sleep(BETWEEN_MS);
   }
-  return bad(
+  return failed(
     "Its record does not appear.",
     "Is the database up? `tallygate_spool_oldest_seconds` at /metrics tells how long records wait.",
   );
@@ -107,18 +107,18 @@ const Settings = open({ pull_request_stamping: Type.Boolean() });
 /** Whether an administrator has switched the joining of pull requests on. */
 export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise<Finding> {
   if (admin === null)
-    return unknown("Whether stamping is on was not looked at.", "That takes the admin key.");
+    return skipped("Whether stamping is on was not looked at.", "That takes the admin key.");
   try {
     const settings = await apiAt(url, admin).call("GET", "/admin/v1/settings");
     if (fits(Settings, settings) && settings.pull_request_stamping)
-      return good("Pull-request stamping is on.");
-    return bad(
+      return passed("Pull-request stamping is on.");
+    return failed(
       "Pull-request stamping is off, so the GitHub App stores nothing.",
       "Switch it on: `settings: { pull_request_stamping: true }` in a file for `tallygate apply`.",
     );
   } catch (error) {
-    if (error instanceof ApiFault && error.status === 401) {
-      return bad(
+    if (error instanceof ApiError && error.status === 401) {
+      return failed(
         "The admin key is not this gateway's.",
         "Set ADMIN_KEY or DATA_DIR as the gateway has them.",
       );
@@ -130,13 +130,13 @@ export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise
 /** Whether the GitHub App answers and can store what GitHub sends. */
 export async function appFinding(url: string): Promise<Finding> {
   const ready = await statusOf(`${url}/readyz`);
-  if (ready === 200) return good(`The GitHub App at ${url} is ready.`);
+  if (ready === 200) return passed(`The GitHub App at ${url} is ready.`);
   return ready === null
-    ? bad(
+    ? failed(
         `The GitHub App at ${url} does not answer.`,
         "It is started by `bun run start`; name another place with --app-url.",
       )
-    : bad(
+    : failed(
         `The GitHub App at ${url} cannot store deliveries now (status ${ready}).`,
         "Its log says why; is the database up?",
       );

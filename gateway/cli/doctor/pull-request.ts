@@ -1,31 +1,32 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
 import { readSessionLine, type SessionLine } from "#shared/session-line.ts";
+import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 import type { Secret } from "../../directory.ts";
-import { ApiFault, apiAt } from "../reach/api.ts";
+import { ApiError, apiAt } from "../client/api.ts";
 import { pinnedSession } from "../stamping/branch-session.ts";
 import { currentBranch, type Git, isDefaultBranch } from "../stamping/git.ts";
-import type { Github } from "../stamping/github.ts";
-import { findPullRequest, type PullRequest } from "../stamping/pull-request.ts";
-import { bad, type Finding, good, unknown } from "./finding.ts";
+import type { GithubApi } from "../stamping/github.ts";
+import { locatePullRequest, type PullRequest } from "../stamping/pull-request.ts";
+import { type Finding, failed, passed, skipped } from "./finding.ts";
 
 /** The session that the checkout's branch works under. */
 export async function branchFinding(git: Git): Promise<Finding> {
   const branch = await currentBranch(git);
   if (branch === null)
-    return unknown("No branch is checked out here.", "Run it in a checkout, or name it with -C.");
+    return skipped("No branch is checked out here.", "Run it in a checkout, or name it with -C.");
   if (await isDefaultBranch(git, branch)) {
-    return unknown(`${branch} is the default branch, and no task's.`, "Each run on it is a task of its own.");
+    return skipped(`${branch} is the default branch, and no task's.`, "Each run on it is a task of its own.");
   }
   const session = await pinnedSession(git, branch);
   return session
-    ? good(`The branch ${branch} works under the session ${session}.`)
-    : unknown(`The branch ${branch} has no session yet.`, "`tallygate run -- <agent>` gives it one.");
+    ? passed(`The branch ${branch} works under the session ${session}.`)
+    : skipped(`The branch ${branch} has no session yet.`, "`tallygate run -- <agent>` gives it one.");
 }
 
 export type PullRequestUnderTest = {
   git: Git;
-  github: Github;
+  github: GithubApi;
   number: number | null;
   url: string;
   admin: Secret | null;
@@ -33,9 +34,9 @@ export type PullRequestUnderTest = {
 
 /** One pull request from its body to the report: each finding needs the ones before it. */
 export async function* pullRequestFindings(it: PullRequestUnderTest): AsyncGenerator<Finding> {
-  const found = await findPullRequest(it.git, it.github, { place: null, number: it.number });
+  const found = await locatePullRequest(it.git, it.github, { place: null, number: it.number });
   if (found === null) {
-    return yield unknown("The branch has no pull request.", "Name another with --pr <number>.");
+    return yield skipped("The branch has no pull request.", "Name another with --pr <number>.");
   }
   const line = readSessionLine(found.body);
   yield stampFinding(found, line);
@@ -43,38 +44,24 @@ export async function* pullRequestFindings(it: PullRequestUnderTest): AsyncGener
   const branch = await currentBranch(it.git);
   const pinned = branch === found.branch ? await pinnedSession(it.git, found.branch) : null;
   if (line.verdict === "one" && pinned !== null && pinned !== session) {
-    yield bad(
+    yield failed(
       `It names ${session}, and the branch works under ${pinned}.`,
       `Calls of both are one task's: \`tallygate session --id ${session}\` for the work to come.`,
     );
   }
-  if (it.admin === null) {
-    return yield unknown("What the gateway knows of it was not looked at.", "That takes the admin key.");
-  }
   yield await knownFinding(it, found);
 }
 
-/** Why a line that looks like the session's is none, in words. */
-const DIAGNOSED: Record<SessionLine["diagnostics"][number], string> = {
-  illegal_id: "what stands behind `Gateway-Session:` is no id",
-  id_too_long: "its id is longer than 64 characters",
-  not_plain: "something stands before `Gateway-Session:` on its line",
-  lookalike: "letters that only look alike stand in `Gateway-Session:`",
-  in_code: "the line stands in code",
-  in_comment: "the line stands in a comment",
-  body_too_long: "its body is longer than GitHub's limit",
-};
-
 function stampFinding({ url }: PullRequest, { verdict, ids, diagnostics }: SessionLine): Finding {
-  if (verdict === "one") return good(`${url} is stamped ${ids[0]}.`);
+  if (verdict === "one") return passed(`${url} is stamped ${ids[0]}.`);
   if (verdict === "conflict") {
-    return bad(
+    return failed(
       `${url} names ${ids.length} sessions (${ids.join(", ")}), so it has no cost.`,
       "Leave one of these lines in it.",
     );
   }
-  const why = diagnostics.map((name) => DIAGNOSED[name]).join("; ");
-  return bad(`${url} is not stamped${why && `: ${why}`}.`, "Stamp it: `tallygate pr stamp`.");
+  const advice = [...diagnosticMeanings(diagnostics), "Stamp it: `tallygate pr stamp`."].join(" ");
+  return failed(`${url} is not stamped.`, advice);
 }
 
 const Known = open({
@@ -96,18 +83,18 @@ async function knownFinding(
   { repositoryId, number }: PullRequest,
 ): Promise<Finding> {
   if (admin === null)
-    return unknown("What the gateway knows of it was not looked at.", "That takes the admin key.");
+    return skipped("What the gateway knows of it was not looked at.", "That takes the admin key.");
   try {
     const page = await apiAt(url, admin).call("GET", `/admin/v1/pull-requests/${repositoryId}-${number}`);
     if (!fits(Known, page))
-      return unknown("What the gateway says of it is not understood.", "Is it of another version?");
+      return skipped("What the gateway says of it is not understood.", "Is it of another version?");
     const cost = costText(page);
     if (page.link === "joined" || page.link === "open")
-      return good(`The gateway has it as ${page.link}: ${page.reason} (${cost})`);
-    return bad(`The gateway has it as ${page.link}.`, page.reason);
+      return passed(`The gateway has it as ${page.link}: ${page.reason} (${cost})`);
+    return failed(`The gateway has it as ${page.link}.`, page.reason);
   } catch (error) {
-    if (!(error instanceof ApiFault) || error.status !== 404) throw error;
-    return bad(
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return failed(
       "The gateway has never heard of it.",
       "Do GitHub's webhooks reach the GitHub App, and is it installed on the repository? GitHub shows deliveries in the App's settings.",
     );

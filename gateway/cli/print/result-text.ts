@@ -1,5 +1,12 @@
-import { MEASURE_MEANING, type Unit } from "#shared/measure-meaning.ts";
-import type { Decomposition, Figures, MeasureName, Result, Row } from "#shared/report.ts";
+import {
+  type Decomposition,
+  type Figures,
+  MEASURE_MEANING,
+  type MeasureName,
+  type Result,
+  type Row,
+  type Unit,
+} from "#shared/report.ts";
 import { tableText } from "./table.ts";
 
 /** A result as a table: one line a group, the total last; with a comparison, each measure's change beside it. */

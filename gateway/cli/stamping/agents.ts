@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isRecord } from "#shared/json.ts";
 import type { SessionId } from "#shared/labels.ts";
-import { SESSION_VARIABLE } from "./task.ts";
+import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
 /** What a run tells an agent. */
 export type RunContext = {
@@ -138,7 +139,7 @@ const isOf = (text: string, name: string): boolean => text.split(":")[0]?.trim()
 /** Settings that opencode lays over its files, with the plugin among theirs. What is no JSON is the caller's to mend. */
 function withPlugin(present: string | undefined, plugin: string): string {
   const settings: unknown = JSON.parse(present || "{}");
-  const given = typeof settings === "object" && settings !== null ? settings : {};
-  const plugins = "plugin" in given && Array.isArray(given.plugin) ? given.plugin : [];
+  const given = isRecord(settings) ? settings : {};
+  const plugins = Array.isArray(given["plugin"]) ? given["plugin"] : [];
   return JSON.stringify({ ...given, plugin: [...plugins.filter((it) => it !== plugin), plugin] });
 }

@@ -1,20 +1,21 @@
 import { inheritedEnv, readPresent } from "#shared/env.ts";
+import { parsedJson } from "#shared/json.ts";
 
 /** An answer of GitHub's REST API; `body` is its JSON, null where there is none. */
 type GithubAnswer = { status: number; body: unknown };
 
 /** One way to GitHub's REST API: `path` is below its root, as `repos/{owner}/{repository}/pulls`. */
-export type Github = {
+export type GithubApi = {
   /** The web host of repositories that it serves, with a port where it has one. */
   host: string;
-  way: Way;
+  way: GithubAccess;
   ask(method: "GET" | "PATCH" | "PUT", path: string, body?: object): Promise<GithubAnswer>;
 };
 
 const WAYS = ["gh", "rest"] as const;
-export type Way = (typeof WAYS)[number];
+export type GithubAccess = (typeof WAYS)[number];
 
-export const isWay = (text: string): text is Way => WAYS.some((way) => way === text);
+export const isGithubAccess = (text: string): text is GithubAccess => WAYS.some((way) => way === text);
 
 const ASK_MS_MAX = 20_000;
 const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
@@ -24,7 +25,7 @@ const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
  * with its own login. With `GHE_HOST` it leads to that server alone, so a token never goes to a host that a checkout names.
  * @throws Error saying what is missing.
  */
-export function openGithub(directory: string, wanted: Way | null): Github {
+export function openGithub(directory: string, wanted: GithubAccess | null): GithubApi {
   const settings = readPresent(SETTINGS);
   const host = settings.get("GHE_HOST") ?? "github.com";
   const token = settings.get("GITHUB_TOKEN") ?? settings.get("GH_TOKEN");
@@ -41,7 +42,7 @@ export function openGithub(directory: string, wanted: Way | null): Github {
   return restWay({ host, protocol: settings.get("GHE_PROTOCOL") ?? "https", token });
 }
 
-function restWay({ host, protocol, token }: { host: string; protocol: string; token: string }): Github {
+function restWay({ host, protocol, token }: { host: string; protocol: string; token: string }): GithubApi {
   const root = host === "github.com" ? "https://api.github.com" : `${protocol}://${host}/api/v3`;
   return {
     host,
@@ -61,13 +62,13 @@ function restWay({ host, protocol, token }: { host: string; protocol: string; to
         ...(body && { body: JSON.stringify(body) }),
       }).catch(() => null);
       if (answer === null) throw new Error(`${root} does not answer.`);
-      return { status: answer.status, body: parsed(await answer.text()) };
+      return { status: answer.status, body: parsedJson(await answer.text()) };
     },
   };
 }
 
 /** `gh api --include` tells the status on its first line, also of an answer that it then reports as its failure. */
-function ghWay({ host, gh, directory }: { host: string; gh: string; directory: string }): Github {
+function ghWay({ host, gh, directory }: { host: string; gh: string; directory: string }): GithubApi {
   return {
     host,
     way: "gh",
@@ -99,16 +100,8 @@ function ghWay({ host, gh, directory }: { host: string; gh: string; directory: s
       ]);
       await child.exited;
       const [, status, json = ""] = /^HTTP\/\S+ (\d{3})[^\n]*\n[\s\S]*?\r?\n\r?\n([\s\S]*)$/.exec(text) ?? [];
-      if (status) return { status: Number(status), body: parsed(json) };
+      if (status) return { status: Number(status), body: parsedJson(json) };
       throw new Error(`gh cannot ask ${host}: ${said.trim().split("\n")[0] ?? "it said nothing"}`);
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,3 +1,5 @@
+import { isRecord, parsedJson } from "#shared/json.ts";
+
 /** Hooks of one event that run after the tools which `matcher` fits. */
 export type HookGroup = { matcher: string; hooks: object[] };
 
@@ -14,7 +16,7 @@ type Members = Record<string, unknown>;
 export const editGroups =
   (event: string, make: (command: string) => HookGroup[]) =>
   (text: string | null, command: string | null): string | null => {
-    const settings = objectOf(text?.trim() ? parse(text) : {}, "the file");
+    const settings = objectOf(text?.trim() ? parsedJson(text) : {}, "the file");
     const hooks = objectOf(settings["hooks"] ?? {}, "hooks");
     const groups = hooks[event] ?? [];
     if (!Array.isArray(groups)) throw new Error(`hooks.${event} is no list`);
@@ -34,16 +36,7 @@ function withMember(members: Members, name: string, value: object): Members {
 
 export const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("it is not JSON");
-  }
-}
-
 function objectOf(value: unknown, what: string): Members {
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return Object.fromEntries(Object.entries(value));
+  if (isRecord(value)) return value;
   throw new Error(`${what} is no object`);
 }

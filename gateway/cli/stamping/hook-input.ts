@@ -1,8 +1,9 @@
+import { isRecord, parsedJson } from "#shared/json.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 
 // An agent starts a hook after every tool, so nothing is loaded here that takes time: no schema, only members by name.
 
-export type HookCall = {
+export type StampHookCall = {
   /** The session that the agent sends of itself. */
   session: SessionId | null;
   directory: string | null;
@@ -20,8 +21,8 @@ const TOOL_NAME =
  * Reads what an agent writes to its hook's standard input after a tool: Claude Code, Codex and Gemini CLI use the same
  * names, Copilot CLI its own. Null where it is not JSON of that form.
  */
-export function readHookInput(text: string): HookCall | null {
-  const input = membersOf(parsed(text));
+export function readHookInput(text: string): StampHookCall | null {
+  const input = membersOf(parsedJson(text));
   const session = input.get("session_id") ?? input.get("sessionId") ?? null;
   if (input.size === 0 || (session !== null && typeof session !== "string")) return null;
   const tool = textOf(input.get("tool_name") ?? input.get("toolName"));
@@ -35,21 +36,13 @@ export function readHookInput(text: string): HookCall | null {
 
 /** The shell's command, from the member that the agent's shell tool calls it by; arguments may come as JSON text. */
 function commandOf(given: unknown): string {
-  const members = membersOf(typeof given === "string" ? parsed(given) : given);
+  const members = membersOf(typeof given === "string" ? parsedJson(given) : given);
   const command = members.get("command") ?? members.get("cmd") ?? members.get("script");
   if (Array.isArray(command)) return command.join(" ");
   return textOf(command) || (members.size === 0 ? textOf(given) : "");
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 const membersOf = (value: unknown): Map<string, unknown> =>
-  new Map(typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : []);
+  new Map(isRecord(value) ? Object.entries(value) : []);
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,5 +1,5 @@
 import { readPresent } from "#shared/env.ts";
-import { SESSION_VARIABLE } from "./task.ts";
+import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
 /** What this plugin uses of opencode's hooks. */
 type Hooks = {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
 import { currentBranch, type Git } from "./git.ts";
-import type { Github } from "./github.ts";
+import type { GithubApi } from "./github.ts";
 import { headOwner, type Remote, remotesOn } from "./remote.ts";
 
 /** What the CLI needs to know of a pull request; GitHub tells far more. */
@@ -32,26 +32,26 @@ export type PullRequest = {
 };
 
 /** A repository at GitHub. */
-export type Place = { owner: string; repository: string };
+export type RepositoryName = { owner: string; repository: string };
 
 /** Which pull request: null where nobody said. */
-export type Wanted = { place: Place | null; number: number | null };
+export type PullRequestChoice = { place: RepositoryName | null; number: number | null };
 
 /**
  * The pull request of that number in the repository that pull requests go to, or of the branch that is checked out: the
  * open one, else the one that changed last. Null where there is none.
  * @throws Error where the checkout has no remote at GitHub, or GitHub refuses.
  */
-export async function findPullRequest(
+export async function locatePullRequest(
   git: Git,
-  github: Github,
-  { place, number }: Wanted,
+  github: GithubApi,
+  { place, number }: PullRequestChoice,
 ): Promise<PullRequest | null> {
-  if (place !== null && number !== null) return await numbered(github, place, number);
+  if (place !== null && number !== null) return await readPullRequest(github, place, number);
   const remotes = await remotesOn(git, github.host);
   const [first] = remotes;
   if (!first) throw new Error(`None of this directory's remotes is at ${github.host}.`);
-  if (number !== null) return await numbered(github, first, number);
+  if (number !== null) return await readPullRequest(github, first, number);
   const branch = await currentBranch(git);
   if (branch === null) throw new Error("No branch is checked out; name the pull request by its number.");
   const owner = (await headOwner(git, branch, remotes)) ?? first.owner;
@@ -63,7 +63,11 @@ export async function findPullRequest(
 }
 
 /** Reads the body again, so that what was found is not older than what is written over. */
-export async function numbered(github: Github, place: Place, number: number): Promise<PullRequest | null> {
+export async function readPullRequest(
+  github: GithubApi,
+  place: RepositoryName,
+  number: number,
+): Promise<PullRequest | null> {
   const { status, body } = await github.ask("GET", `${pathOf(place)}/pulls/${number}`);
   if (status === 404) return null;
   if (status === 200 && fits(Told, body)) return viewOf(place, body);
@@ -71,7 +75,7 @@ export async function numbered(github: Github, place: Place, number: number): Pr
 }
 
 /** @throws Error where GitHub refuses. */
-export async function writeBody(github: Github, it: PullRequest, body: string): Promise<void> {
+export async function writeBody(github: GithubApi, it: PullRequest, body: string): Promise<void> {
   const { status } = await github.ask("PATCH", `${pathOf(it)}/pulls/${it.number}`, { body });
   if (status !== 200) throw refusal(status, `change pull request ${it.number}`, it);
 }
@@ -80,7 +84,7 @@ const Commit = open({ commit: open({ message: Type.String() }) });
 const COMMITS_MAX = 250;
 
 /** The messages of its commits, the first 250. @throws Error where GitHub refuses. */
-export async function commitMessages(github: Github, it: PullRequest): Promise<string[]> {
+export async function commitMessages(github: GithubApi, it: PullRequest): Promise<string[]> {
   const messages: string[] = [];
   for (let page = 1; messages.length < COMMITS_MAX; page++) {
     const path = `${pathOf(it)}/pulls/${it.number}/commits?per_page=100&page=${page}`;
@@ -95,7 +99,7 @@ export async function commitMessages(github: Github, it: PullRequest): Promise<s
 const Forked = open({ parent: open({ name: Type.String(), owner: open({ login: Type.String() }) }) });
 
 /** The remotes' repositories, then their parents: pull requests of a fork go there, and it need not be among the remotes. */
-async function* basesOf(github: Github, remotes: readonly Remote[]): AsyncGenerator<Place> {
+async function* basesOf(github: GithubApi, remotes: readonly Remote[]): AsyncGenerator<RepositoryName> {
   yield* remotes;
   for (const remote of remotes) {
     const { status, body } = await github.ask("GET", pathOf(remote));
@@ -104,7 +108,7 @@ async function* basesOf(github: Github, remotes: readonly Remote[]): AsyncGenera
   }
 }
 
-async function ofBranch(github: Github, place: Place, head: string): Promise<PullRequest | null> {
+async function ofBranch(github: GithubApi, place: RepositoryName, head: string): Promise<PullRequest | null> {
   const query = new URLSearchParams({ head, state: "all", sort: "updated", direction: "desc" });
   const { status, body } = await github.ask("GET", `${pathOf(place)}/pulls?${query}`);
   if (status === 404) return null;
@@ -113,10 +117,10 @@ async function ofBranch(github: Github, place: Place, head: string): Promise<Pul
   return found.find(({ isOpen }) => isOpen) ?? found[0] ?? null;
 }
 
-export const pathOf = ({ owner, repository }: Place): string =>
+export const pathOf = ({ owner, repository }: RepositoryName): string =>
   `repos/${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
 
-const viewOf = ({ owner, repository }: Place, told: typeof Told.static): PullRequest => ({
+const viewOf = ({ owner, repository }: RepositoryName, told: typeof Told.static): PullRequest => ({
   owner,
   repository,
   repositoryId: told.base.repo.id,
@@ -128,7 +132,7 @@ const viewOf = ({ owner, repository }: Place, told: typeof Told.static): PullReq
   body: told.body,
 });
 
-export function refusal(status: number, what: string, { owner, repository }: Place): Error {
+export function refusal(status: number, what: string, { owner, repository }: RepositoryName): Error {
   const why: Record<number, string> = {
     401: "the token is not valid",
     403: "the token may not do that (it needs pull requests: write), or its rate limit is used up",

@@ -2,13 +2,19 @@ import { Type } from "@sinclair/typebox";
 import type { SessionId } from "#shared/labels.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { Git } from "./git.ts";
-import type { Github } from "./github.ts";
-import { findPullRequest, type PullRequest, pathOf, refusal, type Wanted } from "./pull-request.ts";
+import type { GithubApi } from "./github.ts";
+import {
+  locatePullRequest,
+  type PullRequest,
+  type PullRequestChoice,
+  pathOf,
+  refusal,
+} from "./pull-request.ts";
 import { noPullRequest } from "./stamp.ts";
-import { taskOf } from "./task.ts";
-import { type Stamped, trouble, writeLine } from "./write-line.ts";
+import { notStamped, type Stamped, writeLine } from "./stamp-target.ts";
+import { knownSession } from "./task.ts";
 
-export type ReviewOptions = Wanted & {
+export type ReviewOptions = PullRequestChoice & {
   /** Its id at GitHub; null: the latest one of whoever's login it is. */
   review: number | null;
   /** Null: what the branch, a wrapper or the agent tells. */
@@ -32,15 +38,15 @@ const PAGE = 100;
  * it, and doing it again changes nothing.
  * @throws Error where git or GitHub refuse.
  */
-export async function stampReview(git: Git, github: Github, options: ReviewOptions): Promise<Stamped> {
-  const found = await findPullRequest(git, github, options);
+export async function stampReview(git: Git, github: GithubApi, options: ReviewOptions): Promise<Stamped> {
+  const found = await locatePullRequest(git, github, options);
   if (found === null) return noPullRequest(options.number);
-  const session = options.session ?? (await taskOf(git, null));
-  if (session === null) return trouble(found.url, UNKNOWN);
+  const session = options.session ?? (await knownSession(git, null));
+  if (session === null) return notStamped(found.url, UNKNOWN);
   const { review: id } = options;
   const review = id === null ? await ownReview(github, found) : await reviewBy(github, found, id);
   if (review === null) {
-    return trouble(
+    return notStamped(
       found.url,
       id === null ? `You have submitted no review of ${found.url}.` : `${found.url} has no review ${id}.`,
     );
@@ -48,7 +54,10 @@ export async function stampReview(git: Git, github: Github, options: ReviewOptio
   const bearer = {
     url: review.html_url,
     body: review.body,
-    write: (body: string) => writeReview(github, found, review.id, body),
+    write: async (body: string) => {
+      const { status } = await github.ask("PUT", `${reviewsPath(found)}/${review.id}`, { body });
+      if (status !== 200) throw refusal(status, `change review ${review.id}`, found);
+    },
     reread: async () => (await reviewBy(github, found, review.id))?.body ?? null,
     harm: "it does not count",
   };
@@ -61,7 +70,7 @@ const UNKNOWN =
 const isSubmitted = ({ state }: Review): boolean => state !== "PENDING";
 
 /** The latest review that the owner of the login has submitted. */
-async function ownReview(github: Github, it: PullRequest): Promise<Review | null> {
+async function ownReview(github: GithubApi, it: PullRequest): Promise<Review | null> {
   const login = await ownLogin(github);
   const own = (await reviewsOf(github, it)).filter(
     (review) => isSubmitted(review) && review.user?.login === login,
@@ -69,14 +78,14 @@ async function ownReview(github: Github, it: PullRequest): Promise<Review | null
   return own.at(-1) ?? null;
 }
 
-const reviewBy = async (github: Github, it: PullRequest, id: number): Promise<Review | null> =>
+const reviewBy = async (github: GithubApi, it: PullRequest, id: number): Promise<Review | null> =>
   (await reviewsOf(github, it)).find((review) => review.id === id && isSubmitted(review)) ?? null;
 
 /** All of its reviews, the oldest first. */
-async function reviewsOf(github: Github, it: PullRequest): Promise<Review[]> {
+async function reviewsOf(github: GithubApi, it: PullRequest): Promise<Review[]> {
   const reviews: Review[] = [];
   for (let page = 1; ; page++) {
-    const path = `${pathOf(it)}/pulls/${it.number}/reviews?per_page=${PAGE}&page=${page}`;
+    const path = `${reviewsPath(it)}?per_page=${PAGE}&page=${page}`;
     const { status, body } = await github.ask("GET", path);
     if (status !== 200 || !fits(Type.Array(Told), body)) throw refusal(status, "read the reviews", it);
     reviews.push(...body);
@@ -87,7 +96,7 @@ async function reviewsOf(github: Github, it: PullRequest): Promise<Review[]> {
 const Login = open({ login: Type.String() });
 
 /** A workflow's token, for one, belongs to no account. */
-async function ownLogin(github: Github): Promise<string> {
+async function ownLogin(github: GithubApi): Promise<string> {
   const { status, body } = await github.ask("GET", "user");
   if (status === 200 && fits(Login, body)) return body.login;
   throw new Error(
@@ -95,8 +104,4 @@ async function ownLogin(github: Github): Promise<string> {
   );
 }
 
-async function writeReview(github: Github, it: PullRequest, id: number, text: string): Promise<void> {
-  const path = `${pathOf(it)}/pulls/${it.number}/reviews/${id}`;
-  const { status } = await github.ask("PUT", path, { body: text });
-  if (status !== 200) throw refusal(status, `change review ${id}`, it);
-}
+const reviewsPath = (it: PullRequest): string => `${pathOf(it)}/pulls/${it.number}/reviews`;

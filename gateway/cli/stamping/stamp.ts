@@ -2,19 +2,19 @@ import type { SessionId } from "#shared/labels.ts";
 import { readSessionLine } from "#shared/session-line.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git } from "./git.ts";
-import type { Github } from "./github.ts";
+import type { GithubApi } from "./github.ts";
 import {
   commitMessages,
-  findPullRequest,
-  numbered,
+  locatePullRequest,
   type PullRequest,
-  type Wanted,
+  type PullRequestChoice,
+  readPullRequest,
   writeBody,
 } from "./pull-request.ts";
-import { taskOf } from "./task.ts";
-import { type Stamped, trouble, writeLine } from "./write-line.ts";
+import { notStamped, type Stamped, writeLine } from "./stamp-target.ts";
+import { knownSession } from "./task.ts";
 
-export type StampOptions = Wanted & {
+export type StampOptions = PullRequestChoice & {
   /** Given by whoever asks; null: what the branch, a wrapper or the agent tells. */
   session: SessionId | null;
   /** What the agent around tells of itself, where nothing better is known. */
@@ -29,24 +29,24 @@ export type StampOptions = Wanted & {
  * leave the merge without a cost. Doing it again changes nothing.
  * @throws Error where git or GitHub refuse.
  */
-export async function stampPullRequest(git: Git, github: Github, options: StampOptions): Promise<Stamped> {
-  const found = await findPullRequest(git, github, options);
+export async function stampPullRequest(git: Git, github: GithubApi, options: StampOptions): Promise<Stamped> {
+  const found = await locatePullRequest(git, github, options);
   if (found === null) return noPullRequest(options.number);
-  const session = options.session ?? (await sessionFor(git, github, found, options));
-  if (session === null) return trouble(found.url, UNKNOWN);
+  const session = options.session ?? (await sessionFor(found, options, { git, github }));
+  if (session === null) return notStamped(found.url, UNKNOWN);
   if (!options.dryRun) await keepPin(git, found, session);
   const bearer = {
     url: found.url,
     body: found.body,
     write: (body: string) => writeBody(github, found, body),
-    reread: async () => (await numbered(github, found, found.number))?.body ?? null,
+    reread: async () => (await readPullRequest(github, found, found.number))?.body ?? null,
     harm: "it has no cost",
   };
   return await writeLine(bearer, session, options.dryRun);
 }
 
 export const noPullRequest = (number: number | null): Stamped =>
-  trouble(
+  notStamped(
     null,
     number === null
       ? "There is no pull request of this branch yet."
@@ -61,22 +61,21 @@ const UNKNOWN =
  * name.
  */
 async function sessionFor(
-  git: Git,
-  github: Github,
   it: PullRequest,
-  options: StampOptions,
+  { told, fromCommits }: StampOptions,
+  { git, github }: { git: Git; github: GithubApi },
 ): Promise<SessionId | null> {
   const branch = await currentBranch(git);
-  const known = branch === it.branch ? await taskOf(git, options.told) : null;
+  const known = branch === it.branch ? await knownSession(git, told) : null;
   if (known !== null) return known;
   const [written] = readSessionLine(it.body).ids;
   if (written !== undefined) return written;
-  const trailer = options.fromCommits ? await sessionOfCommits(github, it) : null;
+  const trailer = fromCommits ? await sessionOfCommits(github, it) : null;
   // Another branch's task is not this pull request's; a job of CI has no branch at all.
-  return trailer ?? (branch === null ? await taskOf(git, options.told) : null);
+  return trailer ?? (branch === null ? await knownSession(git, told) : null);
 }
 
-async function sessionOfCommits(github: Github, it: PullRequest): Promise<SessionId | null> {
+async function sessionOfCommits(github: GithubApi, it: PullRequest): Promise<SessionId | null> {
   const messages = await commitMessages(github, it);
   const ids = new Set(messages.flatMap((message) => readSessionLine(message).ids));
   if (ids.size <= 1) return [...ids][0] ?? null;

@@ -1,10 +1,8 @@
 import { readPresent } from "#shared/env.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
+import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 import { newSession, pinnedSession, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git, isDefaultBranch } from "./git.ts";
-
-/** Where a wrapper tells the programs below it which session they work for. */
-export const SESSION_VARIABLE = "GATEWAY_SESSION_ID";
 
 /** What agents tell the programs that they start of the session that they send themselves, the most specific first. */
 const AGENTS_OWN = [
@@ -47,7 +45,7 @@ export async function keepTask(git: Git, session: SessionId): Promise<void> {
  * The session that a pull request of this branch belongs to, or null where nothing tells. Never a new one: an id that no
  * call carries would stamp nothing.
  */
-export async function taskOf(git: Git, told: SessionId | null): Promise<SessionId | null> {
+export async function knownSession(git: Git, told: SessionId | null): Promise<SessionId | null> {
   const branch = await currentBranch(git);
   const pinned = branch === null ? null : await pinnedSession(git, branch);
   return pinned ?? wrappersSession() ?? told ?? agentsSession();

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { inheritedEnv } from "#shared/env.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
-import { SUPERVISED } from "#shared/stopping.ts";
+import { SUPERVISED } from "#shared/stop-signal.ts";
 import type { LauncherConfig } from "../../config.ts";
 import { PROVIDERS } from "../../providers/catalog.ts";
-import type { Secrets } from "./secrets.ts";
+import type { InstallationSecrets } from "./secrets.ts";
 
 /**
  * What Bun reads when a process starts: the number of requests at once, above which it queues silently, and the
@@ -25,7 +25,7 @@ const GITHUB_SECRETS = ["PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET", "WE
 /** What the gateway is started with: this environment without the GitHub App's secrets. */
 export const gatewayEnv = (
   config: LauncherConfig,
-  secrets: Secrets,
+  secrets: InstallationSecrets,
   databaseUrl: string,
 ): Record<string, string> =>
   inheritedEnv({
@@ -41,7 +41,7 @@ export const gatewayEnv = (
  * What the GitHub App is started with: this environment without the gateway's keys and the providers'. Of the gateway's
  * keys it gets what proves an administrator and what seals its own credentials; neither gives the keys back.
  */
-export const githubAppEnv = (secrets: Secrets, databaseUrl: string): Record<string, string> => {
+export const githubAppEnv = (secrets: InstallationSecrets, databaseUrl: string): Record<string, string> => {
   const providerKeys = Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
   return inheritedEnv({
     ...COMMON,

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { makeDirectory } from "#drizzle/embedded/place.ts";
+import { makeDirectory } from "#drizzle/embedded/location.ts";
 import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
@@ -10,7 +10,7 @@ import { type Child, keepChild } from "./child.ts";
 import { type ReadyDatabase, readyDatabase } from "./database.ts";
 import { gatewayEnv, githubAppEnv } from "./environment.ts";
 import { portFault, reachable, untilReady } from "./ports.ts";
-import { ensureSecrets, type Secrets } from "./secrets.ts";
+import { ensureSecrets, type InstallationSecrets } from "./secrets.ts";
 import type { StopRequests } from "./stop-requests.ts";
 
 export type LaunchOptions = {
@@ -47,7 +47,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
 }
 
 /** Makes the data directory, and the secrets in it. */
-function secretsIn(config: LauncherConfig): Secrets {
+function secretsIn(config: LauncherConfig): InstallationSecrets {
   try {
     // Postgres's own user must get through, if it is another one; the files inside guard themselves.
     makeDirectory(config.dataDirectory, 0o711);
@@ -61,7 +61,11 @@ function secretsIn(config: LauncherConfig): Secrets {
   }
 }
 
-async function runPair(options: LaunchOptions, secrets: Secrets, database: ReadyDatabase): Promise<number> {
+async function runPair(
+  options: LaunchOptions,
+  secrets: InstallationSecrets,
+  database: ReadyDatabase,
+): Promise<number> {
   const { config, scripts, requests, log, clock } = options;
   await untilPortsAreFree(options);
   if (requests.signal.aborted) return ENDED;
@@ -77,13 +81,12 @@ async function runPair(options: LaunchOptions, secrets: Secrets, database: Ready
   };
   const children = [gateway, githubApp].map((program) => keepChild({ ...program, log, clock }));
   const over = new AbortController();
-  void announce(options, secrets, database, over.signal);
+  void announce(options, { secrets, database }, over.signal);
   // A child ends for good before it is asked to only if its settings are wrong; it has told of them itself.
   const end = await Promise.race([requests.first, ...children.map((child) => child.ended)]);
   over.abort();
-  const misconfigured = end === "misconfigured";
-  await endPair(children, misconfigured ? "SIGTERM" : (end as NodeJS.Signals), options);
-  return misconfigured ? FAILED : ENDED;
+  await endPair(children, end === "misconfigured" || end === "stopped" ? "SIGTERM" : end, options);
+  return end === "misconfigured" ? FAILED : ENDED;
 }
 
 /** Passes the signal on and waits; who has not ended in time, or when a second request comes, is killed. */
@@ -122,10 +125,12 @@ async function untilPortsAreFree({ config, clock, requests, say }: LaunchOptions
   }
 }
 
+type Ready = { secrets: InstallationSecrets; database: ReadyDatabase };
+
+/** Prints the banner once both programs are ready. */
 async function announce(
   { config, say }: LaunchOptions,
-  secrets: Secrets,
-  database: ReadyDatabase,
+  { secrets, database }: Ready,
   signal: AbortSignal,
 ): Promise<void> {
   const gatewayUrl = `http://${reachable(config.host, config.port)}`;

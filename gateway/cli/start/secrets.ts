@@ -6,13 +6,13 @@ import type { LauncherConfig } from "../../config.ts";
 import { newClientSecret } from "../../stores/client-secret.ts";
 
 /** `adminKeyFile` is null where the key came through the environment. */
-export type Secrets = { adminKey: string; adminKeyFile: string | null; masterKey: string };
+export type InstallationSecrets = { adminKey: string; adminKeyFile: string | null; masterKey: string };
 
 /**
  * The two keys of an installation: from the environment, else from the data directory, else made now and kept there,
  * readable by this user alone. @throws Error when a kept master key has been damaged.
  */
-export function ensureSecrets(config: LauncherConfig): Secrets {
+export function ensureSecrets(config: LauncherConfig): InstallationSecrets {
   const adminKeyFile = join(config.dataDirectory, "admin-key");
   const masterKeyFile = join(config.dataDirectory, "master-key");
   const masterKey =

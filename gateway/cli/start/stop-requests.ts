@@ -1,4 +1,4 @@
-import { whenRunnerEnds } from "./runner.ts";
+import { onRunnerExit } from "./runner-exit.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
@@ -22,6 +22,6 @@ export function stopRequests(): StopRequests {
     first.resolve(name);
   };
   for (const name of SIGNALS) process.on(name, () => ask(name));
-  whenRunnerEnds(() => ask("SIGTERM"));
+  onRunnerExit(() => ask("SIGTERM"));
   return { first: first.promise, second: second.promise, signal: asked.signal };
 }

@@ -2,7 +2,7 @@ import { and, desc, eq, notInArray } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { routeModels } from "#drizzle/schema/route-models.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { asking } from "../failure.ts";
+import { withStoreErrors } from "../store-errors.ts";
 
 /** Stored classifiers at most: an administrator who takes changes back finds the one of before. */
 const KEPT = 5;
@@ -11,7 +11,7 @@ export type StoredModel = { packed: Uint8Array<ArrayBuffer>; createdAt: string }
 
 /** The stored classifier of a version; null where there is none. */
 export const findRouteModel = (database: Database, version: string): Promise<StoredModel | null> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const [row] = await database.db
       .select({ model: routeModels.model, createdAt: routeModels.createdAt })
       .from(routeModels)
@@ -24,7 +24,7 @@ export const keepRouteModel = (
   database: Database,
   row: { version: string; model: Uint8Array; report: object; createdAt: string },
 ): Promise<void> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     await database.db
       .insert(routeModels)
       .values({ ...row, report: { ...row.report } })

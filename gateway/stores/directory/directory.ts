@@ -5,8 +5,8 @@ import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ClientKey, Directory, Secret } from "../../directory.ts";
 import { createSealer } from "../seal.ts";
-import { keyLookup } from "./key-lookup.ts";
 import { keysBySecret, loadDirectory, notRevoked, readVersion, selectKeySecrets } from "./load-directory.ts";
+import { secretLookup } from "./secret-lookup.ts";
 
 /** Another replica's change is seen after this long at most, beside the time that loading takes. */
 const POLL_MS = 2000;
@@ -58,7 +58,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
   const listeners: ((directory: Directory) => void)[] = [];
   let directory = await load();
   const watch = freshness(clock, log);
-  const lookup = keyLookup(clock, async (hashes) => {
+  const lookup = secretLookup(clock, async (hashes) => {
     const found = keysBySecret(await selectKeySecrets(database.db).where(withDigest(hashes)));
     // A key that is not in memory yet: somebody else's change has arrived.
     if (found.size > 0) void poll();

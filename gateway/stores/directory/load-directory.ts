@@ -7,15 +7,16 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { ClientKey, Directory, PriceOverride, Provider, Route } from "../../directory.ts";
 import type { Reader } from "../change.ts";
-import { asking } from "../failure.ts";
 import { readSettings } from "../settings.ts";
+import { withStoreErrors } from "../store-errors.ts";
 import { loadHookPolicies } from "../tools/hook-policies.ts";
 import { loadToolServers } from "../tools/mcp-servers.ts";
 import { loadGuardrails } from "./load-guardrails.ts";
 import { type CredentialSources, providerOf } from "./provider-rows.ts";
 
 /** How often administrators have changed something; 0 before the first change. */
-export const readVersion = (database: Database): Promise<number> => asking(() => versionIn(database.db));
+export const readVersion = (database: Database): Promise<number> =>
+  withStoreErrors(() => versionIn(database.db));
 
 /** The same, as a transaction sees it: 1 is the very first change. */
 export async function versionIn(reader: Reader): Promise<number> {
@@ -31,7 +32,7 @@ export const loadDirectory = (
   database: Database,
   sources: CredentialSources & { log: Log },
 ): Promise<Directory> =>
-  asking(() =>
+  withStoreErrors(() =>
     database.db.transaction(
       async (tx) => ({
         version: await versionIn(tx),

@@ -2,7 +2,7 @@ import type { providers } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Provider, Secret } from "../../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../../providers/catalog.ts";
-import type { Belonging, Sealer } from "../seal.ts";
+import type { SealContext, Sealer } from "../seal.ts";
 
 export type ProviderRow = typeof providers.$inferSelect;
 
@@ -43,7 +43,7 @@ function credentialOf(row: ProviderRow & { kind: ProviderKind }, sources: Creden
 }
 
 /** What a provider's credential is sealed for. */
-export const belongingOf = (provider: string): Belonging => ({
+export const belongingOf = (provider: string): SealContext => ({
   orgId: DEFAULT_ORG,
   provider,
   purpose: "credential",

@@ -6,11 +6,11 @@ import { digestWebhooks } from "#drizzle/schema/feedback.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { closed, fits } from "#shared/schema.ts";
 import { audit } from "../audit.ts";
-import { asking } from "../failure.ts";
-import type { Belonging, Sealer } from "../seal.ts";
+import type { SealContext, Sealer } from "../seal.ts";
+import { withStoreErrors } from "../store-errors.ts";
 
 const Sealed = closed({ url: Type.String(), secret: Type.String() });
-const BELONGING: Belonging = { orgId: DEFAULT_ORG, purpose: "digest_webhook" };
+const BELONGING: SealContext = { orgId: DEFAULT_ORG, purpose: "digest_webhook" };
 
 export type DigestWebhookRow = Pick<
   typeof digestWebhooks.$inferSelect,
@@ -23,11 +23,11 @@ type Db = Pick<Database, "db">;
 const isOwn = eq(digestWebhooks.orgId, DEFAULT_ORG);
 
 export const findDigestWebhook = ({ db }: Db): Promise<DigestWebhookRow | null> =>
-  asking(async () => (await db.select().from(digestWebhooks).where(isOwn))[0] ?? null);
+  withStoreErrors(async () => (await db.select().from(digestWebhooks).where(isOwn))[0] ?? null);
 
 /** The address and its secret; null: none is set, or it was sealed with another master key. */
 export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWebhook | null> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const [row] = await db.select().from(digestWebhooks).where(isOwn);
     const text = row ? sealer.open(row.sealed, BELONGING)?.reveal() : undefined;
     const value: unknown = text === undefined ? null : JSON.parse(text);
@@ -40,7 +40,7 @@ export const putDigestWebhook = (
   sealer: Sealer,
   { url, allowPrivateNetwork, now }: { url: string; allowPrivateNetwork: boolean; now: Date },
 ): Promise<{ row: DigestWebhookRow; secret: string }> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const secret = `whsec_${randomBytes(32).toString("base64")}`;
     const row = {
       sealed: sealer.seal(JSON.stringify({ url, secret }), BELONGING),
@@ -60,7 +60,7 @@ export const putDigestWebhook = (
 
 /** False: none was set. */
 export const removeDigestWebhook = ({ db }: Db, now: Date): Promise<boolean> =>
-  asking(() =>
+  withStoreErrors(() =>
     db.transaction(async (tx) => {
       const [removed] = await tx.delete(digestWebhooks).where(isOwn).returning({ host: digestWebhooks.host });
       if (removed) await audit(tx, { action: "digest_webhook.deleted", subject: removed.host, at: now });

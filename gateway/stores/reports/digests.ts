@@ -7,14 +7,14 @@ import type { NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type RevertedCost, WEEK_MS, type Week } from "../../reports/digest.ts";
 import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
-import { asking } from "../failure.ts";
+import { withStoreErrors } from "../store-errors.ts";
 
 export type DigestRow = typeof digests.$inferSelect;
 export type NewDigest = Pick<DigestRow, "dueOn" | "channel" | "dueAt" | "state" | "content">;
 
 /** The latest digests, last due first. */
 export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Promise<DigestRow[]> =>
-  asking(() =>
+  withStoreErrors(() =>
     db
       .select()
       .from(digests)
@@ -25,7 +25,7 @@ export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Prom
 
 /** Stores due digests, unless they exist, and gives up those that still wait from before. */
 export const storeDigests = ({ db }: Database, rows: readonly NewDigest[]): Promise<void> =>
-  asking(() =>
+  withStoreErrors(() =>
     db.transaction(async (tx) => {
       for (const row of rows) {
         await tx
@@ -62,7 +62,7 @@ export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | n
  * session once per repository and once in total, without the subscription channel; null: unknown.
  */
 export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promise<RevertedCost[]> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const { text, params } = revertsQuery(DEFAULT_ORG);
     const reverts = await database.sql.unsafe<Revert[]>(text, [...params] as string[]);
     const [from, before, to] = [fromMs, fromMs - WEEK_MS, toMs].map((ms) => new Date(ms).toISOString());
@@ -102,7 +102,7 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
 
 /** Merges of the week without a joined session, as in reports, by the state of their link. */
 export const notJoinedIn = ({ db }: Database, { fromMs, toMs }: Week): Promise<NotJoined> =>
-  asking(async () => {
+  withStoreErrors(async () => {
     const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
     const rows = await db.execute<{ link: keyof NotJoined; count: number }>(sql`
       select p.link, count(*)::integer as count

@@ -10,7 +10,7 @@ import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts"
 import { PEOPLE_MAX } from "../../reports/rollup/bits.ts";
 import type { Survey } from "../../reports/rollup/cover.ts";
 import { type Periods, periodsOf } from "../../reports/window.ts";
-import { isAway } from "../failure.ts";
+import { isAway } from "../store-errors.ts";
 import { type Asking, inOne, rolled, rolledCoverage, surveyed, surveyedLabels } from "./ask-rollups.ts";
 
 /** Answers checked specs. What it reads from, raw records or sums of them, is its own affair. */

@@ -1,6 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { hookPolicies } from "#drizzle/schema/tools.ts";
 import type { HookPolicyPatch } from "#shared/admin/hook-policies.ts";
+import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { HookPolicy } from "../../directory.ts";
 import { audit } from "../audit.ts";
@@ -36,37 +37,17 @@ export async function deleteHookPolicy(tx: Transaction, name: string, now: Date)
   return gone !== null;
 }
 
-/** The policy that a body without a predecessor makes. */
-export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow =>
-  patchedHookPolicy(
-    {
-      orgId: DEFAULT_ORG,
-      name,
-      enabled: true,
-      client: null,
-      tool: "*",
-      server: null,
-      action: "deny",
-      reason: "A policy of your organisation does not allow this tool.",
-      createdAt: now.toISOString(),
-      updatedAt: now.toISOString(),
-    },
-    body,
-    now,
-  );
-
-/** The policy with the members that the body gives. */
-export const patchedHookPolicy = (
-  current: HookPolicyRow,
-  body: HookPolicyPatch,
-  now: Date,
-): HookPolicyRow => ({
-  ...current,
-  enabled: body.enabled ?? current.enabled,
-  client: body.client === undefined ? current.client : body.client,
-  tool: body.tool ?? current.tool,
-  server: body.server === undefined ? current.server : body.server,
-  action: body.action ?? current.action,
-  reason: body.reason ?? current.reason,
+/** A new policy: what the body leaves out gets its default. */
+export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow => ({
+  orgId: DEFAULT_ORG,
+  enabled: true,
+  client: null,
+  tool: "*",
+  server: null,
+  action: "deny",
+  reason: "A policy of your organisation does not allow this tool.",
+  ...camelCased(body),
+  name,
+  createdAt: now.toISOString(),
   updatedAt: now.toISOString(),
 });

@@ -8,7 +8,7 @@ import type { ToolServer } from "../../directory.ts";
 import { audit } from "../audit.ts";
 import type { Reader, Transaction } from "../change.ts";
 import { namedRows } from "../named-rows.ts";
-import type { Belonging, Sealer } from "../seal.ts";
+import type { SealContext, Sealer } from "../seal.ts";
 
 export type McpServerRow = typeof mcpServers.$inferSelect;
 
@@ -79,7 +79,7 @@ function credentialOf(
 }
 
 /** What a tool server's credential is sealed for. */
-const belongingOf = (toolServer: string): Belonging => ({
+const belongingOf = (toolServer: string): SealContext => ({
   orgId: DEFAULT_ORG,
   toolServer,
   purpose: "tool_credential",

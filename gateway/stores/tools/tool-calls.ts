@@ -11,7 +11,7 @@ import { DEFAULT_ORG, newId } from "#shared/ids.ts";
  * - The status is that of the highest `rank`, of several the latest: `pending` yields to everything, `unknown` by the
  *   end of a session or of 24 hours to everything that was seen, a hook's word to the tool gateway's.
  */
-export type ToolSighting = {
+export type ToolObservation = {
   orgId: string;
   origin: string;
   externalId: string;
@@ -38,9 +38,9 @@ export type ToolSighting = {
 /** The end of a session: calls of it that were still pending then are unknown for ever, or until more is seen. */
 export type SessionEnd = { orgId: string; origin: string; session: string; endedAt: string };
 
-/** What `ToolSighting` is made from; times are of the clock that saw the call. */
-export type Seen = Omit<
-  ToolSighting,
+/** What `ToolObservation` is made from; times are of the clock that saw the call. */
+export type ObservedCall = Omit<
+  ToolObservation,
   "orgId" | "origin" | "externalId" | "id" | "rank" | "keyId" | "owner"
 > & {
   key: { id: string; owner: string | null };
@@ -51,7 +51,7 @@ export type Seen = Omit<
 };
 
 /**
- * Who decides a status; see `ToolSighting`. An agent's word that a call failed stands against its word that it ended:
+ * Who decides a status; see `ToolObservation`. An agent's word that a call failed stands against its word that it ended:
  * Claude Code at times sends both of one call.
  */
 export const RANK = { pending: 0, closed: 1, hook: 2, failure: 3, mcp: 4 } as const;
@@ -63,14 +63,17 @@ export const readExternalId = (text: string | null): string | null =>
   text !== null && EXTERNAL_ID.test(text) ? text : null;
 
 /** Within whom an agent's ids of calls are unique: two keys of one person may see the same call. */
-export const originOf = ({ id, owner }: { id: string; owner: string | null }): string => owner ?? id;
+export const callOrigin = ({ id, owner }: { id: string; owner: string | null }): string => owner ?? id;
 
 /** A sighting with an id of its own. `id`, where given, is that of an earlier sighting of the same call without id. */
-export function toolSighting({ key, externalId, rank, ...seen }: Seen, id = newId()): ToolSighting {
+export function toolObservation(
+  { key, externalId, rank, ...seen }: ObservedCall,
+  id = newId(),
+): ToolObservation {
   return {
     ...seen,
     orgId: DEFAULT_ORG,
-    origin: originOf(key),
+    origin: callOrigin(key),
     externalId: readExternalId(externalId) ?? id,
     id,
     rank: seen.status === "pending" ? RANK.pending : (rank ?? RANK[seen.channel]),
@@ -83,7 +86,7 @@ export function toolSighting({ key, externalId, rank, ...seen }: Seen, id = newI
 const SIGHTING = '{"table":"tool_calls",';
 const SESSION_END = '{"table":"tool_sessions",';
 
-export const sightingText = (sighting: ToolSighting): string =>
+export const observationText = (sighting: ToolObservation): string =>
   JSON.stringify({ table: "tool_calls", ...sighting });
 export const sessionEndText = (end: SessionEnd): string => JSON.stringify({ table: "tool_sessions", ...end });
 
@@ -100,7 +103,7 @@ export function toolStatements(texts: readonly string[]): { text: string; values
   const seen = new Map<string, number>();
   for (const text of texts) {
     if (!text.startsWith(SIGHTING)) continue;
-    const { orgId, origin, externalId } = JSON.parse(text) as ToolSighting;
+    const { orgId, origin, externalId } = JSON.parse(text) as ToolObservation;
     const call = JSON.stringify([orgId, origin, externalId]);
     const round = seen.get(call) ?? 0;
     seen.set(call, round + 1);

@@ -20,7 +20,7 @@ import { connect } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
-import { whenAskedToStop } from "#shared/stopping.ts";
+import { onStopSignal } from "#shared/stop-signal.ts";
 import { ask, start } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { percentile } from "./measure.ts";
@@ -38,7 +38,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const loops = Number(values.loops);
 const stopping = new AbortController();
-whenAskedToStop(false, () => stopping.abort());
+onStopSignal(false, () => stopping.abort());
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tallygate-beside-"));

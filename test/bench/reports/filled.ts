@@ -8,7 +8,7 @@ import { migrate } from "#drizzle/migrate.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { systemClock } from "#shared/clock.ts";
 import { createLog } from "#shared/log.ts";
-import { whenAskedToStop } from "#shared/stopping.ts";
+import { onStopSignal } from "#shared/stop-signal.ts";
 import { generate } from "./generate.ts";
 import { seconds } from "./measure.ts";
 
@@ -28,10 +28,7 @@ export type Filled = {
 };
 
 const running = new Set<() => Promise<void>>();
-whenAskedToStop(
-  false,
-  () => void Promise.all([...running].map((stop) => stop())).then(() => process.exit(1)),
-);
+onStopSignal(false, () => void Promise.all([...running].map((stop) => stop())).then(() => process.exit(1)));
 
 export async function filled(records: number, kept?: string): Promise<Filled> {
   const directory = kept ?? mkdtempSync(join(tmpdir(), "rollups-bench-"));

@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { whenAskedToStop } from "#shared/stopping.ts";
+import { onStopSignal } from "#shared/stop-signal.ts";
 
 /** What a stand-in for a process of the pair does; `STAND_IN_<name>` chooses. */
 const BEHAVIOURS = ["serve", "misconfigured", "hang", "die-once"] as const;
@@ -19,7 +19,7 @@ export function standIn(name: string, port: number): void {
     process.stderr.write("WEBHOOK_SECRET has a value that cannot be used\n");
     process.exit(78);
   }
-  whenAskedToStop(process.env["TALLYGATE_SUPERVISED"] === "1", (reason) => {
+  onStopSignal(process.env["TALLYGATE_SUPERVISED"] === "1", (reason) => {
     happened(`stop ${reason}`);
     if (behaviour !== "hang") process.exit(0);
   });

@@ -1,11 +1,11 @@
-/** Calls remembered at once; each is a few short texts. */
-const REMEMBERED_MAX = 20_000;
+/** Entries kept; each is a few short strings. */
+const CALLS_MAX = 20_000;
 
 /**
- * Which call an agent asks permission for: it does so without the call's id, right after it told of the call. Kept in
- * memory; where it is not known, the denial is a row of its own.
+ * The ids of recent calls by turn, in memory: an agent requests permission without the call's id, right after it
+ * announced the call. Without an entry, a denial becomes a row of its own.
  */
-export function rememberedTurns(max = REMEMBERED_MAX) {
+export function recentCalls(max = CALLS_MAX) {
   const calls = new Map<string, string>();
   return {
     remember(turn: readonly (string | null)[], id: string): void {

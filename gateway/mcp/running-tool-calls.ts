@@ -1,18 +1,17 @@
-/** Whose call it is: ids of requests are unique within a client's session only. */
+/** Request ids are unique only within a client's session. */
 export type RunningId = { keyId: string; session: string | null; requestId: unknown };
 
-export type Running = {
-  /** Aborted when the client cancels the call; the call must be left when it is over. */
+export type RunningToolCalls = {
+  /** `signal` aborts when the client cancels the call; `leave` must be called at its end. */
   enter(id: RunningId): { signal: AbortSignal; leave(): void } | null;
   cancel(id: RunningId): void;
 };
 
 /**
- * The calls under way, so that a client of the older revisions can cancel one by a message of its own: it does not hang
- * up then. Only within a labelled session, since two clients of one key number their requests alike, and only where the
- * message comes to the replica that has the call; elsewhere the call goes on to its end.
+ * Calls in progress, so that clients of older revisions can cancel one by a message. Only within a labelled session, since
+ * two clients of one key use the same request numbers, and only on the replica that runs the call.
  */
-export function runningCalls(): Running {
+export function runningToolCalls(): RunningToolCalls {
   // What stays of a call behind a Map that lives long (see upstream/watchdog.ts) is then but an empty box.
   const calls = new Map<string, { controller: AbortController | null }>();
   const nameOf = ({ keyId, session, requestId }: RunningId) => JSON.stringify([keyId, session, requestId]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ClientKey } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
-import { keyLookup } from "#gateway/stores/directory/key-lookup.ts";
+import { secretLookup } from "#gateway/stores/directory/secret-lookup.ts";
 import { movableClock } from "./movable-clock.ts";
 
 const KEY: ClientKey = { id: "k", name: "k", owner: null, scopes: {}, limits: null, expiresAtMs: null };
@@ -11,7 +11,7 @@ function scripted() {
   const queries: { hashes: string[]; answer: (found: Map<string, ClientKey>) => void; fail: () => void }[] =
     [];
   const clock = movableClock();
-  const lookup = keyLookup(
+  const lookup = secretLookup(
     clock,
     (hashes) =>
       new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ const AWAY =
  * @throws GatewayError store_unavailable (away, overloaded or too slow), conflict (a name is taken), invalid_request (a
  * text that cannot be stored), internal (anything else; its cause has no values of the query).
  */
-export async function asking<T>(work: () => PromiseLike<T>): Promise<T> {
+export async function withStoreErrors<T>(work: () => PromiseLike<T>): Promise<T> {
   try {
     return await within(DEADLINE_MS, work());
   } catch (error) {

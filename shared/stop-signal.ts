@@ -7,7 +7,7 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
  * Calls `stop` once, at the first signal to end or when the launcher that started this process is gone. A second
  * SIGINT ends the process at once.
  */
-export function whenAskedToStop(supervised: boolean, stop: (reason: string) => void): void {
+export function onStopSignal(supervised: boolean, stop: (reason: string) => void): void {
   let asked = false;
   const ask = (reason: string) => {
     if (asked && reason === "SIGINT") process.exit(130);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readSecretFile, writeSecretFile } from "#shared/secret-file.ts";
-import { type Account, asAccount, chooseAccount } from "./account.ts";
+import { asUser, chooseUser, type SystemUser } from "./system-user.ts";
 
 /** Where root keeps databases that Postgres's own user could not reach below the data directory. */
 export const SYSTEM_ROOT = "/var/lib/tallygate";
@@ -11,7 +11,7 @@ export const SYSTEM_ROOT = "/var/lib/tallygate";
  * `directory` holds the password, the lock, the log and, in `data`, the cluster. Of these only `data` belongs to the
  * account: root must not follow what another user could have put in its way.
  */
-export type Place = { directory: string; data: string; account: Account | null };
+export type ClusterLocation = { directory: string; data: string; account: SystemUser | null };
 
 /**
  * Where the embedded database of `dataDirectory` (absolute) lies: in its `postgres`; or for root, if Postgres's own user
@@ -19,12 +19,12 @@ export type Place = { directory: string; data: string; account: Account | null }
  * found again, and runs as the user who owns it.
  * @throws Error with what to do when neither place can be used.
  */
-export function choosePlace(dataDirectory: string, systemRoot = SYSTEM_ROOT): Place {
+export function chooseLocation(dataDirectory: string, systemRoot = SYSTEM_ROOT): ClusterLocation {
   const near = join(dataDirectory, "postgres");
   const far = join(systemRoot, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
   const root = process.getuid?.() === 0;
   const farIsUsed = root && !existsSync(join(near, "data")) && existsSync(join(far, "data"));
-  const account = chooseAccount(join(farIsUsed ? far : near, "data"));
+  const account = chooseUser(join(farIsUsed ? far : near, "data"));
   const candidates = farIsUsed ? [far] : root && !existsSync(join(near, "data")) ? [near, far] : [near];
   for (const directory of candidates) {
     const existed = existsSync(directory);
@@ -37,7 +37,7 @@ export function choosePlace(dataDirectory: string, systemRoot = SYSTEM_ROOT): Pl
   );
 }
 
-function prepare(directory: string, account: Account | null): boolean {
+function prepare(directory: string, account: SystemUser | null): boolean {
   // The account must get through to `data`; the files on the way guard themselves.
   const mode = account === null ? 0o700 : 0o711;
   try {
@@ -56,10 +56,10 @@ export function makeDirectory(directory: string, mode: number): void {
 }
 
 /** Asks the system itself, as that user: modes alone do not tell of access lists and mounts. */
-function canEnter(directory: string, account: Account): boolean {
+function canEnter(directory: string, account: SystemUser): boolean {
   const probe = Bun.spawnSync(["/bin/sh", "-c", 'cd "$1"', "sh", directory], {
     cwd: "/",
-    ...asAccount(account),
+    ...asUser(account),
     stdio: ["ignore", "ignore", "ignore"],
   });
   return probe.exitCode === 0;
@@ -77,7 +77,7 @@ function removeEmpty(directory: string): void {
  * The password of the cluster at `place`, made at the first call and then the same for ever. That a running server
  * takes it shows that the server is ours.
  */
-export function passwordOf(place: Place): string {
+export function passwordOf(place: ClusterLocation): string {
   const file = join(place.directory, "password");
   const kept = readSecretFile(file);
   if (kept !== null) return kept;

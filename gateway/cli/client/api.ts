@@ -3,10 +3,10 @@ import { Type } from "@sinclair/typebox";
 import { pageOf } from "#shared/admin/fields.ts";
 import { fits, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
-import { adminKey, gatewayUrl } from "./settings.ts";
+import { gatewayUrl, readAdminKey } from "./settings.ts";
 
 /** The gateway answered with an error, or not at all; the message says what to do. */
-export class ApiFault extends Error {
+export class ApiError extends Error {
   override readonly name = "ApiFault";
   /** Null: it did not answer. */
   readonly status: number | null;
@@ -19,9 +19,9 @@ export class ApiFault extends Error {
 
 export type Api = {
   url: string;
-  /** The JSON that a call is answered with, null where there is none. @throws ApiFault */
+  /** The JSON that a call is answered with, null where there is none. @throws ApiError */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The same as text. @throws ApiFault */
+  /** The same as text. @throws ApiError */
   text(method: string, path: string, body?: unknown): Promise<string>;
 };
 
@@ -38,10 +38,10 @@ export function apiAt(url: string, key: Secret): Api {
       headers: { authorization: `Bearer ${key.reveal()}`, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => null);
-    if (answer === null) throw new ApiFault(null, `Nothing answers at ${url}. ${WHERE}`);
+    if (answer === null) throw new ApiError(null, `Nothing answers at ${url}. ${WHERE}`);
     const said = await answer.text();
     if (answer.ok) return said;
-    throw new ApiFault(answer.status, faultText(answer.status, said));
+    throw new ApiError(answer.status, faultText(answer.status, said));
   };
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const said = await text(method, path, body);
@@ -54,7 +54,7 @@ const WHERE = "Start it with `bun run start`, or name another with --url or TALL
 
 /** @throws Error where there is no admin key. */
 export function adminApi(url: string | undefined): Api {
-  const key = adminKey();
+  const key = readAdminKey();
   if (key === null) {
     throw new Error(
       "There is no admin key: set ADMIN_KEY, or DATA_DIR to the directory of the gateway that has it in `admin-key`.",
@@ -74,22 +74,22 @@ function faultText(status: number, said: string): string {
   return fits(Failure, told) ? `${told.error.message} (${status})` : `The gateway answered ${status}.`;
 }
 
-/** Every item of a list, page by page. @throws ApiFault */
+/** Every item of a list, page by page. @throws ApiError */
 export async function listAll<T extends TSchema>(api: Api, path: string, item: T): Promise<Static<T>[]> {
   const Page = pageOf(item);
   const found: Static<T>[] = [];
   for (let after: string | null = ""; after !== null; ) {
     const query = new URLSearchParams({ limit: "500", ...(after && { after }) });
     const page = await api.call("GET", `${path}?${query}`);
-    if (!fits(Page, page)) throw new ApiFault(200, `${path} was answered in a form of another version.`);
+    if (!fits(Page, page)) throw new ApiError(200, `${path} was answered in a form of another version.`);
     found.push(...page.data);
     after = page.next;
   }
   return found;
 }
 
-/** An answer of a known form. @throws ApiFault where it has another one. */
-export function expectForm<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {
+/** An answer of a known form. @throws ApiError where it has another one. */
+export function expectShape<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {
   if (fits(form, value)) return value;
-  throw new ApiFault(200, `${what} was answered in a form of another version.`);
+  throw new ApiError(200, `${what} was answered in a form of another version.`);
 }

@@ -12,7 +12,7 @@ export type Stamped = {
 };
 
 /** A text at GitHub that can name a session. */
-export type Bearer = {
+export type StampTarget = {
   url: string;
   body: string | null;
   /** @throws Error where GitHub refuses. */
@@ -27,28 +27,28 @@ export type Bearer = {
  * Writes the session's line into a text, unless a session stands there already. Doing it again changes nothing.
  * @throws Error where GitHub refuses.
  */
-export async function writeLine(it: Bearer, session: SessionId, dryRun: boolean): Promise<Stamped> {
+export async function writeLine(it: StampTarget, session: SessionId, dryRun: boolean): Promise<Stamped> {
   const told = stampBody(it.body, session);
   switch (told.kind) {
     case "same":
       return settled(it, session, { changed: false, text: `${it.url} is stamped ${session}.` });
     case "other":
-      return trouble(
+      return notStamped(
         it.url,
         `${it.url} names the session ${told.ids[0]}, and this task is ${session}. Nothing was changed: with two ids ${it.harm}.`,
       );
     case "conflict":
-      return trouble(
+      return notStamped(
         it.url,
         `${it.url} names ${told.ids.length} sessions (${told.ids.join(", ")}), so ${it.harm}. Leave one of these lines in it.`,
       );
     case "too_long":
-      return trouble(
+      return notStamped(
         it.url,
         `${it.url} has no room for another line: GitHub takes 65,536 characters. Shorten it and try again.`,
       );
     case "no_place":
-      return trouble(
+      return notStamped(
         it.url,
         `${it.url} has no place for the line outside code, quotes and comments. Write \`Gateway-Session: ${session}\` into it by hand.`,
       );
@@ -59,22 +59,26 @@ export async function writeLine(it: Bearer, session: SessionId, dryRun: boolean)
   }
 }
 
-async function write(it: Bearer, session: SessionId, body: string): Promise<Stamped> {
+async function write(it: StampTarget, session: SessionId, body: string): Promise<Stamped> {
   await it.write(body);
   const { verdict } = readSessionLine(await it.reread());
   return verdict === "one"
     ? settled(it, session, { changed: true, text: `${it.url} is now stamped ${session}.` })
-    : trouble(it.url, `${it.url} was changed by somebody else meanwhile. Try again.`);
+    : notStamped(it.url, `${it.url} was changed by somebody else meanwhile. Try again.`);
 }
 
-const settled = ({ url }: Bearer, session: SessionId, it: { changed: boolean; text: string }): Stamped => ({
+const settled = (
+  { url }: StampTarget,
+  session: SessionId,
+  it: { changed: boolean; text: string },
+): Stamped => ({
   done: true,
   url,
   session,
   ...it,
 });
 
-export const trouble = (url: string | null, text: string): Stamped => ({
+export const notStamped = (url: string | null, text: string): Stamped => ({
   done: false,
   changed: false,
   url,

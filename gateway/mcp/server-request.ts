@@ -2,37 +2,42 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type Client,
   type RequestOptions,
-  ProtocolError as ToldError,
+  ProtocolError as ServerError,
 } from "@modelcontextprotocol/client";
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
 import { joinSignals } from "#shared/join-signals.ts";
+import { isRecord } from "#shared/json.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
 import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import type { Connections } from "./connections.ts";
-import { isRecord, protocolErrorOf, RPC } from "./json-rpc.ts";
-import type { ToolCaller } from "./tally.ts";
+import { protocolErrorOf, RPC } from "./json-rpc.ts";
+import type { ToolCaller } from "./tool-call-record.ts";
 
-/** A silent server is given up after the first, one that tells of progress after the second. */
+/** Timeouts: without any message from the server, and for the whole call while it reports progress. */
 const SILENCE_MS = 240_000;
 const WHOLE_MS = 3_600_000;
 
-export type HopDeps = { connections: Connections; log: Log };
+export type ServerRequestDeps = { connections: Connections; log: Log };
 
-/** A request that goes on to a server. */
-export type Hop = {
+/** A client's request that is forwarded to a tool server. */
+export type ServerRequest = {
   caller: ToolCaller;
   server: ToolServer;
   ctx: ServerContext;
-  /** One of them is aborted when the client leaves or cancels. */
+  /** Any of them aborts when the client disconnects or cancels. */
   signals: readonly AbortSignal[];
 };
 
-export type Asked = { client: Client; options: RequestOptions };
+export type ServerClient = { client: Client; options: RequestOptions };
 type Params = Record<string, unknown>;
 
-/** Does `work` on the caller's connection to the server, for as long as the client waits for it. */
-export async function hop<T>(deps: HopDeps, it: Hop, work: (asked: Asked) => Promise<T>): Promise<T> {
+/** Runs `work` on the caller's connection to the server until the client disconnects or cancels. */
+export async function requestServer<T>(
+  deps: ServerRequestDeps,
+  it: ServerRequest,
+  work: (asked: ServerClient) => Promise<T>,
+): Promise<T> {
   const { signal, leave } = joinSignals([...it.signals, it.ctx.mcpReq.signal]);
   try {
     return await deps.connections.use(
@@ -44,9 +49,13 @@ export async function hop<T>(deps: HopDeps, it: Hop, work: (asked: Asked) => Pro
   }
 }
 
-/** What a failure is answered with: the server's own error as it stands, and of everything else only that it failed. */
-export function toldError({ log }: HopDeps, { server }: Hop, error: unknown): ProtocolError {
-  if (error instanceof ToldError) return new ProtocolError(error.code, error.message, error.data);
+/** The error to answer with: the server's own error unchanged; for any other failure, only that it failed. */
+export function toProtocolError(
+  { log }: ServerRequestDeps,
+  { server }: ServerRequest,
+  error: unknown,
+): ProtocolError {
+  if (error instanceof ServerError) return new ProtocolError(error.code, error.message, error.data);
   if (error instanceof ToolServerRefusal) {
     log.warn({ ...errorFields(error.cause), server: server.name }, "a tool server refuses the gateway");
     return protocolErrorOf(error);
@@ -55,14 +64,14 @@ export function toldError({ log }: HopDeps, { server }: Hop, error: unknown): Pr
   return new ProtocolError(RPC.internal, `The tool server ${server.name} did not answer.`);
 }
 
-function optionsOf({ ctx }: Hop, client: Client, signal: AbortSignal): RequestOptions {
+function optionsOf({ ctx }: ServerRequest, client: Client, signal: AbortSignal): RequestOptions {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   return {
     signal,
     timeout: SILENCE_MS,
     resetTimeoutOnProgress: true,
     maxTotalTimeout: WHOLE_MS,
-    // A client of the older revisions has no way to give what it was not asked for by a request.
+    // Clients of older revisions cannot answer a question that comes inside a response.
     allowInputRequired: ctx.mcpReq.envelope !== undefined && client.getProtocolEra() === "modern",
     ...(progressToken !== undefined && {
       onprogress: (progress) => {
@@ -76,11 +85,8 @@ function optionsOf({ ctx }: Hop, client: Client, signal: AbortSignal): RequestOp
 const capabilitiesOf = (envelope: Readonly<Record<string, unknown>>): unknown =>
   envelope[CLIENT_CAPABILITIES_META_KEY] ?? {};
 
-/**
- * The parameters as the server gets them: with what the client can be asked, where the server asks for it in its
- * answers, and with what it gave when it was asked.
- */
-export function sentParams<P extends Params>({ ctx }: Hop, client: Client, params: P): P {
+/** The parameters to forward; for servers of the newest revision with the client's capabilities and its answers. */
+export function forwardedParams<P extends Params>({ ctx }: ServerRequest, client: Client, params: P): P {
   const { envelope, inputResponses } = ctx.mcpReq;
   const { progressToken: _, ...meta } = isRecord(params["_meta"]) ? params["_meta"] : {};
   if (client.getProtocolEra() !== "modern" || envelope === undefined) return { ...params, _meta: meta };

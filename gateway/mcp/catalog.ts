@@ -1,5 +1,5 @@
 import type { ClientKey, ToolServer } from "../directory.ts";
-import type { Listed, ListKind, Lists } from "./lists.ts";
+import type { ListKind, Lists, ServerItems } from "./lists.ts";
 import type { Naming } from "./naming.ts";
 import { mayCall, mayUseAll, mayUseServer } from "./permission.ts";
 
@@ -7,20 +7,20 @@ import { mayCall, mayUseAll, mayUseServer } from "./permission.ts";
 const PAGE = 1000;
 const CURSOR = /^from:(\d{1,6})$/;
 
-export type Offer = { lists: Lists; servers: readonly ToolServer[]; key: ClientKey; naming: Naming };
+export type ToolCatalog = { lists: Lists; servers: readonly ToolServer[]; key: ClientKey; naming: Naming };
 
-/** The servers of which the key may use anything. */
+/** The servers that the key may use at least in part. */
 export const serversFor = (
   toolServers: ReadonlyMap<string, ToolServer>,
   key: ClientKey,
 ): readonly ToolServer[] => [...toolServers.values()].filter((server) => mayUseServer(key, server));
 
-/** All servers' items under the names that clients know them by; one that does not answer empties no list. */
+/** All servers' items under the names that clients use; a server that fails is left out. */
 async function all<Kind extends ListKind>(
-  { lists, servers }: Offer,
+  { lists, servers }: ToolCatalog,
   kind: Kind,
-  shown: (server: ToolServer, item: Listed[Kind]) => Listed[Kind] | null,
-): Promise<Listed[Kind][]> {
+  shown: (server: ToolServer, item: ServerItems[Kind]) => ServerItems[Kind] | null,
+): Promise<ServerItems[Kind][]> {
   const found = await Promise.all(
     servers.map(async (server) =>
       (await lists.of(server, kind)).map((item) => shown(server, item)).filter((item) => item !== null),
@@ -29,30 +29,30 @@ async function all<Kind extends ListKind>(
   return found.flat();
 }
 
-export const offeredTools = (offer: Offer) =>
+export const offeredTools = (offer: ToolCatalog) =>
   all(offer, "tools", (server, tool) =>
     mayCall(offer.key, server, tool.name) ? { ...tool, name: offer.naming.name(server, tool.name) } : null,
   );
 
-export const offeredPrompts = (offer: Offer) =>
+export const offeredPrompts = (offer: ToolCatalog) =>
   all(offer, "prompts", (server, prompt) =>
     mayUseAll(offer.key, server) ? { ...prompt, name: offer.naming.name(server, prompt.name) } : null,
   );
 
-export const offeredResources = (offer: Offer) =>
+export const offeredResources = (offer: ToolCatalog) =>
   all(offer, "resources", (server, resource) =>
     mayUseAll(offer.key, server) ? { ...resource, uri: offer.naming.uri(server, resource.uri) } : null,
   );
 
-export const offeredTemplates = (offer: Offer) =>
+export const offeredTemplates = (offer: ToolCatalog) =>
   all(offer, "resourceTemplates", (server, template) =>
     mayUseAll(offer.key, server)
       ? { ...template, uriTemplate: offer.naming.uri(server, template.uriTemplate) }
       : null,
   );
 
-/** One page of a list, and the cursor of the next; null for a cursor that no page gave. */
-export function pageOf<T>(
+/** One page of a list and the next cursor; null for an invalid cursor. */
+export function pageAt<T>(
   items: readonly T[],
   cursor: string | undefined,
 ): { items: T[]; next: { nextCursor?: string } } | null {

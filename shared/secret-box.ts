@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
 /** Seals texts under one key. */
-export type Box = {
+export type SecretBox = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. `belonging` is bound to it. */
   seal(text: string, belonging: string): string;
   /** Null when it was sealed under another key or for another belonging, or was tampered with. */
@@ -16,7 +16,7 @@ const TAG_BYTES = 16;
  * AES-256-GCM under the 32 bytes of `key`. The key id in front tells by which key a text was sealed, so that a rotation
  * can find what is still to be sealed anew.
  */
-export function createBox(key: Uint8Array): Box {
+export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");
   const keyId = createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
   return {

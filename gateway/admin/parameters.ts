@@ -16,13 +16,13 @@ export function requireSameName(inAddress: string, inBody: string | undefined, s
 }
 
 /** @throws GatewayError not_found for what is no id: nothing has it. */
-export function requireId(text: string): string {
+export function idParameter(text: string): string {
   if (!isId(text)) throw new GatewayError("not_found");
   return text;
 }
 
 /** @throws GatewayError invalid_request for what no page gave as `next`. */
-export function requireCursor(after: string): string {
+export function idCursor(after: string): string {
   if (isId(after)) return after;
   throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
 }

@@ -10,7 +10,7 @@ const ABSENT_MAX = 10_000;
 const WAITING_MAX = 2000;
 const DEADLINE_MS = 2000;
 
-export type KeyLookup = {
+export type SecretLookup = {
   /** @throws GatewayError key_unverifiable when the database cannot tell in time. */
   find(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
   /** Forgets which secrets were unknown. */
@@ -18,10 +18,10 @@ export type KeyLookup = {
 };
 
 /** Looks secrets up that are not in memory: many at a time, one query in flight, and none for a secret just refused. */
-export function keyLookup(
+export function secretLookup(
   clock: Clock,
   query: (sha256Hex: string[]) => Promise<ReadonlyMap<string, ClientKey>>,
-): KeyLookup {
+): SecretLookup {
   const absentUntilMs = new Map<string, number>();
   const waiting = new Map<string, PromiseWithResolvers<ClientKey | null>>();
   let asked = new Map<string, PromiseWithResolvers<ClientKey | null>>();

@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
+import { isRecord } from "#shared/json.ts";
 import { LABEL_MAX, parseLabel } from "#shared/labels.ts";
 import type { CallLabels } from "../call.ts";
 import type { ClientKey, ToolServer } from "../directory.ts";
@@ -8,42 +9,42 @@ import { CLIENTS } from "../http/clients.ts";
 import { readLabels } from "../http/labels.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Grant, Limiter } from "../stores/limits/limiter.ts";
-import { type Seen, toolSighting } from "../stores/tools/tool-calls.ts";
-import { isRecord } from "./json-rpc.ts";
+import { type ObservedCall, toolObservation } from "../stores/tools/tool-calls.ts";
+
 import { costOf, denied, NO_ANSWER, type Outcome } from "./outcome.ts";
 
-export type TallyDeps = {
+export type ToolCallDeps = {
   clock: Clock;
   recorder: Pick<Recorder, "openTool" | "settleTool">;
   limiter: Pick<Limiter, "reserve">;
 };
 
-/** Who calls, and what they call themselves. */
+/** The calling key and the labels of the request. */
 export type ToolCaller = { key: ClientKey; labels: CallLabels };
 
-/** One call of a tool, by the server's own name for it. Its arguments are not part of it. */
+/** One tool call, by the server's own name of the tool and without its arguments. */
 export type ToolCall = ToolCaller & {
   server: ToolServer;
   tool: string;
-  /** The agent's own id of the call, under which its hooks tell of it too. */
+  /** The agent's own id of the call, which its hooks report too. */
   externalId: string | null;
 };
 
-/** A call under way. Only the first outcome counts. */
-export type Tally = { settle(outcome: Outcome): Promise<void> };
+/** A call in progress. Only the first outcome counts. */
+export type OpenToolCall = { settle(outcome: Outcome): Promise<void> };
 
 /** Longest name of a tool that is recorded; the protocol's own bound. */
 const TOOL_NAME_MAX = 128;
 
-/** What a call of a tool asks the key's limits for: a place, and a budget that is not used up. */
+/** A tool call needs a free concurrency slot and a budget that is not used up. */
 const ASK = { tokens: 0, usd: 1n, minimumUsd: 1n };
 
 /**
- * Asks the key's limits for a place, and writes down that the call begins. If nothing more is heard of it, that stays as
- * a call without an answer. One that the limits refuse is recorded as denied.
+ * Reserves the key's limits and records that the call begins; without a later outcome it stays recorded as a call without
+ * an answer. A call that the limits refuse is recorded as denied.
  * @throws GatewayError rate_limited, budget_exhausted, store_unavailable, cannot_record
  */
-export async function openTally(deps: TallyDeps, call: ToolCall): Promise<Tally> {
+export async function openToolCall(deps: ToolCallDeps, call: ToolCall): Promise<OpenToolCall> {
   const { clock, limiter } = deps;
   const asking = { id: newId(), key: call.key, admittedAt: clock.now(), recorded: false };
   const grant = await limiter.reserve(asking, () => ASK);
@@ -59,20 +60,25 @@ export async function openTally(deps: TallyDeps, call: ToolCall): Promise<Tally>
   }
 }
 
-async function opened({ clock, recorder }: TallyDeps, call: ToolCall, grant: Grant): Promise<Tally> {
+async function opened(
+  { clock, recorder }: ToolCallDeps,
+  call: ToolCall,
+  grant: Grant,
+): Promise<OpenToolCall> {
   const startedMs = clock.monotonicMs();
   const startedAt = clock.now().toISOString();
-  const told = (outcome: Outcome): Seen => seenOf(call, outcome, { startedAt, decidedAt: startedAt });
-  const begun = toolSighting(told(NO_ANSWER));
+  const observation = (outcome: Outcome): ObservedCall =>
+    observed(call, outcome, { startedAt, decidedAt: startedAt });
+  const begun = toolObservation(observation(NO_ANSWER));
   await recorder.openTool(begun);
   const settle = async (outcome: Outcome): Promise<void> => {
-    const seen = {
-      ...told(outcome),
+    const last = {
+      ...observation(outcome),
       decidedAt: clock.now().toISOString(),
       latencyMs: outcome.status === "unknown" ? null : Math.round(clock.monotonicMs() - startedMs),
     };
     await grant.release();
-    await recorder.settleTool(toolSighting(seen, begun.id));
+    await recorder.settleTool(toolObservation(last, begun.id));
   };
   let settled: Promise<void> | null = null;
   return {
@@ -83,21 +89,23 @@ async function opened({ clock, recorder }: TallyDeps, call: ToolCall, grant: Gra
   };
 }
 
-/** A call that was refused before anything went to a server; `errorCode` says why, where it was not the key's scope. */
+/** Records a call that was refused before anything was sent; `errorCode` is null where the key's scope refused it. */
 export async function recordDenied(
-  { clock, recorder }: Pick<TallyDeps, "clock" | "recorder">,
+  { clock, recorder }: Pick<ToolCallDeps, "clock" | "recorder">,
   call: ToolCall,
   errorCode: string | null = null,
 ): Promise<void> {
   const at = clock.now().toISOString();
-  await recorder.settleTool(toolSighting(seenOf(call, denied(errorCode), { startedAt: at, decidedAt: at })));
+  await recorder.settleTool(
+    toolObservation(observed(call, denied(errorCode), { startedAt: at, decidedAt: at })),
+  );
 }
 
-function seenOf(
+function observed(
   { key, labels, server, tool, externalId }: ToolCall,
   outcome: Outcome,
-  times: Pick<Seen, "startedAt" | "decidedAt">,
-): Seen {
+  times: Pick<ObservedCall, "startedAt" | "decidedAt">,
+): ObservedCall {
   return {
     ...times,
     key,
@@ -124,10 +132,7 @@ export function externalIdOf(params: Readonly<Record<string, unknown>>): string 
   return typeof id === "string" ? id : null;
 }
 
-/**
- * The labels of a message. A client that is neither named by `x-client` nor known by its user agent goes by the name
- * that it gives in the message: user agents of libraries tell nothing.
- */
+/** The labels of a message; without `x-client` or a known user agent, the client is the one named in the message. */
 export function labelsOf(headers: Headers, params: Readonly<Record<string, unknown>>): CallLabels {
   const labels = readLabels(headers, null);
   if (headers.has("x-client") || CLIENTS.some(({ name }) => name === labels.client)) return labels;

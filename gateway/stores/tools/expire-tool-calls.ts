@@ -26,7 +26,7 @@ export type KeepDeps = {
  * Gives up on calls of tools whose end nobody has told of for 24 hours, and deletes what is older than
  * `retention_days`. Any number of processes may do so.
  */
-export async function tidyToolCalls({ database, directory, clock, log }: KeepDeps): Promise<void> {
+export async function expireToolCalls({ database, directory, clock, log }: KeepDeps): Promise<void> {
   const nowMs = clock.now().getTime();
   await database.sql.unsafe(CLOSE_STALE, [new Date(nowMs - DAY_MS).toISOString()]);
   const before = new Date(nowMs - directory.current().settings.retention_days * DAY_MS);
@@ -37,9 +37,9 @@ export async function tidyToolCalls({ database, directory, clock, log }: KeepDep
 }
 
 /** Does so now and every 15 minutes, until told to stop. A failure is logged and tried again. */
-export function keepToolCalls(deps: KeepDeps): { stop(): void } {
+export function startToolCallExpiry(deps: KeepDeps): { stop(): void } {
   const turn = () =>
-    tidyToolCalls(deps).catch((error) => deps.log.warn(errorFields(error), "old rows stay for now"));
+    expireToolCalls(deps).catch((error) => deps.log.warn(errorFields(error), "old rows stay for now"));
   void turn();
   const timer = setInterval(() => void turn(), EVERY_MS);
   timer.unref();

@@ -1,17 +1,17 @@
 import { readFileSync, statSync } from "node:fs";
 
 /** The system user that Postgres runs as when this process is root, which Postgres refuses to be. */
-export type Account = { uid: number; gid: number; name: string };
+export type SystemUser = { uid: number; gid: number; name: string };
 
 /**
  * Null unless this process is root. Else the owner of `dataDirectory` if that exists and is not root's; else
  * `postgres`; else `nobody`; else a system user `tallygate` that is made now. Postgres needs a user with an entry in
  * /etc/passwd, so a free number will not do.
  */
-export function chooseAccount(dataDirectory: string): Account | null {
+export function chooseUser(dataDirectory: string): SystemUser | null {
   if (process.getuid?.() !== 0) return null;
   const users = readUsers();
-  const owner = ownerOf(dataDirectory);
+  const owner = statSync(dataDirectory, { throwIfNoEntry: false })?.uid;
   const chosen =
     users.find((user) => user.uid === owner && user.uid !== 0) ??
     users.find((user) => user.name === "postgres" && user.uid !== 0) ??
@@ -26,18 +26,10 @@ export function chooseAccount(dataDirectory: string): Account | null {
 }
 
 /** What `Bun.spawn` takes to start a process as that user. */
-export const asAccount = (account: Account | null): { uid?: number; gid?: number } =>
+export const asUser = (account: SystemUser | null): { uid?: number; gid?: number } =>
   account === null ? {} : { uid: account.uid, gid: account.gid };
 
-function ownerOf(path: string): number | null {
-  try {
-    return statSync(path).uid;
-  } catch {
-    return null;
-  }
-}
-
-function readUsers(): Account[] {
+function readUsers(): SystemUser[] {
   try {
     return parsePasswd(readFileSync("/etc/passwd", "utf8"));
   } catch {
@@ -46,7 +38,7 @@ function readUsers(): Account[] {
 }
 
 /** The users of a passwd(5) file; lines that are none are passed over. */
-export function parsePasswd(text: string): Account[] {
+export function parsePasswd(text: string): SystemUser[] {
   return text.split("\n").flatMap((line) => {
     const [name, , uid, gid] = line.split(":");
     if (!name || !uid || !gid || !/^\d+$/.test(uid) || !/^\d+$/.test(gid)) return [];
@@ -54,7 +46,7 @@ export function parsePasswd(text: string): Account[] {
   });
 }
 
-function makeUser(): Account | undefined {
+function makeUser(): SystemUser | undefined {
   const useradd = Bun.which("useradd", { PATH: "/usr/sbin:/sbin:/usr/bin:/bin" });
   if (useradd === null) return undefined;
   Bun.spawnSync([useradd, "--system", "--no-create-home", "--user-group", "tallygate"], {

@@ -6,8 +6,8 @@ import { readSecretFile } from "#shared/secret-file.ts";
 import { Secret } from "../../directory.ts";
 import { reachable } from "../start/ports.ts";
 
-export const isAddress = (value: string): boolean => /^https?:\/\/[^\s?#]+$/.test(value);
-const url = () => optional(text("an http or https URL", isAddress));
+export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#]+$/.test(value);
+const url = () => optional(text("an http or https URL", isHttpUrl));
 const key = (accepts: string) => optional(secret(accepts, (value) => /^[!-~]{1,200}$/.test(value)));
 
 const Reach = Type.Object({ TALLYGATE_URL: url(), TALLYGATE_KEY: key("a client key") });
@@ -39,19 +39,19 @@ export function githubAppUrl(given: string | undefined): string {
 }
 
 /** The gateway that agents are to be led to, where `TALLYGATE_URL` and `TALLYGATE_KEY` name one. */
-export function ledTo(): { url: string; key: string } | null {
+export function agentGateway(): { url: string; key: string } | null {
   const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
   return TALLYGATE_URL && TALLYGATE_KEY ? { url: withoutSlash(TALLYGATE_URL), key: TALLYGATE_KEY } : null;
 }
 
 /** The client key in `TALLYGATE_KEY`, or null. */
-export function clientKey(): Secret | null {
+export function readClientKey(): Secret | null {
   const { TALLYGATE_KEY } = readEnv(Reach);
   return TALLYGATE_KEY === undefined ? null : new Secret(TALLYGATE_KEY);
 }
 
 /** The administrators' key: `ADMIN_KEY`, else the one in `DATA_DIR`; null where neither is. */
-export function adminKey(): Secret | null {
+export function readAdminKey(): Secret | null {
   const { ADMIN_KEY, DATA_DIR } = readEnv(Admin);
   const found = ADMIN_KEY ?? readSecretFile(join(resolve(DATA_DIR), "admin-key"));
   return found ? new Secret(found) : null;

@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
  * Runners do not pass on every signal, and what they started would otherwise go on unseen and hold its ports. A process
  * that no runner started is left alone, so that it may outlive the terminal that it was started from.
  */
-export function whenRunnerEnds(ended: () => void): void {
+export function onRunnerExit(ended: () => void): void {
   if (readPresent(["npm_lifecycle_event"]).size === 0) return;
   const chain = runners();
   if (chain.length === 0) return;
