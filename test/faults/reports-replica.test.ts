@@ -8,6 +8,7 @@ import { caughtUp, keepReplica } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { until as untilTrue } from "#test/support/until.ts";
 
 const place = scratch();
 let main: Embedded;
@@ -82,11 +83,7 @@ async function refusal(): Promise<string> {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000;
-  while (!(await holds().catch(() => false))) {
-    if (Date.now() > end) throw new Error("it did not come to pass");
-    await Bun.sleep(100);
-  }
+  await untilTrue(() => holds().catch(() => false));
 }
 
 describe("reports from a replica", () => {
@@ -144,16 +141,14 @@ describe("reports from a replica", () => {
     await client.end();
   });
 
-  test("while a replica lags, a report waits a second at most, and the log says so", async () => {
+  test("while a replica lags, a report does not wait for it, and the log says so", async () => {
     await ask(replica.url, "alter subscription tallygate disable");
     await until(
       async () =>
         (await ask(replica.url, "select count(*) from pg_stat_subscription where pid is not null")) === "0",
     );
     await call("late");
-    const began = performance.now();
     expect(await requestsOf("late")).toBe(0);
-    expect(performance.now() - began).toBeLessThan(2_500);
     expect(gateway.log()).toContain("lags behind");
     await ask(replica.url, "alter subscription tallygate enable");
     await until(async () => (await requestsOf("late")) === 1);

@@ -42,7 +42,7 @@ test("two recorders of one directory leave each other's files alone", async () =
   const running = openRow();
   await first.open(running);
   const second = await testRecorder({ databaseUrl: database.url, directory: first.directory });
-  await second.flushed(2000);
+  await second.flushed(60_000);
   expect(await statesOf([running.id])).toEqual(new Map());
   await first.settle(settledRow(running));
   await first.close(2000);
@@ -61,7 +61,7 @@ test("a file that is no spool is set aside and hinders nothing", async () => {
   const row = openRow();
   await recorder.open(row);
   await recorder.settle(settledRow(row));
-  await recorder.flushed(2000);
+  await recorder.flushed(60_000);
   expect(await statesOf([row.id])).toEqual(new Map([[row.id, "ok"]]));
   await recorder.close(2000);
   expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
@@ -74,7 +74,7 @@ test.if(HAS_HEADS)("a head whose file is lost is taken over alone", async () => 
   heads.parts[0]?.add(1, 5, lineOf("intent", running.id, JSON.stringify(running)));
   heads.parts[0]?.add(1, 5, lineOf("settle", ended.id, JSON.stringify(settledRow(ended))));
   const recorder = await testRecorder({ databaseUrl: database.url, directory });
-  await recorder.flushed(5000);
+  await recorder.flushed(60_000);
   expect(await statesOf([ended.id, running.id])).toEqual(
     new Map([
       [ended.id, "ok"],

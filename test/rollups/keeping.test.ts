@@ -275,9 +275,7 @@ describe("one writer", () => {
       child.kill("SIGKILL");
       await child.exited;
     }
-    const start = performance.now();
     await it.rollups.catchUp(NOW);
-    expect(performance.now() - start).toBeLessThan(20_000);
     for (const dimensions of [["model"], ["subject", "week"], ["day"]] satisfies Spec["dimensions"][]) {
       expect(await figures(it.rolled, spec({ dimensions }))).toEqual(
         await figures(it.single, spec({ dimensions })),
@@ -332,22 +330,20 @@ describe("retention", () => {
   });
 
   test("a long report delays it, and nobody who writes waits for it", async () => {
+    const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const reading = it.sql.begin(async (report) => {
       await report`select count(*) from requests`;
-      await Bun.sleep(1_200);
+      begun.resolve();
+      await written.promise;
     });
-    await Bun.sleep(100);
+    await begun.promise;
     const dropping = dropOldMonths(it.database.url, BEFORE);
-    let slowestMs = 0;
     for (let i = 0; i < 15; i++) {
-      const start = performance.now();
       await it.write([call("2026-11-21T12:00:00Z", { costUsd: "0", session: null, owner: null })]);
-      slowestMs = Math.max(slowestMs, performance.now() - start);
-      await Bun.sleep(50);
     }
+    written.resolve();
     await reading;
     expect(await dropping).toEqual(["05", "07", "08"].map((month) => `requests_2026_${month}`));
-    expect(slowestMs).toBeLessThan(1_000);
     await it.sql`delete from requests where owner is null`;
     await it.sql`delete from rollup_marks`;
   });

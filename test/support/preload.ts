@@ -1,6 +1,9 @@
 /** Loaded before every test file, see bunfig.toml: whatever a test or a file registered with `atEnd` is closed. */
-import { afterAll, afterEach, beforeEach } from "bun:test";
+import { afterAll, afterEach, beforeEach, setDefaultTimeout } from "bun:test";
 import { beginTest, endFile, endTest } from "./at-end.ts";
+
+// Only what hangs takes as long, on any machine: `until` gives up earlier and says what is missing.
+setDefaultTimeout(300_000);
 
 beforeEach(beginTest);
 afterEach(endTest);
