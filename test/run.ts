@@ -56,6 +56,8 @@ function failuresIn(printed: string): string[] {
   const failures: string[] = [];
   let file = "";
   for (const line of printed.split("\n")) {
+    // From here on it repeats them without their files.
+    if (/^\d+ tests? failed:$/.test(line)) break;
     const [, head] = /^(test\/\S+\.test\.tsx?):$/.exec(line) ?? [];
     if (head) file = head;
     else if (line.startsWith("(fail) ")) failures.push(`${file}: ${line.slice(7)}`);

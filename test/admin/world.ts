@@ -67,7 +67,7 @@ export function recordedLog(): RecordedLog {
 /** An admin API on a database of its own, after the first start; nothing is opened on the network. */
 export async function world(options: { providerKeys?: Record<string, string> } = {}): Promise<World> {
   const { url, close } = await testDatabase();
-  const database = openDatabase(url, { name: "test", max: 4, statementTimeoutMs: 10_000 });
+  const database = openDatabase(url, { name: "test", max: 4, statementTimeoutMs: 60_000 });
   const providerKeys = new Map(
     Object.entries(options.providerKeys ?? {}).map(([name, value]) => [name, new Secret(value)]),
   );

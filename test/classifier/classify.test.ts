@@ -5,7 +5,8 @@ import { autoCandidates } from "#gateway/routing/auto.ts";
 import { classifyCall } from "#gateway/stores/classifier/classify-call.ts";
 import { call, key } from "#test/routing/world.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
-import { classifierWorld, within } from "./world.ts";
+import { until } from "#test/support/until.ts";
+import { classifierWorld } from "./world.ts";
 
 type Gateway = Awaited<ReturnType<Awaited<ReturnType<typeof classifierWorld>>["open"]>>;
 
@@ -22,7 +23,7 @@ const keyFor = async (scopes: object = {}): Promise<string> =>
 const echoRoute = (name: string, more: object = {}) =>
   gateway.admin("PUT", `/routes/${name}`, { surface: "chat", provider: "echo", model: "echo", ...more });
 const settled = (it: Gateway, seconds = 10) =>
-  within(seconds, () => !it.deps.classifier.training() && it.deps.directory.current().version > 0);
+  until(() => !it.deps.classifier.training() && it.deps.directory.current().version > 0);
 const classified = async (text: string, as = secret) =>
   (await gateway.ask("POST", "/v1/classify", { secret: as, body: { input: text } })).json;
 const names = (it: { candidates: { route: string }[] }) =>
@@ -32,7 +33,7 @@ async function recordOf(path: string, body: object, as = secret) {
   const session = crypto.randomUUID();
   const answer = await gateway.ask("POST", path, { secret: as, body, headers: { "x-session-id": session } });
   let rows: { route: string; route_source: string; classifier_version: string | null }[] = [];
-  await within(10, async () => {
+  await until(async () => {
     rows = await gateway.deps.database.sql`select * from requests where session = ${session}`;
     return rows.length > 0;
   });
@@ -73,7 +74,7 @@ describe("a first start", () => {
     const other = await world.open();
     for (const name of ["coding", "translation"]) await echoRoute(name);
     const ready = (it: Gateway) => it.deps.classifier.current()?.input.routes.length === 2;
-    await Promise.all([within(20, () => ready(gateway)), within(20, () => ready(other))]);
+    await Promise.all([until(() => ready(gateway)), until(() => ready(other))]);
     expect(other.deps.classifier.current()?.version).toBe(gateway.deps.classifier.current()?.version ?? "");
     expect(await classified(CODE)).toMatchObject({ route: "coding", source: "classifier" });
     expect(await classified(TRANSLATE)).toMatchObject({ route: "translation", source: "classifier" });
@@ -223,10 +224,7 @@ describe("a change of routes", () => {
   test("a restart loads what was stored, and it decides alike", async () => {
     const sql = gateway.deps.database.sql;
     const version = gateway.deps.classifier.current()?.version ?? "";
-    await within(
-      10,
-      async () => (await sql`select 1 from route_models where version = ${version}`).length === 1,
-    );
+    await until(async () => (await sql`select 1 from route_models where version = ${version}`).length === 1);
     const [row] = await sql`select created_at from route_models where version = ${version}`;
     const again = await world.open();
     const loaded = again.deps.classifier.current();

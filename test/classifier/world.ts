@@ -3,7 +3,6 @@ import { readGatewayConfig } from "#gateway/config.ts";
 import { openDeps } from "#gateway/deps.ts";
 import { keptLog, scratch } from "#test/support/embedded.ts";
 import { testDatabase } from "#test/support/postgres.ts";
-import { until } from "#test/support/until.ts";
 
 const ADMIN_KEY = "tga_of-the-classifier-suite-0000000";
 
@@ -53,9 +52,4 @@ export async function classifierWorld() {
       await database.close();
     },
   };
-}
-
-/** Waits until it happens, for as long as a busy machine may take. */
-export async function within(_seconds: number, happens: () => boolean | Promise<boolean>): Promise<void> {
-  await until(happens);
 }

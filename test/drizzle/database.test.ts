@@ -13,7 +13,7 @@ let database: Database;
 
 beforeAll(async () => {
   home = await testDatabase();
-  database = openDatabase(home.url, { name: "test", max: 2, statementTimeoutMs: 500, lockTimeoutMs: 100 });
+  database = openDatabase(home.url, { name: "test", max: 2, statementTimeoutMs: 60_000, lockTimeoutMs: 100 });
 });
 
 afterAll(async () => {
@@ -34,7 +34,7 @@ test("settings of the server's own do not change what is read", async () => {
   const odd = { bytea_output: "escape", extra_float_digits: "-15", timezone: "Asia/Kolkata" };
   const older = { default_transaction_isolation: "serializable", standard_conforming_strings: "off" };
   for (const [name, value] of Object.entries({ ...odd, ...older })) await set(`set ${name} = '${value}'`);
-  const fresh = openDatabase(home.url, { name: "test", max: 1, statementTimeoutMs: 5_000 });
+  const fresh = openDatabase(home.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   try {
     const [row] = await fresh.sql`select '\\xdeadbeef'::bytea as bytes, (1609.5::float8)::text as figure,
       '2026-11-20T23:30:00Z'::timestamptz::text as instant,
@@ -74,12 +74,14 @@ describe("sessions", () => {
     const [row] = await database.sql`
       select current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement,
         current_setting('lock_timeout') as lock, current_setting('application_name') as name`;
-    expect({ ...row }).toEqual({ zone: "UTC", statement: "500ms", lock: "100ms", name: "tallygate test" });
-    expect(await codeOf(database.sql`select pg_sleep(5)`)).toBe("57014");
+    expect({ ...row }).toEqual({ zone: "UTC", statement: "1min", lock: "100ms", name: "tallygate test" });
+    const hasty = connect(home.url, { name: "hasty", max: 1, statementTimeoutMs: 50 });
+    expect(await codeOf(hasty`select pg_sleep(60)`)).toBe("57014");
+    await hasty.end();
   });
 
   test("a read-only pool refuses to write", async () => {
-    const sql = connect(home.url, { name: "reader", max: 1, statementTimeoutMs: 500, readOnly: true });
+    const sql = connect(home.url, { name: "reader", max: 1, statementTimeoutMs: 60_000, readOnly: true });
     expect(await codeOf(sql`create table t (a int)`)).toBe("25006");
     await sql.end();
   });
@@ -234,7 +236,7 @@ describe("arrays", () => {
 describe("migrations", () => {
   test("four processes at once on an empty database all succeed", async () => {
     const name = `empty_${crypto.randomUUID().replaceAll("-", "")}`;
-    const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await admin.unsafe(`create database ${name}`);
     const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => codeOf(migrate(url))));
@@ -246,7 +248,7 @@ describe("migrations", () => {
   // It would be migrated and ready, and every record with a letter that it lacks would be refused afterwards.
   test("a database that cannot hold every letter is refused at once, and told why", async () => {
     const name = `latin_${crypto.randomUUID().replaceAll("-", "")}`;
-    const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await admin.unsafe(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
     const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
     await expect(migrate(url)).rejects.toThrow("its encoding is LATIN1, and has to be UTF8");

@@ -19,7 +19,7 @@ const clock: Clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs };
 
 beforeAll(async () => {
   own = await testDatabase();
-  database = openDatabase(own.url, { name: "test", max: 10, statementTimeoutMs: 10_000 });
+  database = openDatabase(own.url, { name: "test", max: 10, statementTimeoutMs: 60_000 });
 });
 afterAll(async () => {
   await database.close();

@@ -11,7 +11,7 @@ let sql: ReturnType<typeof connect>;
 
 beforeAll(async () => {
   database = await testDatabase();
-  sql = connect(database.url, { name: "test", max: 4, statementTimeoutMs: 10_000 });
+  sql = connect(database.url, { name: "test", max: 4, statementTimeoutMs: 60_000 });
 });
 
 afterAll(async () => {

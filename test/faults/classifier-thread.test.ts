@@ -7,9 +7,9 @@ import type { Directory } from "#gateway/directory.ts";
 import { openClassifier, type RouteClassifier } from "#gateway/stores/classifier/classifier.ts";
 import { systemClock } from "#shared/clock.ts";
 import { recordedLog } from "#test/admin/world.ts";
-import { within } from "#test/classifier/world.ts";
 import { directory, route } from "#test/routing/world.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 let server: TestDatabase;
 let database: Database;
@@ -17,7 +17,7 @@ const open: RouteClassifier[] = [];
 
 beforeAll(async () => {
   server = await testDatabase();
-  database = openDatabase(server.url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+  database = openDatabase(server.url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
 });
 afterAll(async () => {
   for (const classifier of open) classifier.close();
@@ -62,17 +62,17 @@ test("a thread that dies in the middle of training is followed by another, and t
     if (started === 2) setTimeout(() => trainer.close(), 20);
     return trainer;
   });
-  await within(15, () => classifier.current() !== null);
+  await until(() => classifier.current() !== null);
   const before = classifier.current()?.version ?? "";
   // What was learnt is stored before the thread goes.
-  await within(5, async () => (await database.sql`select 1 from route_models`).length === 1);
+  await until(async () => (await database.sql`select 1 from route_models`).length === 1);
   // A damaged stored model ends the thread too, so the next training has one of its own.
   const next = versionIn(routesOf("coding", "math"));
   await database.sql`insert into route_models ${database.sql({ org_id: "default", version: next, model: Buffer.from("damaged"), report: "{}", created_at: new Date() })}`;
   change(routesOf("coding", "math"));
   expect(classifier.training()).toBe(true);
   expect(classifier.current()?.version).toBe(before);
-  await within(20, () => !classifier.training());
+  await until(() => !classifier.training());
   expect(classifier.current()?.version).toBe(next);
   expect(started).toBeGreaterThanOrEqual(3);
   expect(log.lines.filter((line) => line.includes("could not be trained")).length).toBe(1);
@@ -91,7 +91,7 @@ test("while the database is away, the classifier is trained and in force all the
     clock: systemClock,
     log: recordedLog(),
   });
-  await within(20, () => classifier.current() !== null);
+  await until(() => classifier.current() !== null);
   classifier.close();
   await away.close(0);
 });

@@ -44,7 +44,7 @@ let database: Database;
 let runner: ReturnType<typeof reportRunner>;
 beforeAll(async () => {
   own = await testDatabase();
-  database = openDatabase(own.url, { name: "test", max: 6, statementTimeoutMs: 10_000 });
+  database = openDatabase(own.url, { name: "test", max: 6, statementTimeoutMs: 60_000 });
   runner = reportRunner({ url: own.url });
   await seed(database.sql, DEFAULT_ORG, WORLD);
 });

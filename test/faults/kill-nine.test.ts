@@ -36,7 +36,7 @@ beforeAll(async () => {
   embedded = await start(join(place.path, "postgres"));
   upstream = await scriptedUpstream(answer);
   gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: embedded.url });
-  sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await gateway.admin("PUT", "/providers/scripted", {
     kind: "openai-compatible",
     base_url: `${upstream.url}/v1`,

@@ -29,7 +29,7 @@ let sql: postgres.Sql;
 beforeAll(async () => {
   embedded = await start(join(place.path, "data"));
   await migrate(embedded.url);
-  sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
 });
 
 afterAll(async () => {

@@ -129,7 +129,7 @@ describe("reports from a replica", () => {
   });
 
   test("what the main server dropped leaves a logical replica, too", async () => {
-    const client = connect(replica.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    const client = connect(replica.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await client.begin((sql) => addMonth(sql, monthOf(new Date("2020-01-15"))));
     await client`insert into rollup_state (org_id, rolled_to, raw_from) values ('default', '2026-01-01', '2020-03-01')
       on conflict (org_id) do update set rolled_to = excluded.rolled_to, raw_from = excluded.raw_from`;

@@ -50,7 +50,7 @@ describe("the process", () => {
     );
     // The switch is off: verified, accepted, not stored.
     for (const answer of await Promise.all(sent)) expect(answer.status).toBe(202);
-    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 5000 });
+    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await sql`insert into settings (value, updated_at) values ('{"pull_request_stamping": true}', now())`;
     const accepted = Array.from({ length: 30 }, (_, index) =>
       deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload({ number: index + 1 })),

@@ -20,7 +20,7 @@ let sql: postgres.Sql;
 beforeAll(async () => {
   database = await testDatabase();
   gate = await postgresGate(database.url);
-  sql = connect(database.url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+  sql = connect(database.url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
 });
 
 afterAll(async () => {

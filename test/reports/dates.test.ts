@@ -36,7 +36,7 @@ let database: TestDatabase;
 let runner: ReportRunner;
 beforeAll(async () => {
   database = await testDatabase();
-  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await seed(sql, "default", { requests: DATES.map(([at]) => ({ at, session: at.replaceAll(":", ".") })) });
   await sql.end();
   runner = reportRunner({ url: database.url });

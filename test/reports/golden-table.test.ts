@@ -52,7 +52,7 @@ let runner: ReportRunner;
 
 beforeAll(async () => {
   database = await testDatabase();
-  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await sql.unsafe(await Bun.file(join(FIXTURES, "golden.sql")).text());
   await sql.end();
   runner = reportRunner({ url: database.url });

@@ -15,7 +15,7 @@ let runner: ReportRunner;
 
 beforeAll(async () => {
   database = await testDatabase();
-  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await seed(sql, "default", GOLDEN);
   // Another organisation's records never show.
   await seed(sql, "other", { requests: [{ at: "2026-11-20T00:00:00Z", session: "s1", cost: "1000" }] });
@@ -465,7 +465,7 @@ describe("every source", () => {
   });
 
   test("a percentile between two records is the decimal that it is, not a float beside it", async () => {
-    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await seed(sql, "percentile", {
       requests: [2, 2, 2, 2, 2, 2, 2, 3, 5].map((latencyMs, i) => ({
         at: `2026-11-20T00:00:0${i}Z`,
@@ -491,7 +491,7 @@ describe("every source", () => {
   });
 
   test("a change of cost is unknown, and comes last, where what was before is unknown", async () => {
-    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await seed(sql, "changes", {
       requests: [
         { at: "2026-11-14T00:00:00Z", client: "ide", session: "s1", cost: null },

@@ -22,7 +22,7 @@ const logged: [LogFields, string][] = [];
 
 beforeAll(async () => {
   database = await testDatabase();
-  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await seed(sql, "default", GOLDEN);
   await sql.end();
   writer = writerOf(database.url);

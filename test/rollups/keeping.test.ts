@@ -79,7 +79,7 @@ describe("what changes is marked", () => {
   });
 
   test("pricing again marks what it changed", async () => {
-    const database = openDatabase(it.database.url, { name: "test", max: 1, statementTimeoutMs: 5_000 });
+    const database = openDatabase(it.database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     const price = { costUsd: "1.5", tokenCostUsd: "1.5", price: null };
     const priced = rows.map(({ id, startedAt }) => ({ id, startedAt, ...price }));
     expect(await applyPrices(database, priced)).toHaveLength(1);

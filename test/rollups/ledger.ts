@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 /** A database of its own, unless it is given, with what writes to it and reads from it. */
 export async function ledger(given?: TestDatabase) {
   const database: TestDatabase = given ?? (await testDatabase());
-  const sql: postgres.Sql = connect(database.url, { name: "test", max: 4, statementTimeoutMs: 20_000 });
+  const sql: postgres.Sql = connect(database.url, { name: "test", max: 4, statementTimeoutMs: 60_000 });
   const store = openRecordStore(database.url);
   const rollups: Rollups = openRollups({ url: database.url });
   const rolled = reportRunner({ url: database.url, rollupsFrom: 0 });

@@ -28,7 +28,7 @@ let single: ReportRunner;
 
 beforeAll(async () => {
   database = await testDatabase();
-  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 30_000 });
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await sql.unsafe(CALLS);
   const rollups = openRollups({ url: database.url });
   await rollups.catchUp(NOW);

@@ -37,7 +37,7 @@ let single: ReportRunner;
 
 beforeAll(async () => {
   database = await testDatabase();
-  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 30_000 });
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await sql.unsafe(NAMED);
   await sql.unsafe(CALLS);
   await sql.end();

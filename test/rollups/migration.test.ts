@@ -36,7 +36,7 @@ async function olderDatabase(last: number): Promise<TestDatabase> {
 
 test("a gateway that updates the tables and the reports of another never wait for each other", async () => {
   const older = await olderDatabase(16);
-  const sql = connect(older.url, { name: "test", max: 2, statementTimeoutMs: 20_000 });
+  const sql = connect(older.url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
   /** As a report reads: how far rollups reach, and then cells. */
   const report = (pauseMs: number, seconds: number): Promise<unknown> =>
     sql.begin("isolation level repeatable read read only", async (own: postgres.TransactionSql) => {

@@ -13,7 +13,7 @@ let database: TestDatabase;
 let sql: postgres.Sql;
 beforeAll(async () => {
   database = await testDatabase();
-  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 30_000 });
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
 });
 afterAll(async () => {
   await sql.end();

@@ -22,7 +22,7 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   database = await testDatabase();
-  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
 });
 afterAll(async () => {
   await sql.end();

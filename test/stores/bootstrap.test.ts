@@ -16,7 +16,7 @@ let database: Database;
 
 beforeEach(async () => {
   server = await testDatabase();
-  database = openDatabase(server.url, { name: "test", max: 8, statementTimeoutMs: 5000 });
+  database = openDatabase(server.url, { name: "test", max: 8, statementTimeoutMs: 60_000 });
 });
 afterEach(async () => {
   await database.close();

@@ -28,7 +28,7 @@ const closing: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   test1 = await testDatabase();
   proxy = await databaseProxy(test1.url);
-  admin = openDatabase(test1.url, { name: "admin", max: 2, statementTimeoutMs: 5000 });
+  admin = openDatabase(test1.url, { name: "admin", max: 2, statementTimeoutMs: 60_000 });
   const keepFirstKey = async () => undefined;
   const log = recordedLog();
   await bootstrap({ database: admin, providerKeys: new Map(), keepFirstKey, clock: systemClock, log });

@@ -47,7 +47,7 @@ export async function start(dataDirectory: string, log: Log = keptLog()): Promis
 
 /** One row's first value. */
 export async function ask(url: string, query: string): Promise<unknown> {
-  const client = connect(url, { name: "test", max: 1, statementTimeoutMs: 5_000 });
+  const client = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   try {
     return Object.values((await client.unsafe(query))[0] ?? {})[0];
   } finally {

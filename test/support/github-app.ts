@@ -53,7 +53,7 @@ export async function testGithubApp(
 ) {
   const { secrets = [WEBHOOK_SECRET], stamping = true, clock = systemClock } = options;
   const own = await testDatabase();
-  const database = openDatabase(own.url, { name: "test", max: 6, statementTimeoutMs: 10_000 });
+  const database = openDatabase(own.url, { name: "test", max: 6, statementTimeoutMs: 60_000 });
   const { log, lines } = keptLog();
   const probot = await startProbot(
     { app: null, apiUrl: "https://api.github.com", webhookSecrets: secrets },

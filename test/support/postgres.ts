@@ -215,7 +215,7 @@ function openPipe(path: string): number {
 }
 
 async function answering(url: string): Promise<postgres.Sql> {
-  const admin = connect(url, { name: "test", max: 4, statementTimeoutMs: 30_000 });
+  const admin = connect(url, { name: "test", max: 4, statementTimeoutMs: 60_000 });
   for (let tries = 0; ; tries++) {
     try {
       await admin`select 1`;

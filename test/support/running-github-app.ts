@@ -50,7 +50,7 @@ async function storeSettings({ sql }: Database, settings: Partial<Settings>): Pr
 
 /** A database in which pull-request stamping is on. */
 export async function stampingDatabase(url: string, settings: Partial<Settings> = {}): Promise<Database> {
-  const database = openDatabase(url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+  const database = openDatabase(url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
   await storeSettings(database, { pull_request_stamping: true, ...settings });
   return database;
 }

@@ -61,7 +61,7 @@ export async function wiredGateway(
   const gateway = await startGateway({ dataDir, databaseUrl: database.url, env });
   await provide(gateway, upstream);
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "suite" });
-  const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   return {
     ...gateway,
     secret,

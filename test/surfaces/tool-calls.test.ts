@@ -25,7 +25,7 @@ let store: RecordStore;
 
 beforeAll(async () => {
   place = await testDatabase();
-  database = openDatabase(place.url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+  database = openDatabase(place.url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
   store = openRecordStore(place.url);
 });
 afterAll(async () => {

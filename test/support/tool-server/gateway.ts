@@ -50,7 +50,7 @@ export async function startToolGateway(env: Record<string, string> = {}): Promis
       allow_private_network: true,
     });
   }
-  const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   return {
     ...gateway,
     sql,

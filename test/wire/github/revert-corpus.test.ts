@@ -154,7 +154,7 @@ describe("the corpus of reverts", () => {
 
   beforeAll(async () => {
     own = await testDatabase();
-    database = openDatabase(own.url, { name: "test", max: 2, statementTimeoutMs: 10_000 });
+    database = openDatabase(own.url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
     const worlds = CORPUS.map(({ told }, index) => world(`org${index}`, told));
     await database.db.insert(repositories).values(CORPUS.map((_, index) => repository(`org${index}`)));
     await database.db.insert(pullRequests).values(worlds.flatMap((it) => it.rows));

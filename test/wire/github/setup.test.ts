@@ -22,7 +22,7 @@ const running: { stop(): Promise<void> }[] = [];
 beforeAll(async () => {
   github = startFakeGithub();
   own = await testDatabase();
-  database = openDatabase(own.url, { name: "test", max: 1, statementTimeoutMs: 5_000 });
+  database = openDatabase(own.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await database.sql`
     insert into settings (org_id, value, updated_at) values (${DEFAULT_ORG}, '{"pull_request_stamping": true}', now())`;
 });
