@@ -22,7 +22,7 @@ const keyFor = async (scopes: object = {}): Promise<string> =>
   (await gateway.admin("POST", "/keys", { name: crypto.randomUUID(), scopes })).secret;
 const echoRoute = (name: string, more: object = {}) =>
   gateway.admin("PUT", `/routes/${name}`, { surface: "chat", provider: "echo", model: "echo", ...more });
-const settled = (it: Gateway, seconds = 10) =>
+const settled = (it: Gateway) =>
   until(() => !it.deps.classifier.training() && it.deps.directory.current().version > 0);
 const classified = async (text: string, as = secret) =>
   (await gateway.ask("POST", "/v1/classify", { secret: as, body: { input: text } })).json;
