@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { gatewayUrl, githubAppUrl, readAdminKey, readClientKey } from "../client/settings.ts";
-import { checked, type Finding, findingText } from "../doctor/finding.ts";
+import { attemptCheck, type Finding, findingText } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
 import { newSession } from "../stamping/branch-session.ts";
@@ -52,14 +52,14 @@ async function* findings(
 ): AsyncGenerator<Finding> {
   const git = gitIn(directory);
   yield* gatewayFindings(gateway);
-  yield await checked("The settings cannot be read.", () => stampingFinding(gateway));
-  yield await checked("The checkout cannot be looked at.", () => branchFinding(git));
+  yield await attemptCheck("The settings cannot be read.", () => stampingFinding(gateway));
+  yield await attemptCheck("The checkout cannot be looked at.", () => branchFinding(git));
   if (local) return;
   yield await appFinding(githubAppUrl(appUrl));
   try {
     const { url, admin } = gateway;
     yield* pullRequestFindings({ git, github: openGithub(directory, null), number: pr ?? null, url, admin });
   } catch (error) {
-    yield await checked("The pull request cannot be looked at.", () => Promise.reject(error));
+    yield await attemptCheck("The pull request cannot be looked at.", () => Promise.reject(error));
   }
 }

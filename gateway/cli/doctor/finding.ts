@@ -16,7 +16,7 @@ export const findingText = ({ state, what, advice }: Finding): string =>
   `${SIGNS[state]} ${what}${advice === undefined ? "" : `\n    ${advice}`}`;
 
 /** A finding where looking at it fails altogether. */
-export async function checked(what: string, look: () => Promise<Finding>): Promise<Finding> {
+export async function attemptCheck(what: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();
   } catch (error) {
