@@ -25,18 +25,22 @@ export type Why = {
 
 type Share = FeatureSource & { weight: number };
 
+const MEANING: FeatureSource = { text: "", concept: "meaning" };
 const SHOWN_MAX = 8;
 const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 
 /** What each word, concept and mark of the text adds to the margin. */
 function sharesOf({ features, vector }: ScoredText, weightOf: (column: number) => number): Share[] {
+  const sums = new Map<FeatureSource, number>();
+  for (let at = 0; at < vector.ids.length; at++) {
+    const source = features.sources[vector.features[at] ?? -1] ?? MEANING;
+    const weight = (vector.values[at] ?? 0) * weightOf(vector.ids[at] ?? 0);
+    sums.set(source, (sums.get(source) ?? 0) + weight);
+  }
   const shares = new Map<string, Share>();
-  for (const [at, column] of vector.ids.entries()) {
-    const source = features.sources[vector.features[at] ?? -1] ?? { text: "", concept: "meaning" };
+  for (const [source, weight] of sums) {
     const key = `${source.concept ?? ""}\0${source.text}`;
-    const share = shares.get(key) ?? { ...source, weight: 0 };
-    share.weight += (vector.values[at] ?? 0) * weightOf(column);
-    shares.set(key, share);
+    shares.set(key, { ...source, weight: weight + (shares.get(key)?.weight ?? 0) });
   }
   return [...shares.values()].sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight));
 }

@@ -31,8 +31,11 @@ export function dot({ ids, values }: SparseVector, dense: Float32Array): number 
   return product;
 }
 
-export const squaredLength = ({ values }: SparseVector): number =>
-  values.reduce((sum, value) => sum + value * value, 0);
+export function squaredLength({ values }: SparseVector): number {
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += (values[at] ?? 0) ** 2;
+  return sum;
+}
 
 /** Scores per class: the bias, which is the last row of `weights[column * classes + class]`, plus each column's share. */
 export function scoresOf(

@@ -38,49 +38,55 @@ export function learnVocabulary(texts: readonly Features[], seenMin: number): Vo
 /** A text's vector. `features[i]` is the feature its i-th entry came from; dense entries, which follow, have none. */
 export type TextVector = SparseVector & { features: Int32Array };
 
+type Tfidf = TextVector & { size: number; squares: Float64Array };
+
+/** TF-IDF of the known features, with room for the dense entries, and the squared length of each block. */
+function tfidfOf({ hashes, counts, blocks }: Features, { table, idf, idfUnseen }: Vocabulary): Tfidf {
+  const room = hashes.length + DIMENSIONS + KINDS.length;
+  const ids = new Int32Array(room);
+  const values = new Float32Array(room);
+  const features = new Int32Array(hashes.length);
+  const squares = new Float64Array(COUNTED_BLOCKS);
+  let size = 0;
+  for (let at = 0; at < hashes.length; at++) {
+    const column = placeOf(table, hashes[at] ?? 0);
+    const block = blocks[at] ?? 0;
+    const value = (1 + Math.log(counts[at] ?? 1)) * (idf[column] ?? idfUnseen);
+    squares[block] = (squares[block] ?? 0) + (column < 0 ? UNSEEN_SHARE : 1) * value * value;
+    if (column < 0) continue;
+    ids[size] = column;
+    values[size] = value;
+    features[size] = at;
+    size++;
+  }
+  return { ids, values, features: features.subarray(0, size), size, squares };
+}
+
 /** A text as a vector: TF-IDF, each block scaled to length 1 times its weight. `kinds` are the scores per kind of task. */
 export function vectorOf(
   { features, kinds }: { features: Features; kinds: ArrayLike<number> },
   vocabulary: Vocabulary,
   weights: BlockWeights,
 ): TextVector {
-  const { hashes, counts, blocks, meaning } = features;
-  const columns = Int32Array.from(hashes, (hash) => placeOf(vocabulary.table, hash));
-  const tfIdf = Float64Array.from(columns, (column, at) => {
-    const idf = column < 0 ? vocabulary.idfUnseen : (vocabulary.idf[column] ?? 0);
-    return (1 + Math.log(counts[at] ?? 1)) * idf;
-  });
-  const squares = new Float64Array(COUNTED_BLOCKS);
-  for (let at = 0; at < hashes.length; at++) {
-    const block = blocks[at] ?? 0;
-    const share = (columns[at] ?? 0) < 0 ? UNSEEN_SHARE : 1;
-    squares[block] = (squares[block] ?? 0) + share * (tfIdf[at] ?? 0) ** 2;
+  const counted = tfidfOf(features, vocabulary);
+  const { ids, values } = counted;
+  const scales = counted.squares.map((square, block) => (weights[block] ?? 0) / Math.sqrt(square || 1));
+  for (let at = 0; at < counted.size; at++) {
+    const block = features.blocks[counted.features[at] ?? 0] ?? 0;
+    values[at] = (values[at] ?? 0) * (scales[block] ?? 0);
   }
-  const ids: number[] = [];
-  const values: number[] = [];
-  const sources: number[] = [];
-  for (let at = 0; at < hashes.length; at++) {
-    const column = columns[at] ?? 0;
-    if (column < 0) continue;
-    const block = blocks[at] ?? 0;
-    ids.push(column);
-    values.push(((weights[block] ?? 0) * (tfIdf[at] ?? 0)) / Math.sqrt(squares[block] ?? 1));
-    sources.push(at);
-  }
+  let size = counted.size;
   const append = (first: number, numbers: ArrayLike<number>, weight: number) => {
     for (let at = 0; weight !== 0 && at < numbers.length; at++) {
       if (numbers[at] === 0) continue;
-      ids.push(first + at);
-      values.push(weight * (numbers[at] ?? 0));
+      ids[size] = first + at;
+      values[size] = weight * (numbers[at] ?? 0);
+      size++;
     }
   };
-  append(vocabulary.idf.length, meaning, weights[BLOCKS.meaning]);
+  append(vocabulary.idf.length, features.meaning, weights[BLOCKS.meaning]);
   append(vocabulary.idf.length + DIMENSIONS, unitLength(kinds), weights[BLOCKS.kinds]);
-  return {
-    ids: Int32Array.from(ids),
-    values: Float32Array.from(values),
-    features: Int32Array.from(sources),
-  };
+  return { ids: ids.slice(0, size), values: values.slice(0, size), features: counted.features };
 }
 
 function unitLength(numbers: ArrayLike<number>): Float64Array {
