@@ -3,8 +3,10 @@ import { afterAll, afterEach, beforeEach, setDefaultTimeout } from "bun:test";
 import { beginTest, endFile, endTest } from "./at-end.ts";
 
 // Only what hangs takes as long, on any machine: `until` gives up earlier and says what is missing.
-setDefaultTimeout(300_000);
+const LIMIT_MS = 300_000;
+setDefaultTimeout(LIMIT_MS);
 
 beforeEach(beginTest);
-afterEach(endTest);
-afterAll(endFile);
+// The default is for the hooks of test files alone.
+afterEach(endTest, LIMIT_MS);
+afterAll(endFile, LIMIT_MS);
