@@ -15,8 +15,8 @@ import { type AdminKeyCheck, adminKeyCheck, requireAdminKey } from "./plugins/ad
 import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
-import { observed } from "./recorder/observed.ts";
 import { startRecorder } from "./recorder/recorder.ts";
+import { withMetrics } from "./recorder/recorder-metrics.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
 import { openBodyCapture } from "./stores/bodies.ts";
 import { bootstrap } from "./stores/bootstrap.ts";
@@ -49,7 +49,7 @@ export type OpenedDeps = { deps: GatewayAppDeps & { reach: OutboundFetch }; clos
 export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
   const clock = systemClock;
   const metrics = new Registry();
-  const recorder = observed(
+  const recorder = withMetrics(
     await startRecorder({ ...config.spool, databaseUrl: config.databaseUrl, log, clock }),
     metrics,
   );

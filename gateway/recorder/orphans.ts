@@ -2,62 +2,54 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { headPathOf } from "./heads.ts";
-import { type OrphanFile, openOrphanFile } from "./orphan-file.ts";
-import type { Source } from "./source.ts";
-import type { ParkedRow } from "./spool-file.ts";
-import { type SpoolLock, takeLock } from "./spool-lock.ts";
+import { type OrphanSegment, openOrphanSegment } from "./orphan-segment.ts";
+import type { Source } from "./postgres-writer.ts";
+import type { ParkedRow } from "./segment.ts";
+import { type SegmentLock, takeLock } from "./segment-lock.ts";
 
 export type OrphansOptions = {
   directory: string;
   log: Log;
   clock: Clock;
-  /** Moves a parked row of a dead process's file to the own one; resolves when it is there. */
+  /** Moves a parked row of a dead process's segment to the own one; resolves when it is there. */
   keepParked: (row: ParkedRow) => Promise<void>;
 };
 
 export type Orphans = {
-  /** Takes over the files of processes that have died since the last look. Returns the rows that came with them. */
+  /** Adopts the segments of processes that have died since the last call. Returns the rows that came with them. */
   adopt(): number;
   sources(): readonly Source[];
-  /** Deletes the files whose rows are all in Postgres. */
+  /** Deletes the segments whose rows are all in Postgres. */
   tidy(): Promise<void>;
   usedBytes(): number;
   parked(): number;
-  /** Lets go of the files that still hold rows: another process, or the next start, goes on with them. */
+  /** Releases the segments that still hold rows: another process, or the next start, continues with them. */
   close(): void;
 };
 
-type Orphan = { path: string; lock: SpoolLock; file: OrphanFile };
+type Orphan = { path: string; lock: SegmentLock; segment: OrphanSegment };
 
-/**
- * Versions that know no turns call their files `spool-`, those without a head `turns-`, those with a single one `calls-`,
- * and leave others alone.
- */
-const NAME = /^(?:spool|turns|calls|heads)-[0-9a-f-]{36}$/;
+const NAME = /^segment-[0-9a-f-]{36}$/;
 
-/** The spool files in `directory` by name without ending: `.db`, with `.head` before it; `.lock` is its process's. */
-function spoolNames(directory: string): Set<string> {
-  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|head|lock)$/, ""));
+/** The segments in `directory` by name without extension: `.db` is the file, `.lock` is held by its process. */
+function segmentNames(directory: string): Set<string> {
+  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|lock)$/, ""));
   return new Set(names.filter((name) => NAME.test(name)));
 }
 
-/**
- * Watches over the files that other processes left behind in the spool directory. A call that its process never
- * ended is stored as the row that its intent holds: interrupted.
- */
+/** Adopts the segments that other processes left in the spool directory. */
 export function createOrphans(options: OrphansOptions): Orphans {
   const { directory, log } = options;
   const adopted = new Map<string, Orphan>();
 
   function adopt(): number {
     let rows = 0;
-    for (const name of spoolNames(directory)) {
+    for (const name of segmentNames(directory)) {
       if (adopted.has(name)) continue;
       const orphan = takeOver(join(directory, name), options);
       if (!orphan) continue;
       adopted.set(name, orphan);
-      const waiting = orphan.file.source.backlog();
+      const waiting = orphan.segment.source.backlog();
       rows += waiting;
       log.info({ file: name, rows: waiting }, "took over the spool of a process that died");
     }
@@ -65,11 +57,11 @@ export function createOrphans(options: OrphansOptions): Orphans {
   }
 
   async function tidy(): Promise<void> {
-    for (const [name, { path, lock, file }] of adopted) {
-      if (file.source.backlog() > 0) continue;
+    for (const [name, { path, lock, segment }] of adopted) {
+      if (segment.source.backlog() > 0) continue;
       adopted.delete(name);
-      for (const row of file.parkedRows()) await options.keepParked(row);
-      await file.destroy();
+      for (const row of segment.parkedRows()) await options.keepParked(row);
+      await segment.destroy();
       rmSync(`${path}.lock`, { force: true });
       lock.release();
     }
@@ -78,13 +70,13 @@ export function createOrphans(options: OrphansOptions): Orphans {
   const all = () => [...adopted.values()];
   return {
     adopt,
-    sources: () => all().map(({ file }) => file.source),
+    sources: () => all().map(({ segment }) => segment.source),
     tidy,
-    usedBytes: () => all().reduce((sum, { file }) => sum + file.usedBytes(), 0),
-    parked: () => all().reduce((sum, { file }) => sum + file.parkedCount(), 0),
+    usedBytes: () => all().reduce((sum, { segment }) => sum + segment.usedBytes(), 0),
+    parked: () => all().reduce((sum, { segment }) => sum + segment.parkedCount(), 0),
     close: () => {
-      for (const { file, lock } of adopted.values()) {
-        file.close();
+      for (const { segment, lock } of all()) {
+        segment.close();
         lock.release();
       }
       adopted.clear();
@@ -93,30 +85,26 @@ export function createOrphans(options: OrphansOptions): Orphans {
 }
 
 /**
- * A process makes its lock's file a moment before it holds it, and then its other files. Who took that lock in between
- * would end its start, or remove what it is about to hold, and others would take it for dead.
+ * A process makes its lock file a moment before it locks it, and its segment after that. Taking the lock in between
+ * would end that process's start, or remove a lock that it is about to hold.
  */
 const LOCK_ALONE_MS = 60_000;
-
-const hasFiles = (path: string): boolean => [`${path}.db`, headPathOf(path)].some((file) => existsSync(file));
 
 const isJustMade = (lockPath: string, nowMs: number): boolean => {
   const made = statSync(lockPath, { throwIfNoEntry: false });
   return made === undefined || nowMs - made.mtimeMs < LOCK_ALONE_MS;
 };
 
-/** Null when the process of the file lives, or the file cannot be read. */
+/** Null when the segment's process lives, or the segment cannot be read. */
 function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
   const now = () => clock.now().getTime();
-  if (!hasFiles(path) && isJustMade(`${path}.lock`, now())) return null;
+  const hasSegment = () => existsSync(`${path}.db`);
+  if (!hasSegment() && isJustMade(`${path}.lock`, now())) return null;
   const lock = takeLock(`${path}.lock`);
   if (!lock) return null;
   try {
-    if (hasFiles(path)) {
-      const file = openOrphanFile({ path: `${path}.db`, sync: "normal", now });
-      return { path, lock, file };
-    }
-    // Its process, or whoever took it over, died between the deletion of the file and that of the lock.
+    if (hasSegment()) return { path, lock, segment: openOrphanSegment({ path: `${path}.db`, now }) };
+    // Its process, or the one that adopted it, died between the deletion of the segment and that of the lock.
     rmSync(`${path}.lock`, { force: true });
   } catch (error) {
     log.error(errorFields(error), "the spool of a process that died cannot be read");
@@ -129,7 +117,7 @@ function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
 const isCorrupt = (error: unknown) =>
   error instanceof Error && "code" in error && /^SQLITE_(NOTADB|CORRUPT)/.test(String(error.code));
 
-/** Renames a file that is no spool any more, for a person to look at, so that it is not tried every time. */
+/** Renames a file that is no segment, so that it is not tried again and a person can look at it. */
 function setAside(path: string): void {
   renameSync(`${path}.db`, `${path}.corrupt`);
   rmSync(`${path}.lock`, { force: true });

@@ -1,22 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { openRow, settledRow, type TestRecorder, testRecorder } from "#test/support/recorder-kit.ts";
+import { smallDisk } from "#test/support/small-disk.ts";
 import { until } from "#test/support/until.ts";
 
 // A disk of 24 MiB, which only root can make: elsewhere these tests are skipped, and the same states are reached
 // through the spool's own cap in test/recorder/full-spool.test.ts.
 
-const directory = mkdtempSync(join(tmpdir(), "tg-disk-"));
-const mounted =
-  process.platform === "linux" &&
-  Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", directory], { stderr: "ignore" })
-    .exitCode === 0;
+const disk = smallDisk(24);
+const { directory, mounted } = disk;
 
 let database: TestDatabase;
 let sql: postgres.Sql;
@@ -29,29 +24,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end();
   await database.close();
-  // The recorder's head stays mapped until a garbage collection.
-  if (mounted) Bun.spawnSync(["umount", "--lazy", directory]);
-  rmSync(directory, { recursive: true, force: true });
+  disk.remove();
 });
 
-const hog = join(directory, "hog");
-
-// A test that failed leaves no full disk to the next one, nor a recorder's head that is still mapped.
-afterEach(() => {
-  rmSync(hog, { force: true });
-  Bun.gc(true);
-});
-
-/** Fills the disk to its last byte with somebody else's file. */
-function fillDisk(): void {
-  const chunk = new Uint8Array(64 * 1024);
-  try {
-    for (;;) writeFileSync(hog, chunk, { flag: "a" });
-  } catch {}
-  try {
-    for (;;) writeFileSync(hog, chunk.subarray(0, 512), { flag: "a" });
-  } catch {}
-}
+// A test that failed leaves no full disk to the next one.
+afterEach(disk.free);
 
 const refusedBy = (recorder: TestRecorder) =>
   recorder.open(openRow()).then(
@@ -70,7 +47,7 @@ test.if(mounted)(
   async () => {
     const recorder = await testRecorder({ databaseUrl: database.url, directory });
     const running = await openMany(recorder, 400);
-    fillDisk();
+    disk.fill();
     await until(() => !recorder.accepting());
     expect(await refusedBy(recorder)).toBe("cannot_record");
 
@@ -82,7 +59,7 @@ test.if(mounted)(
     expect(count?.["n"]).toBe(400);
     expect(await refusedBy(recorder)).toBe("cannot_record");
 
-    rmSync(hog);
+    disk.free();
     await until(recorder.accepting);
     expect(await refusedBy(recorder)).toBeNull();
     await until(() => recorder.stats().open === 1);
@@ -91,20 +68,20 @@ test.if(mounted)(
 );
 
 test.if(mounted)(
-  "what the head takes while somebody else fills the disk is neither lost nor the end of the process",
+  "calls that end while somebody else fills the disk are not lost, before and after it is noticed",
   async () => {
     const recorder = await testRecorder({ databaseUrl: database.url, directory });
     const running = await openMany(recorder, 50);
     await until(recorder.accepting);
-    fillDisk();
-    // Before the next look at the disk: the head has its blocks already.
+    disk.fill();
+    // Before the next look at the disk.
     const settled = running.map((row) => recorder.settle(settledRow(row)));
     await Promise.all(settled);
     await recorder.flushed(60_000);
     const [count] = await sql`select count(*)::int as n from requests where state = 'ok'
       and id = any(${running.map(({ id }) => id)})`;
     expect(count?.["n"]).toBe(50);
-    rmSync(hog);
+    disk.free();
     await until(recorder.accepting);
     await recorder.close(5000);
   },

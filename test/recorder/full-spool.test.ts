@@ -80,6 +80,7 @@ test("ends of calls that not even the reserve holds are kept in memory and reach
   const refused = Array.from({ length: 2500 }, () => settledRow(openRow(), { state: "denied" }));
   await Promise.all(refused.map((row) => recorder.settle(row)));
   const running = settledRow(taken[0]!);
+  // Not durable, so both resolve after 2 s only; but no client waits for ever.
   await recorder.settle(running);
   expect(recorder.log.lines).toContainEqual(
     expect.objectContaining({ level: "error", message: "the spool cannot be written", code: "SQLITE_FULL" }),

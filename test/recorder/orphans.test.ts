@@ -3,12 +3,9 @@ import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { makeHeads } from "#gateway/recorder/heads.ts";
-import { lineOf } from "#gateway/recorder/turn-lines.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import {
-  HAS_HEADS,
   openRow,
   ownDirectory,
   removeOwnDirectories,
@@ -37,7 +34,7 @@ const statesOf = async (ids: string[]) => {
   return new Map(rows.map(({ id, state }) => [id, state]));
 };
 
-test("two recorders of one directory leave each other's files alone", async () => {
+test("two recorders of one directory leave each other's segments alone", async () => {
   const first = await testRecorder({ databaseUrl: database.url });
   const running = openRow();
   await first.open(running);
@@ -50,9 +47,9 @@ test("two recorders of one directory leave each other's files alone", async () =
   expect(await statesOf([running.id])).toEqual(new Map([[running.id, "ok"]]));
 });
 
-test("a file that is no spool is set aside and hinders nothing", async () => {
+test("a file that is no segment is set aside and blocks nothing", async () => {
   const directory = ownDirectory();
-  const name = `turns-${newId()}`;
+  const name = `segment-${newId()}`;
   writeFileSync(
     join(directory, `${name}.db`),
     "this is not a database, but it is long enough to be read as one".repeat(99),
@@ -67,27 +64,9 @@ test("a file that is no spool is set aside and hinders nothing", async () => {
   expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
 });
 
-test.if(HAS_HEADS)("a head whose file is lost is taken over alone", async () => {
+test("a lock left without a segment is removed, but not one that its process is about to take", async () => {
   const directory = ownDirectory();
-  const [ended, running] = [openRow(), openRow()];
-  const heads = makeHeads(join(directory, `heads-${newId()}.db`));
-  heads.parts[0]?.add(1, 5, lineOf("intent", running.id, JSON.stringify(running)));
-  heads.parts[0]?.add(1, 5, lineOf("settle", ended.id, JSON.stringify(settledRow(ended))));
-  const recorder = await testRecorder({ databaseUrl: database.url, directory });
-  await recorder.flushed(60_000);
-  expect(await statesOf([ended.id, running.id])).toEqual(
-    new Map([
-      [ended.id, "ok"],
-      [running.id, "interrupted"],
-    ]),
-  );
-  await recorder.close(2000);
-  expect(readdirSync(directory)).toEqual([]);
-});
-
-test("a lock that was left without a file is removed, but not one that its process is about to hold", async () => {
-  const directory = ownDirectory();
-  const [left, made] = ["left", "made"].map(() => `heads-${newId()}.lock`) as [string, string];
+  const [left, made] = ["left", "made"].map(() => `segment-${newId()}.lock`) as [string, string];
   for (const name of [left, made]) writeFileSync(join(directory, name), "");
   const longAgo = new Date(Date.now() - 3_600_000);
   utimesSync(join(directory, left), longAgo, longAgo);

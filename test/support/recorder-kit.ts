@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { makeHeads } from "#gateway/recorder/heads.ts";
 import { type Recorder, type RecorderOptions, startRecorder } from "#gateway/recorder/recorder.ts";
 import { systemClock } from "#shared/clock.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
@@ -44,21 +42,6 @@ export const settledRow = (row: RequestRow, overrides: Partial<RequestRow> = {})
   partial: false,
   ...overrides,
 });
-
-/** Whether spool files in temporary directories get heads (gateway/recorder/heads.ts): it depends on the file system. */
-export const HAS_HEADS = takesHeads();
-
-function takesHeads(): boolean {
-  const { path, remove } = scratch();
-  try {
-    makeHeads(join(path, "spool.db")).remove();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    remove();
-  }
-}
 
 export type TestRecorder = Recorder & { log: ReturnType<typeof keptLog>; directory: string };
 

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 
 /** A lock that the kernel releases when its process dies, however it dies. */
-export type SpoolLock = { release(): void };
+export type SegmentLock = { release(): void };
 
 /**
- * Takes the lock file at `path`, making it if need be; null while another process, or another recorder of this
- * one, holds it. SQLite's own file locks are used because Bun offers no other; they need a local file system.
+ * Takes the lock file at `path`, making it if need be. Null while another process, or another recorder of this one,
+ * holds it. These are SQLite's file locks, as Bun offers no others; they need a local file system.
  */
-export function takeLock(path: string): SpoolLock | null {
+export function takeLock(path: string): SegmentLock | null {
   const db = new Database(path, { create: true, readwrite: true });
   try {
     db.run("PRAGMA busy_timeout = 0");
@@ -22,10 +22,10 @@ export function takeLock(path: string): SpoolLock | null {
   return { release: () => db.close() };
 }
 
-/** Whether SQLite only says that somebody else is at the file just now. */
+/** Whether SQLite only reports that another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith("SQLITE_BUSY");
 
-/** Whether the fault lies with a spool file or the disk it is on. */
+/** Whether the fault lies with a segment or its disk. */
 export const isSpoolFault = (error: unknown): boolean => codeOf(error).startsWith("SQLITE_");
 
 const codeOf = (error: unknown): string =>

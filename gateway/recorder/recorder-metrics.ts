@@ -6,15 +6,15 @@ import type { Recorder } from "./recorder.ts";
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**
- * The recorder, counting what it settles. Labels are surface, state, channel and provider: lists that an administrator
- * or this program closes. No label comes from a client.
+ * The recorder, counting what it settles. Labels are surface, state, channel and provider, whose values this program or
+ * an administrator defines. No label comes from a client.
  */
-export function observed(recorder: Recorder, registry: Registry): Recorder {
+export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
   const all: Series[] = [];
-  const seriesOf = kept((surface) =>
-    kept((state) =>
-      kept((channel) =>
-        kept((provider) => {
+  const seriesOf = memoized((surface) =>
+    memoized((state) =>
+      memoized((channel) =>
+        memoized((provider) => {
           const made = { surface, state, channel, provider, calls: 0, input: 0, output: 0, unpriced: 0 };
           all.push(made);
           return made;
@@ -30,7 +30,7 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
     buckets: LATENCY_BUCKETS,
     registers: [registry],
   });
-  const latencyOf = kept((surface) => latency.labels(surface));
+  const latencyOf = memoized((surface) => latency.labels(surface));
   backlogGauges(recorder, registry);
 
   const count = (row: RequestRow) => {
@@ -50,7 +50,7 @@ export function observed(recorder: Recorder, registry: Registry): Recorder {
   };
 }
 
-/** Calls alike, as plain numbers: what is added on the way of a call becomes a metric only when it is asked for. */
+/** Calls with the same labels, as plain numbers: adding to them is cheap, and a scrape turns them into metrics. */
 type Series = {
   surface: string;
   state: string;
@@ -62,22 +62,22 @@ type Series = {
   unpriced: number;
 };
 
-/** Remembers what `make` gives for a name. A name made of several would cost more than a look-up for each. */
-function kept<T>(make: (name: string) => T): (name: string) => T {
+/** Remembers what `make` returns for a name. Joining several names into one key costs more than a look-up for each. */
+function memoized<T>(make: (name: string) => T): (name: string) => T {
   const made = new Map<string, T>();
   return (name) => {
     const known = made.get(name);
     if (known !== undefined) return known;
-    const it = make(name);
-    made.set(name, it);
-    return it;
+    const value = make(name);
+    made.set(name, value);
+    return value;
   };
 }
 
 function counters(all: readonly Series[], registry: Registry): void {
   const counter = (
     facts: { name: string; help: string; labelNames: string[] },
-    tell: (series: Series, add: (by: number, ...labels: string[]) => void) => void,
+    addSeries: (series: Series, add: (by: number, ...labels: string[]) => void) => void,
   ) =>
     new Counter({
       ...facts,
@@ -85,7 +85,7 @@ function counters(all: readonly Series[], registry: Registry): void {
       collect() {
         this.reset();
         for (const series of all)
-          tell(series, (by, ...labels) => {
+          addSeries(series, (by, ...labels) => {
             if (by > 0) this.labels(...labels).inc(by);
           });
       },

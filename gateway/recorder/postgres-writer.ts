@@ -1,39 +1,53 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type RecordStore, refusedForData } from "../stores/records.ts";
-import type { Source } from "./source.ts";
-import type { SettledRow } from "./spool-file.ts";
-import { isSpoolFault } from "./spool-lock.ts";
+import type { Settlement } from "./segment.ts";
+import { isSpoolFault } from "./segment-lock.ts";
 
-/** Rows of one transaction, and how long a smaller number waits for company. */
+/** A place where settlements wait for Postgres: the own segment, a dead process's, or memory. */
+export type Source = {
+  /** The oldest waiting rows, in the order of settlement. */
+  take(rowsMax: number): Settlement[];
+  /** `rows`, as taken, are in Postgres or parked. Never throws. */
+  drop(rows: readonly Settlement[]): void;
+  /** Keeps a row that Postgres refused for its data; `code` is the SQLSTATE. Never throws. */
+  park(row: Settlement, code: string): void;
+  /** Returns a function that is true once every row that waits now has been dropped. */
+  mark(): () => boolean;
+  /** When the oldest waiting row was settled, in milliseconds since 1970. */
+  oldestAt(): number | null;
+  backlog(): number;
+};
+
+/** Rows of one transaction, and how long fewer rows wait for more. */
 const BATCH_ROWS = 500;
 const BATCH_MS = 50;
 const BACKOFF_MS = { least: 200, spread: 300 };
 
-export type WriterOptions = {
+export type PostgresWriterOptions = {
   store: RecordStore;
-  /** Asked anew for every pass: orphans come and go. */
+  /** Called for every pass: orphans come and go. */
   sources: () => readonly Source[];
   log: Log;
   clock: Clock;
 };
 
-export type Writer = {
+export type PostgresWriter = {
   /** More rows wait in a source. */
   wake(rows: number): void;
-  /** Writes what there is without waiting for a fuller batch. */
+  /** Writes the waiting rows without waiting for a fuller batch. */
   hurry(): void;
   /** Resolves after the next pass over the sources, or after `timeoutMs`. */
   pass(timeoutMs: number): Promise<void>;
-  /** Ends the loop after the batch that is on its way, or after `timeoutMs`, and the connection. */
+  /** Ends the loop after the batch in flight, or after `timeoutMs`, and closes the connection. */
   stop(timeoutMs: number): Promise<void>;
 };
 
-/** What a pass leaves: full batches, nothing, rows that Postgres does not take, or a file that cannot be read. */
+/** How a pass ended: with full batches, with fewer rows, with Postgres failing, or with a file that cannot be read. */
 type Outcome = "more" | "idle" | "failed" | "unreadable";
 
-/** Moves settled rows to Postgres, in batches, for as long as it takes. */
-export function startWriter(options: WriterOptions): Writer {
+/** Moves settlements to Postgres in batches, and retries for ever. */
+export function startPostgresWriter(options: PostgresWriterOptions): PostgresWriter {
   const move = batchMover(options);
   const rest = createGate();
   const passed = createGate();
@@ -47,7 +61,7 @@ export function startWriter(options: WriterOptions): Writer {
       const outcome = await move();
       passed.open();
       if (stopped || outcome === "more") continue;
-      if (outcome === "idle") await work();
+      if (outcome === "idle") await untilRows();
       else await backoff();
     }
   }
@@ -58,8 +72,8 @@ export function startWriter(options: WriterOptions): Writer {
     });
   }
 
-  /** Waits for rows, then a little for more of them. */
-  async function work(): Promise<void> {
+  /** Waits for rows, then briefly for more of them. */
+  async function untilRows(): Promise<void> {
     if (waiting === 0 && !hurried) await rest.wait(null);
     if (!hurried && !stopped && waiting < BATCH_ROWS) await rest.wait(BATCH_MS);
     hurried = false;
@@ -88,8 +102,8 @@ export function startWriter(options: WriterOptions): Writer {
   };
 }
 
-/** A pass takes one batch from every source, so that a large orphan does not hold up what is fresh. */
-function batchMover(options: WriterOptions): () => Promise<Outcome> {
+/** A pass takes one batch from every source, so that a large orphan does not hold up fresh rows. */
+function batchMover(options: PostgresWriterOptions): () => Promise<Outcome> {
   const { sources, log } = options;
   const insertOrPark = inserter(options);
   const failing = new WeakSet<Source>();
@@ -105,7 +119,7 @@ function batchMover(options: WriterOptions): () => Promise<Outcome> {
     } catch (error) {
       if (!failing.has(source)) log.warn(errorFields(error), "records wait in the spool");
       failing.add(source);
-      // A file that cannot be read keeps nothing else waiting; Postgres fails all sources alike.
+      // A file that cannot be read holds up no other source; a failing Postgres holds up all.
       return isSpoolFault(error) ? "unreadable" : "failed";
     }
   }
@@ -121,9 +135,9 @@ function batchMover(options: WriterOptions): () => Promise<Outcome> {
   };
 }
 
-/** Inserts rows; of those that Postgres refuses for their data, halving finds each, and parks it. */
-function inserter({ store, log, clock }: WriterOptions) {
-  async function insertOrPark(source: Source, rows: readonly SettledRow[]): Promise<void> {
+/** Inserts rows. Those that Postgres refuses for their data are found by bisection and parked. */
+function inserter({ store, log, clock }: PostgresWriterOptions) {
+  async function insertOrPark(source: Source, rows: readonly Settlement[]): Promise<void> {
     try {
       await store.insert(rows.map((row) => row.text));
     } catch (error) {
@@ -133,7 +147,7 @@ function inserter({ store, log, clock }: WriterOptions) {
     }
   }
 
-  async function divide(source: Source, rows: readonly SettledRow[], code: string): Promise<void> {
+  async function divide(source: Source, rows: readonly Settlement[], code: string): Promise<void> {
     const [first, ...others] = rows;
     if (!first) return;
     if (others.length === 0) {
@@ -150,7 +164,7 @@ function inserter({ store, log, clock }: WriterOptions) {
   return insertOrPark;
 }
 
-/** Lets every waiter through when opened, or each after its own time; closed again at once. */
+/** Opening it releases everyone who waits; each waits at most its own timeout. It closes again at once. */
 function createGate() {
   const waiters = new Set<() => void>();
   return {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { observed } from "#gateway/recorder/observed.ts";
 import type { Recorder } from "#gateway/recorder/recorder.ts";
+import { withMetrics } from "#gateway/recorder/recorder-metrics.ts";
 
 const row = (changes: Partial<RequestRow>): RequestRow => ({
   id: "01a1fe10-9304-701e-ab0d-b9f42aa157fe",
@@ -32,7 +32,6 @@ function silentRecorder(): Recorder {
     endSession: async () => {},
     accepting: () => true,
     stats: () => ({ backlog: 3, parked: 1, bytes: 4096, oldestMs: 1500, open: 2 }),
-    calls: () => ({ open: 2, settled: 7 }),
     flushed: async () => {},
     close: async () => {},
   };
@@ -40,7 +39,7 @@ function silentRecorder(): Recorder {
 
 test("metrics add up what was settled, and take no label from a client", async () => {
   const registry = new Registry();
-  const recorder = observed(silentRecorder(), registry);
+  const recorder = withMetrics(silentRecorder(), registry);
   await recorder.settle(row({ provider: "anthropic", inputTokens: 10, outputTokens: 5, latencyMs: 300 }));
   await recorder.settle(row({ provider: "anthropic", inputTokens: 7, outputTokens: 0, latencyMs: 700 }));
   await recorder.settle(row({ state: "denied", unpriced: true }));

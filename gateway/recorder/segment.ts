@@ -1,0 +1,200 @@
+import { Database } from "bun:sqlite";
+import { rm } from "node:fs/promises";
+
+/** A finished record that waits for Postgres, as JSON. Numbers are dense and ascend in the order of settlement. */
+export type Settlement = { seq: number; text: string };
+/** A record that Postgres refused. `code` is the SQLSTATE, `at` in milliseconds since 1970. */
+export type ParkedRow = { text: string; code: string; at: number };
+
+export type SegmentOptions = {
+  path: string;
+  /** "full" makes a commit survive a power failure before it returns; "normal" only the death of the process. */
+  sync: "normal" | "full";
+  bytesMax: number;
+  /** Size of the write-ahead log at which a commit copies it into the file, which takes some milliseconds. */
+  checkpointPages: number;
+  /** False opens only an existing file, and throws otherwise. */
+  create: boolean;
+};
+
+/**
+ * A SQLite file of the spool: the records that one process wrote. Every call throws SQLite's error, and then nothing
+ * has changed. Writes belong inside `transaction`.
+ */
+export type Segment = {
+  transaction(work: () => void): void;
+  /** The record of a call that is about to start, as it is to be stored if the process dies. */
+  addIntent(seq: number, text: string): void;
+  addSettlement(row: Settlement, at: number): void;
+  park(row: ParkedRow): void;
+  removeIntent(seq: number): void;
+  removeIntents(through: number): void;
+  removeSettlements(through: number): void;
+  intentsAfter(seq: number, rowsMax: number): Settlement[];
+  settlementsAfter(seq: number, rowsMax: number): Settlement[];
+  /** When the first settlement after `seq` was settled, in milliseconds since 1970. */
+  settledAtAfter(seq: number): number | null;
+  /** The numbers of the first and the last settlement; zeros when there is none. */
+  settlementRange(): { first: number; last: number };
+  intentCount(): number;
+  parkedRows(): ParkedRow[];
+  parkedCount(): number;
+  /** Bytes in use, without pages that are free for new rows. */
+  usedBytes(): number;
+  close(): void;
+  /** Closes the file and deletes it off the event loop: a gigabyte takes a moment. */
+  destroy(): Promise<void>;
+};
+
+/** Newest parked rows that a file keeps. */
+const PARKED_MAX = 10_000;
+/** A commit writes whole pages: of 1 to 8 KiB this size took the least time at two to eight records a commit. */
+const PAGE_BYTES = 2048;
+
+const SCHEMA = [
+  "CREATE TABLE IF NOT EXISTS intents (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS settlements (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code TEXT NOT NULL, body TEXT NOT NULL)",
+];
+
+/** Opens or makes a segment. The caller holds its lock (segment-lock.ts). */
+export function openSegment(options: SegmentOptions): Segment {
+  const db = openDatabase(options);
+  const sql = statements(db);
+  const pages = sql.one("SELECT page_count AS n FROM pragma_page_count");
+  const freePages = sql.one("SELECT freelist_count AS n FROM pragma_freelist_count");
+
+  const close = () => {
+    sql.finalize();
+    // Throws if something still reads: the file would stay open, and its space taken, until a garbage collection.
+    db.close(true);
+  };
+
+  return {
+    ...intentTable(sql),
+    ...settlementTable(sql),
+    ...parkedTable(sql),
+    transaction: transactions(db, sql),
+    usedBytes: () => ((pages() ?? 0) - (freePages() ?? 0)) * PAGE_BYTES,
+    close,
+    async destroy() {
+      // Closing copies the log into the file once more: what is deleted next need not reach the disk.
+      db.run("PRAGMA synchronous = OFF");
+      close();
+      // macOS's own SQLite leaves the companions behind.
+      for (const suffix of ["", "-wal", "-shm"]) await rm(options.path + suffix, { force: true });
+    },
+  };
+}
+
+const selectAfter = (table: string) =>
+  `SELECT seq, body AS text FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`;
+
+function intentTable(sql: Statements) {
+  const add = sql.write("INSERT INTO intents (seq, body) VALUES (?, ?)");
+  const remove = sql.write("DELETE FROM intents WHERE seq = ?");
+  const removeThrough = sql.write("DELETE FROM intents WHERE seq <= ?");
+  const after = sql.read<Settlement>(selectAfter("intents"));
+  const count = sql.one("SELECT count(*) AS n FROM intents");
+  return {
+    addIntent: (seq: number, text: string) => void add.run(seq, text),
+    removeIntent: (seq: number) => void remove.run(seq),
+    removeIntents: (through: number) => void removeThrough.run(through),
+    intentsAfter: (seq: number, rowsMax: number) => after.all(seq, rowsMax),
+    intentCount: () => count() ?? 0,
+  };
+}
+
+function settlementTable(sql: Statements) {
+  const add = sql.write("INSERT INTO settlements (seq, at, body) VALUES (?, ?, ?)");
+  const removeThrough = sql.write("DELETE FROM settlements WHERE seq <= ?");
+  const after = sql.read<Settlement>(selectAfter("settlements"));
+  const first = sql.one("SELECT min(seq) AS n FROM settlements");
+  const last = sql.one("SELECT max(seq) AS n FROM settlements");
+  return {
+    addSettlement: ({ seq, text }: Settlement, at: number) => void add.run(seq, at, text),
+    removeSettlements: (through: number) => void removeThrough.run(through),
+    settlementsAfter: (seq: number, rowsMax: number) => after.all(seq, rowsMax),
+    settledAtAfter: sql.one("SELECT at AS n FROM settlements WHERE seq > ? ORDER BY seq LIMIT 1"),
+    settlementRange: () => ({ first: first() ?? 0, last: last() ?? 0 }),
+  };
+}
+
+function parkedTable(sql: Statements) {
+  const add = sql.write("INSERT INTO parked (at, code, body) VALUES (?, ?, ?)");
+  const prune = sql.write(`DELETE FROM parked WHERE seq <= (SELECT max(seq) FROM parked) - ${PARKED_MAX}`);
+  const all = sql.read<ParkedRow>("SELECT body AS text, code, at FROM parked ORDER BY seq");
+  const count = sql.one("SELECT count(*) AS n FROM parked");
+  return {
+    park: ({ at, code, text }: ParkedRow) => {
+      add.run(at, code, text);
+      prune.run();
+    },
+    parkedRows: () => all.all(),
+    parkedCount: () => count() ?? 0,
+  };
+}
+
+function transactions(db: Database, sql: Statements): Segment["transaction"] {
+  const begin = sql.write("BEGIN IMMEDIATE");
+  const commit = sql.write("COMMIT");
+  return (work) => {
+    begin.run();
+    try {
+      work();
+      commit.run();
+    } catch (error) {
+      if (db.inTransaction) db.run("ROLLBACK");
+      throw error;
+    }
+  };
+}
+
+type Statements = ReturnType<typeof statements>;
+
+/** Prepares statements, and finalizes all of them: SQLite keeps a file open while one of its statements lives. */
+function statements(db: Database) {
+  const prepared: { finalize(): void }[] = [];
+  /** `Row` is what the statement's columns say. */
+  function read<Row>(text: string) {
+    const statement = db.prepare<Row, number[]>(text);
+    prepared.push(statement);
+    return statement;
+  }
+  return {
+    read,
+    write(text: string) {
+      const statement = db.prepare<unknown, (string | number)[]>(text);
+      prepared.push(statement);
+      return statement;
+    },
+    /** A statement that returns at most one row with one number, called n. */
+    one(text: string) {
+      const statement = read<{ n: number | null }>(text);
+      return (...values: number[]) => statement.get(...values)?.n ?? null;
+    },
+    finalize() {
+      for (const statement of prepared) statement.finalize();
+    },
+  };
+}
+
+function openDatabase(options: SegmentOptions): Database {
+  const db = new Database(options.path, { readwrite: true, create: options.create });
+  try {
+    // No waiting for a lock on the event loop: the flush worker holds it for the time of an fsync.
+    db.run("PRAGMA busy_timeout = 0");
+    db.run(`PRAGMA page_size = ${PAGE_BYTES}`);
+    db.run("PRAGMA auto_vacuum = INCREMENTAL");
+    db.run("PRAGMA journal_mode = WAL");
+    db.run(`PRAGMA synchronous = ${options.sync === "full" ? "FULL" : "NORMAL"}`);
+    db.run(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
+    db.run("PRAGMA journal_size_limit = 16777216");
+    db.run(`PRAGMA max_page_count = ${Math.ceil(options.bytesMax / PAGE_BYTES)}`);
+    for (const statement of SCHEMA) db.run(statement);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return db;
+}
