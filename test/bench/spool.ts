@@ -38,7 +38,7 @@ async function measure(concurrent: number) {
   const { backlog } = recorder.stats();
   while (recorder.stats().backlog === backlog) await Bun.sleep(1);
   const openedAt = performance.now();
-  await recorder.flushed(30_000);
+  await recorder.flushed(300_000);
   const drainMs = performance.now() - openedAt;
   await recorder.close(5000);
   return {
