@@ -32,6 +32,6 @@ async function requireEveryLetter(client: postgres.Sql): Promise<void> {
   const name: unknown = row?.["name"];
   if (name === "UTF8") return;
   throw new Error(
-    `its encoding is ${String(name)}, and has to be UTF8: create it with "encoding 'UTF8' template template0".`,
+    `its encoding is ${String(name)} and must be UTF8: create it with "encoding 'UTF8' template template0".`,
   );
 }

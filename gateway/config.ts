@@ -163,7 +163,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
   const values = readEnv(LauncherEnv, env, (isSet) => [
     ...(isSet("DATABASE_URL") && !isSet("MASTER_KEY")
       ? [
-          `MASTER_KEY is missing, which a DATABASE_URL of your own requires; accepted is ${MASTER_KEY["accepts"]}`,
+          `MASTER_KEY is missing, which a DATABASE_URL of your own requires; expected ${MASTER_KEY["accepts"]}`,
         ]
       : []),
     ...githubAppFaults(SETTING_NAMES, env),

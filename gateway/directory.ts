@@ -144,7 +144,7 @@ export type HookPolicy = {
   client: string | null;
   tool: string;
   server: string | null;
-  /** Told to the agent's model and to the person. */
+  /** Shown to the agent's model and to the user. */
   reason: string;
 };
 

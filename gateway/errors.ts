@@ -17,7 +17,7 @@ export const ERRORS = {
   unknown_route: {
     status: 400,
     ...INVALID_REQUEST,
-    public: "No route has the name that the hint gives, or it does not serve this surface.",
+    public: "No route has the name in the hint, or that route does not serve this surface.",
   },
   unauthenticated: {
     status: 401,
@@ -34,16 +34,16 @@ export const ERRORS = {
     final: true,
     openai: "guardrail_blocked",
     anthropic: "guardrail_blocked",
-    public: "A guardrail of this gateway refuses the request.",
+    public: "A guardrail of this gateway refused the request.",
   },
   reports_not_allowed: { status: 403, ...PERMISSION, public: "This key may not read reports." },
-  built_in: { status: 403, ...PERMISSION, public: "It is built in and cannot be changed." },
+  built_in: { status: 403, ...PERMISSION, public: "This is built in and cannot be changed." },
   not_found: {
     status: 404,
     final: true,
     openai: "not_found_error",
     anthropic: "not_found_error",
-    public: "There is nothing at this address.",
+    public: "Nothing exists at this address.",
   },
   model_not_found: {
     status: 404,
@@ -55,7 +55,7 @@ export const ERRORS = {
   method_not_allowed: {
     status: 405,
     ...INVALID_REQUEST,
-    public: "This address does not answer that method.",
+    public: "This address does not support that method.",
   },
   conflict: { status: 422, ...INVALID_REQUEST, public: "The name is already taken." },
   too_large: {
@@ -76,7 +76,7 @@ export const ERRORS = {
     openai: "rate_limit_error",
     anthropic: "rate_limit_error",
     retryAfterSeconds: 1,
-    public: "A limit of the key is reached.",
+    public: "The key has reached one of its limits.",
   },
   budget_exhausted: {
     status: 429,
@@ -89,34 +89,34 @@ export const ERRORS = {
   internal: {
     status: 500,
     ...SERVER_FAULT,
-    public: "The gateway failed. The failure was logged under this request id.",
+    public: "The gateway failed. It logged the failure under this request id.",
   },
   upstream_unreachable: { status: 502, ...SERVER_FAULT, public: "The provider could not be reached." },
   upstream_broken: { status: 502, ...SERVER_FAULT, public: "The provider's answer broke off." },
-  key_unverifiable: { status: 502, ...SERVER_FAULT, public: "The key could not be verified just now." },
+  key_unverifiable: { status: 502, ...SERVER_FAULT, public: "The key could not be verified. Try again." },
   cannot_record: {
     status: 503,
     ...OVERLOAD,
     retryAfterSeconds: 5,
-    public: "The gateway cannot record calls just now and therefore takes none.",
+    public: "The gateway cannot record calls at the moment, so it accepts none.",
   },
   store_unavailable: {
     status: 503,
     ...OVERLOAD,
     retryAfterSeconds: 5,
-    public: "The database cannot be reached just now.",
+    public: "The database is unavailable at the moment.",
   },
   reports_unavailable: {
     status: 503,
     ...OVERLOAD,
     retryAfterSeconds: 2,
-    public: "Reports cannot be made just now.",
+    public: "Reports are unavailable at the moment.",
   },
   overloaded: {
     status: 503,
     ...OVERLOAD,
     retryAfterSeconds: 2,
-    public: "The gateway is at its limit of calls at once.",
+    public: "The gateway has reached its limit of concurrent calls.",
   },
   provider_unconfigured: {
     status: 503,

@@ -30,7 +30,7 @@ export function createServer(deps: ServerDeps) {
     })
       // First: a hook that is registered after a route does not apply to it.
       .onError(({ error, code }) => {
-        if (code === "NOT_FOUND") return failure(404, "not_found", "There is nothing at this address.");
+        if (code === "NOT_FOUND") return failure(404, "not_found", "Nothing exists at this address.");
         deps.log.error(errorFields(error), "request failed");
         return failure(500, "internal", "The GitHub App failed.");
       })

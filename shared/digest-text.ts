@@ -61,7 +61,7 @@ function table({ repositories, repositories_left_out }: Digest): string[] {
       count(it.current?.reverted_prs),
     ].join(" | "),
   );
-  const left = repositories_left_out > 0 ? ["", `And ${repositories_left_out} repositories more.`] : [];
+  const left = repositories_left_out > 0 ? ["", `And ${repositories_left_out} more repositories.`] : [];
   return [
     "",
     "| Repository | Merged | Joined | Cost | Cost per merged PR | Week before | Reverted |",
@@ -87,7 +87,7 @@ function moves({ spend }: Digest): string[] {
   );
   return [
     "",
-    `All calls together cost ${least}${money(spend.currentUsd)}, ${signed(spend.deltaUsd)} against the week before. What moved it:`,
+    `All calls together cost ${least}${money(spend.currentUsd)}, ${signed(spend.deltaUsd)} compared with the week before. What changed it:`,
     "",
     ...parts,
     `- not explained by these: ${signed(spend.unmodelledUsd)}`,

@@ -12,10 +12,8 @@ export const DigestFigures = closed({
   reverted_prs: Count,
   cost_usd: Usd,
   cost_per_merged_pr: Usd,
-  reverted_cost_usd: nullable(
-    Type.Number({ description: "Cost of the sessions of those that were reverted." }),
-  ),
-  lower_bound: Type.Boolean({ description: "A merge without a known cost is among them." }),
+  reverted_cost_usd: nullable(Type.Number({ description: "Cost of the reverted merges' sessions." })),
+  lower_bound: Type.Boolean({ description: "True if a merge has no known cost." }),
 });
 export type DigestFigures = Static<typeof DigestFigures>;
 
@@ -32,7 +30,7 @@ export const Digest = closed({
   total: closed(sides),
   not_joined: NotJoined,
   repositories: Type.Array(closed({ repository: Type.String(), ...sides }), {
-    description: "The ones that cost most first; at most 50.",
+    description: "Most expensive first, at most 50.",
   }),
   repositories_left_out: Count,
   spend: nullable(Decomposition),

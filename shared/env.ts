@@ -11,9 +11,7 @@ export class ConfigurationError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(
-      `${faults.length} of the settings cannot be used:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
-    );
+    super(`${faults.length} invalid settings:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
     this.faults = faults;
   }
 }
@@ -40,7 +38,7 @@ export function readEnv<T extends TObject>(
       if (fits(member, value)) values[name] = value;
       else faults.push(faultOf(name, member, text));
     } else if (member.default !== undefined) values[name] = member.default;
-    else if (!(OptionalKind in member)) faults.push(`${name} is missing; accepted is ${member["accepts"]}`);
+    else if (!(OptionalKind in member)) faults.push(`${name} is missing; expected ${member["accepts"]}`);
   }
   faults.push(...more((name) => Boolean(env[name]?.trim())));
   if (faults.length > 0 || !fits(schema, values)) throw new ConfigurationError(faults);
@@ -54,10 +52,8 @@ function convert(schema: TSchema, text: string): unknown {
 }
 
 function faultOf(name: string, schema: TSchema, text: string): string {
-  const shown = schema["secret"]
-    ? "has a value that cannot be used"
-    : `is ${JSON.stringify(text.slice(0, 100))}`;
-  return `${name} ${shown}; accepted is ${schema["accepts"]}`;
+  const shown = schema["secret"] ? "has an invalid value" : `is ${JSON.stringify(text.slice(0, 100))}`;
+  return `${name} ${shown}; expected ${schema["accepts"]}`;
 }
 
 /** The variables of `names` that are set and not blank, e.g. the vendors' own names for their API keys. */

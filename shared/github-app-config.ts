@@ -21,7 +21,7 @@ const GithubAppEnv = Type.Object({
   APP_ID: optional(Type.Integer({ minimum: 1, accepts: "the App's id, a number" })),
   PRIVATE_KEY: optional(
     secret(
-      "the App's private key in PEM, as GitHub gave it, or that in base64",
+      "the App's private key in PEM, as GitHub issued it, or its base64 form",
       (value) => readPem(value) !== null,
     ),
   ),
@@ -126,13 +126,15 @@ type Name = keyof Static<typeof GithubAppEnv>;
 function missing(isSet: (name: Name) => boolean): string[] {
   const hasKey = isSet("PRIVATE_KEY") || isSet("PRIVATE_KEY_PATH");
   return [
-    ...(isSet("APP_ID") && !hasKey ? ["PRIVATE_KEY or PRIVATE_KEY_PATH is missing beside APP_ID"] : []),
-    ...(hasKey && !isSet("APP_ID") ? ["APP_ID is missing beside the private key"] : []),
+    ...(isSet("APP_ID") && !hasKey
+      ? ["PRIVATE_KEY or PRIVATE_KEY_PATH is missing, which APP_ID requires"]
+      : []),
+    ...(hasKey && !isSet("APP_ID") ? ["APP_ID is missing, which the private key requires"] : []),
     ...(isSet("APP_ID") && !isSet("WEBHOOK_SECRET")
-      ? [`WEBHOOK_SECRET is missing beside APP_ID; accepted is ${SECRET_ACCEPTS}`]
+      ? [`WEBHOOK_SECRET is missing, which APP_ID requires; expected ${SECRET_ACCEPTS}`]
       : []),
     ...(isSet("WEBHOOK_SECRET_PREVIOUS") && !isSet("WEBHOOK_SECRET")
-      ? ["WEBHOOK_SECRET is missing beside WEBHOOK_SECRET_PREVIOUS"]
+      ? ["WEBHOOK_SECRET is missing, which WEBHOOK_SECRET_PREVIOUS requires"]
       : []),
   ];
 }

@@ -106,8 +106,8 @@ export type Filters = Static<typeof Filters>;
 export const Range = Type.Union([
   oneOf(RANGES),
   closed({
-    from: nullable(Type.String({ description: "Date or date and time; null is since the first record." })),
-    to: nullable(Type.String({ description: "Date (that day included) or date and time; null is now." })),
+    from: nullable(Type.String({ description: "Date, or date and time; null for the first record." })),
+    to: nullable(Type.String({ description: "Date (including that day), or date and time; null for now." })),
   }),
 ]);
 export type Range = Static<typeof Range>;

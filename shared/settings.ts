@@ -17,37 +17,35 @@ export type Weekday = (typeof WEEKDAYS)[number];
 export const Settings = closed({
   pull_request_stamping: Type.Boolean({
     default: false,
-    description: "Whether GitHub deliveries are stored and merged pull requests joined to sessions.",
+    description: "Store GitHub deliveries and join merged pull requests to sessions.",
   }),
-  metrics_receiver: Type.Boolean({ default: true, description: "Whether /otel/v1/metrics accepts exports." }),
-  hooks: Type.Boolean({ default: true, description: "Whether /hooks/v1/events accepts events." }),
+  metrics_receiver: Type.Boolean({ default: true, description: "Accept exports at /otel/v1/metrics." }),
+  hooks: Type.Boolean({ default: true, description: "Accept events at /hooks/v1/events." }),
   default_route: Type.String({
     default: "echo",
     pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
-    description: "Route that answers `auto` when no other is confident enough.",
+    description: "Route that answers `auto` if no other is confident enough.",
   }),
   retention_days: Type.Integer({
     default: 400,
     minimum: 1,
     maximum: 3650,
-    description: "Days for which single records are kept.",
+    description: "Days to keep single records.",
   }),
   pull_request_backfill_days: Type.Integer({
     default: 90,
     minimum: 0,
     maximum: 3650,
     description:
-      "Days back to which the pull requests of a repository are read when the App first sees it; 3650 is all of them.",
+      "How many days of pull requests to read when the App first sees a repository; 3650 means all.",
   }),
   pull_request_check: Type.Boolean({
     default: false,
-    description:
-      "Whether pull requests get a check run that says if they are stamped; the App then needs `checks: write`.",
+    description: "Show on each pull request whether it is stamped, as a check run. Needs `checks: write`.",
   }),
   pull_request_comment: Type.Boolean({
     default: false,
-    description:
-      "Whether merged pull requests get a comment with their cost; the App then needs `pull_requests: write`.",
+    description: "Comment on merged pull requests with their cost. Needs `pull_requests: write`.",
   }),
   digest_repository: Type.Union(
     [

@@ -77,7 +77,7 @@ async function runInitdb(cluster: NewCluster, directory: string, passwordFile: s
   const complaint = await new Response(initdb.stderr).text();
   if ((await initdb.exited) !== 0) {
     throw new Error(
-      `The database could not be made: initdb ended with ${initdb.exitCode}: ${complaint.trim().slice(-500)}`,
+      `The database could not be created: initdb ended with ${initdb.exitCode}: ${complaint.trim().slice(-500)}`,
     );
   }
   chmodSync(directory, 0o700);

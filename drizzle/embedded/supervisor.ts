@@ -57,7 +57,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       progress: options.progress,
     };
     if (!existsSync(place.data)) {
-      options.progress(`Making the database in ${place.data} …`);
+      options.progress(`Creating the database in ${place.data} …`);
       await initialise({ binaries, account: place.account, directory: place.data, password: spec.password });
     }
     const found = await adoptServer(spec);

@@ -19,7 +19,7 @@ export function chooseUser(dataDirectory: string): SystemUser | null {
     makeUser();
   if (chosen === undefined) {
     throw new Error(
-      "Postgres refuses to run as root and no other user exists here. Start as an ordinary user, or set DATABASE_URL.",
+      "Postgres refuses to run as root, and no other user exists here. Start as an ordinary user, or set DATABASE_URL.",
     );
   }
   return chosen;

@@ -78,7 +78,7 @@ export const batches = pgTable(
     agentId: label("agent_id"),
     parentAgentId: label("parent_agent_id"),
 
-    /** When its cost was recorded; null while it is not. */
+    /** When its cost was recorded; null until then. */
     reconciledAt: instant("reconciled_at"),
     /** Exact USD; null when unknown. */
     costUsd: exact("cost_usd"),

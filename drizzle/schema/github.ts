@@ -49,7 +49,7 @@ export const repositories = pgTable(
     orgId: org(),
     id: githubId("id").notNull(),
     installationId: githubId("installation_id"),
-    /** `owner/name` as last heard. */
+    /** Last known `owner/name`. */
     fullName: label("full_name").notNull(),
     formerNames: json<string[]>("former_names").notNull(),
     /** False once the App was removed from it. */

@@ -83,7 +83,7 @@ export const hookPolicies = pgTable(
     tool: label("tool").notNull(),
     server: label("server"),
     action: label("action").$type<"deny">().notNull(),
-    /** Told to the agent's model and to the person. */
+    /** Shown to the agent's model and to the user. */
     reason: label("reason").notNull(),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),

@@ -30,15 +30,15 @@ export const adminAgentSessions = (deps: AdminDeps) =>
       });
     },
     docs({
-      summary: "List sessions that agents told metrics of, the last told of first",
+      summary: "List sessions in agents' metrics, most recent first",
       description:
-        "The agent's own estimate stands beside the gateway's cost of the same session and is never added to it: where `also_proxied` is true, both tell of the same work.",
+        "Shows the agent's own estimate beside the gateway's cost of the same session. They are never added; if `also_proxied` is true, both cover the same work.",
       query: {
         ...LIST_QUERY,
         client: "Exactly this client.",
-        also_proxied: "`true`: only sessions of which the gateway has calls too; `false`: only the others.",
-        from: `Told of then or later: RFC 3339, or a date. Absent: ${DAYS} days ago.`,
-        to: "Told of before then: RFC 3339, or a date, which includes that day. Absent: any.",
+        also_proxied: "`true`: only sessions with calls through the gateway; `false`: only the others.",
+        from: `Reported at this time or later: RFC 3339, or a date. Default: ${DAYS} days ago.`,
+        to: "Reported before this time: RFC 3339, or a date, which includes that day. Default: any.",
       },
       answers: { 200: pageOf(AgentSessionView) },
     }),
@@ -66,5 +66,5 @@ const CURSOR = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)_([A-Za-z0-9._:-]{
 function cursorOf(after: string): NonNullable<AgentSessionQuery["after"]> {
   const [, lastAt, session] = CURSOR.exec(after) ?? [];
   if (lastAt && session) return { lastAt, session };
-  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
 }

@@ -14,7 +14,7 @@ export const adminClassifier = (deps: AdminDeps) =>
     docs({
       summary: "How the classifier of `auto` was trained",
       description:
-        "A change of routes is trained on at once: `state` is `training` until the new classifier is in force, and the old one serves meanwhile.",
+        "A change of routes starts training at once. `state` is `training` until the new classifier takes over; the old one serves until then.",
       answers: { 200: ClassifierView },
     }),
   );

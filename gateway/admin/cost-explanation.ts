@@ -28,19 +28,19 @@ function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
   }
   const counted =
     row.usageSource === "partial"
-      ? "the counts that are known, which are not all, so it is a lower bound"
+      ? "the known counts, which are incomplete, so it is a lower bound"
       : "the provider's own counts";
-  const lane = row.channel === "subscription" ? " It is a list price: a subscription paid for the call." : "";
+  const lane =
+    row.channel === "subscription" ? " It is a list price, because a subscription paid for the call." : "";
   const { entry, repricedAt } = price;
   const later =
-    repricedAt === undefined ? "" : ` It was priced at ${repricedAt}; until then its cost was unknown.`;
+    repricedAt === undefined ? "" : ` The call was priced at ${repricedAt}; until then its cost was unknown.`;
   return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${lane}${later}`;
 }
 
 function unpricedReason({ usageSource, state, provider, model, serviceTier }: RecordRow): string {
-  if (state === "interrupted")
-    return "The gateway stopped before the answer ended: what it cost is not known.";
-  if (usageSource === "none") return "The provider told no usage: what it cost is not known.";
+  if (state === "interrupted") return "The gateway stopped before the answer ended, so the cost is unknown.";
+  if (usageSource === "none") return "The provider reported no usage, so the cost is unknown.";
   const tier = serviceTier === null ? "" : ` in the service tier ${serviceTier}`;
-  return `No price is known for ${model} of ${provider}${tier}, or it is put on a count that the provider did not tell.`;
+  return `No price is known for ${model} of ${provider}${tier}, or the price applies to a count that the provider did not report.`;
 }

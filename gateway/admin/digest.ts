@@ -53,7 +53,7 @@ export const adminDigest = (deps: AdminDigestDeps) =>
         return { title: digestTitle(digest), text: digestText(digest), digest };
       },
       docs({
-        summary: "The digest of the last seven whole days; nothing is sent",
+        summary: "Preview the digest of the last seven whole days, without sending it",
         answers: { 200: DigestPreview },
       }),
     )
@@ -73,7 +73,7 @@ export const adminDigest = (deps: AdminDigestDeps) =>
         return created({ ...webhookView(row), secret });
       },
       docs({
-        summary: "Set the address that digests are posted to, with a new secret that signs them",
+        summary: "Set the address that digests are posted to, and create a secret that signs them",
         body: DigestWebhookBody,
         answers: { 201: DigestWebhookCreated },
       }),
@@ -85,7 +85,7 @@ export const adminDigest = (deps: AdminDigestDeps) =>
           throw new GatewayError("not_found");
         return noContent();
       },
-      docs({ summary: "Post digests no more", answers: { 204: null } }),
+      docs({ summary: "Stop posting digests", answers: { 204: null } }),
     );
 
 async function faultOf(deps: AdminDigestDeps, url: string, allowPrivate: boolean): Promise<string | null> {

@@ -6,11 +6,11 @@ const Failure = closed({
 });
 
 const FAILURES = {
-  "400": "A member or parameter is unknown, missing or wrong; the message names it.",
+  "400": "A field or parameter is unknown, missing or wrong; the message names it.",
   "401": "No valid admin key.",
-  "404": "There is no such thing.",
-  "422": "It contradicts what is set: a name is taken, or something else names it.",
-  "503": "The database cannot be reached just now.",
+  "404": "Not found.",
+  "422": "The change conflicts with what exists: a name is taken, or the resource is in use.",
+  "503": "The database is unavailable at the moment.",
 } as const;
 
 export type RouteDocs = {
@@ -71,8 +71,8 @@ const failures = () =>
 
 /** Parameters that every list takes. */
 export const LIST_QUERY = {
-  limit: "Items on the page, 1 to 500; 50 if absent.",
-  after: "`next` of the page before.",
+  limit: "Items per page, 1 to 500. Default: 50.",
+  after: "The `next` of the previous page.",
 } as const;
 
 /** Path parameters of the documentation, where the framework knows only their names. */

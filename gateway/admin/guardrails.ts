@@ -16,7 +16,7 @@ export const adminGuardrails = (deps: AdminDeps) =>
     tag: "guardrails",
     nouns: { one: "a guardrail", many: "guardrails" },
     words: {
-      list: { description: "By name. They are tried in the order of `position`, then of their names." },
+      list: { description: "Sorted by name. They apply in order of `position`, then of name." },
       create: {
         description:
           "It holds where all of `match` holds; with an empty `match`, on the routes that list it. The refusal is soft where `action` or the route's `refuse_with` is `soft_deny`, and 403 otherwise. With `mode: observe` it is only counted.",

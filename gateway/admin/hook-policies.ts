@@ -26,7 +26,7 @@ export const adminHookPolicies = (deps: AdminDeps) =>
     words: {
       create: {
         description:
-          "Agents with managed hooks ask before they call a tool; a call for which all of `client`, `tool` and `server` hold is denied. The first by name gives the reason.",
+          "Agents with managed hooks ask before they call a tool. A call is denied if `client`, `tool` and `server` all match. The first match by name gives the reason.",
       },
     },
     schemas: {

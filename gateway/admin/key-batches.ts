@@ -28,7 +28,7 @@ export const adminKeyBatches = (deps: AdminDeps) =>
       return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.recordId });
     },
     docs({
-      summary: "List a key's batches, newest first, and what they cost",
+      summary: "List a key's batches and their cost, newest first",
       query: LIST_QUERY,
       answers: { 200: pageOf(BatchView) },
     }),

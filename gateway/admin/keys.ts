@@ -50,18 +50,19 @@ const CREATE = docs({ summary: "Create a client key", body: KeyBody, answers: { 
 const READ = docs({ summary: "Read a client key", answers: { 200: View } });
 const PATCH = docs({
   summary: "Change a client key",
-  description: "`scopes` and `limits` are replaced whole; null takes an owner, limits or an expiry away.",
+  description: "`scopes` and `limits` are replaced as a whole; null removes an owner, limits or an expiry.",
   body: KeyPatch,
   answers: { 200: View },
 });
 const REVOKE = docs({
   summary: "Revoke a client key",
-  description: "For good, within five seconds on every replica. It stays listed, for its records.",
+  description:
+    "Permanent, and effective everywhere within five seconds. The key stays listed, for its records.",
   answers: { 204: null },
 });
 const ROTATE = docs({
   summary: "Give a client key a new secret",
-  description: "Its id stays. The old secret is valid for `grace_seconds` more.",
+  description: "The id stays the same. The old secret stays valid for `grace_seconds`.",
   body: RotateBody,
   answers: { 200: KeyWithSecret },
 });
@@ -115,7 +116,7 @@ async function rotate(deps: AdminDeps, id: string, request: Request) {
   return saveChange(deps, async (tx) => {
     const key = await existing(tx, id, now);
     if (key.revokedAt !== null) {
-      throw new GatewayError("conflict", "The key is revoked and cannot have another secret.");
+      throw new GatewayError("conflict", "The key is revoked and cannot get another secret.");
     }
     const secret = await rotateKey(tx, id, { now, graceSeconds });
     return { ...viewOf(await existing(tx, id, now), now), secret };
@@ -145,7 +146,7 @@ function limitsOf(limits: KeyBody["limits"]): KeyLimits | null {
   const budget = readDecimal(budget_usd);
   if (budget !== null) return { ...rates, budget_usd: budget, budget_period: budget_period ?? "month" };
   if (budget_period === undefined) return rates;
-  throw new GatewayError("invalid_request", "/limits/budget_period: Expected beside budget_usd only.");
+  throw new GatewayError("invalid_request", "/limits/budget_period: Expected only with budget_usd.");
 }
 
 function instantOf(text: string | null): string | null {

@@ -28,7 +28,7 @@ export function readListQuery<Name extends string>(
   for (const [name, value] of new URLSearchParams(search)) {
     if (name !== "limit" && name !== "after" && !names.some((known) => known === name)) {
       const known = ["limit", "after", ...names].join(", ");
-      throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known are ${known}.`);
+      throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known parameters are ${known}.`);
     }
     if (given.has(name)) throw new GatewayError("invalid_request", `${name}: Given twice.`);
     if (value === "" || !isWithinLength(value, VALUE_LENGTH_MAX)) {

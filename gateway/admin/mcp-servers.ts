@@ -32,10 +32,10 @@ export const adminMcpServers = (deps: AdminDeps) =>
       put: {
         summary: "Register or replace a tool server",
         description:
-          "What the body leaves out gets its default. A credential stays unless the calls would go to another address or in another header.",
+          "Missing fields get their defaults. The credential stays, unless the address or the header changes.",
       },
       patch: {
-        description: "A new `url` or `credential_header` clears the credential, unless one is sent along.",
+        description: "A new `url` or `credential_header` clears the credential, unless you send one with it.",
       },
     },
     schemas: {

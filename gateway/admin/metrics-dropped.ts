@@ -26,8 +26,8 @@ export const adminMetricsDropped = (deps: AdminDeps) =>
       return pageFrom(rows, limit, { view: (row): DroppedNameView => row, cursor: (row) => row.id });
     },
     docs({
-      summary: "List names of metrics and attributes that the receiver dropped, newest first",
-      description: "At most 1,000 names are kept for a key and day.",
+      summary: "List names of metrics and attributes that were not stored, newest first",
+      description: "Keeps at most 1,000 names per key and day.",
       query: { ...LIST_QUERY, key: "A key's id or name.", kind: "`attribute` or `metric`." },
       answers: { 200: pageOf(DroppedNameView) },
     }),

@@ -9,7 +9,7 @@ import { GatewayError } from "../errors.ts";
  */
 export function requireSameName(inAddress: string, inBody: string | undefined, schema: TSchema): void {
   if (inBody !== undefined && inBody !== inAddress) {
-    throw new GatewayError("invalid_request", "/name: Expected the name in the address, or none.");
+    throw new GatewayError("invalid_request", "/name: Expected the name in the address, or no name.");
   }
   const [fault] = faultsOf(schema, inAddress);
   if (fault) throw new GatewayError("invalid_request", `/name: ${fault.message}.`);
@@ -24,5 +24,5 @@ export function idParameter(text: string): string {
 /** @throws GatewayError invalid_request for what no page gave as `next`. */
 export function idCursor(after: string): string {
   if (isId(after)) return after;
-  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
 }

@@ -53,15 +53,15 @@ const CREATE = docs({ summary: "Enter a price", body: PriceBody, answers: { 201:
 const READ = docs({ summary: "Read a price", answers: { 200: View } });
 const PATCH = docs({
   summary: "Change a price",
-  description: "For calls to come: records keep the prices that they were priced with.",
+  description: "Applies to future calls: records keep the prices that they were priced with.",
   body: PricePatch,
   answers: { 200: View },
 });
 const DELETE = docs({ summary: "Delete a price", answers: { 204: null } });
 const REPRICE = docs({
-  summary: "Price unpriced records again",
+  summary: "Price unpriced records",
   description:
-    "From their stored counts, by the prices in force when they were made. Records that have a price keep it.",
+    "Uses their stored counts and the prices in force at the time of the call. Priced records keep their price.",
   body: RepriceBody,
   answers: { 200: RepriceView },
 });

@@ -21,10 +21,9 @@ export const adminProviders = (deps: AdminDeps) =>
     nouns: { one: "a provider", many: "providers" },
     words: {
       put: {
-        description:
-          "What the body leaves out gets its default. A credential stays unless the calls would go to another address.",
+        description: "Missing fields get their defaults. The credential stays, unless the address changes.",
       },
-      patch: { description: "A new `base_url` clears the credential, unless one is sent along." },
+      patch: { description: "A new `base_url` clears the credential, unless you send one with it." },
       remove: { summary: "Delete a provider that no route uses" },
     },
     schemas: { name: Name, body: ProviderBody, put: ProviderPut, patch: ProviderPatch, view: ProviderView },
@@ -44,7 +43,7 @@ async function requireSafe(row: ProviderRow, deps: AdminDeps): Promise<void> {
   const { kind, baseUrl } = row;
   if (!isProviderKind(kind)) return;
   if (baseUrl === null && PROVIDERS[kind].baseUrl === null) {
-    throw new GatewayError("invalid_request", `/base_url: A provider of kind ${kind} needs one.`);
+    throw new GatewayError("invalid_request", `/base_url: A provider of kind ${kind} needs a base_url.`);
   }
   const reserved = Object.keys(row.headers).find((name) => RESERVED_HEADER.test(name));
   if (reserved) {

@@ -65,8 +65,8 @@ const MEANING = {
   open: "It is not merged yet.",
   joined: "It was merged, its body names exactly one session, and calls of that session are recorded.",
   no_stamp: "It was merged, and its body has no line `Gateway-Session: <id>`.",
-  conflict: "It was merged, and its body names two or more different sessions, so none is believed.",
-  unknown_session: "It was merged and its body names one session, of which no call is recorded yet.",
+  conflict: "It was merged, and its body names two or more different sessions, so none counts.",
+  unknown_session: "It was merged and its body names one session, which has no recorded calls yet.",
   not_merged: "It was closed without a merge.",
 } as const satisfies Record<LinkState, string>;
 
@@ -74,13 +74,13 @@ const MEANING = {
 function remedyOf({ link, sessionIds }: PullRequestRow): string | null {
   if (link === "not_merged") return null;
   if (link === "unknown_session") {
-    return "If no call is to come, see that calls send `x-session-id` with this id, or write the id that they did send into its body.";
+    return "If no more calls will come, make calls send `x-session-id` with this id, or write the id that they sent into its body.";
   }
   if (sessionIds.length === 0) {
     return "Add one line `Gateway-Session: <session id>` to its body, with the id that the calls sent as `x-session-id`.";
   }
   if (sessionIds.length === 1) return null;
-  return "Leave one of the lines `Gateway-Session:` in its body and remove the others.";
+  return "Keep one of the `Gateway-Session:` lines in its body and remove the others.";
 }
 
 /** What the present body has beside its ids, and whether it was changed late. */
@@ -93,7 +93,7 @@ function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[]
   );
   const late = {
     code: "edited_after_merge",
-    text: "Its body was changed after the merge; the evidence tells what it said.",
+    text: "Its body was edited after the merge; the evidence shows what it said.",
   };
   return editedAfterMerge ? [...odd, late] : odd;
 }

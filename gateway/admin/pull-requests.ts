@@ -71,5 +71,5 @@ function readCursor(text: string): PullRequestCursor {
   const [, atMs, rest = ""] = /^(\d{1,15})-(.+)$/.exec(text) ?? [];
   const id = readId(rest);
   if (id && Number(atMs) < 8.64e15) return { ...id, at: new Date(Number(atMs)).toISOString() };
-  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
 }

@@ -31,7 +31,7 @@ export const adminRepositories = (deps: AdminDeps) =>
         return pageFrom(rows, limit, { view: viewOf, cursor: ({ id }) => String(id) });
       },
       docs({
-        summary: "List the repositories that the GitHub App sees or saw",
+        summary: "List the repositories that the GitHub App sees, or once saw",
         query: LIST_QUERY,
         answers: { 200: pageOf(View) },
       }),
@@ -54,7 +54,7 @@ export const adminRepositories = (deps: AdminDeps) =>
       },
       docs({
         summary: "Have the GitHub App read pull requests again",
-        description: "What is known already stays; what was missed is added. The App begins within seconds.",
+        description: "Known data stays; missing data is added. The App starts within seconds.",
         body: BackfillBody,
         answers: { 200: BackfillView },
       }),
@@ -84,5 +84,5 @@ const viewOf = (row: RepositoryCoverage): RepositoryView => ({
 
 function readCursor(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new GatewayError("invalid_request", "after: Expected `next` of the page before.");
+  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
 }

@@ -71,7 +71,7 @@ async function* unpricedIn(deps: AdminDeps, window: RecordWindow): AsyncGenerato
 function windowOf({ from, to }: RepriceBody): RecordWindow {
   const fromMs = readInstant(from) ?? 0;
   const toMs = readEnd(to) ?? 0;
-  if (fromMs >= toMs) throw new GatewayError("invalid_request", "/to: Expected a time behind /from.");
+  if (fromMs >= toMs) throw new GatewayError("invalid_request", "/to: Expected a time after /from.");
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 

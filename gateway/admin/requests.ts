@@ -45,10 +45,10 @@ export const adminRequests = (deps: AdminDeps) =>
           ...LIST_QUERY,
           ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
           key: "A key's id or name.",
-          tag: "Recorded with this tag.",
-          status: "HTTP status that the client got.",
-          from: "Started then or later: RFC 3339, or a date.",
-          to: "Started before then: RFC 3339, or a date, which includes that day.",
+          tag: "Has this tag.",
+          status: "HTTP status that the client received.",
+          from: "Started at this time or later: RFC 3339, or a date.",
+          to: "Started before this time: RFC 3339, or a date, which includes that day.",
         },
         answers: { 200: pageOf(View) },
       }),
@@ -62,7 +62,7 @@ export const adminRequests = (deps: AdminDeps) =>
         if (!row) throw new GatewayError("not_found");
         return pageViewOf(row);
       },
-      docs({ summary: "Read a record, and why it cost what it cost", answers: { 200: RequestPage } }),
+      docs({ summary: "Read a record and how its cost adds up", answers: { 200: RequestPage } }),
     );
 
 function readQuery(request: Request): RequestQuery {

@@ -93,7 +93,7 @@ async function put(deps: AdminDeps, id: string, request: Request): Promise<Respo
   requireSaved(id);
   const { id: repeated, ...body } = await readJson(request, SavedReportPut);
   if (repeated !== undefined && repeated !== id) {
-    throw new GatewayError("invalid_request", "/id: Expected the id in the address, or none.");
+    throw new GatewayError("invalid_request", "/id: Expected the id in the address, or no id.");
   }
   requireSameName(id, undefined, Name);
   const made = newReport(deps, id, body);

@@ -28,14 +28,14 @@ export const adminToolCalls = (deps: AdminDeps) =>
       return pageFrom(rows, query.limit, { view: (row): ToolCallView => row, cursor: (row) => row.id });
     },
     docs({
-      summary: "List calls of tools, newest first",
+      summary: "List tool calls, newest first",
       description: "One row for each call, also where an agent's hook and the tool gateway both saw it.",
       query: {
         ...LIST_QUERY,
         ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
         key: "A key's id or name.",
-        from: "Started then or later: RFC 3339, or a date.",
-        to: "Started before then: RFC 3339, or a date, which includes that day.",
+        from: "Started at this time or later: RFC 3339, or a date.",
+        to: "Started before this time: RFC 3339, or a date, which includes that day.",
       },
       answers: { 200: pageOf(ToolCallView) },
     }),

@@ -33,7 +33,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
     part = next;
     if (next.isFile !== (next.name === "file")) throw invalid("The only file of the form must be `file`.");
     if (!next.isFile) return;
-    if (fileSeen) throw invalid("The form must hold one `file`.");
+    if (fileSeen) throw invalid("The form must contain one `file`.");
     fileSeen = true;
     filename = next.filename;
   }
@@ -69,7 +69,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
         begin(event.part);
         return [];
       case "end":
-        if (!fileSeen) throw invalid("The form must hold one `file`.");
+        if (!fileSeen) throw invalid("The form must contain one `file`.");
         return [];
     }
   }

@@ -112,7 +112,7 @@ function requirePass({ guardrailHeld }: ResolverDeps, verdict: GuardrailVerdict)
 
 function requireBatchable(before: Provider | null, provider: Provider, native: boolean): void {
   if (provider.kind === "echo") {
-    throw new GatewayError("invalid_request", "The built-in provider takes no batches.");
+    throw new GatewayError("invalid_request", "The built-in provider does not accept batches.");
   }
   if (!native) {
     throw new GatewayError("invalid_request", "The model's provider does not speak this format.");

@@ -12,7 +12,7 @@ export type Classification = {
   /** 0 to 1: the estimated chance that `candidates[0]` is right. */
   confidence: number;
   reason: string;
-  /** Words and cues of the text that spoke for the first candidate, strongest first. */
+  /** Words and cues in the text that favour the first candidate, strongest first. */
   matched: string[];
   /** Allowed routes with their decision values, best first. */
   candidates: { route: string; score: number }[];
@@ -37,7 +37,7 @@ function reasonOf(model: Model, why: Why, { best, certain, confidence }: Found):
   if (best === undefined) return "no route may be chosen";
   const lead = why.runnerUp === null ? "the only route" : `${why.margin.toFixed(2)} ahead of ${why.runnerUp}`;
   if (certain) return `classified as ${best}: ${lead}`;
-  const like = why.hidden === null ? "" : `; it looks like ${why.hidden}, which no route takes`;
+  const like = why.hidden === null ? "" : `; it looks like ${why.hidden}, which no route covers`;
   const threshold = probabilityOf(model.sigmoid, model.threshold).toFixed(2);
   return `confidence ${confidence.toFixed(2)} for ${best} is below ${threshold}${like}`;
 }

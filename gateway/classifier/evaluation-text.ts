@@ -19,16 +19,16 @@ function confusionLines(confusion: Evaluation["confusion"]): string[] {
 export function evaluationText(result: Evaluation): string {
   const lines = [
     `texts                              ${result.texts}`,
-    `right, threshold included          ${percent(result.accuracy)}`,
-    `right by the best route alone      ${percent(result.accuracyBest)}`,
+    `right, with the threshold          ${percent(result.accuracy)}`,
+    `right, by the best route only      ${percent(result.accuracyBest)}`,
     `fitting texts sent to the default  ${percent(result.fittingLost)}`,
     `foreign texts sent to the default  ${percent(result.foreignCaught)}`,
     "",
-    "expected (rows), given (columns)",
+    "expected (rows), chosen (columns)",
     ...confusionLines(result.confusion),
   ];
   if (result.curve.length > 0) {
-    lines.push("", "if this share of fitting texts is given up, this share of foreign ones is caught");
+    lines.push("", "share of fitting texts lost, and share of foreign texts caught at that cost");
     for (const { fittingLost, foreignCaught } of result.curve) {
       lines.push(`  ${percent(fittingLost).padStart(7)}  ${percent(foreignCaught).padStart(7)}`);
     }

@@ -77,7 +77,7 @@ export function startTrainer(): Trainer {
 }
 
 function reject({ model, stored }: Waiting, why: string): void {
-  const error = new Error(`the classifier could not be made: ${why}`);
+  const error = new Error(`the classifier could not be trained: ${why}`);
   model.reject(error);
   stored.reject(error);
 }

@@ -22,18 +22,18 @@ const USAGE = 2;
 
 function existing(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw new InvalidArgumentError("There is no such directory.");
+  throw new InvalidArgumentError("No such directory.");
 }
 
 reachDirectly();
 
 const program = new Command("tallygate")
   .description("Sessions and pull requests for developers, settings and reports for administrators.")
-  .option("-C, --directory <path>", "work as if started there", existing)
-  .showHelpAfterError("(--help tells what there is)")
+  .option("-C, --directory <path>", "run in this directory", existing)
+  .showHelpAfterError("(use --help for usage)")
   .enablePositionalOptions()
   .exitOverride(({ exitCode }) => process.exit(exitCode && USAGE))
-  .addHelpText("after", "\nExit status: 0 done, 1 not done or something is wrong, 2 not understood.");
+  .addHelpText("after", "\nExit status: 0 success, 1 failure or a problem found, 2 usage error.");
 
 for (const add of [
   addSession,

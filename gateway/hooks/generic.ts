@@ -32,7 +32,7 @@ const Event = open({
   decision: Type.Optional(oneOf(["allow", "ask", "deny"] as const)),
   ts: Type.Optional(
     checked<string | number>(
-      { type: ["string", "number"], description: "When it was so: RFC 3339, or milliseconds since 1970." },
+      { type: ["string", "number"], description: "When it happened: RFC 3339, or milliseconds since 1970." },
       "an RFC 3339 date-time or milliseconds since 1970, at most 30 days old and 24 hours ahead",
       (value) => typeof value === "string" || typeof value === "number",
     ),
@@ -67,7 +67,7 @@ export function genericEvents(
     const status = event.status ?? DECISIONS[event.decision ?? ""];
     if (!status) throw faulty("status", "Expected a status or a decision");
     const at = timeOf(event.ts, now);
-    if (at === null) throw faulty("ts", "Expected a time of the last 30 days");
+    if (at === null) throw faulty("ts", "Expected a time in the last 30 days");
     return {
       kind: "call",
       id: event.id,

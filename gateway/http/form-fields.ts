@@ -84,7 +84,7 @@ export function formFields(scoped: boolean): FormFields {
 
 /** The error for a scoped key's form without `model` before the file. */
 export const modelMustComeFirst = (): GatewayError =>
-  new GatewayError("model_not_allowed", "This key is scoped: put `model` before the file.");
+  new GatewayError("model_not_allowed", "This key has a scope: put `model` before the file.");
 
 type ModelPart = { scoped: boolean; isFile: boolean; modelSeen: boolean; headSeen: boolean };
 
@@ -92,6 +92,6 @@ function requirePlainModel({ scoped, isFile, modelSeen, headSeen }: ModelPart): 
   if (isFile) throw new GatewayError("invalid_request", "`model` must be a plain text field.");
   if (scoped && headSeen) throw modelMustComeFirst();
   if (!modelSeen) return;
-  const sentence = "`model` is there twice.";
+  const sentence = "`model` appears twice.";
   throw new GatewayError(scoped ? "model_not_allowed" : "invalid_request", sentence);
 }

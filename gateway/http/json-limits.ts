@@ -34,6 +34,6 @@ export function requireJsonLimits(bytes: Uint8Array, valuesMax = VALUES_MAX): vo
         throw new GatewayError("invalid_request", `The body is nested deeper than ${DEPTH_MAX} levels.`);
       }
     }
-    if (values > valuesMax) throw new GatewayError("too_large", "The body has too many values.");
+    if (values > valuesMax) throw new GatewayError("too_large", "The body contains too many values.");
   }
 }

@@ -39,7 +39,7 @@ function headersOf(text: string): Map<string, string> {
       throw refused("the head of a part cannot be read.");
     }
     const known = name.toLowerCase();
-    if (headers.has(known)) throw refused("a header of a part is there twice.");
+    if (headers.has(known)) throw refused("a part repeats a header.");
     headers.set(known, value);
   }
   return headers;
@@ -64,7 +64,7 @@ function parametersOf(disposition: string | undefined): Map<string, string> {
 
 function addParameter(parameters: Map<string, string>, name: string, value: string): void {
   if (name === "name*") throw refused("`name*` is not accepted. Use `name`.");
-  if (parameters.has(name)) throw refused("a parameter of a part is there twice.");
+  if (parameters.has(name)) throw refused("a part repeats a parameter.");
   if (name === "name" && value.includes("\\")) throw refused("a name holds a backslash.");
   parameters.set(name, value);
 }

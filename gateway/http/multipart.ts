@@ -112,7 +112,7 @@ function heldFrom({ delimiter, bareDelimiter }: Scan, data: Uint8Array, from: nu
 
 const whenOver: Phase = (scan, data, at) => {
   const rest = data.subarray(at);
-  if (!rest.every((byte) => byte === CR || byte === LF)) throw refused("goes on after its end.");
+  if (!rest.every((byte) => byte === CR || byte === LF)) throw refused("continues after its end.");
   put(scan, "frame", rest);
   return { at: data.length, waits: true };
 };

@@ -29,7 +29,7 @@ export function scanJson(bytes: Uint8Array): JsonBody {
   if (bytes[start] !== OPEN_BRACE) throw invalid("The body must be one JSON object.");
   const { members, end } = membersOf(bytes, start);
   if (skipWhitespace(bytes, end) !== bytes.length)
-    throw invalid("Something follows the JSON object of the body.");
+    throw invalid("The body continues after its JSON object.");
   return { bytes, members };
 }
 

@@ -8,7 +8,7 @@ export type Edits = {
   remove?: readonly string[];
   /** Members to put in where the body has none of that name. */
   add?: Readonly<Record<string, unknown>>;
-  /** Model to ask the provider for. */
+  /** Model to request from the provider. */
   model?: string;
   /** Set `stream_options.include_usage`. */
   askForUsage?: boolean;

@@ -46,7 +46,7 @@ const ONCE = ["method", "id", "params"];
 export function readMessage(bytes: Uint8Array): RpcMessage {
   const body = scanned(bytes);
   if (ONCE.some((name) => (body.members.get(name)?.length ?? 0) > 1)) {
-    throw new RpcError(RPC.invalidRequest, "A member of the message stands twice.");
+    throw new RpcError(RPC.invalidRequest, "A field of the message is there twice.");
   }
   const [id, method, params] = ["id", "method", "params"].map((name) => memberValue(body, name));
   if (memberValue(body, "jsonrpc") !== "2.0" || !isId(id) || !isMethod(method)) {
@@ -63,7 +63,7 @@ function scanned(bytes: Uint8Array): ReturnType<typeof scanJson> {
     if (!(error instanceof GatewayError)) throw error;
     const isBatch = /^\s*\[/.test(new TextDecoder().decode(bytes.subarray(0, 64)));
     throw isBatch
-      ? new RpcError(RPC.invalidRequest, "Batches are not served. Send one message.")
+      ? new RpcError(RPC.invalidRequest, "Batches are not supported. Send one message.")
       : new RpcError(RPC.parseError, error.message);
   }
 }
@@ -73,7 +73,7 @@ function requireOneName(bytes: Uint8Array, params: { valueStart: number; valueEn
   if (!params || bytes[params.valueStart] !== 0x7b) return;
   const { members } = scanJson(bytes.subarray(params.valueStart, params.valueEnd));
   if ((members.get("name")?.length ?? 0) > 1) {
-    throw new RpcError(RPC.invalidRequest, "A member of the message stands twice.");
+    throw new RpcError(RPC.invalidRequest, "A field of the message is there twice.");
   }
 }
 

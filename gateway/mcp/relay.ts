@@ -93,7 +93,7 @@ const OF_THE_SERVER = /^(prompts|resources|completion|subscriptions|tasks)\//;
 /** A key for single tools sees no more of a server than these. */
 function requireToolMethod({ method }: RpcMessage): void {
   if (method === null || !OF_THE_SERVER.test(method)) return;
-  throw new RpcError(RPC.methodNotFound, "This key may use single tools of this server only.", 200);
+  throw new RpcError(RPC.methodNotFound, "This key may only use single tools of this server.", 200);
 }
 
 const SESSION = "mcp-session-id";
@@ -171,7 +171,7 @@ async function listed(call: RelayCall, { id }: RpcMessage, { answer, headers }: 
   const result = response?.["result"];
   if (!response || !isRecord(result) || !Array.isArray(result["tools"])) {
     if (response && "error" in response) return Response.json(response, { headers: json(headers) });
-    throw new GatewayError("upstream_broken", "The tool server's answer is no list of tools.");
+    throw new GatewayError("upstream_broken", "The tool server's answer is not a list of tools.");
   }
   const tools = result["tools"].filter(
     (tool) =>

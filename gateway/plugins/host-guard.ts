@@ -20,7 +20,7 @@ export const hostGuard = (allowedHosts: readonly string[] | null) =>
     const allowed = !allowedHosts || allowedHosts.includes(host?.replace(/:\d+$/, "").toLowerCase() ?? "");
     if (!isPlainHost(host) || !allowed) {
       return errorAnswer(
-        new GatewayError("invalid_request", "The Host header is not one of this gateway."),
+        new GatewayError("invalid_request", "The Host header does not name this gateway."),
         request,
       );
     }

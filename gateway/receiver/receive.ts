@@ -34,7 +34,7 @@ export function createReceiver(
   let running = 0;
   return async (key, bytes) => {
     if (running >= AT_ONCE_MAX) {
-      throw new GatewayError("overloaded", "Too many exports arrive at once. Send it again.");
+      throw new GatewayError("overloaded", "Too many exports at once. Send it again.");
     }
     running++;
     try {

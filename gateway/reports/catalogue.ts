@@ -15,7 +15,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   {
     id: "spend-overview",
     title: "Spend overview",
-    description: "What AI usage cost in all, who and how much is behind it, and what moved the cost.",
+    description: "What AI usage cost in all, who and how much is behind it, and what changed the cost.",
     spec: {
       source: "requests",
       dimensions: ["month"],
@@ -38,7 +38,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   {
     id: "spend-by-model",
     title: "Spend by model",
-    description: "Which models the money goes to, and what a million tokens costs with each.",
+    description: "Which models the money goes to, and what a million tokens costs on each.",
     spec: {
       source: "requests",
       dimensions: ["model"],
@@ -61,7 +61,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     id: "spend-by-person",
     title: "Spend by person",
     description:
-      "Who the money is spent for: the key's owner, the user an application acts for, or a service account.",
+      "Who the money is spent for: the key's owner, the user of an application, or a service account.",
     spec: {
       source: "requests",
       dimensions: ["subject"],
@@ -72,7 +72,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   {
     id: "spend-by-client",
     title: "Spend by client",
-    description: "Which tools the money is spent with.",
+    description: "Which tools spend the money.",
     spec: {
       source: "requests",
       dimensions: ["client"],
@@ -83,7 +83,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   {
     id: "spend-by-day",
     title: "Spend by day",
-    description: "How cost, requests and the number of people change from day to day.",
+    description: "How cost, requests and the number of people change by day.",
     spec: {
       source: "requests",
       dimensions: ["day"],
@@ -95,7 +95,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     id: "cost-per-merged-pr",
     title: "Cost per merged pull request",
     description:
-      "What a merged pull request cost, by repository. A merge without one known session has no cost, so the figure is " +
+      "What a merged pull request cost, by repository. A merge without exactly one known session has no cost, so the figure is " +
       "the least it can be until every merge is joined.",
     spec: {
       source: "outcomes",
@@ -117,7 +117,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     id: "agent-estimate",
     title: "Agents' own estimate",
     description:
-      "What agents that call providers directly report of themselves, at list price. It stands beside spend by client " +
+      "What agents that call providers directly report about themselves, at list price. It is shown beside spend by client " +
       "and is never added to it.",
     spec: {
       source: "agent_metrics",

@@ -77,7 +77,7 @@ const refuse = (member: string, reason: string): never => {
 export function readQuery(query: URLSearchParams): ReportsQuery {
   for (const name of query.keys()) {
     if (!MEMBERS.includes(name) && !FILTER.test(name)) {
-      refuse("query", `there are only ${MEMBERS.join(", ")} and filter[dimension]`);
+      refuse("query", `known parameters are ${MEMBERS.join(", ")} and filter[dimension]`);
     }
     if (name !== "id" && MEMBERS.includes(name) && query.getAll(name).length > 1)
       refuse(name, "is given twice");
@@ -99,7 +99,7 @@ export function readQuery(query: URLSearchParams): ReportsQuery {
  */
 export function readFormatAlone(query: URLSearchParams): Format {
   for (const name of query.keys()) {
-    if (name !== "format") refuse("query", "there is only format; all else belongs into the body");
+    if (name !== "format") refuse("query", "only format is known; everything else belongs in the body");
     if (query.getAll(name).length > 1) refuse(name, "is given twice");
   }
   return readFormat(query);
@@ -147,7 +147,7 @@ function readRange(query: URLSearchParams): Range | null {
   const from = query.get("from");
   const to = query.get("to");
   if (from !== null || to !== null) {
-    if (name !== null) refuse("range", "is given beside from or to");
+    if (name !== null) refuse("range", "cannot be combined with from or to");
     return { from, to };
   }
   if (name === null) return null;

@@ -37,7 +37,7 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
  */
 export function checkSpec(value: unknown): Spec {
   checkBody(Spec, value, "spec");
-  if (!fits(Spec, value)) return refuse("spec", "is not a report's spec");
+  if (!fits(Spec, value)) return refuse("spec", "is not a report spec");
   const source = sourceOf(value.source);
   value.measures.forEach((measure, i) => {
     if (!source.measures.includes(measure)) {

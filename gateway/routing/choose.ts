@@ -97,8 +97,5 @@ function fixedRoute(directory: Directory, { surface }: RoutedCall): Route | null
   if (name === undefined) return null;
   const route = servingRoute(directory, surface, name);
   if (route) return route;
-  throw new GatewayError(
-    "model_not_found",
-    `There is no route ${name} for this surface. Name a route or a model.`,
-  );
+  throw new GatewayError("model_not_found", `No route ${name} serves this surface. Name a route or a model.`);
 }

@@ -40,7 +40,7 @@ function onlyProvider({ directory, call, knowledge }: UnroutedRequest): Provider
     const place = surfaceFacts(call.surface).form ? ", before the file if it is sent as a form" : "";
     throw new GatewayError(
       "invalid_request",
-      `Several providers could answer this surface. Name a model that one of them is known to serve${place}.`,
+      `Several providers could answer this surface. Name a model that one of them serves${place}.`,
     );
   }
   return only;

@@ -26,7 +26,7 @@ export function supportedTargets(
   if (!target) {
     throw new GatewayError(
       "invalid_request",
-      `The route's provider speaks another format than ${path}, and the call cannot be translated into it.`,
+      `The route's provider uses another format than ${path}, and the call cannot be translated into it.`,
     );
   }
   return [target, ...fallbacks.flatMap((fallback) => onWire(fallback) ?? [])];

@@ -77,10 +77,10 @@ const plainProvider = (kind: ProviderKind, now: Date) => ({
 
 /** Routes of the first start: one to talk to, and the fixed ones of the surfaces that have no text to classify. */
 const FIRST_ROUTES = [
-  { name: "echo", surface: "chat", description: "Answers with what it was sent, from the gateway itself." },
+  { name: "echo", surface: "chat", description: "Repeats what it was sent, from the gateway itself." },
   { name: "image_generation", surface: "image_generation", description: "Makes images." },
   { name: "tts", surface: "tts", description: "Speaks a text." },
-  { name: "rerank", surface: "rerank", description: "Orders documents by how well they answer a question." },
+  { name: "rerank", surface: "rerank", description: "Ranks documents by how well they answer a question." },
 ] as const;
 
 async function furnish(tx: Transaction, { clock, keepFirstKey, log }: BootstrapOptions): Promise<void> {

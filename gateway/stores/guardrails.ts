@@ -34,7 +34,7 @@ export async function requireGuardrails(reader: Reader, names: readonly string[]
     .from(guardrails)
     .where(eq(guardrails.orgId, DEFAULT_ORG));
   const missing = names.find((name) => found.every((row) => row.name !== name));
-  if (missing) throw new GatewayError("conflict", `/guardrails: there is no guardrail named ${missing}.`);
+  if (missing) throw new GatewayError("conflict", `/guardrails: No guardrail is named ${missing}.`);
 }
 
 /** A new guardrail: what the body leaves out gets its default. */

@@ -50,6 +50,6 @@ async function requireProvider(tx: Reader, name: string | null): Promise<void> {
     .from(providers)
     .where(and(eq(providers.orgId, DEFAULT_ORG), eq(providers.name, name)));
   if (found.length === 0) {
-    throw new GatewayError("conflict", `/provider: there is no provider named ${name}.`);
+    throw new GatewayError("conflict", `/provider: No provider is named ${name}.`);
   }
 }

@@ -28,7 +28,7 @@ export type RequestQuery = Slice & {
   /** A key's name, or its id. */
   key: { name: string } | { id: string } | null;
   tag: string | null;
-  /** HTTP status that the client got. */
+  /** HTTP status that the client received. */
   status: number | null;
   /** RFC 3339; half-open, `from` ≤ start < `to`. */
   from: string | null;

@@ -57,7 +57,7 @@ async function requireProviders(tx: Reader, row: RouteRow): Promise<void> {
   ];
   const missing = places.find(({ provider }) => !known.has(provider));
   if (missing) {
-    throw new GatewayError("conflict", `${missing.path}: there is no provider named ${missing.provider}.`);
+    throw new GatewayError("conflict", `${missing.path}: No provider is named ${missing.provider}.`);
   }
 }
 

@@ -29,11 +29,11 @@ export async function patchSettings(tx: Transaction, patch: Partial<Settings>, n
 async function requireChatRoute(tx: Reader, name: string): Promise<void> {
   const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG));
   const route = rows.find((row) => row.name === name);
-  if (!route) throw new GatewayError("conflict", `/default_route: there is no route named ${name}.`);
+  if (!route) throw new GatewayError("conflict", `/default_route: No route is named ${name}.`);
   if (route.surface !== "chat") {
     throw new GatewayError(
       "conflict",
-      `/default_route: the route ${name} serves ${route.surface}, and the default serves chat.`,
+      `/default_route: The route ${name} serves ${route.surface}; the default route must serve chat.`,
     );
   }
 }

@@ -15,12 +15,12 @@ export const keyed = (deps: BatchSurfaceDeps, name: string) =>
 type Content = ReturnType<typeof jsonBody> | ReturnType<typeof formBody>;
 
 const RESPONSES = {
-  "200": { description: "Done; the vendor's form." },
+  "200": { description: "Done; in the vendor's format." },
   "400": { description: "The body or a parameter is wrong; the message says where." },
   "401": { description: "No valid client key." },
   "404": { description: "The key has no such file or batch." },
   "502": { description: "The provider could not be reached." },
-  "503": { description: "The database cannot be reached just now." },
+  "503": { description: "The database is unavailable at the moment." },
 };
 
 /** What every route of files and batches has: the key, a body that nobody else reads, and its page in the documentation. */

@@ -47,10 +47,10 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
 
 const CREATE = batchRoute(
   "Create a batch",
-  "`input_file_id` is a file of the same key, `endpoint` the `url` of its lines, `completion_window` hours or minutes such as `24h`, at most 24 hours.",
+  "`input_file_id` is a file of the same key and `endpoint` the `url` of its lines. `completion_window` is in hours or minutes, such as `24h`, and at most 24 hours.",
   jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
 );
 const READ = batchRoute(
   "Read a batch",
-  "The first reading after its end records its cost, at interactive rates; it is in the member `gateway`.",
+  "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
 );

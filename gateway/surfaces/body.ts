@@ -12,7 +12,7 @@ export function readBody(
 ): Promise<Uint8Array> {
   const coding = headers.get("content-encoding");
   if (coding !== null && !/^(?:identity)?$/i.test(coding)) {
-    const sentence = "The body must come without a content-encoding.";
+    const sentence = "The body must not have a content-encoding.";
     return Promise.reject(new GatewayError("unsupported_media_type", sentence));
   }
   return readBytes(request, bytesMax, headers);

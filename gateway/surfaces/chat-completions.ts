@@ -5,6 +5,6 @@ export const chatCompletions = (deps: SurfaceDeps) =>
   modelSurface(deps, "chat.completions", {
     summary: "Chat completion",
     description:
-      "OpenAI's chat completions format. `model` is a route's name, `auto`, or a concrete model; every other member is forwarded as it came, or translated where the provider of the route speaks another format.",
+      "OpenAI's chat completions format. `model` is a route's name, `auto`, or a concrete model; every other field is forwarded unchanged, or translated if the route's provider uses another format.",
     tags: ["Model surfaces"],
   });

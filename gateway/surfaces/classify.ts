@@ -19,18 +19,18 @@ export type ClassifyDeps = {
 
 const Weighed = { weight: Type.Number() };
 const Answer = closed({
-  route: Type.String({ description: "The route that `auto` sends the text to." }),
+  route: Type.String({ description: "The route that `auto` chooses for the text." }),
   source: oneOf(["classifier", "default"]),
   confidence: nullable(
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "Estimated chance that the first candidate is right; null where nothing classifies.",
+      description: "Estimated chance that the first candidate is right; null without a classifier.",
     }),
   ),
   reason: Type.String(),
   matched: Type.Array(Type.String(), {
-    description: "Words and cues of the text that spoke for the first candidate, strongest first.",
+    description: "Words and cues in the text that favour the first candidate, strongest first.",
   }),
   candidates: Type.Array(closed({ route: Type.String(), score: Type.Number() }), {
     description: "The routes in the key's scope with their decision values, best first.",
@@ -45,10 +45,12 @@ const Answer = closed({
         closed({ route: Type.String(), exampleId: Type.String(), similarity: Type.Number() }),
       ),
       runnerUp: nullable(Type.String()),
-      margin: Type.Number({ description: "Of the first candidate before the next; the shares sum to it." }),
+      margin: Type.Number({
+        description: "The first candidate's lead over the next; the shares add up to it.",
+      }),
       threshold: Type.Number(),
       hidden: nullable(
-        Type.String({ description: "A kind of task that no route takes and that the text looks like." }),
+        Type.String({ description: "A kind of task that the text resembles and that no route covers." }),
       ),
     }),
   ),
@@ -60,14 +62,14 @@ const json = (schema: object) => ({ "application/json": { schema: JSON.parse(JSO
 const detail = (more: DocumentDecoration): DocumentDecoration => ({
   summary: "Which route a text goes to, and why",
   description:
-    "What `auto` would choose for the text, decided by the same code, without a model call. Only routes in the key's scope are considered. Nothing of the text is stored.",
+    "What `auto` would choose for the text, by the same code and without a model call. Only routes in the key's scope are considered. The text is not stored.",
   tags: ["Model surfaces"],
   security: [{ clientKey: [] }],
   responses: {
-    "200": { description: "The route and why.", content: json(Answer) },
-    "400": { description: "There is no text." },
+    "200": { description: "The route, and the reasons.", content: json(Answer) },
+    "400": { description: "The request has no text." },
     "401": { description: "No valid client key." },
-    "403": { description: "The key may use no route that a text could go to." },
+    "403": { description: "The key may use no route that the text could go to." },
   },
   ...more,
 });
@@ -78,7 +80,7 @@ const BODY = {
     { type: "object", required: ["messages"], properties: { messages: { type: "array" } } },
   ],
   description:
-    "`input`: a text, or items as in responses; `messages`: as in chat completions and messages. The last turn of the user is read, with the one before where it is under 20 characters.",
+    "`input`: a text, or items as in responses; `messages`: as in chat completions and messages. Reads the last user message, and the one before it if the last has under 20 characters.",
 };
 
 /** `GET /v1/classify?text=` and `POST /v1/classify`: what `auto` would choose, and why. */
@@ -125,7 +127,7 @@ function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): A
   if (text === null) {
     throw new GatewayError(
       "invalid_request",
-      "There is no text to classify. Send `input` or `messages` with a turn of the user's, or `?text=`.",
+      "There is no text to classify. Send `input` or `messages` with a user message, or `?text=`.",
     );
   }
   const directory = deps.directory.current();
@@ -136,7 +138,7 @@ function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): A
   const choice = autoChoice(offer, found, trained?.version ?? null);
   if (!choice) throw new GatewayError("route_not_allowed", "This key may use no route of the chat surfaces.");
   const { confidence = null, matched = [], candidates = [], why = null } = found ?? {};
-  const finding = found?.reason ?? "no route says what it is for";
+  const finding = found?.reason ?? "no route has a description";
   const fallback = offer.standard
     ? "the default route answers"
     : "the default route is not open to this key, so the likeliest allowed route answers";

@@ -5,6 +5,6 @@ export const embeddings = (deps: SurfaceDeps) =>
   modelSurface(deps, "embeddings", {
     summary: "Embeddings",
     description:
-      "OpenAI's embeddings format. `model` is the name of a route for embeddings or a concrete model; every other member is forwarded as it came.",
+      "OpenAI's embeddings format. `model` is the name of a route for embeddings or a concrete model; every other field is forwarded unchanged.",
     tags: ["Model surfaces"],
   });

@@ -28,12 +28,12 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
 
 const UPLOAD = batchRoute(
   "Upload a file of requests",
-  "`multipart/form-data` with `purpose` `batch` and a `file` of one JSON request a line. Every line is checked against the key's scope; routes' names become their models.",
+  "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",
   formBody({ purpose: "`batch`.", file: null }),
 );
 const LIST = batchRoute(
   "List files",
-  "The calling key's own, newest first; `limit`, `after`, `order`, `purpose`.",
+  "The calling key's own, newest first. Accepts `limit`, `after`, `order` and `purpose`.",
 );
 
 const question = ({ headers, signal }: Request, keyId: string) => ({ headers, signal, keyId });

@@ -14,7 +14,7 @@ const READY = {
   tags: TAGS,
   responses: {
     "200": {
-      description: "May be sent calls; `database` says whether Postgres answers: `reachable` or `away`.",
+      description: "Ready for calls; `database` says whether Postgres answers: `reachable` or `away`.",
     },
     "503": { description: "Cannot record, or is stopping." },
   },

@@ -25,18 +25,18 @@ const SCHEMA = {
 
 const DETAIL = {
   tags: ["Hooks"],
-  summary: "Take what a managed hook of a coding agent tells",
+  summary: "Receive hook events of coding agents",
   description:
-    "Answers `{}` (no opinion), or that a hook policy denies the call; never that it is allowed. Of an event only names, ids, times and the outcome are kept: no prompt, no argument, no result. The generic form takes up to 100 events, the same id always being the same call.",
+    "Answers `{}` (no opinion), or that a hook policy denies the call; never that it is allowed. Only names, ids, times and the outcome are kept: no prompts, arguments or results. The generic form takes up to 100 events; the same id is always the same call.",
   security: [{ clientKey: [] }],
   requestBody: { required: true, content: { "application/json": { schema: SCHEMA } } },
   responses: {
-    "200": { description: "Told and on disk: `{}`, or a denial in the agent's own words." },
-    "400": { description: "The body is no hook's JSON; the message names the faulty member." },
+    "200": { description: "Received and on disk: `{}`, or a denial in the agent's own format." },
+    "400": { description: "The body is not a hook's JSON; the message names the faulty field." },
     "401": { description: "No valid client key." },
     "404": { description: "Hooks are switched off." },
     "413": { description: "The body is too large." },
-    "503": { description: "Nothing can be recorded just now." },
+    "503": { description: "Nothing can be recorded at the moment." },
   },
 };
 
@@ -75,5 +75,5 @@ function requireOn({ directory }: HookEventsDeps): void {
 function requirePlain(headers: Headers): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return;
-  throw new GatewayError("unsupported_media_type", "Hooks send their JSON without content-encoding.");
+  throw new GatewayError("unsupported_media_type", "Send the JSON without a content-encoding.");
 }

@@ -5,6 +5,6 @@ export const imageGenerations = (deps: SurfaceDeps) =>
   modelSurface(deps, "images.generations", {
     summary: "Image generation",
     description:
-      "OpenAI's images format, plain and streaming. `auto`, or no `model`, is the route `image_generation`. Priced by the images returned.",
+      "OpenAI's images format, plain and streaming. `auto`, or no `model`, uses the route `image_generation`. Priced per returned image.",
     tags: ["Model surfaces"],
   });

@@ -28,23 +28,24 @@ export type McpDeps = RelayDeps &
 
 const TAGS = ["Tool gateway"];
 const DESCRIPTION =
-  "JSON-RPC 2.0 of the Model Context Protocol over streamable HTTP, revisions 2025-06-18, 2025-11-25 and 2026-07-28. A key's `mcp` scope decides what is listed and callable. Every call of a tool is one record; arguments and results are not stored.";
+  "JSON-RPC 2.0 of the Model Context Protocol over streamable HTTP, revisions 2025-06-18, 2025-11-25 and 2026-07-28. A key's `mcp` scope decides what is listed and callable. Every tool call is one record; arguments and results are not stored.";
 const RESPONSES = {
-  "200": { description: "The response as JSON or as an event stream; errors of the protocol too." },
+  "200": { description: "The response as JSON or as an event stream, including protocol errors." },
   "202": { description: "A notification was taken." },
-  "400": { description: "The message is not JSON-RPC 2.0, or its headers contradict it." },
+  "400": { description: "The message is not JSON-RPC 2.0, or its headers contradict the body." },
   "401": { description: "No valid client key." },
   "403": { description: "The request comes from a page of another origin." },
-  "404": { description: "There is no such tool server, or no such session." },
+  "404": { description: "No such tool server or session." },
   "405": { description: "The method is not served." },
   "413": { description: "The message is larger than TOOL_BYTES_MAX." },
   "429": {
-    description: "A limit of the key is reached. At `/mcp` this is an error within an answer of status 200.",
+    description:
+      "The key has reached one of its limits. At `/mcp` this is an error in an answer with status 200.",
   },
   "502": { description: "The tool server could not be reached." },
   "503": {
     description:
-      "The tool server refuses the gateway's credential, or redirects; or calls cannot be recorded.",
+      "The tool server refused the gateway's credential or redirected, or calls cannot be recorded.",
   },
 };
 
@@ -62,12 +63,12 @@ export const mcp = (deps: McpDeps) =>
   new Elysia({ name: "surface.mcp" })
     .post("/mcp", ({ request }) => served(deps, request, null), {
       parse: "none",
-      detail: detail("Call tools of all servers, named `server__tool`"),
+      detail: detail("Use the tools of all servers, named `server__tool`"),
     })
     .all("/mcp", ({ request }) => served(deps, request, null), { parse: "none", detail: { hide: true } })
     .post("/mcp/:server", ({ request, params }) => served(deps, request, params.server), {
       parse: "none",
-      detail: detail("Speak to one tool server"),
+      detail: detail("Use one tool server"),
     })
     .all("/mcp/:server", ({ request, params }) => served(deps, request, params.server), {
       parse: "none",

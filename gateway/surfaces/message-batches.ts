@@ -36,7 +36,7 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
         }),
       batchRoute(
         "List message batches",
-        "The calling key's own, newest first; `limit`, `after_id`, `before_id`.",
+        "The calling key's own, newest first. Accepts `limit`, `after_id` and `before_id`.",
       ),
     )
     .get("/v1/messages/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "messages", it)), READ)
@@ -63,5 +63,5 @@ const CREATE = batchRoute(
 );
 const READ = batchRoute(
   "Read a message batch",
-  "The first reading after its end records its cost, at interactive rates; it is in the member `gateway`.",
+  "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
 );

@@ -5,6 +5,6 @@ export const messages = (deps: SurfaceDeps) =>
   modelSurface(deps, "messages", {
     summary: "Message",
     description:
-      "Anthropic's messages format. `model` is a route's name, `auto`, or a concrete model; every other member is forwarded as it came, or translated where the provider of the route speaks another format.",
+      "Anthropic's messages format. `model` is a route's name, `auto`, or a concrete model; every other field is forwarded unchanged, or translated if the route's provider uses another format.",
     tags: ["Model surfaces"],
   });

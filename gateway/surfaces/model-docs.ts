@@ -20,22 +20,22 @@ const EXAMPLES: Partial<Record<SurfaceName, object>> = {
 };
 
 const LABELS = {
-  "x-session-id": "Session: 1 to 64 of letters, digits, `.` `_` `:` `-`.",
+  "x-session-id": "Session: 1 to 64 letters, digits, `.` `_` `:` `-`.",
   "x-client": "Client, of up to 32 characters.",
   "x-tags": "Up to 16 tags, separated by commas.",
 };
 
 const RESPONSES = {
-  "200": { description: "The answer in this surface's format, or a stream of its events." },
-  "400": { description: "The body is wrong, or the other format has no place for a member of it." },
+  "200": { description: "The answer in this surface's format, or a stream of events." },
+  "400": { description: "The body is wrong, or the provider's format cannot express one of its fields." },
   "401": { description: "No valid client key." },
-  "403": { description: "The key may not use that route or model, or a guardrail refuses the call." },
+  "403": { description: "The key may not use that route or model, or a guardrail refused the call." },
   "404": { description: "No route and no provider serves that model." },
   "413": { description: "The body is too large." },
-  "415": { description: "Another type of body is expected, or the body is compressed." },
+  "415": { description: "The content type is not accepted, or the body is compressed." },
   "429": { description: "A limit of the key is reached, or one of the provider's." },
   "502": { description: "The provider could not be reached, or broke off." },
-  "503": { description: "The call cannot be recorded just now, or its provider is not configured." },
+  "503": { description: "The call cannot be recorded at the moment, or its provider is not configured." },
   "504": { description: "The provider did not answer in time." },
 };
 

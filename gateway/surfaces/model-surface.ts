@@ -66,7 +66,7 @@ async function admit(
   if (laterMember && !streamed && booleanMember(body, laterMember)) {
     throw new GatewayError(
       "invalid_request",
-      `\`${laterMember}\` is served with \`stream: true\` only: the answer cannot be fetched here later.`,
+      `\`${laterMember}\` needs \`stream: true\`, because the answer cannot be fetched here later.`,
     );
   }
   return arrived({ id, surface, caller, request }, { body, streamed }, clock);

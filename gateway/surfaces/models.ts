@@ -9,7 +9,7 @@ const RESPONSES = {
   "200": { description: "OpenAI's form, or with `anthropic-version` Anthropic's." },
   "401": { description: "No valid client key." },
 };
-const MISSING = { "404": { description: "No route of that name that the key may use." } };
+const MISSING = { "404": { description: "No route of that name is open to the key." } };
 
 type ModelsDeps = { directory: KeyLookup & { current(): Directory } };
 

@@ -5,6 +5,6 @@ export const moderations = (deps: SurfaceDeps) =>
   modelSurface(deps, "moderations", {
     summary: "Moderation",
     description:
-      "OpenAI's moderations format. Not routed: `model` is a concrete model; without one the only provider that could answer is asked. Costs nothing.",
+      "OpenAI's moderations format. Not routed: `model` is a concrete model; without one, the only provider that could answer is used. Costs nothing.",
     tags: ["Model surfaces"],
   });

@@ -19,19 +19,19 @@ export type OtelDeps = ReceiveDeps & {
 
 const DETAIL = {
   tags: ["Metrics receiver"],
-  summary: "Take an OTLP/JSON metrics export",
+  summary: "Receive an OTLP/JSON metrics export",
   description:
     "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted. Logs and traces are always 404.",
   security: [{ gatewayKey: [] }],
   requestBody: { required: true, content: jsonBody({ resourceMetrics: [] }) },
   responses: {
     "200": { description: "Stored; `partialSuccess` names what was refused." },
-    "400": { description: "The body is no OTLP/JSON export." },
+    "400": { description: "The body is not an OTLP/JSON export." },
     "401": { description: "No valid client key in x-gateway-key." },
     "404": { description: "The receiver is switched off." },
     "413": { description: "The export is too large." },
-    "415": { description: "The export is not OTLP/JSON, or compressed by other than gzip." },
-    "503": { description: "Nothing can be stored just now." },
+    "415": { description: "The export is not OTLP/JSON, or its compression is not gzip." },
+    "503": { description: "Nothing can be stored at the moment." },
   },
 };
 
@@ -95,7 +95,7 @@ function requireJson(headers: Headers): void {
 }
 
 const refuse = async (): Promise<never> => {
-  throw new GatewayError("not_found", "Only metrics are received, at POST /otel/v1/metrics.");
+  throw new GatewayError("not_found", "Only metrics are accepted, at POST /otel/v1/metrics.");
 };
 
 /** The answer, or the failure as a Status. Exporters never send again after a 500, so whatever failed here is a 503. */

@@ -27,10 +27,10 @@ const SECURITY = [{ clientKey: [] }, { adminKey: [] }];
 
 const responses = (description: string, content: Record<string, object>) => ({
   "200": { description, content },
-  "400": { description: "A member or parameter is unknown, missing or wrong; the message names it." },
+  "400": { description: "A field or parameter is unknown, missing or wrong; the message names it." },
   "401": { description: "No valid key." },
   "403": { description: "The key may not read reports." },
-  "503": { description: "The database, or the replica for reports, cannot be reached just now." },
+  "503": { description: "The database or the replica for reports is unavailable at the moment." },
 });
 
 // A report to run; its spec is told whole, although it is checked apart.
@@ -50,17 +50,17 @@ export const REPORTS_DOCS = {
   },
   named: {
     summary: "Built-in and saved reports",
-    description: "Range, comparison and filters that are given take the place of a saved report's own.",
+    description: "A given range, comparison or filter overrides a saved report's own.",
     tags: TAGS,
     security: SECURITY,
     parameters: [
-      parameter("id", "Reports to answer, repeated or separated by commas; absent: every built-in one.", {
+      parameter("id", "Ids of reports, repeated or separated by commas. Default: every built-in report.", {
         type: "array",
         items: text,
       }),
       parameter("range", "30d if absent.", { type: "string", enum: [...RANGES] }),
       parameter("from", "Date or RFC 3339 time, instead of `range`.", text),
-      parameter("to", "Date (that day included) or RFC 3339 time, instead of `range`.", text),
+      parameter("to", "Date (including that day) or RFC 3339 time, instead of `range`.", text),
       parameter("compare", "none if absent.", { type: "string", enum: [...COMPARES] }),
       parameter(
         "filter",
@@ -84,7 +84,7 @@ export const REPORTS_DOCS = {
   },
   query: {
     summary: "One report, as JSON or CSV",
-    description: `Which dimensions and measures go with a source:\n\n${dimensionTable()}\n\n${measureTable()}`,
+    description: `Dimensions and measures of each source:\n\n${dimensionTable()}\n\n${measureTable()}`,
     tags: TAGS,
     security: SECURITY,
     parameters: [FORMAT],

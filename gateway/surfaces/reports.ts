@@ -120,7 +120,7 @@ async function answered(deps: Heard, format: Format, asked: Asked): Promise<Resp
   if (!item || others.length > 0) {
     throw new GatewayError(
       "invalid_request",
-      "format: csv holds one report, so name one id, or send one spec",
+      "format: CSV holds one report, so name one id or send one spec",
     );
   }
   return await csv(deps, { id: item.id, spec: checkSpec(item.spec) });

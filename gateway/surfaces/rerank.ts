@@ -5,11 +5,11 @@ import { modelSurface, type SurfaceDeps } from "./model-surface.ts";
 export const rerank = (deps: SurfaceDeps) =>
   new Elysia({ name: "surface.rerankers" })
     .use(modelSurface(deps, "rerank", detail("Ranking of documents")))
-    .use(modelSurface(deps, "rerank.v2", detail("Ranking of documents, as Cohere's second version")));
+    .use(modelSurface(deps, "rerank.v2", detail("Rerank documents, as in Cohere's second version")));
 
 const detail = (summary: string) => ({
   summary,
   description:
-    "`auto`, or no `model`, is the route `rerank`. `documents` are counted; what a call costs is its price per call, per search unit or per token, as the provider bills.",
+    "`auto`, or no `model`, uses the route `rerank`. `documents` are counted. A call is priced per call, search unit or token, as the provider bills.",
   tags: ["Model surfaces"],
 });

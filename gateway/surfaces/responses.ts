@@ -5,6 +5,6 @@ export const responses = (deps: SurfaceDeps) =>
   modelSurface(deps, "responses", {
     summary: "Response",
     description:
-      "OpenAI's responses format. `model` is a route's name, `auto`, or a concrete model; every other member is forwarded as it came, or translated where the provider of the route speaks another format.",
+      "OpenAI's responses format. `model` is a route's name, `auto`, or a concrete model; every other field is forwarded unchanged, or translated if the route's provider uses another format.",
     tags: ["Model surfaces"],
   });

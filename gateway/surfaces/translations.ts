@@ -5,6 +5,6 @@ export const translations = (deps: SurfaceDeps) =>
   modelSurface(deps, "audio.translations", {
     summary: "Translation of speech",
     description:
-      "OpenAI's translations of speech into English, as `multipart/form-data`. The rules are those of transcriptions.",
+      "OpenAI's translations of speech into English, as `multipart/form-data`. The rules of transcriptions apply.",
     tags: ["Model surfaces"],
   });

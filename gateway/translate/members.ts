@@ -12,7 +12,7 @@ const NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 export const inexpressible = (at: string, why?: string): GatewayError =>
   new GatewayError(
     "invalid_request",
-    `\`${at}\` cannot be expressed in the format of the route's provider${why ? `: ${why}` : ""}.`,
+    `\`${at}\` cannot be expressed in the provider's format${why ? `: ${why}` : ""}.`,
   );
 
 /** The error for a value that is invalid in the client's own format. */

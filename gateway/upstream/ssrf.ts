@@ -51,7 +51,7 @@ function formFault(url: URL | null, allowPrivate: boolean): string | null {
 function placeFault(host: string, addresses: readonly string[], allowPrivate: boolean): string | null {
   const kinds = addresses.map(addressKind);
   if (METADATA_HOSTS.has(host.replace(/\.$/, "")) || kinds.includes("forbidden")) {
-    return "The address is not one that a provider can have";
+    return "A provider cannot have this address";
   }
   if (kinds.includes("private") && !allowPrivate) {
     return "A loopback or private address needs allow_private_network";

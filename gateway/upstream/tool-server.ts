@@ -30,8 +30,8 @@ export class ToolServerRefusal extends GatewayError {
 
   constructor(server: string, status: number) {
     const what = isRedirect(status)
-      ? "redirects, which is not followed"
-      : "refuses the credential that the gateway calls it with";
+      ? "redirects, which the gateway does not follow"
+      : "refuses the gateway's credential";
     const cause = Object.assign(new Error(`HTTP ${status}`), { code: `HTTP_${status}` });
     super("provider_unconfigured", `The tool server ${server} ${what}.`, cause);
     this.status = status;

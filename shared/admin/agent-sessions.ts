@@ -8,14 +8,14 @@ export const AgentSessionView = closed({
   session: Type.String(),
   client: Type.String(),
   first_at: Type.String(),
-  last_at: Type.String({ description: "Of its points in the window." }),
+  last_at: Type.String({ description: "Over its points in the window." }),
   total_tokens: Type.Integer({ description: "As the agent counts them." }),
   estimated_cost_usd: Money("At list price, exact decimal; null is unknown."),
   estimate_is_lower_bound: Type.Boolean(),
   also_proxied: Type.Boolean({
-    description: "Calls of this session went through the gateway too: the two costs tell of the same work.",
+    description: "This session also called through the gateway, so the two costs cover the same work.",
   }),
   gateway_requests: Type.Integer(),
-  gateway_cost_usd: Money("Known cost of its calls through the gateway, without the subscription lane."),
+  gateway_cost_usd: Money("Known cost of its calls through the gateway, without subscription calls."),
 });
 export type AgentSessionView = Static<typeof AgentSessionView>;

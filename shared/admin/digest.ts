@@ -6,7 +6,7 @@ export const DigestWebhookBody = closed({
   url: Type.String({
     maxLength: 2000,
     pattern: "^https?://",
-    description: "Address that gets a POST; https, unless `allow_private_network`. A query is kept.",
+    description: "Address that receives the POST; https, unless `allow_private_network`. A query is kept.",
   }),
   allow_private_network: Type.Optional(Type.Boolean({ default: false })),
 });
@@ -19,7 +19,7 @@ const webhook = {
 export const DigestWebhookView = closed(webhook);
 export const DigestWebhookCreated = closed({
   ...webhook,
-  secret: Type.String({ description: "`whsec_…`, by which signatures are checked; shown this once." }),
+  secret: Type.String({ description: "`whsec_…`, to verify signatures with. Shown only once." }),
 });
 
 export const DigestState = closed({
@@ -31,7 +31,7 @@ export const DigestState = closed({
       due_on: Type.String(),
       channel: Type.String({ description: "`issue` or `webhook`." }),
       state: Type.String({
-        description: "`waiting`, `sent`, `skipped` (not switched on then) or `given_up`.",
+        description: "`waiting`, `sent`, `skipped` (switched off at the time) or `given_up`.",
       }),
       sent_at: nullable(Type.String()),
       issue_number: nullable(Type.Integer()),

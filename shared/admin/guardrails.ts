@@ -22,23 +22,23 @@ const names = (description: string) =>
   Type.Optional(Type.Array(SingleLine(256), { minItems: 1, maxItems: 200, description }));
 
 export const Match = closed({
-  tags: names("One of the call's tags is among these."),
-  keys: names("The key's id or name is among these."),
-  routes: names("The recorded route is among these; `(direct)` is a concrete model without one."),
-  clients: names("The recorded client is among these."),
-  models: names("One of these globs fits a model that may be called, fallbacks included."),
+  tags: names("Matches any of these tags."),
+  keys: names("Matches any of these keys, by id or name."),
+  routes: names("Matches any of these routes; `(direct)` means a concrete model without a route."),
+  clients: names("Matches any of these clients."),
+  models: names("Globs; matches any model that may be called, fallbacks included."),
   pattern: Type.Optional(
     boundedText({
       minLength: 1,
       maxLength: 1000,
-      description: "RE2 expression, found in one of the request's decoded texts.",
+      description: "RE2 expression; matches the request's decoded texts.",
     }),
   ),
   detect: Type.Optional(
     Type.Array(oneOf(DETECTORS), {
       minItems: 1,
       maxItems: DETECTORS.length,
-      description: "One of these built-in patterns is found in one of the request's decoded texts.",
+      description: "Built-in patterns; match the request's decoded texts.",
     }),
   ),
 });
@@ -60,9 +60,7 @@ const members = {
   mode: Type.Optional(oneOf(MODES)),
   match: Type.Optional(Match),
   action: Type.Optional(oneOf(ACTIONS)),
-  message: Type.Optional(
-    nullable(Prose(1000, "What the client is told; null: a sentence of the product's.")),
-  ),
+  message: Type.Optional(nullable(Prose(1000, "Message to the client; null for the default message."))),
   callout: Type.Optional(nullable(Callout)),
 };
 

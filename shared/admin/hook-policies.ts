@@ -7,11 +7,13 @@ const Glob = (description: string) =>
 
 const members = {
   enabled: Type.Optional(Type.Boolean({ default: true })),
-  client: Type.Optional(nullable(Glob("Agents that are told, such as `claude-code`; null: all."))),
+  client: Type.Optional(nullable(Glob("Agents this applies to, such as `claude-code`; null for all."))),
   tool: Type.Optional(
-    Glob("The tool's own name, or the one that the agent writes (`mcp__server__tool`). Absent: every tool."),
+    Glob("The tool's own name, or the agent's name for it (`mcp__server__tool`). Default: every tool."),
   ),
-  server: Type.Optional(nullable(Glob("Only tools of this server; null: also those built into the agent."))),
+  server: Type.Optional(
+    nullable(Glob("Only tools of this server; null also includes tools built into the agent.")),
+  ),
   action: Type.Optional(oneOf(["deny"] as const)),
   reason: Type.Optional(SingleLine(1000, "Told to the agent's model and to the person.")),
 };

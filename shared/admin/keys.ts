@@ -32,7 +32,7 @@ const members = {
   ),
   scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
-  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Absent: never."))),
+  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Default: never."))),
 };
 
 /** `POST /admin/v1/keys`. */
@@ -51,7 +51,7 @@ export const RotateBody = closed({
       minimum: 0,
       maximum: GRACE_SECONDS_MAX,
       default: 0,
-      description: "Seconds for which the present secret stays valid.",
+      description: "Seconds for which the current secret stays valid.",
     }),
   ),
 });
@@ -83,5 +83,5 @@ export type KeyView = Static<typeof KeyView>;
 /** The one answer that shows a secret: of a creation or a rotation. */
 export const KeyWithSecret = closed({
   ...view,
-  secret: Type.String({ description: "Shown once: only its SHA-256 is stored." }),
+  secret: Type.String({ description: "Shown only once, because only its SHA-256 is stored." }),
 });

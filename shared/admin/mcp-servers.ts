@@ -13,8 +13,8 @@ const globs = (description: string) =>
   Type.Optional(Type.Array(SingleLine(128), { maxItems: 1000, uniqueItems: true, description }));
 
 const Tools = closed({
-  allow: globs("Globs of the tools' own names that exist here; absent: all that the server has."),
-  deny: globs("Globs of those that do not; stronger than `allow`."),
+  allow: globs("Globs of the tools to offer, by their own names. Default: all of the server's."),
+  deny: globs("Globs of the tools to hide; wins over `allow`."),
 });
 
 /** `POST /admin/v1/keys` and `tools` here speak of tools by the names that their servers give them. */
@@ -39,12 +39,12 @@ const members = {
     nullable(
       Type.String({
         pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$",
-        description: "Header that carries the credential as it stands. Null: `Authorization: Bearer`.",
+        description: "Header that carries the credential unchanged. Null for `Authorization: Bearer`.",
       }),
     ),
   ),
   tools: Type.Optional(Tools),
-  price_per_call: Type.Optional(nullable(Usd("USD for a call of any tool that `prices` does not name."))),
+  price_per_call: Type.Optional(nullable(Usd("USD per call of any tool not in `prices`."))),
   prices: Type.Optional(
     Type.Record(Type.String({ pattern: `^${TOOL_NAME}$` }), Usd("USD for a call."), {
       maxProperties: 1000,

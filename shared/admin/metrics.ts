@@ -9,6 +9,6 @@ export const DroppedNameView = closed({
   day: Type.String({ description: "UTC, as 2026-11-20." }),
   kind: Type.String({ description: "`attribute` or `metric`." }),
   name: Type.String(),
-  first_at: Type.String({ description: "When it first came that day." }),
+  first_at: Type.String({ description: "When it first arrived that day." }),
 });
 export type DroppedNameView = Static<typeof DroppedNameView>;

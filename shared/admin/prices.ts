@@ -60,7 +60,7 @@ export const RepriceBody = closed({
   from: Instant("Start of the window."),
   to: Instant("End of the window, not included."),
   dry_run: Type.Optional(
-    Type.Boolean({ default: false, description: "Count and add up, but change nothing." }),
+    Type.Boolean({ default: false, description: "Report the sums without changing anything." }),
   ),
 });
 export type RepriceBody = Static<typeof RepriceBody>;
@@ -69,8 +69,8 @@ export const RepriceView = closed({
   dry_run: Type.Boolean(),
   from: Type.String(),
   to: Type.String(),
-  unpriced_records: Type.Integer({ description: "Unpriced records in the window before." }),
-  repriced_records: Type.Integer({ description: "Of them, those that have a price now." }),
+  unpriced_records: Type.Integer({ description: "Unpriced records in the window, before." }),
+  repriced_records: Type.Integer({ description: "How many of them have a price now." }),
   old_cost_usd: Type.String({
     description: "Known cost of all records in the window, before. Exact decimal.",
   }),

@@ -14,7 +14,7 @@ const Headers = Type.Record(
   {
     maxProperties: 32,
     additionalProperties: false,
-    description: "Sent with every call. Credentials do not belong here: they are readable.",
+    description: "Sent with every call. Do not put credentials here: headers are readable.",
   },
 );
 
@@ -30,7 +30,7 @@ const members = {
     nullable(
       SingleLine(
         8192,
-        "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again; absent keeps the present one.",
+        "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again. If absent, the current one stays.",
       ),
     ),
   ),

@@ -62,11 +62,11 @@ export type RequestView = Static<typeof RequestView>;
 
 /** Why a record costs what it costs. */
 const Explanation = closed({
-  reason: Type.String({ description: "The rule that made the cost, in a sentence." }),
+  reason: Type.String({ description: "How the cost was determined, in a sentence." }),
   entry: nullable(Type.String({ description: "Where the prices come from." })),
   repriced_at: nullable(
     Type.String({
-      description: "When it got its price, where that was later; until then its cost was unknown.",
+      description: "When it was priced, if that was later than the call; until then its cost was unknown.",
     }),
   ),
   usage_source: Type.String(),
@@ -94,8 +94,8 @@ const pullRequest = {
   author_is_bot: Type.Boolean(),
   opened_at: Text,
   merged_at: Text,
-  link: Type.String({ description: "What is known of its session." }),
-  session: nullable(Type.String({ description: "The session, where exactly one is written." })),
+  link: Type.String({ description: "State of its session." }),
+  session: nullable(Type.String({ description: "The session, if the body names exactly one." })),
   edited_after_merge: Type.Boolean(),
 };
 export const PullRequestView = closed(pullRequest);
@@ -106,23 +106,23 @@ const Revert = closed({
   number: Type.Integer(),
   rule: Type.String({
     description:
-      "What tells of it: `body` (Reverts #N), `branch` (revert-N-…), `body_sha` or `commit_sha` (This reverts commit …).",
+      "The evidence: `body` (Reverts #N), `branch` (revert-N-…), `body_sha` or `commit_sha` (This reverts commit …).",
   }),
-  stands: Type.Boolean({ description: "False: the revert was reverted itself." }),
+  stands: Type.Boolean({ description: "False if the revert itself was reverted." }),
 });
 
 /** A pull request's own page: why it is joined or not, and what its session cost. */
 export const PullRequestPage = closed({
   ...pullRequest,
   reason: Type.String({ description: "Why it is joined or not, in a sentence." }),
-  remedy: nullable(Type.String({ description: "What to do, where something can be done." })),
+  remedy: nullable(Type.String({ description: "What to do, if anything." })),
   findings: Type.Array(
     closed({
       code: Type.String(),
       text: Type.String({ description: "What it means, for people." }),
     }),
     {
-      description: "What is odd about it: lines that are none, a late edit, a session that others use, too.",
+      description: "Anything unusual: malformed lines, a late edit, a session that others also use.",
     },
   ),
   reverted: Type.Boolean(),
@@ -137,22 +137,21 @@ export const PullRequestPage = closed({
     { description: "What the App shows of it there." },
   ),
   commits_read_at: nullable(
-    Type.String({ description: "When GitHub was asked what its commits revert; null: not yet." }),
+    Type.String({ description: "When its commits were read for reverts; null if not yet." }),
   ),
-  session_ids: Type.Array(Type.String(), { description: "Distinct ids written in its body." }),
+  session_ids: Type.Array(Type.String(), { description: "Distinct session ids in its body." }),
   session_requests: Type.Integer({ description: "Records of its session." }),
   session_cost_usd: nullable(
     Type.String({
-      description: "Their known cost without the subscription lane, exact. Null: none of it is known.",
+      description: "Their known cost without subscription calls, exact decimal. Null if nothing is known.",
     }),
   ),
   session_cost_is_lower_bound: Type.Boolean({
-    description:
-      "As `floor` in reports: a cost is unknown, or the merge has no calls that cost anything known.",
+    description: "Like `floor` in reports: a cost is unknown, or no call has a known cost.",
   }),
   evidence: Type.Array(
     closed({
-      delivery_id: nullable(Type.String({ description: "Null: a record of the gateway decided." })),
+      delivery_id: nullable(Type.String({ description: "Null if a record of the gateway decided." })),
       rule: Type.String(),
       session_ids: Type.Array(Type.String()),
       diagnostics: Type.Array(Type.String()),

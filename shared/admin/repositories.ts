@@ -3,27 +3,29 @@ import { closed, nullable, oneOf } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
 const Window = closed({
-  from: Type.String({ description: "When the App began to see the repository, as far as it knows." }),
-  until: nullable(Type.String({ description: "When that ended; null: it sees it now." })),
+  from: Type.String({ description: "When the App first saw the repository, as far as it knows." }),
+  until: nullable(Type.String({ description: "When that ended; null if the App still sees it." })),
   end: nullable(oneOf(["removed", "suspended", "uninstalled"])),
 });
 
 const Reading = closed({
   phase: oneOf(["idle", "pulls", "reviews"]),
-  pull_requests: Type.Integer({ description: "Read in the pass under way, or in the last one." }),
+  pull_requests: Type.Integer({ description: "Read in the current or the last pass." }),
   reviews: Type.Integer(),
   read_up_to: nullable(
-    Type.String({ description: "All that changed up to here was read; null: the first pass is not over." }),
+    Type.String({
+      description: "Everything changed up to this time has been read; null until the first pass ends.",
+    }),
   ),
   finished_at: nullable(Type.String()),
-  due_at: Type.String({ description: "When the next pass begins, or goes on." }),
-  failure: nullable(Type.String({ description: "What holds the pass up." })),
+  due_at: Type.String({ description: "When the next pass starts or resumes." }),
+  failure: nullable(Type.String({ description: "Why the pass is waiting." })),
 });
 
 /** A repository that the GitHub App sees or saw. */
 export const RepositoryView = closed({
-  id: Type.String({ description: "GitHub's id, which renames and transfers keep." }),
-  name: Type.String({ description: "`owner/name` as last heard." }),
+  id: Type.String({ description: "GitHub's id, which survives renames and transfers." }),
+  name: Type.String({ description: "Last known `owner/name`." }),
   former_names: Type.Array(Type.String()),
   installation_id: nullable(Type.Integer()),
   account: nullable(Type.String()),
@@ -37,13 +39,13 @@ export const RepositoryView = closed({
 export type RepositoryView = Static<typeof RepositoryView>;
 
 export const BackfillBody = closed({
-  since: Type.Optional(Instant("Read pull requests that changed since then; absent: all of them.")),
+  since: Type.Optional(Instant("Read pull requests changed since then. Default: all.")),
   repository: Type.Optional(
-    Type.String({ minLength: 3, maxLength: 255, description: "`owner/name`; absent: all." }),
+    Type.String({ minLength: 3, maxLength: 255, description: "`owner/name`. Default: all." }),
   ),
 });
 export type BackfillBody = Static<typeof BackfillBody>;
 
 export const BackfillView = closed({
-  repositories: Type.Integer({ description: "Repositories that are read again." }),
+  repositories: Type.Integer({ description: "Repositories to be read again." }),
 });

@@ -6,9 +6,9 @@ const Text = nullable(Type.String());
 /** One call of a tool. No member can hold arguments, results or texts. */
 export const ToolCallView = closed({
   id: Type.String({ format: "uuid" }),
-  external_id: Type.String({ description: "The agent's own id of the call, else `id`." }),
+  external_id: Type.String({ description: "The agent's own id of the call, or else `id`." }),
   started_at: Type.String(),
-  channel: Type.String({ description: "`mcp` where the tool gateway saw it, else `hook`." }),
+  channel: Type.String({ description: "`mcp` if the tool gateway saw it, otherwise `hook`." }),
   status: Type.String({ description: "`ok`, `failed`, `unknown`, `denied` or `pending`." }),
   key_id: Type.String({ format: "uuid" }),
   key_name: Text,
@@ -17,14 +17,14 @@ export const ToolCallView = closed({
   client: Type.String(),
   session: Text,
   tags: Type.Array(Type.String()),
-  server: nullable(Type.String({ description: "Null: built into the agent." })),
+  server: nullable(Type.String({ description: "Null for tools built into the agent." })),
   tool: Text,
   latency_ms: nullable(Type.Integer()),
   cost_usd: nullable(Type.String({ description: "Exact decimal, USD; null is unknown." })),
   error_code: nullable(
     Type.String({
       description:
-        "A code of the protocol's, `http_` and a status (`http_401`: the server refuses the gateway's credential), `unreachable`, or the limit that refused the call; never a message.",
+        "A protocol code, `http_` and a status (`http_401`: the server refused the gateway's credential), `unreachable`, or the limit that refused the call. Never a message.",
     }),
   ),
 });

@@ -90,7 +90,7 @@ describe.each(RESOURCES)("$path", ({ path, whole, change, wrong, fault: sentence
     expect(await fault(it.call("PATCH", one, { hookz: 1 }))).toBe("400 /hookz: Unexpected property.");
     expect(await fault(it.call("POST", `/${path}`, whole))).toStartWith("400 /name: Expected");
     expect(await fault(it.call("PUT", one, { ...whole, name: "another" }))).toBe(
-      "400 /name: Expected the name in the address, or none.",
+      "400 /name: Expected the name in the address, or no name.",
     );
     expect(await fault(it.call("PUT", `/${path}/Bad_`, whole))).toStartWith("400 /name: Expected");
     expect(await fault(it.call("GET", `/${path}?offset=1`))).toStartWith("400 offset: Unknown parameter.");

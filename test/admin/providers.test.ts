@@ -117,7 +117,7 @@ describe("where a provider may live", () => {
     ["http://models.example/v1", false, "Plain http needs allow_private_network"],
     ["https://127.0.0.1/v1", false, "A loopback or private address needs allow_private_network"],
     ["https://inside.example/v1", false, "A loopback or private address needs allow_private_network"],
-    ["https://169.254.169.254/v1", true, "The address is not one that a provider can have"],
+    ["https://169.254.169.254/v1", true, "A provider cannot have this address"],
     ["https://user:secret@models.example/v1", true, "Expected no user name or password"],
     ["https://models.example/v1?key=1", true, "Expected no query and no fragment"],
     ["ftp://models.example/v1", true, "Expected an http or https address"],

@@ -221,7 +221,7 @@ test("what is odd about it is said in words", async () => {
     "session_of_several_pull_requests",
     "session_of_several_keys",
   ]);
-  expect(body.findings[0].text).toContain("stands in code");
+  expect(body.findings[0].text).toContain("is in code");
   expect(body.remedy).toBeNull();
   expect((await it.call("GET", "/pull-requests/9007199254-5")).body.remedy).toStartWith("Add one line");
   expect((await it.call("GET", "/pull-requests/9007199254-3")).body.remedy).toStartWith("Leave one");

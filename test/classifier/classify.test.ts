@@ -55,7 +55,7 @@ describe("a first start", () => {
       route: "echo",
       source: "default",
       confidence: null,
-      reason: "no route says what it is for; the default route answers",
+      reason: "no route has a description; the default route answers",
       matched: [],
       candidates: [],
       why: null,

@@ -35,7 +35,7 @@ prices: {}
 settings: { hooks: "yes" }
 `;
     expect(faults(text)).toEqual([
-      "f.yaml:5 providers.openai.credential: A secret does not belong into a file. Name a variable that holds it, as a reference and nothing else.",
+      "f.yaml:5 providers.openai.credential: A secret does not belong in a file. Refer to an environment variable instead, and write nothing else.",
       "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
       "f.yaml:11 routes.coding.modle: Unexpected property.",
       "f.yaml:12 routes.half.model: Expected required property.",

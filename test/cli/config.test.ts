@@ -56,13 +56,13 @@ describe("gateway settings", () => {
       readGatewayConfig({ PORT: "http", METRICS_PUBLIC: "yes", LOG_LEVEL: "loud", SPOOL_SYNC: "never" }),
     );
     expect(faults).toEqual([
-      'PORT is "http"; accepted is a port from 1 to 65535',
-      'LOG_LEVEL is "loud"; accepted is one of trace, debug, info, warn, error, fatal',
-      'METRICS_PUBLIC is "yes"; accepted is true or false',
-      'SPOOL_SYNC is "never"; accepted is one of normal, full',
-      "DATABASE_URL is missing; accepted is a postgres:// URL",
-      "ADMIN_KEY is missing; accepted is 16 to 200 printable characters without blanks",
-      "MASTER_KEY is missing; accepted is 32 bytes in hexadecimal or base64",
+      'PORT is "http"; expected a port from 1 to 65535',
+      'LOG_LEVEL is "loud"; expected one of trace, debug, info, warn, error, fatal',
+      'METRICS_PUBLIC is "yes"; expected true or false',
+      'SPOOL_SYNC is "never"; expected one of normal, full',
+      "DATABASE_URL is missing; expected a postgres:// URL",
+      "ADMIN_KEY is missing; expected 16 to 200 printable characters without blanks",
+      "MASTER_KEY is missing; expected 32 bytes in hexadecimal or base64",
     ]);
   });
 
@@ -129,10 +129,10 @@ describe("launcher settings", () => {
       APP_ID: "7",
     };
     expect(faultsOf(() => readLauncherConfig(env))).toEqual([
-      'LOG_LEVEL is "loud"; accepted is one of trace, debug, info, warn, error, fatal',
-      "WEBHOOK_SECRET has a value that cannot be used; accepted is at least 16 characters, and not `development`",
-      'GHE_HOST is "https://github.example"; accepted is the host name of a GitHub Enterprise Server',
-      "PRIVATE_KEY or PRIVATE_KEY_PATH is missing beside APP_ID",
+      'LOG_LEVEL is "loud"; expected one of trace, debug, info, warn, error, fatal',
+      "WEBHOOK_SECRET has an invalid value; expected at least 16 characters, and not `development`",
+      'GHE_HOST is "https://github.example"; expected the host name of a GitHub Enterprise Server',
+      "PRIVATE_KEY or PRIVATE_KEY_PATH is missing, which APP_ID requires",
     ]);
   });
 
@@ -146,7 +146,7 @@ describe("launcher settings", () => {
       expect.stringContaining("MASTER_KEY is missing"),
     ]);
     expect(faultsOf(() => readLauncherConfig({ DATABASE_URL, MASTER_KEY: "short" }))).toEqual([
-      expect.stringContaining("MASTER_KEY has a value that cannot be used"),
+      expect.stringContaining("MASTER_KEY has an invalid value"),
     ]);
     expect(readLauncherConfig({ DATABASE_URL, MASTER_KEY }).databaseUrl).toBe(DATABASE_URL);
   });
@@ -204,7 +204,7 @@ describe("GitHub App settings", () => {
 
   test.each(["development", "fifteen-letters"])("the webhook secret %p is refused", (weak) => {
     expect(faultsOf(() => readGithubAppConfig({ DATABASE_URL, WEBHOOK_SECRET: weak }))).toEqual([
-      expect.stringContaining("WEBHOOK_SECRET has a value that cannot be used"),
+      expect.stringContaining("WEBHOOK_SECRET has an invalid value"),
     ]);
   });
 

@@ -51,7 +51,7 @@ describe("what is shown when the pair is ready", () => {
 
   test("it names addresses and places, and holds no secret", () => {
     expect(banner(FACTS)).toContain("/srv/admin-key");
-    expect(banner({ ...FACTS, adminKeyFile: null })).toContain("as given in ADMIN_KEY");
+    expect(banner({ ...FACTS, adminKeyFile: null })).toContain("from ADMIN_KEY");
     expect(banner({ ...FACTS, publicUrl: "https://llm.example.com" })).toContain("https://llm.example.com");
     expect(banner({ ...FACTS, firstKeyFile: null })).toContain("YOUR_CLIENT_KEY");
   });

@@ -29,7 +29,7 @@ test("`tallygate routes evaluate` prints accuracy and confusion of a gateway's r
     { text: "Write a poem about the sea in autumn" },
   ]);
   expect([code, error]).toEqual([0, ""]);
-  expect(out).toContain("right by the best route alone      100.0 %");
+  expect(out).toContain("right, by the best route only      100.0 %");
   expect(out).toMatch(/^coding +0 +1 +0$/m);
   expect(out).not.toContain("Python");
   const bad = await run([{ words: "canary" }]);

@@ -128,7 +128,7 @@ describe("the launcher", () => {
     const before = startsOf("github-app").length;
     const it = launcher(LAUNCHER, { "STAND_IN_github-app": "misconfigured" });
     expect(await it.process.exited).toBe(1);
-    expect(it.said()).toContain("WEBHOOK_SECRET has a value that cannot be used");
+    expect(it.said()).toContain("WEBHOOK_SECRET has an invalid value");
     expect(startsOf("github-app").length).toBe(before + 1);
     expect(events("gateway").at(-1)).toStartWith("stop");
     expect(existsSync(pidFile)).toBe(false);
@@ -212,10 +212,10 @@ describe("bun run start", () => {
     expect(await it.process.exited).toBe(1);
     expect(it.said()).toBe(
       [
-        "3 of the settings cannot be used:",
-        '  - PORT is "http"; accepted is a port from 1 to 65535',
-        '  - LOG_LEVEL is "loud"; accepted is one of trace, debug, info, warn, error, fatal',
-        "  - MASTER_KEY is missing, which a DATABASE_URL of your own requires; accepted is 32 bytes in hexadecimal or base64",
+        "3 invalid settings:",
+        '  - PORT is "http"; expected a port from 1 to 65535',
+        '  - LOG_LEVEL is "loud"; expected one of trace, debug, info, warn, error, fatal',
+        "  - MASTER_KEY is missing, which a DATABASE_URL of your own requires; expected 32 bytes in hexadecimal or base64",
         "",
       ].join("\n"),
     );

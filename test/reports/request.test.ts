@@ -52,7 +52,7 @@ describe("the query of GET /v1/reports", () => {
 
   test.each([
     ["range=9d", "range: must be one of 7d, 30d, mtd, last_month"],
-    ["range=7d&from=2026-01-01", "range: is given beside from or to"],
+    ["range=7d&from=2026-01-01", "range: cannot be combined with from or to"],
     ["compare=year", "compare: must be one of none, previous_period"],
     ["id=spend-by-day,", "id: must be the id of a saved report"],
     ["id=nope", "id: must be the id of a saved report, or one of spend-overview"],

@@ -232,7 +232,7 @@ describe("POST /v1/reports/query", () => {
     "a parameter of POST %s that is none is 400, for what was meant would not be heeded",
     async (path) => {
       const body = path.endsWith("query") ? { spec: SPEC } : { specs: [item("a", SPEC)] };
-      const message = "query: there is only format; all else belongs into the body";
+      const message = "query: only format is known; everything else belongs in the body";
       for (const query of ["unknown=1", "range=mtd", "format=json&filter[model]=opus"]) {
         const { status, json } = await call(`${path}?${query}`, { body });
         expect([query, status, json().error.message]).toEqual([query, 400, message]);
@@ -334,7 +334,7 @@ describe("?format=csv", () => {
     const { status, json } = await call(path, { body });
     expect([status, json().error.message]).toEqual([
       400,
-      "format: csv holds one report, so name one id, or send one spec",
+      "format: CSV holds one report, so name one id or send one spec",
     ]);
   });
 

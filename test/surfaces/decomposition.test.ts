@@ -35,7 +35,7 @@ afterAll(async () => {
   await runner.close();
 });
 
-test("of 1,000 random pairs of periods, what moved the cost adds up to what it changed by, to 1e-9", async () => {
+test("of 1,000 random pairs of periods, what changed the cost adds up to what it changed by, to 1e-9", async () => {
   const period = fc.tuple(
     fc.integer({ min: 0, max: 119 * DAY_MS }),
     fc.integer({ min: 3_600_000, max: 45 * DAY_MS }),

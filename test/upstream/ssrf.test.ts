@@ -73,7 +73,7 @@ describe("what kind of address it is", () => {
 describe("where a credential may be sent", () => {
   const PUBLIC = ["93.184.216.34"];
   const PRIVATE = "A loopback or private address needs allow_private_network";
-  const NOWHERE = "The address is not one that a provider can have";
+  const NOWHERE = "A provider cannot have this address";
 
   test.each([
     ["https://api.example.com/v1", PUBLIC, false, null],

@@ -83,13 +83,13 @@ test("calls of tools and of models together are not more than the key's requests
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await responseOf(refused)).error).toEqual({
     code: -32600,
-    message: "The key's limit of requests per minute is reached.",
+    message: "The key has reached its limit of requests per minute.",
     data: { type: "rate_limit_error" },
   });
   const joined = await send({ key, label: "rate" });
   expect((await responseOf(joined)).error).toEqual({
     code: -32600,
-    message: "The key's limit of requests per minute is reached.",
+    message: "The key has reached its limit of requests per minute.",
     data: { type: "rate_limit_error", retry_after_seconds: expect.any(Number) },
   });
   expect((await chat(key)).status).toBe(429);
@@ -110,7 +110,7 @@ test("a tool that works takes one of the key's calls at once, until it has ended
   );
   await until(() => it.servers.old.seen.slice(before).some(({ body }) => body.includes('"wait"')));
   expect((await responseOf(await send({ key, label: "at-once" }))).error.message).toBe(
-    "The key's limit of calls at once is reached.",
+    "The key has reached its limit of concurrent calls.",
   );
   expect((await chat(key)).status).toBe(429);
   leaving.abort();
@@ -131,7 +131,7 @@ test("a key whose budget is used up calls no tools; what tools cost is not taken
   }
   const spent = await keyWith({ budget_usd: "0" });
   expect((await responseOf(await send({ key: spent, label: "spent" }))).error).toMatchObject({
-    message: "What is left of the key's budget does not cover what this call may cost.",
+    message: "The rest of the key's budget does not cover what this call may cost.",
     data: { type: "billing_error" },
   });
   expect(await it.calls("spent", 1)).toMatchObject([{ status: "denied", error_code: "budget_exhausted" }]);

@@ -277,9 +277,9 @@ describe("when a server fails", () => {
   });
 
   test.each([
-    [401, "refuses the credential that the gateway calls it with"],
-    [403, "refuses the credential that the gateway calls it with"],
-    [307, "redirects, which is not followed"],
+    [401, "refuses the gateway's credential"],
+    [403, "refuses the gateway's credential"],
+    [307, "redirects, which the gateway does not follow"],
   ])(
     "one that answers %d was reached, and is not mistaken for a refusal of the client's",
     async (status, said) => {

@@ -85,7 +85,7 @@ function readKind(reading: Reading, kind: ResourceKindName): Declared[] {
   if (node === null || (isScalar(node) && node.value === null)) return [];
   const fits = shape === "listed" ? isSeq(node) : isMap(node);
   if (!fits) {
-    fault(reading, [kind], `Expected ${shape === "listed" ? "a list" : "names and what they mean"}.`);
+    fault(reading, [kind], `Expected ${shape === "listed" ? "a list" : "names with their values"}.`);
     return [];
   }
   if (shape === "single") return readOne(reading, kind, [kind]);
@@ -149,7 +149,7 @@ function replaceReferences({ reading, kind, fromEnv, root }: Filling, path: Path
     fault(
       reading,
       path,
-      "A secret does not belong into a file. Name a variable that holds it, as a reference and nothing else.",
+      "A secret does not belong in a file. Refer to an environment variable instead, and write nothing else.",
     );
     return "";
   }

@@ -8,7 +8,7 @@ export function stepText(step: PlanStep): string {
   const head = `${SIGNS[step.action]} ${titleOf(step)}`;
   const lines = step.action === "keep" ? [] : step.changes.map((change) => changeLine(step, change));
   const resent = step.resent.map(
-    (member) => `    ${member}: ${secretOf(step, member)}, sent again: it cannot be compared`,
+    (member) => `    ${member}: ${secretOf(step, member)}, sent again because it cannot be compared`,
   );
   return [head, ...lines, ...resent].join("\n");
 }

@@ -57,7 +57,7 @@ export function adminApi(url: string | undefined): Api {
   const key = readAdminKey();
   if (key === null) {
     throw new Error(
-      "There is no admin key: set ADMIN_KEY, or DATA_DIR to the directory of the gateway that has it in `admin-key`.",
+      "There is no admin key. Set ADMIN_KEY, or set DATA_DIR to the gateway's directory, which has it in `admin-key`.",
     );
   }
   return apiAt(gatewayUrl(url), key);

@@ -18,10 +18,13 @@ type Options = { url?: string; dryRun?: true; secretsTo?: string };
 export const addApply = (program: Command) =>
   program
     .command("apply")
-    .description("Make the gateway's settings like a file's; applying it again changes nothing.")
+    .description("Apply settings from a file; applying it twice changes nothing.")
     .argument("<file>", "YAML with providers, routes, keys, …; - is standard input")
-    .option("--dry-run", "only say what would change")
-    .option("--secrets-to <directory>", "write new keys' secrets to files there instead of showing them")
+    .option("--dry-run", "only show what would change")
+    .option(
+      "--secrets-to <directory>",
+      "write new keys' secrets to files in this directory instead of showing them",
+    )
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action(async (file: string, options: Options) => {
@@ -79,7 +82,7 @@ async function planOf(api: Api, declared: readonly Declared[], file: string): Pr
     present.set(one.kind, things);
     const thing = things.get(one.name) ?? null;
     if (thing?.["status"] === "revoked") {
-      const why = "This key is revoked for good. Choose another name.";
+      const why = "This key was revoked, which is permanent. Choose another name.";
       throw new DeclarationFault(file, [{ ...one.placeOf(""), why }]);
     }
     steps.push(planStep(one, thing));

@@ -15,12 +15,12 @@ export const addBackfill = (program: Command) =>
     .option("--since <date>", "those that changed since then; without it, all of them", instantOf)
     .option("--repo <owner/name>", "of this repository alone", parseRepository)
     .option(...URL_OPTION)
-    .addHelpText("after", "\nThe App begins within seconds; GET /admin/v1/repositories tells how far it is.")
+    .addHelpText("after", "\nThe App starts within seconds; GET /admin/v1/repositories shows its progress.")
     .action(backfill);
 
 function instantOf(text: string): string {
   if (readInstant(text) !== null) return text;
-  throw new InvalidArgumentError("A date such as 2026-01-31 is expected, or an RFC 3339 time.");
+  throw new InvalidArgumentError("Expected a date such as 2026-01-31, or an RFC 3339 time.");
 }
 
 async function backfill({ since, repo, url }: Options): Promise<void> {

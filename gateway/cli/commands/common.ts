@@ -30,7 +30,7 @@ export const URL_OPTION = [
 /** A whole number of 1 or more, as commander's argument parsers take it. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("A whole number is expected.");
+  throw new InvalidArgumentError("Expected a whole number.");
 }
 
 /** Names between commas, as commander's argument parsers take them. */

@@ -7,7 +7,7 @@ type Shell = (typeof SHELLS)[number];
 export const addCompletion = (program: Command) =>
   program
     .command("completion")
-    .description("Print what makes a shell complete this command.")
+    .description("Print a completion script for your shell.")
     .addArgument(new Argument("<shell>").choices(SHELLS))
     .addHelpText(
       "after",

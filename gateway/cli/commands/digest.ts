@@ -8,11 +8,11 @@ export const addDigest = (program: Command) =>
   program
     .command("digest")
     .description("When and where the weekly digest is sent, and what became of the latest ones.")
-    .option("--dry-run", "print the digest of the last seven whole days; nothing is sent")
-    .option("--json", "with --dry-run: its figures as JSON")
+    .option("--dry-run", "print the digest of the last seven whole days without sending it")
+    .option("--json", "with --dry-run: print its figures as JSON")
     .option(...URL_OPTION)
     .action((options: Options, command: Command) => {
-      if (options.json && !options.dryRun) command.error("error: option '--json' goes with '--dry-run'");
+      if (options.json && !options.dryRun) command.error("error: option '--json' requires '--dry-run'");
       return digest(options);
     });
 

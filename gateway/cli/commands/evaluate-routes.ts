@@ -19,7 +19,7 @@ const textOf = (file: string): Promise<string> =>
 export async function evaluateRoutesOf(file: string, url?: string): Promise<string> {
   const texts = readLabelledTexts(await textOf(file));
   const input = trainInputOf(await listAll(adminApi(url), "/admin/v1/routes", RouteView));
-  if (!input) throw new Error("No route of this gateway says what it is for, so nothing classifies.");
+  if (!input) throw new Error("No route of this gateway has a description, so there is no classifier.");
   const unknown = texts.find(
     ({ route }) => route !== null && input.routes.every(({ name }) => name !== route),
   );

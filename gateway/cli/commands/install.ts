@@ -23,19 +23,19 @@ type Options = { dryRun?: true; remove?: true; managed?: true; required?: true; 
 export const addInstall = (program: Command) =>
   program
     .command("install")
-    .description("Give coding agents the hook that stamps pull requests, and say what was changed.")
+    .description("Give coding agents the hook that stamps pull requests, and show what changed.")
     .addArgument(
-      new Argument("[agents...]", "which of them; without one, all that are used here").choices(AGENT_NAMES),
+      new Argument("[agents...]", "agents to change (default: all that are used here)").choices(AGENT_NAMES),
     )
-    .option("--remove", "take the hook out again")
-    .option("--dry-run", "only say what would be changed")
+    .option("--remove", "remove the hook")
+    .option("--dry-run", "only show what would be changed")
     .addOption(
       new Option(
         "--managed",
-        "instead print Claude Code's managed settings, which send its tool calls to the gateway",
+        "only print Claude Code's managed settings, which report its tool calls to the gateway",
       ).conflicts(["remove", "dryRun"]),
     )
-    .option("--required", "with --managed: no tool runs while the gateway cannot be asked")
+    .option("--required", "with --managed: block tools while the gateway is unreachable")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action((agents: AgentName[], options: Options, command: Command) => {
@@ -47,10 +47,10 @@ export const addInstall = (program: Command) =>
 /** What would be passed over, or null. */
 function faultOf(agents: readonly AgentName[], { managed, required, url }: Options): string | null {
   if (managed) {
-    return agents.every((name) => name === "claude") ? null : "option '--managed' is for Claude Code alone";
+    return agents.every((name) => name === "claude") ? null : "option '--managed' is for Claude Code only";
   }
-  if (required) return "option '--required' goes with '--managed'";
-  return url === undefined ? null : "option '--url' goes with '--managed'";
+  if (required) return "option '--required' requires '--managed'";
+  return url === undefined ? null : "option '--url' requires '--managed'";
 }
 
 const HELP = `

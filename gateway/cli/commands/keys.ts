@@ -43,13 +43,13 @@ export const addKeys = (program: Command) => {
   keys
     .command("list")
     .description("List the keys, newest first.")
-    .option("--all", "also the ones that are revoked")
+    .option("--all", "include revoked keys")
     .option(...JSON_OPTION)
     .option(...URL_OPTION)
     .action((options: Common & { all?: true }) => list(options));
   keys
     .command("rotate")
-    .description("Give a key a new secret, which is shown this once; its id stays.")
+    .description("Give a key a new secret, shown only once; its id stays the same.")
     .argument("<key>", "its name or id")
     .option("--grace <seconds>", "how long the old secret stays valid", parseCount)
     .option(...JSON_OPTION)
@@ -63,7 +63,7 @@ export const addKeys = (program: Command) => {
     });
   keys
     .command("revoke")
-    .description("Revoke a key for good, within five seconds everywhere.")
+    .description("Revoke a key permanently, effective everywhere within five seconds.")
     .argument("<key>", "its name or id")
     .option(...URL_OPTION)
     .action(async (key: string, { url }: Common) => {
@@ -166,7 +166,7 @@ async function findKey(api: Api, named: string): Promise<Key> {
   const keys = await listAll(api, PATH, Key);
   const key = keys.find(({ id, name }) => id === named || name === named);
   if (key) return key;
-  throw new Error(`There is no key of the name or id ${named}. \`tallygate keys list --all\` shows them.`);
+  throw new Error(`No key has the name or id ${named}. \`tallygate keys list --all\` shows them.`);
 }
 
 function show(answer: unknown, json: true | undefined): void {

@@ -45,12 +45,12 @@ export const addPr = (program: Command) => {
 
 const HELP = `
 GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
-\`Gateway-Session: <id>\`. Where another id stands already, nothing is changed and the status is 1.`;
+\`Gateway-Session: <id>\`. If another id is already there, nothing changes and the status is 1.`;
 
 export function parseRepository(text: string): RepositoryName {
   const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];
   if (owner && repository) return { owner, repository };
-  throw new InvalidArgumentError("owner/name is expected.");
+  throw new InvalidArgumentError("Expected owner/name.");
 }
 
 export function parseAccess(text: string): GithubAccess {

@@ -24,15 +24,15 @@ type Filter = { dimension: string; values: string };
 export const addReport = (program: Command) =>
   program
     .command("report")
-    .description("Print reports as tables; without an id, all of them.")
+    .description("Print reports as tables (default: all built-in ones).")
     .argument("[ids...]", "such as cost-per-merged-pr")
-    .option("--range <range>", "7d, 30d, mtd or last_month; 30d if absent")
-    .option("--from <time>", "since then: a date, or RFC 3339")
-    .option("--to <time>", "until then; a date includes its day")
-    .option("--compare", "beside the previous period")
-    .option("--filter <dimension=values...>", "only these, values between commas", filtersOf)
-    .addOption(new Option("--csv", "as CSV (one report)").conflicts("json"))
-    .option("--json", "the payload as it comes")
+    .option("--range <range>", "7d, 30d, mtd or last_month (default: 30d)")
+    .option("--from <time>", "start: a date or an RFC 3339 time")
+    .option("--to <time>", "end: a date (inclusive) or an RFC 3339 time")
+    .option("--compare", "compare with the previous period")
+    .option("--filter <dimension=values...>", "only these values, separated by commas", filtersOf)
+    .addOption(new Option("--csv", "print CSV (one report only)").conflicts("json"))
+    .option("--json", "print the payload as JSON")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action((ids: string[], options: Options, command: Command) => {
@@ -52,7 +52,7 @@ With the admin key, or a TALLYGATE_KEY that may read reports. "≥" marks money 
 
 function filtersOf(text: string, others: Filter[] = []): Filter[] {
   const [, dimension, values] = /^([a-z_]+)=(.+)$/s.exec(text) ?? [];
-  if (!dimension || !values) throw new InvalidArgumentError("dimension=value,value is expected.");
+  if (!dimension || !values) throw new InvalidArgumentError("Expected dimension=value,value.");
   return [...others, { dimension, values }];
 }
 
@@ -78,7 +78,7 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
   );
 }
 
-const FAILED = "This report could not be made. The gateway's log says why.";
+const FAILED = "This report failed. The gateway's log says why.";
 
 /** Administrators read reports with their key, others with a client key of theirs. */
 function reportsApi(url: string | undefined): Api {

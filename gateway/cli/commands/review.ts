@@ -51,5 +51,5 @@ export const addReview = (program: Command) => {
 /** GitHub's ids have ten digits by now, and get longer. */
 function reviewId(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("A review's id is a whole number, as at the end of its address.");
+  throw new InvalidArgumentError("A review's id is the whole number at the end of its address.");
 }

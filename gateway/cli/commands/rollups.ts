@@ -10,15 +10,15 @@ import { print } from "./common.ts";
 export const addRollups = (program: Command) =>
   program
     .command("rollups")
-    .description("The sums that reports are made of.")
+    .description("The sums behind reports.")
     .command("rebuild")
-    .description("Make them anew from the single records that there are; reports stay right meanwhile.")
+    .description("Rebuild them from the single records. Reports stay correct meanwhile.")
     .addHelpText("after", HELP)
     .action(rebuild);
 
 const HELP = `
-Needed only after records were changed by hand in the database. In DATABASE_URL, else in the database that
-"bun run start" runs here. Sums of records that retention_days has dropped stay as they are.`;
+Needed only after changing records by hand in the database. Uses DATABASE_URL, or the database that
+"bun run start" runs here. Sums of records that retention_days has dropped stay unchanged.`;
 
 const Where = Type.Object({
   DATABASE_URL: optional(postgresUrl()),
@@ -28,7 +28,7 @@ const Where = Type.Object({
 async function rebuild(): Promise<void> {
   const { DATABASE_URL, DATA_DIR } = readEnv(Where);
   const url = DATABASE_URL ?? runningDatabase(resolve(DATA_DIR));
-  if (!url) throw new Error("No database runs here. Start the gateway, or give DATABASE_URL.");
+  if (!url) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
   const rollups = openRollups({ url });
   const startMs = performance.now();
   let told = "";

@@ -6,7 +6,7 @@ export const addRoutes = (program: Command) =>
     .command("routes")
     .description("The routes and their classifier.")
     .command("evaluate")
-    .description("Hold the classifier against texts whose route is known; nothing is sent anywhere.")
+    .description("Measure the classifier on texts whose route is known. Nothing is sent anywhere.")
     .argument("<file>", 'JSON lines: {"text": …, "route": …}; without a route, a text that fits none')
     .option(...URL_OPTION)
     .action(async (file: string, { url }: { url?: string }) => {

@@ -34,12 +34,12 @@ export const addRun = (program: Command) =>
     });
 
 const HELP = `
-Claude Code, Codex, Gemini CLI, Copilot CLI and opencode are told in their own ways; for any other command, such as a
-shell, the variables of all of them are set. With TALLYGATE_URL and TALLYGATE_KEY the agent is led to that gateway, unless
-it is set up for another; without them only the session is added.
+Claude Code, Codex, Gemini CLI, Copilot CLI and opencode are configured in their own ways. For any other command, such as a
+shell, the variables of all of them are set. With TALLYGATE_URL and TALLYGATE_KEY, the agent is pointed at that gateway, unless
+it is configured for another one. Without them, only the session is added.
 
   tallygate run -- claude
-  tallygate run -- codex exec "mend the build"
+  tallygate run -- codex exec "fix the build"
   tallygate run -- npx @google/gemini-cli`;
 
 /** Runs the command to its end and answers with its exit status. */
@@ -57,7 +57,7 @@ async function run(directory: string, words: readonly string[], options: Options
 }
 
 const placeOf = ({ branch, isDefault }: Task): string =>
-  branch === null ? "" : isDefault ? ", for the branch that is made from here" : ` of the branch ${branch}`;
+  branch === null ? "" : isDefault ? ", for the branch you create from here" : ` of the branch ${branch}`;
 
 async function additionsOf(
   words: readonly string[],

@@ -24,7 +24,7 @@ async function session(directory: string, options: Options): Promise<void> {
   const git = gitIn(directory);
   const branch = await currentBranch(git);
   if (branch === null) {
-    throw new Error("No branch is checked out here, so there is nothing to keep a session with.");
+    throw new Error("No branch is checked out here, so a session cannot be kept.");
   }
   const { id = null } = options;
   if (options.clear || options.new || id) await unpinSession(git, branch);
@@ -41,5 +41,5 @@ async function session(directory: string, options: Options): Promise<void> {
 export function parseSession(text: string): SessionId {
   const id = parseSessionId(text);
   if (id) return id;
-  throw new InvalidArgumentError("A session id has 1 to 64 of letters, digits and . _ : -");
+  throw new InvalidArgumentError("A session id has 1 to 64 letters, digits, . _ : or -");
 }

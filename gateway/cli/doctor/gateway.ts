@@ -27,7 +27,7 @@ export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Fin
     ? passed(`The gateway at ${it.url} is ready.`)
     : failed(
         `The gateway at ${it.url} cannot record now (status ${ready}).`,
-        "Its log says why; is the database up?",
+        "Check its log. Is the database running?",
       );
   if (it.client === null) {
     yield skipped("No call was made.", "Set TALLYGATE_KEY to a client key: `tallygate keys create <name>`.");
@@ -64,7 +64,7 @@ async function callOnce({ model, session, url, client }: GatewayUnderTest): Prom
   };
   return failed(
     `A call of ${model} got status ${status}.`,
-    remedies[status] ?? "The provider's own answer; look there.",
+    remedies[status] ?? "This is the provider's own answer. Check with the provider.",
   );
 }
 
@@ -99,7 +99,7 @@ async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Find
   }
   return failed(
     "Its record does not appear.",
-    "Is the database up? `tallygate_spool_oldest_seconds` at /metrics tells how long records wait.",
+    "Is the database running? `tallygate_spool_oldest_seconds` at /metrics shows how long records wait.",
   );
 }
 
@@ -135,11 +135,11 @@ export async function appFinding(url: string): Promise<Finding> {
   return ready === null
     ? failed(
         `The GitHub App at ${url} does not answer.`,
-        "It is started by `bun run start`; name another place with --app-url.",
+        "`bun run start` starts it. Name another address with --app-url.",
       )
     : failed(
         `The GitHub App at ${url} cannot store deliveries now (status ${ready}).`,
-        "Its log says why; is the database up?",
+        "Check its log. Is the database running?",
       );
 }
 

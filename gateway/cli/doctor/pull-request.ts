@@ -57,7 +57,7 @@ function stampFinding({ url }: PullRequest, { verdict, ids, diagnostics }: Sessi
   if (verdict === "conflict") {
     return failed(
       `${url} names ${ids.length} sessions (${ids.join(", ")}), so it has no cost.`,
-      "Leave one of these lines in it.",
+      "Keep only one of these lines.",
     );
   }
   const advice = [...diagnosticMeanings(diagnostics), "Stamp it: `tallygate pr stamp`."].join(" ");

@@ -69,14 +69,14 @@ const printable = (label: string): string => label.replace(/[\p{Cc}\p{Cf}]/gu, "
 
 function decompositionText({ deltaUsd, parts, unmodelledUsd, floor }: Decomposition): string {
   const named = [
-    ["more or fewer people", parts.users],
+    ["number of people", parts.users],
     ["requests per person", parts.requestsPerUser],
     ["input tokens per request", parts.inputTokensPerRequest],
     ["output tokens per request", parts.outputTokensPerRequest],
     ["price per token", parts.pricePerToken],
     ["not modelled", unmodelledUsd],
-    ["change of the cost", deltaUsd],
+    ["change in cost", deltaUsd],
   ] as const;
   const rows = named.map(([name, usd]) => [name, `${usd > 0 ? "+" : ""}${figureText(usd, "USD")}`]);
-  return `\n${tableText(["what moved the cost", floor ? "≥ USD" : "USD"], rows, (column) => column === 1)}`;
+  return `\n${tableText(["what changed the cost", floor ? "≥ USD" : "USD"], rows, (column) => column === 1)}`;
 }

@@ -36,7 +36,7 @@ export function openGithub(directory: string, wanted: GithubAccess | null): Gith
   }
   if (token === undefined) {
     throw new Error(
-      "There is no way to GitHub: install the GitHub CLI and run `gh auth login`, or set GITHUB_TOKEN to a token that may write pull requests.",
+      "GitHub cannot be reached: install the GitHub CLI and run `gh auth login`, or set GITHUB_TOKEN to a token that may write pull requests.",
     );
   }
   return restWay({ host, protocol: settings.get("GHE_PROTOCOL") ?? "https", token });

@@ -48,7 +48,7 @@ export async function stampReview(git: Git, github: GithubApi, options: ReviewOp
   if (review === null) {
     return notStamped(
       found.url,
-      id === null ? `You have submitted no review of ${found.url}.` : `${found.url} has no review ${id}.`,
+      id === null ? `You have not submitted a review of ${found.url}.` : `${found.url} has no review ${id}.`,
     );
   }
   const bearer = {
@@ -65,7 +65,7 @@ export async function stampReview(git: Git, github: GithubApi, options: ReviewOp
 }
 
 const UNKNOWN =
-  "Nothing tells which session this review was made in. Review with `tallygate run -- <agent>`, or name it with --session.";
+  "This review's session is unknown. Review with `tallygate run -- <agent>`, or name it with --session.";
 
 const isSubmitted = ({ state }: Review): boolean => state !== "PENDING";
 
@@ -99,9 +99,7 @@ const Login = open({ login: Type.String() });
 async function ownLogin(github: GithubApi): Promise<string> {
   const { status, body } = await github.ask("GET", "user");
   if (status === 200 && fits(Login, body)) return body.login;
-  throw new Error(
-    `GitHub does not tell whose token this is (${status}). Name the review with --review <id>.`,
-  );
+  throw new Error(`GitHub does not say whose token this is (${status}). Name the review with --review <id>.`);
 }
 
 const reviewsPath = (it: PullRequest): string => `${pathOf(it)}/pulls/${it.number}/reviews`;

@@ -40,12 +40,12 @@ export async function writeLine(it: StampTarget, session: SessionId, dryRun: boo
     case "conflict":
       return notStamped(
         it.url,
-        `${it.url} names ${told.ids.length} sessions (${told.ids.join(", ")}), so ${it.harm}. Leave one of these lines in it.`,
+        `${it.url} names ${told.ids.length} sessions (${told.ids.join(", ")}), so ${it.harm}. Keep only one of these lines.`,
       );
     case "too_long":
       return notStamped(
         it.url,
-        `${it.url} has no room for another line: GitHub takes 65,536 characters. Shorten it and try again.`,
+        `${it.url} has no room for another line: GitHub accepts 65,536 characters. Shorten it and try again.`,
       );
     case "no_place":
       return notStamped(

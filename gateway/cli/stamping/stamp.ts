@@ -48,13 +48,11 @@ export async function stampPullRequest(git: Git, github: GithubApi, options: Sta
 export const noPullRequest = (number: number | null): Stamped =>
   notStamped(
     null,
-    number === null
-      ? "There is no pull request of this branch yet."
-      : `There is no pull request ${number} here.`,
+    number === null ? "This branch has no pull request yet." : `Pull request ${number} does not exist here.`,
   );
 
 const UNKNOWN =
-  "Nothing tells which session this branch's work was done in. Work with `tallygate run -- <agent>`, or name it with --session.";
+  "This branch's session is unknown. Work with `tallygate run -- <agent>`, or name it with --session.";
 
 /**
  * The session of this checkout's task; where nothing here tells it, the one that the pull request itself or its commits

@@ -17,7 +17,7 @@ export function banner(facts: BannerFacts): string {
     ["API", `${facts.gatewayUrl}/openapi`],
     ["GitHub App", facts.githubAppUrl],
     ["Database", facts.database],
-    ["Admin key", facts.adminKeyFile ?? "as given in ADMIN_KEY"],
+    ["Admin key", facts.adminKeyFile ?? "from ADMIN_KEY"],
   ];
   const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(11)} ${value}`);
   return ["", "Tallygate is ready.", "", ...lines, "", ...firstCall(facts), ""].join("\n");
@@ -27,7 +27,7 @@ function firstCall({ gatewayUrl, firstKeyFile }: BannerFacts): string[] {
   const key = firstKeyFile === null ? "YOUR_CLIENT_KEY" : `$(cat ${quoted(firstKeyFile)})`;
   const body = '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}';
   return [
-    firstKeyFile === null ? "A first call, with a client key of yours:" : "A first call:",
+    firstKeyFile === null ? "A first call, with one of your client keys:" : "A first call:",
     "",
     `  curl ${gatewayUrl}/v1/chat/completions -H "authorization: Bearer ${key}" -H "content-type: application/json" -d '${body}'`,
   ];

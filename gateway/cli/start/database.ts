@@ -38,7 +38,7 @@ export async function readyDatabase(options: DatabaseOptions): Promise<ReadyData
 const given = async ({ config }: DatabaseOptions): Promise<ReadyDatabase | null> =>
   config.databaseUrl === null
     ? null
-    : { url: config.databaseUrl, description: "as given in DATABASE_URL", stop: async () => undefined };
+    : { url: config.databaseUrl, description: "from DATABASE_URL", stop: async () => undefined };
 
 async function embedded({ config, log, clock, progress }: DatabaseOptions): Promise<ReadyDatabase> {
   const postgres = await startEmbedded({ dataDirectory: config.dataDirectory, log, clock, progress });

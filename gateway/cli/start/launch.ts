@@ -55,7 +55,7 @@ function secretsIn(config: LauncherConfig): InstallationSecrets {
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw new Error(
-      `DATA_DIR ${config.dataDirectory} cannot be used: ${error.message}. Let this user write there, or set another.`,
+      `DATA_DIR ${config.dataDirectory} cannot be used: ${error.message}. Give this user write access, or set another directory.`,
       { cause: error },
     );
   }
@@ -116,7 +116,7 @@ async function untilPortsAreFree({ config, clock, requests, say }: LaunchOptions
       if (fault === null) break;
       if (fault !== "EADDRINUSE" || clock.monotonicMs() > deadline) {
         throw new Error(
-          `${name} ${port} of ${config.host} cannot be used: ${fault}. Stop what uses it, or set ${name}.`,
+          `${name} ${port} of ${config.host} cannot be used: ${fault}. Stop the process that uses it, or set ${name}.`,
         );
       }
       if (tries === 0) say(`Waiting for ${name} ${port}, which another process still uses …`);

@@ -19,7 +19,7 @@ export function ensureSecrets(config: LauncherConfig): InstallationSecrets {
     config.masterKey?.reveal() ?? kept(masterKeyFile, () => randomBytes(32).toString("base64"));
   if (parseMasterKey(masterKey) === null) {
     throw new Error(
-      `${masterKeyFile} does not hold 32 bytes in base64. Providers' credentials are sealed with it: restore it from a backup.`,
+      `${masterKeyFile} does not hold 32 bytes in base64. It decrypts providers' credentials: restore it from a backup.`,
     );
   }
   return {

@@ -70,7 +70,7 @@ export async function openClassifier(options: ClassifierOptions): Promise<RouteC
       } catch (error) {
         if (closing.signal.aborted) return;
         delayMs = restartDelayMs(delayMs, 0);
-        log.error(errorFields(error), "the classifier could not be trained; the last one goes on serving");
+        log.error(errorFields(error), "the classifier could not be trained; the last one stays in use");
         await pause(delayMs, AbortSignal.any([closing.signal, changed.signal]));
       }
     }
@@ -89,7 +89,7 @@ export async function openClassifier(options: ClassifierOptions): Promise<RouteC
   directory.subscribe(follow);
   follow(directory.current());
   await within(FIRST_MAX_MS, running ?? Promise.resolve()).catch(() => {
-    log.warn({}, "the classifier is still being trained; until then the default route answers");
+    log.warn({}, "the classifier is still training; the default route answers until then");
   });
   return {
     current: () => inForce,
@@ -154,7 +154,7 @@ function openWorkshop({ database, clock, log, trainer = startTrainer }: Classifi
       });
       try {
         const made = stored ?? (await within(TRAINING_MAX_MS, train(wanted, before)));
-        log.info({ version: wanted.version, stored: stored !== null }, "the classifier is in force");
+        log.info({ version: wanted.version, stored: stored !== null }, "the classifier is ready");
         return made;
       } catch (error) {
         end();

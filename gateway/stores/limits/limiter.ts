@@ -46,16 +46,16 @@ const BEAT_MS = 5000;
 const UNLIMITED: Grant = { settle: () => null, release: async () => undefined };
 
 const MESSAGES = {
-  requests: "The key's limit of requests per minute is reached.",
-  tokens: "The key's limit of tokens per minute is reached.",
-  calls: "The key's limit of calls at once is reached.",
-  budget: "What is left of the key's budget does not cover what this call may cost.",
-  reserved: "What is left of the key's budget is reserved for calls under way.",
+  requests: "The key has reached its limit of requests per minute.",
+  tokens: "The key has reached its limit of tokens per minute.",
+  calls: "The key has reached its limit of concurrent calls.",
+  budget: "The rest of the key's budget does not cover what this call may cost.",
+  reserved: "The rest of the key's budget is reserved for running calls.",
 } as const satisfies Record<LimitRefusal["limit"], string>;
 
 /** One of a few words that providers have (pricing/price-answer.ts), so it may be quoted. */
 const unpricedMessage = (chosen: string): string =>
-  `The price of \`${chosen}\` is not known, so a key with a budget may not ask for it. Leave it out.`;
+  `The price of \`${chosen}\` is unknown, so a key with a budget may not use it. Leave it out.`;
 
 /** Keeps keys within their limits, together with the other gateways on the database. */
 export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {

@@ -10,7 +10,7 @@ const WAIT_MAX_MS = 60_000;
 const DEADLINE_MS = 130_000;
 
 const tooMany = () =>
-  new GatewayError("overloaded", "Too many reports wait for their turn, or the database is slow to answer.");
+  new GatewayError("overloaded", "Too many reports are waiting, or the database is slow to answer.");
 
 type Waiting<Order, Made> = {
   order: Order;

@@ -14,7 +14,7 @@ import { turns } from "./turns.ts";
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
-const PARTIAL = "The replica that reports are read from has not copied all tables yet.";
+const PARTIAL = "The replica for reports has not copied all tables yet.";
 /** A report that takes longer says that it has ended: others follow. */
 const LONG_MS = 1_000;
 /** Shorter texts cross and leave as fast as they are. */

@@ -16,7 +16,7 @@ export function standIn(name: string, port: number): void {
   writeFileSync(join(directory, `${name}.env.json`), JSON.stringify(process.env));
   happened(`start ${process.pid}`);
   if (behaviour === "misconfigured") {
-    process.stderr.write("WEBHOOK_SECRET has a value that cannot be used\n");
+    process.stderr.write("WEBHOOK_SECRET has an invalid value\n");
     process.exit(78);
   }
   onStopSignal(process.env["TALLYGATE_SUPERVISED"] === "1", (reason) => {
