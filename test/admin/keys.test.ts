@@ -131,7 +131,7 @@ describe("client keys", () => {
     [{ name: "x", limits: { budget_usd: -1 } }, "/limits/budget_usd: Expected a decimal number, 0 or more"],
     [
       { name: "x", limits: { budget_period: "day" } },
-      "/limits/budget_period: Expected beside budget_usd only",
+      "/limits/budget_period: Expected only with budget_usd",
     ],
     [
       { name: "x", limits: { concurrency: 0 } },

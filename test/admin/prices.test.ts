@@ -69,7 +69,7 @@ describe("prices", () => {
 
   test("a price names a provider that exists, or none", async () => {
     expect(await fault(it.call("POST", "/prices", { ...PRICE, provider: "nobody" }))).toBe(
-      "422 /provider: there is no provider named nobody.",
+      "422 /provider: No provider is named nobody.",
     );
   });
 });
@@ -179,7 +179,7 @@ describe("pricing again", () => {
   });
 
   test.each([
-    [{ from: "2026-10-02", to: "2026-10-01" }, "/to: Expected a time behind /from"],
+    [{ from: "2026-10-02", to: "2026-10-01" }, "/to: Expected a time after /from"],
     [{ from: "2026-10-02" }, "/to: Expected required property"],
     [{ from: "yesterday", to: "2026-10-01" }, "/from: Expected an RFC 3339"],
     [{ ...WINDOW, dry: true }, "/dry: Unexpected property"],

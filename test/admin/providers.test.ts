@@ -77,7 +77,7 @@ describe("providers are made and changed", () => {
     [{}, "/kind: Expected required property"],
     [{ kind: "groq", hosts: 1 }, "/hosts: Unexpected property"],
     [{ kind: "groq", name: "other" }, "/name: Expected the name in the address"],
-    [{ kind: "azure" }, "/base_url: A provider of kind azure needs one"],
+    [{ kind: "azure" }, "/base_url: A provider of kind azure needs a base_url"],
     [
       { kind: "groq", headers: { authorization: "Bearer x" } },
       "/headers/authorization: This header is set by",

@@ -183,7 +183,7 @@ async function reportedCost(day: string): Promise<[string | null, boolean]> {
 test.each([
   [1, "It is not merged yet."],
   [3, "two or more different sessions"],
-  [4, "no call is recorded yet"],
+  [4, "has no recorded calls yet"],
   [5, "no line `Gateway-Session: <id>`"],
   [6, "closed without a merge"],
 ])("number %p says why it is not joined", async (number, reason) => {
@@ -224,7 +224,7 @@ test("what is odd about it is said in words", async () => {
   expect(body.findings[0].text).toContain("is in code");
   expect(body.remedy).toBeNull();
   expect((await it.call("GET", "/pull-requests/9007199254-5")).body.remedy).toStartWith("Add one line");
-  expect((await it.call("GET", "/pull-requests/9007199254-3")).body.remedy).toStartWith("Leave one");
+  expect((await it.call("GET", "/pull-requests/9007199254-3")).body.remedy).toStartWith("Keep one");
   await db.delete(pullRequests).where(eq(pullRequests.number, 7));
 });
 

@@ -90,13 +90,13 @@ describe("routes", () => {
 
   test("a route names providers that exist, and the answer says which does not", async () => {
     const missing = it.call("PUT", "/routes/lost", { ...SUMMARY, provider: "nobody" });
-    expect(await fault(missing)).toBe("422 /provider: there is no provider named nobody.");
+    expect(await fault(missing)).toBe("422 /provider: No provider is named nobody.");
     const fallbacks = [
       { provider: "echo", model: "m" },
       { provider: "nobody", model: "m" },
     ];
     expect(await fault(it.call("PUT", "/routes/lost", { ...SUMMARY, fallbacks }))).toBe(
-      "422 /fallbacks/1/provider: there is no provider named nobody.",
+      "422 /fallbacks/1/provider: No provider is named nobody.",
     );
   });
 
@@ -110,7 +110,7 @@ describe("routes", () => {
 
   test("a guardrail that does not exist cannot be named: nothing would be guarded", async () => {
     expect(await fault(it.call("PUT", "/routes/guarded", { ...SUMMARY, guardrails: ["pii"] }))).toBe(
-      "422 /guardrails: there is no guardrail named pii.",
+      "422 /guardrails: No guardrail is named pii.",
     );
   });
 

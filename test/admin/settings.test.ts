@@ -25,9 +25,9 @@ test.each([
   [{ digest_hour: 24 }, 400, "/digest_hour: "],
   [{ digest_day: "Mon" }, 400, "/digest_day: Expected one of sunday, monday"],
   [{ digest_repository: "acme" }, 400, "/digest_repository: "],
-  [{ default_route: "auto" }, 422, "/default_route: there is no route named auto"],
-  [{ default_route: "nobody" }, 422, "/default_route: there is no route named nobody"],
-  [{ default_route: "tts" }, 422, "/default_route: the route tts serves tts"],
+  [{ default_route: "auto" }, 422, "/default_route: No route is named auto"],
+  [{ default_route: "nobody" }, 422, "/default_route: No route is named nobody"],
+  [{ default_route: "tts" }, 422, "/default_route: The route tts serves tts"],
 ])("%p is refused", async (body, status, message) => {
   const answer = await it.call("PATCH", "/settings", body);
   expect(answer.status).toBe(status);

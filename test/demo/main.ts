@@ -170,7 +170,7 @@ reachDirectly();
 const stopped = (async () => {
   const pair = await findPair(say);
   try {
-    if (!pair.own) say(`Using the pair at ${pair.gatewayUrl}.`);
+    if (!pair.own) say(`Using the installation at ${pair.gatewayUrl}.`);
     const run = Date.now().toString(36) + crypto.getRandomValues(new Uint8Array(2)).toHex();
     return await demo(pair, run);
   } finally {

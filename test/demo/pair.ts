@@ -22,64 +22,51 @@ export class DemoFault extends Error {}
 
 const START = join(import.meta.dir, "../../gateway/cli/start.ts");
 const START_MS_MAX = 90_000;
-/** Whoever sets one of these means a pair that runs already. */
-const MEANS_A_RUNNING_PAIR = ["PORT", "GITHUB_APP_PORT", "HOST", "DATA_DIR"];
 
 /**
- * The pair that the settings name, if it runs and the demo has its keys, else one of the demo's own. @throws DemoFault
- * where the settings name a pair that does not answer, or whose keys are missing.
+ * A pair of the demo's own, or the running one that the settings name, if `WEBHOOK_SECRET` is among them: without it the
+ * demo could not sign webhooks for that pair. @throws DemoFault where that one does not answer, or its keys are missing.
  */
 export async function findPair(say: (text: string) => void): Promise<Pair> {
   const config = settingsOrExit(readLauncherConfig, 1);
-  const named = MEANS_A_RUNNING_PAIR.some((name) => process.env[name]?.trim());
+  const webhookSecret = process.env["WEBHOOK_SECRET"]?.trim();
+  if (!webhookSecret) return await startPair(say);
   const gatewayUrl = `http://${reachable(config.host, config.port)}`;
   const githubAppUrl = `http://${reachable(config.host, config.githubAppPort)}`;
-  const status = await statusOf(`${gatewayUrl}/readyz`);
-  if (status === null && named) {
+  const adminKey = await adminKeyOf(config, gatewayUrl);
+  if ((await statusOf(`${githubAppUrl}/readyz`)) !== 200) {
     throw new DemoFault(
-      `Nothing answers at ${gatewayUrl}. Start it with the same settings (bun run start), or unset ` +
-        `${MEANS_A_RUNNING_PAIR.join(", ")}: then the demo starts a pair of its own.`,
+      `The GitHub App does not answer at ${githubAppUrl}. Set GITHUB_APP_PORT to its port. ${INSTEAD}`,
     );
   }
-  if (status === null) return await startPair(say);
-  const fault = await keysFault({ config, gatewayUrl, githubAppUrl });
-  if (typeof fault !== "string") return { ...fault, gatewayUrl, githubAppUrl, own: false, close: noop };
-  if (named) throw new DemoFault(fault);
-  say(`${fault}\nSo the demo starts a pair of its own beside it.\n`);
-  return await startPair(say);
+  return { adminKey, webhookSecret, gatewayUrl, githubAppUrl, own: false, close: noop };
 }
+
+const INSTEAD = "Or unset WEBHOOK_SECRET: then the demo starts an installation of its own.";
 
 const noop = async () => undefined;
 
-type Keys = Pick<Pair, "adminKey" | "webhookSecret">;
-type Found = { config: LauncherConfig; gatewayUrl: string; githubAppUrl: string };
-
-/** The keys of the running pair, or why they are not to be had. */
-async function keysFault({ config, gatewayUrl, githubAppUrl }: Found): Promise<Keys | string> {
+async function adminKeyOf(config: LauncherConfig, gatewayUrl: string): Promise<string> {
+  if ((await statusOf(`${gatewayUrl}/readyz`)) === null) {
+    throw new DemoFault(
+      `Nothing answers at ${gatewayUrl}. Start it with the same settings (bun run start). ${INSTEAD}`,
+    );
+  }
   const file = join(config.dataDirectory, "admin-key");
-  const adminKey = config.adminKey?.reveal() ?? (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
-  if (adminKey === null) {
-    return `The pair at ${gatewayUrl} keeps its admin key elsewhere: ${file} is not there. Set DATA_DIR or ADMIN_KEY as it has them.`;
-  }
+  const adminKey = config.adminKey?.reveal() ?? (existsSync(file) ? readFileSync(file, "utf8").trim() : "");
   const answer = await statusOf(`${gatewayUrl}/admin/v1/settings`, { authorization: `Bearer ${adminKey}` });
-  if (answer !== 200) {
-    return `${gatewayUrl} does not take the admin key of ${config.adminKey ? "ADMIN_KEY" : file} (status ${answer}). Set DATA_DIR or ADMIN_KEY as it has them.`;
-  }
-  const webhookSecret = process.env["WEBHOOK_SECRET"]?.trim();
-  if (!webhookSecret) {
-    return `The demo signs webhooks for ${githubAppUrl} and needs its WEBHOOK_SECRET: start both with the same one, of 16 characters or more.`;
-  }
-  if ((await statusOf(`${githubAppUrl}/readyz`)) !== 200) {
-    return `The GitHub App does not answer at ${githubAppUrl}. Set GITHUB_APP_PORT as it has it.`;
-  }
-  return { adminKey, webhookSecret };
+  if (answer === 200) return adminKey;
+  throw new DemoFault(
+    `${gatewayUrl} does not accept the admin key of ${config.adminKey ? "ADMIN_KEY" : file}. ` +
+      `Set ADMIN_KEY or DATA_DIR as for the gateway. ${INSTEAD}`,
+  );
 }
 
 async function startPair(say: (text: string) => void): Promise<Pair> {
   const ports = [freePort(), freePort()];
   const keys = { adminKey: `tga_${newSecret()}`, webhookSecret: newSecret() };
   const dataDirectory = join(tmpdir(), `tallygate-demo-${newSecret().slice(0, 12)}`);
-  say(`Starting a pair in ${dataDirectory} …`);
+  say(`Starting an installation in ${dataDirectory} …`);
   let told = "";
   const child = Bun.spawn([process.execPath, "--no-env-file", START], {
     env: {
@@ -113,7 +100,7 @@ async function startPair(say: (text: string) => void): Promise<Pair> {
   while (!told.includes("Tallygate is ready.")) {
     if (child.exitCode !== null || performance.now() > until) {
       await close();
-      throw new DemoFault(`The pair did not start:\n${told}`);
+      throw new DemoFault(`The installation did not start:\n${told}`);
     }
     await Bun.sleep(50);
   }

@@ -251,7 +251,7 @@ describe("migrations", () => {
     const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     await admin.unsafe(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
     const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
-    await expect(migrate(url)).rejects.toThrow("its encoding is LATIN1, and has to be UTF8");
+    await expect(migrate(url)).rejects.toThrow("its encoding is LATIN1 and must be UTF8");
     await admin.unsafe(`drop database ${name} with (force)`);
     await admin.end();
   });

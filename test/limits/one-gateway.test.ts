@@ -75,7 +75,7 @@ test("a budget is not stepped around by a tier whose price nobody knows; without
     const { status, type, message, headers } = await call(budgeted.secret, asked);
     expect([status, type]).toEqual([429, "billing_error"]);
     expect(message).toBe(
-      `The price of \`${named}\` is not known, so a key with a budget may not ask for it. Leave it out.`,
+      `The price of \`${named}\` is unknown, so a key with a budget may not use it. Leave it out.`,
     );
     expect(headers.get("x-should-retry")).toBe("false");
   }

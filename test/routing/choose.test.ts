@@ -247,7 +247,7 @@ describe("the format of the provider", () => {
   test("a call that cannot be translated for the route's provider is refused and told so", () => {
     expect(refusal({ model: "only", surface: "messages" }, world)).toBe("invalid_request");
     expect(() => chooseRoute(world, call({ model: "only", surface: "messages" }), knowledge())).toThrow(
-      "speaks another format than /v1/messages",
+      "uses another format than /v1/messages",
     );
   });
 

@@ -94,7 +94,7 @@ describe("what the provider's format has no place for is refused by its name", (
   )("%s", (_name, pair, members, at) => {
     const body = { ...BASE[pair.from], ...members };
     const refused = () => translation(pair, body);
-    expect(refused).toThrow(`\`${at}\` cannot be expressed in the format of the route's provider`);
+    expect(refused).toThrow(`\`${at}\` cannot be expressed in the provider's format`);
     expect(refused).not.toThrow("secret-canary");
     expect(refused).toThrow(expect.objectContaining({ type: "invalid_request" }));
   });
