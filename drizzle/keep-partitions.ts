@@ -12,7 +12,7 @@ export function keepPartitions(url: string, clock: Clock, log: Log): { stop(): v
       (made) => {
         if (made.length > 0) log.info({ partitions: made.join(" ") }, "partitions made");
       },
-      (error) => log.warn(errorFields(error), "partitions cannot be made yet"),
+      (error) => log.warn(errorFields(error), "partitions cannot be created yet"),
     );
   void turn();
   const timer = setInterval(() => void turn(), EVERY_MS);

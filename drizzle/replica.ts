@@ -23,7 +23,7 @@ export function keepReplica(url: string, clock: Clock, log: Log): { stop(): void
       await furnish(url, clock.now());
     } catch (error) {
       nextMs = RETRY_MS;
-      log.warn(errorFields(error), "the replica for reports cannot be brought to this version yet");
+      log.warn(errorFields(error), "the replica for reports cannot be migrated yet");
     }
     if (stopped) return;
     timer = setTimeout(() => void turn(), nextMs);

@@ -54,7 +54,7 @@ export async function launchServer(spec: ServerSpec, address: Address): Promise<
   const deadline = spec.clock.monotonicMs() + REMAINS_MS_MAX;
   for (;;) {
     const cleared = clearStalePidFile(spec.place.data);
-    const outcome = cleared ? await tryLaunch(spec, address) : "its predecessor has not ended yet";
+    const outcome = cleared ? await tryLaunch(spec, address) : "the previous server has not ended yet";
     if (typeof outcome !== "string") return outcome;
     const hindered = !cleared || /lock file|shared memory block|Is another postmaster/.test(outcome);
     if (!hindered || spec.clock.monotonicMs() > deadline) {

@@ -112,7 +112,7 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
       await server.exited;
       if (stopping.signal.aborted) return;
       delayMs = restartDelayMs(delayMs, spec.clock.monotonicMs() - sinceMs);
-      log.warn({ server: server.pid, delayMs }, "Postgres ended; starting it again");
+      log.warn({ server: server.pid, delayMs }, "Postgres ended; restarting it");
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       // After a failed try `server` is the one that ended: the loop comes round at once, and waits longer.

@@ -27,4 +27,4 @@ function parse(bytes: Uint8Array): unknown {
 
 /** Names are the sender's own; one that is as long as a text is not repeated. */
 const sentence = ({ path, message }: Fault): string =>
-  `${path === "" ? "body" : path.length <= 200 ? path : "a member with a very long name"}: ${message}.`;
+  `${path === "" ? "body" : path.length <= 200 ? path : "a field with a very long name"}: ${message}.`;

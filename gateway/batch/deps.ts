@@ -37,7 +37,7 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** What nobody has is answered like what another key has (decision: A batch is one record of the key that made it). */
 export const notFound = (what: "file" | "batch"): GatewayError =>
-  new GatewayError("not_found", `There is no such ${what}.`);
+  new GatewayError("not_found", `No such ${what}.`);
 
 /** Ids stand in the addresses of providers, so they are what ids look like. @throws GatewayError not_found */
 export function requireProviderId(id: unknown, what: "file" | "batch"): string {

@@ -34,7 +34,7 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
         throw new GatewayError("invalid_request", `\`url\` must be one of ${lineEndpoints()}.`);
       }
       if (endpoint !== null && endpoint !== address) {
-        throw new GatewayError("invalid_request", "All requests of a file must have one `url`.");
+        throw new GatewayError("invalid_request", "All requests of a file must have the same `url`.");
       }
       endpoint = address;
       const { valueStart, valueEnd } = singleMember(request, "body");

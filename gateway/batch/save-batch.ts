@@ -46,7 +46,7 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
     });
     const row = await findBatch(deps.database, { keyId: key.id, kind, id });
     if (row) return row;
-    throw new Error("the provider gave an id that another key has");
+    throw new Error("the provider returned an id that belongs to another key");
   } catch (error) {
     deps.log.error({ batch: id, ...errorFields(error) }, "a batch could not be stored and is cancelled");
     await endBatch(deps, it, id).catch(() => undefined);

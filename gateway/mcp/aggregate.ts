@@ -162,14 +162,14 @@ const wholeServer = ({ servers, key }: ToolCatalog, name: string | undefined): T
 function promptOf(offer: ToolCatalog, told: string): { to: ToolServer; name: string } {
   const split = offer.naming.splitName(told);
   const to = wholeServer(offer, split?.server);
-  if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such prompt.");
+  if (!split || !to) throw new ProtocolError(RPC.invalidParams, "No such prompt.");
   return { to, name: split.own };
 }
 
 function resourceOf(offer: ToolCatalog, told: string): { to: ToolServer; uri: string } {
   const split = offer.naming.splitUri(told);
   const to = wholeServer(offer, split?.server);
-  if (!split || !to) throw new ProtocolError(RPC.invalidParams, "There is no such resource.");
+  if (!split || !to) throw new ProtocolError(RPC.invalidParams, "No such resource.");
   return { to, uri: split.own };
 }
 

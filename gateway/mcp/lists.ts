@@ -53,7 +53,7 @@ export function openLists(connections: Connections, clock: Clock, log: Log): Lis
       return items;
     } catch (error) {
       const why = error instanceof ToolServerRefusal ? error.cause : error;
-      log.warn({ ...errorFields(why), server: server.name, kind }, "a tool server's list is left out");
+      log.warn({ ...errorFields(why), server: server.name, kind }, "a tool server's list was left out");
       const entry = held.get(name);
       if (entry) entry.untilMs = clock.monotonicMs() + FAILED_MS;
       return [];

@@ -111,7 +111,7 @@ function headersToServer({ sealer }: RelayDeps, call: RelayCall): Headers {
   if (sealed === null) return headers;
   const session = sealer.open(sealed, belongingOf(call));
   // The client then begins a new session, as for one that has ended.
-  if (!session) throw new RpcError(RPC.unauthorized, "There is no such session.", 404);
+  if (!session) throw new RpcError(RPC.unauthorized, "No such session.", 404);
   headers.set(SESSION, session.reveal());
   return headers;
 }

@@ -57,7 +57,10 @@ export function toProtocolError(
 ): ProtocolError {
   if (error instanceof ServerError) return new ProtocolError(error.code, error.message, error.data);
   if (error instanceof ToolServerRefusal) {
-    log.warn({ ...errorFields(error.cause), server: server.name }, "a tool server refuses the gateway");
+    log.warn(
+      { ...errorFields(error.cause), server: server.name },
+      "a tool server refused the gateway's credential",
+    );
     return protocolErrorOf(error);
   }
   log.warn({ ...errorFields(error), server: server.name }, "a tool server did not answer");

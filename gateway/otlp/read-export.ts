@@ -97,5 +97,5 @@ function object(value: unknown, name: string): Record<string, unknown> {
 const fault = (name: string, expected: string) =>
   new GatewayError(
     "invalid_request",
-    `The body is not an OTLP metrics export: ${name} must hold ${expected}.`,
+    `The body is not an OTLP metrics export: ${name} must contain ${expected}.`,
   );

@@ -51,7 +51,7 @@ export function createOrphans(options: OrphansOptions): Orphans {
       adopted.set(name, orphan);
       const waiting = orphan.segment.source.backlog();
       rows += waiting;
-      log.info({ file: name, rows: waiting }, "took over the spool of a process that died");
+      log.info({ file: name, rows: waiting }, "took over the spool of a dead process");
     }
     return rows;
   }
@@ -107,7 +107,7 @@ function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
     // Its process, or the one that adopted it, died between the deletion of the segment and that of the lock.
     rmSync(`${path}.lock`, { force: true });
   } catch (error) {
-    log.error(errorFields(error), "the spool of a process that died cannot be read");
+    log.error(errorFields(error), "the spool of a dead process cannot be read");
     if (isCorrupt(error)) setAside(path);
   }
   lock.release();

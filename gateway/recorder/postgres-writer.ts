@@ -117,7 +117,7 @@ function batchMover(options: PostgresWriterOptions): () => Promise<Outcome> {
       if (failing.delete(source)) log.info({}, "records reach Postgres again");
       return rows.length === BATCH_ROWS ? "more" : "idle";
     } catch (error) {
-      if (!failing.has(source)) log.warn(errorFields(error), "records wait in the spool");
+      if (!failing.has(source)) log.warn(errorFields(error), "records are waiting in the spool");
       failing.add(source);
       // A file that cannot be read holds up no other source; a failing Postgres holds up all.
       return isSpoolFault(error) ? "unreadable" : "failed";
@@ -153,7 +153,7 @@ function inserter({ store, log, clock }: PostgresWriterOptions) {
     if (others.length === 0) {
       const id = await store.park(first.text, code, clock.now());
       source.park(first, code);
-      log.error({ id, code }, "a record was refused by Postgres and parked");
+      log.error({ id, code }, "Postgres refused a record, which was parked");
       return;
     }
     const half = rows.length >> 1;

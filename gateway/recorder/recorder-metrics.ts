@@ -25,7 +25,7 @@ export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
   counters(all, registry);
   const latency = new Histogram({
     name: "tallygate_call_seconds",
-    help: "Whole calls, from the complete request to the last byte of the answer.",
+    help: "Duration of calls, from the complete request to the last byte of the answer.",
     labelNames: ["surface"],
     buckets: LATENCY_BUCKETS,
     registers: [registry],
@@ -130,7 +130,7 @@ function backlogGauges(recorder: Recorder, registry: Registry): void {
   gauge("tallygate_spool_open_calls", "Calls under way.", () => recorder.stats().open);
   gauge(
     "tallygate_parked_records",
-    "Records that Postgres refused for their data.",
+    "Records that Postgres refused because of their content.",
     () => recorder.stats().parked,
   );
   gauge(

@@ -200,7 +200,7 @@ function flushedBy({ sources, commits, writer, clock }: FlushParts): Recorder["f
       const marks = sources().map((source) => source.mark());
       while (!marks.every((isReached) => isReached())) {
         const leftMs = deadlineMs - clock.monotonicMs();
-        if (leftMs <= 0) throw new Error("records are still on their way to Postgres");
+        if (leftMs <= 0) throw new Error("records have not all reached Postgres");
         const pass = writer.pass(leftMs);
         if (hurry) writer.hurry();
         await pass;

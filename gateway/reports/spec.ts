@@ -56,7 +56,7 @@ export function checkSpec(value: unknown): Spec {
     }
     // Postgres's text cannot hold it, so no label ever does.
     const nul = values.findIndex((text) => text.includes("\0"));
-    if (nul >= 0) refuse(`${member}[${nul}]`, "must not hold a NUL character");
+    if (nul >= 0) refuse(`${member}[${nul}]`, "must not contain a NUL character");
     for (const [i, text] of values.entries()) {
       const fault = dateFault(dimension, text);
       if (fault) refuse(`${member}[${i}]`, fault);

@@ -53,7 +53,7 @@ export function openBodyCapture({ database, sealer, clock, log }: BodiesOptions)
     async keep(call) {
       const { requestId } = call;
       if (underWay.size >= UNDER_WAY_MAX)
-        return log.warn({ requestId }, "too many bodies at once: not captured");
+        return log.warn({ requestId }, "too many bodies at once; not captured");
       const stored = store(call)
         .catch((error) => log.warn({ requestId, ...errorFields(error) }, "body not captured"))
         .finally(() => underWay.delete(stored));

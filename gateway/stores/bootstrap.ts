@@ -48,7 +48,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
     if ((await versionIn(tx)) === 1) await furnish(tx, options);
     for (const kind of await missing(tx, kinds)) {
       await tx.insert(providers).values(plainProvider(kind, options.clock.now()));
-      options.log.info({ provider: kind }, "provider made for a credential in the environment");
+      options.log.info({ provider: kind }, "created a provider for a credential in the environment");
     }
   });
 }
@@ -98,5 +98,5 @@ async function furnish(tx: Transaction, { clock, keepFirstKey, log }: BootstrapO
   const facts = { name: "first", owner: null, scopes: {}, limits: null, expiresAt: null };
   const { id, secret } = await insertKey(tx, facts, now);
   await keepFirstKey(secret);
-  log.info({ keyId: id }, "first start: provider, routes and a client key were made");
+  log.info({ keyId: id }, "first start: created a provider, routes and a client key");
 }

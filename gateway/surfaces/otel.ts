@@ -80,7 +80,7 @@ async function keyOf(keys: KeyLookup, headers: Headers): Promise<ClientKey> {
 
 function onlyHere(error: unknown): never {
   if (error instanceof GatewayError && error.type === "unauthenticated") {
-    throw new GatewayError("unauthenticated", "There is no valid client key in x-gateway-key.");
+    throw new GatewayError("unauthenticated", "No valid client key in x-gateway-key.");
   }
   throw error;
 }
@@ -106,7 +106,7 @@ async function told(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>
     const known = error instanceof GatewayError && error.type !== "internal";
     const { type, message } = known ? error : new GatewayError("store_unavailable");
     const cause = error instanceof GatewayError ? error.cause : error;
-    if (cause !== undefined) deps.log.warn({ ...errorFields(cause), type }, "an export was not taken");
+    if (cause !== undefined) deps.log.warn({ ...errorFields(cause), type }, "an export was not stored");
     return statusAnswer(type, message);
   }
 }

@@ -142,7 +142,7 @@ async function settledAt<T>(deps: Heard, work: (now: Date) => Promise<T>): Promi
   try {
     await within(SETTLED_MAX_MS, deps.settled());
   } catch (error) {
-    deps.log.warn(errorFields(error), "a report does not see the latest calls");
+    deps.log.warn(errorFields(error), "a report omits the latest calls");
   }
   return await work(now);
 }

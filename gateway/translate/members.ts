@@ -27,7 +27,7 @@ export const malformed = (at: string, expected: string): GatewayError =>
 export function readMembers(object: Json, at: string, readers: MemberReaders): void {
   for (const [name, value] of Object.entries(object)) {
     if (value === null || value === undefined) continue;
-    const place = NAME.test(name) ? placeOf(at, name) : `${at || "the body"} (a member of an odd name)`;
+    const place = NAME.test(name) ? placeOf(at, name) : `${at || "the body"} (a field with an unusual name)`;
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
     if (!read) throw inexpressible(place);
     read(value, place);

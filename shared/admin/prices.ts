@@ -8,7 +8,7 @@ const amounts = {
   cache_write_5m: perMillion("input tokens written to the provider's cache for five minutes"),
   cache_write_1h: perMillion("input tokens written to the provider's cache for one hour"),
   per_image: Usd("USD per image returned."),
-  per_character: Usd("USD per character spoken."),
+  per_character: Usd("USD per character of speech."),
   per_call: Usd("USD per call."),
 };
 

@@ -129,10 +129,7 @@ describe("client keys", () => {
     [{ name: "x", scopes: { routes: "echo" } }, "/scopes/routes: Expected array"],
     [{ name: "x", limits: { budget: 1 } }, "/limits/budget: Unexpected property"],
     [{ name: "x", limits: { budget_usd: -1 } }, "/limits/budget_usd: Expected a decimal number, 0 or more"],
-    [
-      { name: "x", limits: { budget_period: "day" } },
-      "/limits/budget_period: Expected only with budget_usd",
-    ],
+    [{ name: "x", limits: { budget_period: "day" } }, "/limits/budget_period: Expected only with budget_usd"],
     [
       { name: "x", limits: { concurrency: 0 } },
       "/limits/concurrency: Expected integer to be greater or equal",

@@ -45,13 +45,8 @@ test("a demo that is stopped while its installation starts leaves neither proces
     told += new TextDecoder().decode(bytes);
     if (told.includes("Starting an installation")) break;
   }
-<<<<<<< HEAD
-  const place = /Starting a pair in (\S+)/.exec(told)?.[1] ?? "";
-  await until(() => existsSync(`${place}/postgres`));
-=======
   const place = /Starting an installation in (\S+)/.exec(told)?.[1] ?? "";
-  while (!existsSync(`${place}/postgres`)) await Bun.sleep(20);
->>>>>>> ea8b67c (test(demo): run the demo on its own installation beside any other)
+  await until(() => existsSync(`${place}/postgres`));
   run.kill("SIGTERM");
   expect(await run.exited).toBe(130);
   expect(existsSync(place)).toBe(false);

@@ -354,7 +354,7 @@ describe.if(ROOT)("as root", () => {
         )
       )
         acknowledged++;
-      const ended = () => log.lines.some((line) => line.message === "Postgres ended; starting it again");
+      const ended = () => log.lines.some((line) => line.message === "Postgres ended; restarting it");
       await until(ended);
       rmSync(ballast);
       // The last one may have been committed without its answer arriving.

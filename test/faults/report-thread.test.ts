@@ -97,7 +97,7 @@ describe("the thread that makes reports", () => {
     const asked = { frame: { range: "7d", compare: "none" }, items } as const;
     expect(await writer.writeAll(asked, new Date(0), { gzip: false })).toBe("payload");
     expect(log.lines.map(({ level, message }) => [level, message])).toEqual(
-      Array(2).fill(["warn", "a report of several failed"]),
+      Array(2).fill(["warn", "one of several reports failed"]),
     );
   });
 

@@ -158,7 +158,7 @@ describe("rows that Postgres refuses", () => {
     expect(recorder.stats()).toMatchObject({ backlog: 0, parked: 1 });
     expect(recorder.log.lines).toContainEqual({
       level: "error",
-      message: "a record was refused by Postgres and parked",
+      message: "Postgres refused a record, which was parked",
       id: bad.id,
       code: "22003",
     });

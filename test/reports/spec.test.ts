@@ -47,7 +47,7 @@ describe("a bad spec is refused by its member and the reason", () => {
       { filters: { client: [...fifty, "one more"] } },
       "spec.filters.client: expected array length to be less or equal to 50",
     ],
-    [{ filters: { client: ["a", "b\0"] } }, "spec.filters.client[1]: must not hold a NUL character"],
+    [{ filters: { client: ["a", "b\0"] } }, "spec.filters.client[1]: must not contain a NUL character"],
     [{ filters: { colour: ["x"] } }, "spec.filters.colour: unexpected property"],
     [{ filters: { ["x".repeat(300)]: [] } }, "spec: unexpected property"],
     [{ view: undefined }, "spec.view: expected required property"],

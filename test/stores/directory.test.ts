@@ -155,7 +155,7 @@ describe("while Postgres is away", () => {
     await until(() => store.reachable());
     expect(await store.keyOf(hex(made.secret))).not.toBeNull();
     // Whether it answers is asked at once; the directory looks by itself every two seconds.
-    await until(() => log.lines.some((line) => line.includes("directory is up to date again")));
+    await until(() => log.lines.some((line) => line.includes("directory is current again")));
   });
 
   test("a database that hangs is given up on", async () => {

@@ -111,7 +111,7 @@ describe("what the provider's format has no place for is refused by its name", (
   test("a member's name that no format has is not repeated when it is odd or long", () => {
     for (const name of ["my prompt: secret-canary", "x".repeat(200)]) {
       expect(() => translation(CHAT, { ...BASE.chat, [name]: 1 })).toThrow(
-        "`the body (a member of an odd name)`",
+        "`the body (a field with an unusual name)`",
       );
     }
   });

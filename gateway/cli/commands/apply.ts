@@ -19,7 +19,7 @@ export const addApply = (program: Command) =>
   program
     .command("apply")
     .description("Apply settings from a file; applying it twice changes nothing.")
-    .argument("<file>", "YAML with providers, routes, keys, …; - is standard input")
+    .argument("<file>", "YAML file with providers, routes, keys, …; - for standard input")
     .option("--dry-run", "only show what would change")
     .option(
       "--secrets-to <directory>",
@@ -32,8 +32,8 @@ export const addApply = (program: Command) =>
     });
 
 const HELP = `
-What the file does not name, and members that it does not say, stay as they are. null takes a member away. \${NAME} in a
-text is that environment variable; credentials can be written in no other way. Prices are a list, everything else has names:
+Whatever the file does not name stays as it is; null removes a value. \${NAME} is an environment variable, and the only
+way to write a credential. Prices are a list; everything else has names:
 
   providers:
     openai: { kind: openai, credential: "\${OPENAI_API_KEY}" }
@@ -45,8 +45,8 @@ text is that environment variable; credentials can be written in no other way. P
     - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: "0.80" }
   settings: { default_route: coding }
 
-Kinds: providers, guardrails, routes, mcp-servers, hook-policies, keys, prices, reports, settings; their members are the
-admin API's (/openapi).`;
+Kinds: providers, guardrails, routes, mcp-servers, hook-policies, keys, prices, reports, settings. Their fields are those
+of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readFile(file);

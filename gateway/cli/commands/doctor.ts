@@ -25,7 +25,7 @@ export const addDoctor = (program: Command) =>
     });
 
 const HELP = `
-It makes one call with TALLYGATE_KEY, which is recorded under a session of its own, and changes nothing else. With the
+Makes one call with TALLYGATE_KEY, recorded under its own session, and changes nothing else. With the
 admin key it also reads the call's record, the settings and the pull request's state. Exits with 1 if something is wrong.`;
 
 async function doctor(directory: string, options: Options): Promise<number> {

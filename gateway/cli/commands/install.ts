@@ -54,8 +54,8 @@ function faultOf(agents: readonly AgentName[], { managed, required, url }: Optio
 }
 
 const HELP = `
-The hook runs after each tool of the agent, and does nothing unless the tool may have made or changed a pull request. It
-goes into your own settings of the agent, not into a repository. Installing again changes nothing.`;
+The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
+request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.`;
 
 /** For administrators, who give it to machines; this program does not write it. */
 function printManaged({ url, required }: Options): number {

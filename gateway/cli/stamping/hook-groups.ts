@@ -19,7 +19,7 @@ export const editGroups =
     const settings = objectOf(text?.trim() ? parsedJson(text) : {}, "the file");
     const hooks = objectOf(settings["hooks"] ?? {}, "hooks");
     const groups = hooks[event] ?? [];
-    if (!Array.isArray(groups)) throw new Error(`hooks.${event} is no list`);
+    if (!Array.isArray(groups)) throw new Error(`hooks.${event} is not a list`);
     const others = groups.filter((it) => !JSON.stringify(it).includes(MARK));
     const ours = command === null ? [] : make(command);
     const next = withMember(settings, "hooks", withMember(hooks, event, [...others, ...ours]));

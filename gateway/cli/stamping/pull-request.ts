@@ -136,7 +136,7 @@ export function refusal(status: number, what: string, { owner, repository }: Rep
   const why: Record<number, string> = {
     401: "the token is not valid",
     403: "the token may not do that (it needs pull requests: write), or its rate limit is used up",
-    404: "there is no such pull request, or the token may not see it",
+    404: "the pull request does not exist, or the token may not see it",
     422: "GitHub does not accept the change",
   };
   return new Error(

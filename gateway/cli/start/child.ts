@@ -35,7 +35,7 @@ export function keepChild(spec: ChildSpec): Child {
       if (exitCode === CONFIGURATION_EXIT_CODE) return "misconfigured";
       if (stopping.signal.aborted) return "stopped";
       delayMs = restartDelayMs(delayMs, spec.clock.monotonicMs() - sinceMs);
-      spec.log.error({ process: spec.name, exitCode, delayMs }, "process ended; starting it again");
+      spec.log.error({ process: spec.name, exitCode, delayMs }, "process ended; restarting it");
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return "stopped";
       child = spawn(spec);

@@ -85,6 +85,6 @@ async function partitions(url: string, { clock, log }: DatabaseOptions): Promise
   try {
     await ensurePartitions(url, clock.now());
   } catch (error) {
-    log.warn(errorFields(error), "partitions cannot be made yet");
+    log.warn(errorFields(error), "partitions cannot be created yet");
   }
 }

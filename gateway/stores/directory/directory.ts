@@ -124,19 +124,19 @@ function freshness(clock: Clock, log: Log) {
   const ageMs = () => clock.monotonicMs() - seenAtMs;
   return {
     seen() {
-      if (away !== "no") log.info({ staleMs: Math.round(ageMs()) }, "directory is up to date again");
+      if (away !== "no") log.info({ staleMs: Math.round(ageMs()) }, "directory is current again");
       seenAtMs = clock.monotonicMs();
       away = "no";
     },
     missed(error: unknown) {
       if (away === "no") {
         away = "yes";
-        log.warn(errorFields(error), "directory cannot be read; the last one goes on serving");
+        log.warn(errorFields(error), "directory cannot be read; the last version stays in use");
       } else if (away === "yes" && ageMs() > STALE_MS) {
         away = "long";
         log.error(
           { staleMs: Math.round(ageMs()) },
-          "directory is stale: revocations elsewhere do not arrive",
+          "directory is stale: changes made elsewhere do not arrive",
         );
       }
     },

@@ -88,9 +88,9 @@ async function loadProviders(tx: Reader, sources: CredentialSources & { log: Log
   for (const row of await tx.select().from(providers).where(eq(providers.orgId, DEFAULT_ORG))) {
     const provider = providerOf(row, sources);
     if (provider) found.set(row.name, provider);
-    else sources.log.warn({ provider: row.name }, "provider of a kind that this version does not know");
+    else sources.log.warn({ provider: row.name }, "provider of an unknown kind");
     if (provider && row.credential !== null && provider.credential === null) {
-      sources.log.error({ provider: row.name }, "stored credential does not open with this master key");
+      sources.log.error({ provider: row.name }, "stored credential cannot be decrypted with this master key");
     }
   }
   return found;

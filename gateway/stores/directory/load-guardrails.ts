@@ -43,7 +43,7 @@ function searchOf(guardrail: string, pattern: string, log: Log): TextSearch {
   try {
     return compilePattern(pattern);
   } catch {
-    log.error({ guardrail }, "stored pattern does not compile: it holds for every text");
+    log.error({ guardrail }, "stored pattern does not compile, so it matches every text");
     return { charactersMax: Number.MAX_SAFE_INTEGER, found: () => true };
   }
 }

@@ -35,7 +35,7 @@ export function keepRollups(
     const days = directory.current().settings.retention_days;
     const dropped = await dropOldMonths(databaseUrl, new Date(clock.now().getTime() - days * DAY_MS));
     if (dropped.length > 0)
-      log.info({ partitions: dropped.join(" ") }, "records older than retention_days are dropped");
+      log.info({ partitions: dropped.join(" ") }, "dropped records older than retention_days");
     retainedAtMs = clock.monotonicMs();
   }
 
@@ -46,7 +46,8 @@ export function keepRollups(
           failing = false;
         },
         (error) => {
-          if (!failing) log.warn(errorFields(error), "rollups wait: reports read single records meanwhile");
+          if (!failing)
+            log.warn(errorFields(error), "rollups are waiting; reports read single records meanwhile");
           failing = true;
         },
       );

@@ -46,14 +46,13 @@ export function reportWriter(
   const behind = () => {
     if (clock.monotonicMs() - saidBehindMs < SAY_EVERY_MS) return;
     saidBehindMs = clock.monotonicMs();
-    log.warn({}, "the replica for reports lags behind, so that reports do not show the latest calls");
+    log.warn({}, "the replica for reports lags, so reports omit the latest calls");
   };
-  const missing = (error: GatewayError) => log.warn(errorFields(error), "a report of several failed");
+  const missing = (error: GatewayError) => log.warn(errorFields(error), "one of several reports failed");
   const ended = (code: string) => {
     thread = null;
     diedAtMs = clock.monotonicMs();
-    if (!closing)
-      log.error({ code }, "the thread that makes reports ended, and is started again when needed");
+    if (!closing) log.error({ code }, "the report thread ended; the next report restarts it");
   };
 
   const alive = (): ReportThread => {

@@ -32,7 +32,7 @@ export async function expireToolCalls({ database, directory, clock, log }: KeepD
   const before = new Date(nowMs - directory.current().settings.retention_days * DAY_MS);
   for (const ageing of AGEING) {
     const rows = await expire(database.sql, ageing, before);
-    if (rows > 0) log.info({ table: ageing.table, rows }, "rows older than retention_days are deleted");
+    if (rows > 0) log.info({ table: ageing.table, rows }, "deleted rows older than retention_days");
   }
 }
 

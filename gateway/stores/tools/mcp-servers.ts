@@ -101,7 +101,7 @@ export async function loadToolServers(
 function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer {
   const credential = row.credential === null ? null : sealer.open(row.credential, belongingOf(row.name));
   if (row.credential !== null && credential === null) {
-    log.error({ server: row.name }, "stored credential does not open with this master key");
+    log.error({ server: row.name }, "stored credential cannot be decrypted with this master key");
   }
   return {
     name: row.name,
