@@ -122,7 +122,7 @@ describe("auto", () => {
     const answer = await classified(CODE, scoped);
     expect(answer).toMatchObject({ route: "translation", source: "default" });
     expect(names(answer)).toEqual(["translation"]);
-    expect(answer.reason).toContain("not open to this key");
+    expect(answer.reason).toContain("may not use the default route");
     expect(JSON.stringify(answer)).not.toContain('"coding"');
     const messages = [{ role: "user", content: CODE }];
     expect(await recordOf("/v1/chat/completions", { model: "auto", messages }, scoped)).toMatchObject({

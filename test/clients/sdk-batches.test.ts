@@ -110,7 +110,7 @@ describe("a file of requests", () => {
     for (const [model, words] of [
       ["other-model", "one provider"],
       ["claude-opus-4-6", "does not speak this format"],
-      ["echo", "takes no batches"],
+      ["echo", "does not accept batches"],
     ] as const) {
       const answer = await refused(upload([line("gpt-4o"), line(model)]));
       expect(answer).toMatchObject({ status: 400 });

@@ -66,7 +66,7 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
 
   test("without a session nothing is guessed; the agent's own counts where there is no other", async () => {
     const request = await begin(`${way}/agents-own`, null);
-    expect(await stamp()).toMatchObject({ code: 1, error: expect.stringContaining("Nothing tells") });
+    expect(await stamp()).toMatchObject({ code: 1, error: expect.stringContaining("session is unknown") });
     const hook = JSON.stringify({
       session_id: "01a1-agent",
       cwd: ada.work,
@@ -114,15 +114,15 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
 
   test("a pull request that was named and is not there is told by its number", async () => {
     const { code, error } = await stamp("--number", "9999");
-    expect([code, error]).toEqual([1, expect.stringContaining("There is no pull request 9999 here.")]);
+    expect([code, error]).toEqual([1, expect.stringContaining("Pull request 9999 does not exist here.")]);
   });
 
   test("a review is stamped once: one's latest, or the one that is named; nobody else's", async () => {
     const request = await begin(`${way}/reviewed`, null);
     const review = (...words: string[]) => ada.tallygate(["review", "stamp", ...words], env);
-    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("Nothing tells") });
+    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("session is unknown") });
     await ada.tallygate(["session", "--id", "the-reviewers"]);
-    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("no review of") });
+    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("not submitted a review of") });
     const octocat = { id: 2, login: "octocat", type: "User" as const };
     const first = await github.story.submitReview(request, { body: "A question.", user: octocat });
     const second = await github.story.submitReview(request, { user: octocat });

@@ -112,7 +112,7 @@ test("what the gateway refuses is told with its line, and with what was not appl
   const { code, error } = await tallygate(["apply", file]);
   expect(code).toBe(1);
   expect(error).toMatch(
-    /refused\.yaml:4 routes\.lost\.provider: .*no provider named nobody.* 1 after it was not applied/,
+    /refused\.yaml:4 routes\.lost\.provider: .*No provider is named nobody.* 1 after it was not applied/,
   );
   for (const [more, said] of [
     [{ TALLYGATE_URL: "http://127.0.0.1:9" }, "Nothing answers at http://127.0.0.1:9"],
@@ -151,7 +151,7 @@ test("a key is made, rotated and revoked by its name; the secret is all that goe
   expect([await status(first), await status(second)]).toEqual([401, 401]);
   expect(await tallygate(["keys", "revoke", "nobody"])).toMatchObject({
     code: 1,
-    error: expect.stringContaining("no key"),
+    error: expect.stringContaining("No key"),
   });
   expect(await tallygate(["keys", "create", "eve"])).toMatchObject({
     code: 1,
@@ -291,7 +291,7 @@ test("the action stamps what the commits name, or the session it is given, and e
   const NUMBER = String(bare.number);
   expect(await run({ NUMBER })).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^::warning::Nothing tells/),
+    out: expect.stringMatching(/^::warning::This branch's session is unknown/),
     outputs: "",
   });
   expect(await run({ NUMBER, REQUIRED: "true" })).toMatchObject({

@@ -149,7 +149,7 @@ describe("the check run", () => {
     expect(run).toMatchObject({ name: "Gateway-Session", conclusion: "neutral", status: "completed" });
     expect(run?.output.title).toBe("Not stamped");
     expect(run?.output.summary).toContain("Add the line `Gateway-Session: <session id>`");
-    expect(run?.output.summary).toContain("something before its name");
+    expect(run?.output.summary).toContain("starts with something else");
 
     await github.story.editBody(it, "Gateway-Session: check-1\nGateway-Session: other", {
       at: inSeconds(1),

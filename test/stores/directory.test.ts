@@ -146,7 +146,7 @@ describe("while Postgres is away", () => {
     await proxy.become("gone");
     expect(await store.keyOf(hex(secret))).toMatchObject({ scopes: {} });
     expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
-    await until(() => log.lines.some((line) => line.includes("the last one goes on serving")));
+    await until(() => log.lines.some((line) => line.includes("the last version stays in use")));
     expect(await store.reachable()).toBe(false);
     expect(store.current().providers.has("echo")).toBe(true);
 
@@ -165,13 +165,13 @@ describe("while Postgres is away", () => {
     expect(await Promise.all([store.reachable(), store.reachable()])).toEqual([false, false]);
     expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
     expect(store.keyOf(hex(secret))).not.toBeInstanceOf(Promise);
-    await until(() => log.lines.some((line) => line.includes("the last one goes on serving")));
+    await until(() => log.lines.some((line) => line.includes("the last version stays in use")));
   });
 
   test("after fifteen minutes the log says that revocations do not arrive, once", async () => {
     const { store, clock, log } = await replica({ url: proxy.url });
     await proxy.become("gone");
-    await until(() => log.lines.some((line) => line.includes("the last one goes on serving")));
+    await until(() => log.lines.some((line) => line.includes("the last version stays in use")));
     clock.advance(15 * 60_000);
     await until(() => log.lines.some((line) => line.includes("directory is stale")));
     await store.refresh().catch(() => undefined);
