@@ -28,8 +28,7 @@ export function scanJson(bytes: Uint8Array): JsonBody {
   const start = skipWhitespace(bytes, 0);
   if (bytes[start] !== OPEN_BRACE) throw invalid("The body must be one JSON object.");
   const { members, end } = membersOf(bytes, start);
-  if (skipWhitespace(bytes, end) !== bytes.length)
-    throw invalid("The body continues after its JSON object.");
+  if (skipWhitespace(bytes, end) !== bytes.length) throw invalid("The body continues after its JSON object.");
   return { bytes, members };
 }
 

@@ -122,7 +122,10 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     const review = (...words: string[]) => ada.tallygate(["review", "stamp", ...words], env);
     expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("session is unknown") });
     await ada.tallygate(["session", "--id", "the-reviewers"]);
-    expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("not submitted a review of") });
+    expect(await review()).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("not submitted a review of"),
+    });
     const octocat = { id: 2, login: "octocat", type: "User" as const };
     const first = await github.story.submitReview(request, { body: "A question.", user: octocat });
     const second = await github.story.submitReview(request, { user: octocat });
