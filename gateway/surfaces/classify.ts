@@ -141,7 +141,7 @@ function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): A
   const finding = found?.reason ?? "no route has a description";
   const fallback = offer.standard
     ? "the default route answers"
-    : "the default route is not open to this key, so the likeliest allowed route answers";
+    : "the key may not use the default route, so the likeliest allowed route answers";
   const { route, source } = choice;
   const reason = source === "classifier" ? finding : `${finding}; ${fallback}`;
   return { route: route.name, source, confidence, reason, matched, candidates, why };

@@ -211,7 +211,7 @@ function refuseUnknownKinds(reading: Reading): void {
   for (const { key } of isMap(contents) ? contents.items : []) {
     const name = keyText(key);
     if (!RESOURCE_KIND_NAMES.some((known) => known === name)) {
-      fault(reading, [name], `There is no such kind. Known are ${RESOURCE_KIND_NAMES.join(", ")}.`);
+      fault(reading, [name], `Unknown kind. Known kinds are ${RESOURCE_KIND_NAMES.join(", ")}.`);
     }
   }
 }
