@@ -462,7 +462,7 @@ test("whatever happens in whatever order, nothing is shown twice, and in the end
   await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 3, maxLength: 14 }), play), {
     numRuns: Number(process.env["FEEDBACK_RUNS"] ?? 12),
   });
-});
+}, 3_600_000);
 
 const sha = (text: string) => new Bun.CryptoHasher("sha1").update(text).digest("hex");
 

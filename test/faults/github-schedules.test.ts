@@ -154,7 +154,7 @@ test("a backfill through kills ends in the same tables as one without", async ()
   await until("the second backfill", async () => (await pullsRead()) === PULL_REQUESTS && (await allRead()));
   expect(await githubTablesDigest(database, everything)).toBe(backfilled);
   expect(github.faults()).toEqual([]);
-});
+}, 3_600_000);
 
 type Step = { index: number; wait: boolean };
 type Schedule = { steps: Step[]; kills: number[]; forever: boolean };
@@ -247,7 +247,7 @@ test("any order, repetition, loss and kill ends in the same tables, which are th
     `${SCHEDULES} schedules over ${PULL_REQUESTS} pull requests, ${kills} kills: the same tables each time`,
   );
   expect(github.faults()).toEqual([]);
-});
+}, 3_600_000);
 
 /** That a repository had another name only a delivery tells. */
 const withoutFormerNames = (tables: Awaited<ReturnType<typeof outcome>>) => ({
