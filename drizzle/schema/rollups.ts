@@ -1,15 +1,5 @@
 import { sql } from "drizzle-orm";
-import {
-  bigint,
-  boolean,
-  date,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  smallint,
-  uuid,
-} from "drizzle-orm/pg-core";
+import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
 import { bytes, exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
@@ -50,7 +40,7 @@ const exactSums = () => ({
 
 /**
  * Quarters of hours (UTC) in which records came or changed since they were rolled up: one row per quarter and batch, never
- * changed. Whoever reads them means the whole hour, as earlier versions wrote it.
+ * changed. Whoever reads them means the whole hour.
  */
 export const rollupMarks = pgTable(
   "rollup_marks",
@@ -63,18 +53,11 @@ export const rollupState = pgTable("rollup_state", {
   orgId: org().primaryKey(),
   /** Every hour before this instant is rolled up, and of the hour that it lies in the quarters before it, but for those marked. */
   rolledTo: instant("rolled_to").notNull(),
-  /** What is made of the hours reaches so far: at most as far as they do, and less only after an update of the tables. */
-  summedTo: instant("summed_to").notNull().default("0001-01-01T00:00:00.000Z"),
-  /** Single records before this hour are gone, so its hours are never made anew; null: none are gone. */
+  /** Single records before this hour are dropped, so its hours are never made anew; null: none are. */
   rawFrom: instant("raw_from"),
-  /** Weeks before this Monday are summed up. A day of theirs that is summed up again changes them at once. */
-  weeksTo: date("weeks_to").notNull().default("0001-01-01"),
 });
 
-/**
- * What reports tell apart, but for model and route, which change within a session. Of cells and sessions the server keeps
- * statistics of owner and label together (migration 0024), for which drizzle has no words.
- */
+/** What reports tell apart, but for model and route, which change within a session. */
 const keys = () => ({
   orgId: org(),
   channel: label("channel").$type<Channel>().notNull(),
@@ -84,9 +67,8 @@ const keys = () => ({
   session: label("session"),
   tags: labels("tags").notNull(),
 });
-const fine = () => ({ model: label("model"), route: label("route").notNull() });
 
-/** Sums of an hour's records that agree in everything that reports tell apart. */
+/** Cells of hours: sums of an hour's records that agree in everything that reports tell apart. All other sums are made of them. */
 export const rollupHours = pgTable(
   "rollup_hours",
   {
@@ -95,9 +77,12 @@ export const rollupHours = pgTable(
     /** Number within the hour. */
     cell: integer("cell").notNull(),
     keyId: uuid("key_id").notNull(),
+    /** The one record of which the cell is, where it came after the single records of its hour were dropped: it is added once. */
+    late: uuid("late"),
     ...counts(),
     ...keys(),
-    ...fine(),
+    model: label("model"),
+    route: label("route").notNull(),
     ...exactSums(),
   },
   (table) => [
@@ -106,114 +91,55 @@ export const rollupHours = pgTable(
   ],
 );
 
-const ofDay = () => ({
-  day: date("day").notNull(),
-  /** Number within the day. */
-  cell: integer("cell").notNull(),
-  /** In which hours of the day it was active: bit 0 is the first. */
-  hours: integer("hours").notNull(),
-  keyId: uuid("key_id").notNull(),
-});
-
-/** The same of a day's hours. */
-export const rollupCells = pgTable(
-  "rollup_cells",
-  {
-    ...ofDay(),
-    /**
-     * At one of the cells that are told apart by nothing but the route, the hours of all of them, and 0 at the others. So
-     * each session of the day counts once with each model.
-     */
-    ofModel: integer("of_model").notNull(),
-    /** The same at one of those that are told apart by nothing but the model. */
-    ofRoute: integer("of_route").notNull(),
-    ...counts(),
-    ...keys(),
-    ...fine(),
-    ...exactSums(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.day, table.cell] }),
-    index("rollup_cells_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
-    index("rollup_cells_no_session").on(table.orgId, table.day).where(sql`${table.session} is null`),
-  ],
-);
-
-/** The same whatever the model and the route: about one row for a session and a day. */
+/** Cells of days, whatever the model and the route: about one row for a session and a day. */
 export const rollupSessions = pgTable(
   "rollup_sessions",
   {
-    ...ofDay(),
+    day: date("day").notNull(),
+    /** Number within the day. */
+    cell: integer("cell").notNull(),
+    /** In which hours of the day it was active: bit 0 is the first. */
+    hours: integer("hours").notNull(),
+    keyId: uuid("key_id").notNull(),
     ...counts(),
     ...keys(),
     ...exactSums(),
-    /** Whether its session had other rows when it was made: of each two of a session, at least one tells. */
-    several: boolean("several").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.day, table.cell] }),
     index("rollup_sessions_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
-    index("rollup_sessions_no_session").on(table.orgId, table.day).where(sql`${table.session} is null`),
-    index("rollup_sessions_several").on(table.orgId, table.day).where(sql`${table.several}`),
   ],
 );
 
-/** One value of a dimension (`kind`) in one channel. */
-const group = () => ({
-  orgId: org(),
-  kind: label("kind").notNull(),
-  value: label("value").notNull(),
-  channel: label("channel").$type<Channel>().notNull(),
-  ...exactSums(),
-  /** The part of `cost_usd` that belongs to sessions. */
-  sessionCostUsd: exact("session_cost_usd"),
-});
-
-/** Sums by one dimension, made of hours. */
-const byOne = () => ({
-  ...counts(),
-  /** Pairs of a session and an hour, of all channels together: it stands with one of them. */
-  activeHours: count("active_hours"),
-  /** The same outside the subscription lane. */
-  billedHours: count("billed_hours"),
-  ...group(),
-  firstSessionAt: instant("first_session_at"),
-  firstTagAt: instant("first_tag_at"),
-});
-
-/** Sums of an hour's records by one dimension: a window may end with any hour. */
-export const rollupHourly = pgTable(
-  "rollup_hourly",
-  { hour: instant("hour").notNull(), ...byOne() },
-  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.hour, table.value, table.channel] })],
+/** Sums of a whole day's records by one dimension: by one value of it (`kind`) in one channel. */
+export const rollupDays = pgTable(
+  "rollup_days",
+  {
+    day: date("day").notNull(),
+    ...counts(),
+    /** Pairs of a session and an hour, of all channels together: it stands with one of them. */
+    activeHours: count("active_hours"),
+    /** The same outside the subscription lane. */
+    billedHours: count("billed_hours"),
+    orgId: org(),
+    kind: label("kind").notNull(),
+    value: label("value").notNull(),
+    channel: label("channel").$type<Channel>().notNull(),
+    ...exactSums(),
+    /** The part of `cost_usd` that belongs to sessions. */
+    sessionCostUsd: exact("session_cost_usd"),
+    firstSessionAt: instant("first_session_at"),
+    firstTagAt: instant("first_tag_at"),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] })],
 );
 
 /**
- * Sums of a quarter of an hour's records by a dimension of few values: a window may cut its last hour. Made with its hour;
- * they count only while they add up to what is told of the hour.
+ * On which days of a month persons were active, by dimension and value: `who` is a hash of these and of the person. Cells
+ * of hours tell the same of sessions quickly enough.
  */
-export const rollupQuarters = pgTable(
-  "rollup_quarters",
-  { at: instant("at").notNull(), ...counts(), ...group() },
-  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.at, table.value, table.channel] })],
-);
-
-/** Sums of a whole day's records by one dimension. */
-export const rollupDays = pgTable("rollup_days", { day: date("day").notNull(), ...byOne() }, (table) => [
-  primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] }),
-]);
-
-/** The same of a whole week, which begins on the Monday `week`. */
-export const rollupWeeks = pgTable("rollup_weeks", { week: date("week").notNull(), ...byOne() }, (table) => [
-  primaryKey({ columns: [table.orgId, table.kind, table.week, table.value, table.channel] }),
-]);
-
-/**
- * On which days of a month persons were active, by dimension and value: `who` is a hash of these and of the person. Of
- * sessions the days' cells tell it quickly enough.
- */
-export const rollupSeen = pgTable(
-  "rollup_seen",
+export const rollupActiveDays = pgTable(
+  "rollup_active_days",
   {
     orgId: org(),
     who: uuid("who").notNull(),
@@ -231,31 +157,24 @@ export const rollupSeen = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.who, table.month] })],
 );
 
-const gap = () => ({
-  orgId: org(),
-  entity: label("entity").$type<"person" | "session">().notNull(),
-  kind: label("kind").notNull(),
-  lane: smallint("lane").notNull(),
-  value: label("value").notNull(),
-  /** `-infinity`: none. */
-  previous: date("previous").notNull(),
-});
-
 /**
- * How many persons or sessions were active on a day whose last active day before was `previous`: those of a span of days
- * are the sum of `n` over its days where `previous` lies before it.
+ * How many persons or sessions were active on a day whose last active day before was `previous`: the distinct ones of a
+ * span of days are the sum of `n` over its days where `previous` lies before it.
  */
-export const rollupGaps = pgTable(
-  "rollup_gaps",
+export const rollupDistinctDeltas = pgTable(
+  "rollup_distinct_deltas",
   {
-    ...gap(),
+    orgId: org(),
+    entity: label("entity").$type<"person" | "session">().notNull(),
+    kind: label("kind").notNull(),
+    lane: smallint("lane").notNull(),
+    value: label("value").notNull(),
+    /** `-infinity`: none. */
+    previous: date("previous").notNull(),
     day: date("day").notNull(),
     n: integer("n").notNull(),
-    /**
-     * When each of them was active first, in milliseconds of the day, ascending: a window may end at any instant. Not known
-     * where these are not `n`.
-     */
-    firsts: integer("firsts").array(),
+    /** When each of them was active first, in milliseconds of the day, ascending: a window may end at any instant. */
+    firsts: integer("firsts").array().notNull(),
   },
   (table) => [
     primaryKey({
@@ -263,19 +182,3 @@ export const rollupGaps = pgTable(
     }),
   ],
 );
-
-/** The same by week, of those only who were not active before in the same week. */
-export const rollupGapWeeks = pgTable(
-  "rollup_gap_weeks",
-  { ...gap(), week: date("week").notNull(), n: integer("n").notNull() },
-  (table) => [
-    primaryKey({
-      columns: [table.orgId, table.entity, table.kind, table.lane, table.week, table.value, table.previous],
-    }),
-  ],
-);
-
-/** Records that came after the single records of their hour had gone: their sums were added, once. */
-export const rollupLate = pgTable("rollup_late", { orgId: org(), id: uuid("id").notNull() }, (table) => [
-  primaryKey({ columns: [table.orgId, table.id] }),
-]);

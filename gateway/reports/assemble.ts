@@ -4,6 +4,7 @@ import { type Fraction, fractionOf, minus, ratio, toNumber, ZERO } from "./fract
 import {
   AGGREGATES,
   type AggregateName,
+  aggregateOf,
   aggregatesOf,
   isMoney,
   MEASURE,
@@ -15,19 +16,16 @@ import { type Periods, windowOf } from "./window.ts";
 /** A row as the planned queries answer it: every value as text. */
 export type AnswerRow = Readonly<Record<string, string | null>>;
 
-/** The answers to a plan's queries; `rows` and `coverage` are empty where nothing was asked. */
-export type Answers = {
-  rows: readonly AnswerRow[];
-  total: readonly AnswerRow[];
-  coverage: readonly AnswerRow[];
-};
+/** What the planned statement answers, its total included, and what is known of the labels asked for. */
+export type Answers = { rows: readonly AnswerRow[]; coverage: Coverage | null };
 
 type Sides<T> = { current: T; previous: T };
 type ExactFigures = Partial<Record<MeasureName, Fraction | null>>;
 
 /** The result that the answers give: exact until here, JSON numbers from here on. */
 export function assemble(spec: Spec, periods: Periods, answers: Answers): Result {
-  const [totalRow] = answers.total;
+  const isTotal = (row: AnswerRow) => row["is_total"] === "true";
+  const totalRow = answers.rows.find(isTotal);
   const names = aggregatesOf(spec.measures);
   const nothing = sumsOverNothing(names);
   const columns = { current: columnsOf("c", names), previous: columnsOf("p", names) };
@@ -40,13 +38,15 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
     spec,
     window: windowOf(periods.current),
     previousWindow: periods.previous && windowOf(periods.previous),
-    rows: answers.rows.map((answer) => row(groupsOf(answer, spec), sidesOf(answer, columns))),
+    rows: answers.rows
+      .filter((answer) => !isTotal(answer))
+      .map((answer) => row(groupsOf(answer, spec), sidesOf(answer, columns))),
     total: row([], { current: totals.current, previous: compared ? totals.previous : null }),
     decomposition:
       compared && spec.measures.includes("cost_decomposition")
         ? decompose(totals.previous, totals.current)
         : null,
-    coverage: coverageOf(answers.coverage, compared),
+    coverage: answers.coverage,
   };
 }
 
@@ -55,14 +55,14 @@ const groupsOf = (answer: AnswerRow, spec: Spec): string[] =>
 
 /** What a side's columns are called: thousands of rows have the same. */
 type Columns = {
-  found: string;
-  floor: string;
+  records: string;
+  uncertain: string;
   of: readonly (readonly [name: AggregateName, column: string])[];
 };
 
 const columnsOf = (side: "c" | "p", names: readonly AggregateName[]): Columns => ({
-  found: `${side}_found`,
-  floor: `${side}_floor`,
+  records: `${side}_records`,
+  uncertain: `${side}_uncertain`,
   of: names.map((name) => [name, `${side}_${name}`]),
 });
 
@@ -72,14 +72,20 @@ const sidesOf = (answer: AnswerRow, { current, previous }: Sides<Columns>): Side
 });
 
 function sumsOf(answer: AnswerRow, columns: Columns): Sums | null {
-  if (answer[columns.found] !== "true") return null;
+  if (Number(answer[columns.records] ?? 0) === 0) return null;
   const of: Sums["of"] = {};
   for (const [name, column] of columns.of) {
     const text = answer[column] ?? null;
-    of[name] = text === null ? null : fractionOf(text);
+    of[name] = text === null ? overNothing(name) : fractionOf(text);
   }
-  return { floor: answer[columns.floor] === "true", of };
+  return { floor: Number(answer[columns.uncertain] ?? 0) > 0, of };
 }
+
+/** A sum of nothing is 0; of money it is unknown where there are records. */
+const overNothing = (name: AggregateName): Fraction | null => {
+  const { empty, money } = aggregateOf(name);
+  return empty === null || money ? null : ZERO;
+};
 
 const sumsOverNothing = (names: readonly AggregateName[]): Sums => ({
   floor: false,
@@ -147,15 +153,4 @@ function numbersOf({ measures }: Spec, figures: ExactFigures | null): Figures | 
   const numbers: Figures = {};
   for (const name of measures) numbers[name] = toNumber(figures[name] ?? null);
   return numbers;
-}
-
-/** Labels that were recorded from the start give no row, and no coverage. */
-function coverageOf([row]: readonly AnswerRow[], compared: boolean): Coverage | null {
-  if (!row) return null;
-  const { since_ms: sinceMs, rows_before: rowsBefore, previous_rows_before: previousRowsBefore } = row;
-  return {
-    dimensionsSince: sinceMs ? new Date(Number(sinceMs)).toISOString() : null,
-    rowsBefore: Number(rowsBefore),
-    previousRowsBefore: compared ? Number(previousRowsBefore) : null,
-  };
 }

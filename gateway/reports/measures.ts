@@ -1,73 +1,115 @@
 import type { MeasureName } from "#shared/report.ts";
 import type { Fraction } from "./fraction.ts";
 
+/** What is counted once in a group: the column of facts that identifies it. */
+export const DISTINCT = {
+  person: { member: "person", carries: ["bool_or(billed) as billed"], again: ["bool_or(billed) as billed"] },
+  session: {
+    member: "run",
+    carries: ["bool_or(billed) as billed"],
+    again: ["bool_or(billed) as billed"],
+  },
+  /** Sessions by day, with the hours in which they were active as a set of bits. */
+  hour: {
+    member: "hour_run",
+    carries: ["bit_or(hours) as hours", "bit_or(hours) filter (where billed) as billed_hours"],
+    again: ["bit_or(hours) as hours", "bit_or(billed_hours) as billed_hours"],
+  },
+  pull_request: {
+    member: "pull_request",
+    carries: ["bool_or(reverted) as reverted", "bool_or(run is not null) as joined"],
+    again: ["bool_or(reverted) as reverted", "bool_or(joined) as joined"],
+  },
+  review: { member: "review", carries: [], again: [] },
+  /** Sessions of merges, with what each of them cost. */
+  merge_session: {
+    member: "run",
+    carries: ["max(session_cost_usd) as session_cost_usd"],
+    again: ["max(session_cost_usd) as session_cost_usd"],
+  },
+} as const satisfies Record<string, { member: string; carries: string[]; again: string[] }>;
+export type DistinctName = keyof typeof DISTINCT;
+
 /**
- * What is summed or counted in SQL, over the columns that every relation of relations.ts has. `billed` leaves out the
- * subscription lane (decision: A caller's own subscription can pay). `money` sums are lower bounds where a record is `uncertain`.
- * `empty` is the value over no records at all.
+ * What is summed or counted in SQL. `records`: over facts that are single records, with the columns of relations.ts;
+ * `cells`: over facts that are sums of records (rollup/cells.ts), and over sums of days. `distinct`: over the members of
+ * DISTINCT instead, by both kinds of facts; `ofMerges`: likewise, but of source outcomes alone. `billed` leaves out the
+ * subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records.
  */
-type Aggregate = { sql: string; empty: "0" | null; money: boolean; distinct?: Distinct };
+type Aggregate = {
+  records: string;
+  cells: string | null;
+  distinct?: { name: DistinctName; sql: string };
+  ofMerges?: { name: DistinctName; sql: string };
+  empty: "0" | null;
+  money: boolean;
+};
 
-/** What is counted once for all records that agree in `by`, of which the first is not null, if one is `where` (null: any). */
-type Distinct = { by: readonly string[]; where: string | null };
-
-const count = (sql: string): Aggregate => ({ sql, empty: "0", money: false });
-const tokens = (sql: string, where = "true"): Aggregate =>
-  count(`coalesce(sum((${sql})::bigint) filter (where ${where}), 0)`);
-const distinct = (of: string, where: string | null = null): Aggregate => ({
-  ...count(`count(distinct ${of})${where ? ` filter (where ${where})` : ""}`),
-  distinct: { by: [of], where },
-});
-const usd = (column: string, where: string): Aggregate => ({
-  sql: `sum(${column}) filter (where ${where})`,
+const count = (records: string, cells: string | null = null): Aggregate => ({
+  records,
+  cells,
   empty: "0",
-  money: true,
+  money: false,
+});
+const tokens = (sql: string, cells: string, where = ""): Aggregate =>
+  count(
+    `coalesce(sum((${sql})::bigint)${where ? ` filter (where ${where})` : ""}, 0)`,
+    where ? `sum(${cells}) filter (where billed)` : `sum(${cells})`,
+  );
+const usd = (records: string, cells: string): Aggregate => ({ records, cells, empty: "0", money: true });
+const distinct = (name: DistinctName, sql: string): Aggregate => ({
+  ...count("null"),
+  distinct: { name, sql },
 });
 
-const HOUR = "floor(date_part('epoch', started_at) / 3600)::bigint";
-/** Pairs of a session and a UTC hour; in one count as one text, which is sorted several times faster. */
-const hours = (where: string | null = null): Aggregate => ({
-  ...count(
-    `count(distinct run || ' ' || ${HOUR}) filter (where ${where ? `${where} and ` : ""}run is not null)`,
-  ),
-  distinct: { by: ["run", HOUR], where },
-});
 const TOTAL = "coalesce(input_tokens, 0)::bigint + coalesce(output_tokens, 0)";
+const PRICED = "billed and token_cost_usd is not null";
 
 /** The only place where figures meet SQL. */
 export const AGGREGATES = {
-  records: count("count(*)"),
-  billed_records: count("count(*) filter (where billed)"),
-  unpriced: count("count(*) filter (where billed and unpriced)"),
-  input_tokens: tokens("input_tokens"),
-  output_tokens: tokens("output_tokens"),
-  total_tokens: tokens(TOTAL),
-  cached_tokens: tokens("cached_tokens"),
-  billed_tokens: tokens(TOTAL, "billed"),
-  priced_input_tokens: tokens("input_tokens", "billed and token_cost_usd is not null"),
-  priced_output_tokens: tokens("output_tokens", "billed and token_cost_usd is not null"),
-  cost_usd: usd("cost_usd", "billed"),
-  token_cost_usd: usd("token_cost_usd", "billed"),
-  session_cost_usd: usd("cost_usd", "billed and run is not null"),
-  users: distinct("person"),
-  billed_users: distinct("person", "billed"),
-  sessions: distinct("run"),
-  billed_sessions: distinct("run", "billed"),
-  active_hours: hours(),
-  billed_hours: hours("billed"),
-  latency_sum_ms: count("coalesce(sum(latency_ms), 0)"),
-  latency_count: count("coalesce(sum(timed), 0)"),
+  records: count("count(*)", "sum(records)"),
+  billed_records: count("count(*) filter (where billed)", "sum(records) filter (where billed)"),
+  unpriced: count("count(*) filter (where billed and unpriced)", "sum(unpriced) filter (where billed)"),
+  uncertain: count("count(*) filter (where billed and uncertain)", "sum(uncertain) filter (where billed)"),
+  input_tokens: tokens("input_tokens", "input_tokens"),
+  output_tokens: tokens("output_tokens", "output_tokens"),
+  total_tokens: tokens(TOTAL, "input_tokens + output_tokens"),
+  cached_tokens: tokens("cached_tokens", "cached_tokens"),
+  billed_tokens: tokens(TOTAL, "input_tokens + output_tokens", "billed"),
+  priced_input_tokens: tokens("input_tokens", "priced_input_tokens", PRICED),
+  priced_output_tokens: tokens("output_tokens", "priced_output_tokens", PRICED),
+  cost_usd: {
+    ...usd("sum(cost_usd) filter (where billed)", "sum(cost_usd) filter (where billed)"),
+    ofMerges: { name: "merge_session", sql: "sum(session_cost_usd)" },
+  },
+  token_cost_usd: usd(
+    "sum(token_cost_usd) filter (where billed)",
+    "sum(token_cost_usd) filter (where billed)",
+  ),
+  session_cost_usd: usd(
+    "sum(cost_usd) filter (where billed and run is not null)",
+    "sum(session_cost_usd) filter (where billed)",
+  ),
+  users: distinct("person", "count(*) filter (where fresh)"),
+  billed_users: distinct("person", "count(*) filter (where billed_fresh)"),
+  sessions: distinct("session", "count(*) filter (where fresh)"),
+  billed_sessions: distinct("session", "count(*) filter (where billed_fresh)"),
+  active_hours: distinct("hour", "sum(bit_count(hours::bit(24)))"),
+  billed_hours: distinct("hour", "sum(bit_count(billed_hours::bit(24)))"),
+  latency_sum_ms: count("coalesce(sum(latency_ms), 0)", "sum(latency_sum)"),
+  latency_count: count("coalesce(sum(timed), 0)", "sum(latency_count)"),
   /**
    * Linear between the two nearest ranks, as spreadsheets' PERCENTILE.INC: of whole milliseconds a multiple of 1/20, so
-   * that rounding takes away nothing but what Postgres's floats leave behind.
+   * that rounding takes away nothing but what Postgres's floats leave behind. Cells have histograms (`latency_histogram` in the migration).
    */
   latency_p95_ms: {
-    sql: "round((percentile_cont(0.95) within group (order by latency_ms))::numeric, 2)",
+    records: "round((percentile_cont(0.95) within group (order by latency_ms))::numeric, 2)",
+    cells: "sum(latencies)",
     empty: null,
     money: false,
   },
-  ttft_sum_ms: count("coalesce(sum(ttft_ms), 0)"),
-  ttft_count: count("count(ttft_ms)"),
+  ttft_sum_ms: count("coalesce(sum(ttft_ms), 0)", "sum(ttft_sum)"),
+  ttft_count: count("count(ttft_ms)", "sum(ttft_count)"),
   ok: count("count(*) filter (where status = 'ok')"),
   failed: count("count(*) filter (where status = 'failed')"),
   unknown: count("count(*) filter (where status = 'unknown')"),
@@ -75,34 +117,15 @@ export const AGGREGATES = {
   pending: count("count(*) filter (where status = 'pending')"),
   billed_ok: count("count(*) filter (where billed and status = 'ok')"),
   operations: count("coalesce(sum(operations), 0)"),
-  merged_prs: distinct("pull_request"),
-  reverted_prs: distinct("pull_request", "reverted"),
-  joined_prs: distinct("pull_request", "run is not null"),
-  reviews: distinct("review"),
+  merged_prs: distinct("pull_request", "count(*)"),
+  reverted_prs: distinct("pull_request", "count(*) filter (where reverted)"),
+  joined_prs: distinct("pull_request", "count(*) filter (where joined)"),
+  reviews: distinct("review", "count(*)"),
 } as const satisfies Record<string, Aggregate>;
 
 export type AggregateName = keyof typeof AGGREGATES;
-
-/** The columns of relations that aggregates name. */
-const COLUMNS = [
-  "person",
-  "run",
-  "started_at",
-  "input_tokens",
-  "output_tokens",
-  "cached_tokens",
-  "cost_usd",
-  "token_cost_usd",
-  "unpriced",
-  "latency_ms",
-  "timed",
-  "ttft_ms",
-  "status",
-  "operations",
-  "pull_request",
-  "reverted",
-  "review",
-] as const;
+export const aggregateOf = (name: AggregateName): Aggregate => AGGREGATES[name];
+const AGGREGATE_NAMES = Object.keys(AGGREGATES) as AggregateName[];
 
 /** Those of the columns `among` that SQL names, in its order. */
 export function namedIn<Name extends string>(sqls: readonly string[], among: readonly Name[]): Name[] {
@@ -111,18 +134,8 @@ export function namedIn<Name extends string>(sqls: readonly string[], among: rea
   return [...words].filter(isAmong);
 }
 
-/** The columns of relations that these aggregates are made of. */
-export const columnsOf = (names: readonly AggregateName[]): string[] =>
-  namedIn(
-    names.map((name) => AGGREGATES[name].sql),
-    COLUMNS,
-  );
-
 /** The aggregates of one group in one window; `floor` where its money is a lower bound. */
 export type Sums = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };
-
-/** Whether a row's money is a lower bound (decision: `null` is unknown, `floor` is a lower bound). */
-export const FLOOR_SQL = "coalesce(bool_or(billed and uncertain), false)";
 
 /** How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window. */
 export type Measure =
@@ -205,5 +218,5 @@ export function aggregatesOf(measures: readonly MeasureName[]): AggregateName[] 
     if (measure.kind === "per") needed.add(measure.per);
     if (measure.kind === "change") for (const factor of DECOMPOSED) needed.add(factor);
   }
-  return (Object.keys(AGGREGATES) as AggregateName[]).filter((name) => needed.has(name));
+  return AGGREGATE_NAMES.filter((name) => needed.has(name));
 }

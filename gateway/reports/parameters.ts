@@ -1,8 +1,5 @@
-/**
- * A statement for Postgres. Values are parameters, never text. `alone`: so short that further processes of the server
- * would take longer to begin than they save. `long`: it may be so long that one saves much.
- */
-export type Query = { text: string; params: readonly Param[]; alone?: boolean; long?: boolean };
+/** A statement for Postgres. Values are parameters, never text. */
+export type Query = { text: string; params: readonly Param[] };
 export type Param = string | readonly string[];
 
 export type Parameters = ReturnType<typeof parameters>;

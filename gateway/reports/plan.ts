@@ -1,203 +1,246 @@
-import { type DimensionName, type MeasureName, ROWS_MAX, type Spec } from "#shared/report.ts";
-import { DIMENSION, filterSql, isTime, TAGS } from "./dimensions.ts";
-import { AGGREGATES, aggregatesOf, FLOOR_SQL, MEASURE, type Measure } from "./measures.ts";
-import { type Parameters, parameters, type Query } from "./parameters.ts";
-import { RELATIONS, rolledOutcomes } from "./relations.ts";
-import type { Survey } from "./rollup/cover.ts";
-import { sessionParts } from "./rollup/spans.ts";
-import { sourceOf } from "./sources.ts";
-import { asksForLane, filtersOf } from "./spec.ts";
-import type { Period, Periods } from "./window.ts";
+import { ROWS_MAX, type Spec } from "#shared/report.ts";
+import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
+import { isTime } from "./dimensions.ts";
+import { recordFacts } from "./facts.ts";
+import {
+  type AggregateName,
+  aggregateOf,
+  DISTINCT,
+  type DistinctName,
+  MEASURE,
+  type Measure,
+} from "./measures.ts";
+import type { Query } from "./parameters.ts";
+import { cellFacts } from "./rollup/cells.ts";
+import { COUNTS, type Counted, daySums, type Part } from "./rollup/day-sums.ts";
+import { knownSql } from "./rollup/known.ts";
 
 /**
- * What is asked of the records: a checked spec, its periods, (outcomes) the pull requests that are reverted, and how far
- * rollups reach; null: they are not used.
+ * The statement that answers a report: a row for each group in the order in which they are shown, and the total, for which
+ * `is_total` is true. The columns are `d1`, `d2`, and for each window (`c_` current, `p_` previous) the aggregates; a window
+ * without records has no `records`, and one whose money is a lower bound has `uncertain` ones.
+ *
+ * Facts are summed up by group. Whatever is counted distinctly becomes a set of members first. Each of these, and the sums
+ * of days, is a part of the answer: parts have the same columns, and add up.
  */
-export type Ask = {
-  orgId: string;
-  spec: Spec;
-  periods: Periods;
-  reverted: readonly string[];
-  survey: Survey | null;
-};
-
-/**
- * The queries of one report. `cells` of `rows` and of `total` have the columns `d1`, `d2`, and for each window
- * (`c_` current, `p_` previous) `…found`, `…floor` and the aggregates, as text. `rows` is null without dimensions:
- * the total says it all then.
- */
-export type Plan = { rows: Query | null; total: Query; coverage: Query | null };
-
-/** Reads the single records, but for those of sessions (outcomes). rollup/plan.ts answers the same columns from rollups. */
-export function planReport(ask: Ask): Plan {
-  const { spec } = ask;
-  return {
-    rows: spec.dimensions.length > 0 ? cellsQuery(ask, spec.dimensions) : null,
-    total: cellsQuery(ask, []),
-    coverage: coverageQuery(ask),
-  };
-}
-
-/** The rows of `group_cells` in the order in which they are shown, and the one of `total_cells`, told apart by `total`. */
-export function shownSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
-  const part = (total: boolean, groups: readonly DimensionName[], cells: string) => `
-  select ${total} as total, row_number() over () as place, x.* from (
-${comparedSql(groups, measures, cells)}
-  ) x`;
-  const rows = dimensions.length > 0 ? [part(false, dimensions, "group_cells")] : [];
-  return [...rows, part(true, [], "total_cells")].join("\n  union all");
-}
-
-/** The aggregates by group, both windows side by side, in the order in which rows are shown. */
-function cellsQuery(ask: Ask, dimensions: readonly DimensionName[]): Query {
-  const params = parameters();
-  const facts = factsSql(ask, params, { dimensions, filters: filtersOf(ask.spec.filters) });
-  const aggregates = aggregatesOf(ask.spec.measures).map((name) => `${AGGREGATES[name].sql} as ${name}`);
-  const text = `with ${facts},
-cells as (
-  select current, d1, d2, ${[...aggregates, `${FLOOR_SQL} as floor`].join(",\n    ")}
-  from facts group by current, d1, d2
+export function planReport(ask: Ask): Query {
+  const context = contextOf(ask);
+  const sections = sectionsOf(context);
+  const tables = sections.flatMap((section) =>
+    section.isOwn ? [factsTable(context, section), ...tablesOf(context, section)] : [],
+  );
+  const parts = sections.flatMap((section) => partsOf(context, section));
+  const text = `with ${tables.join(",\n")},
+parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  union all")}
+),
+cells as (${cellsSql(context)}
 )
-${comparedSql(dimensions, ask.spec.measures)}`;
-  return { text, params: params.values };
+${shownSql(context)}`;
+  return { text, params: context.params.values };
 }
 
-/** Both windows of `cells` side by side: a row for each group, with `floor` and the aggregates of the measures. */
-function comparedSql(
-  dimensions: readonly DimensionName[],
-  measures: readonly MeasureName[],
-  cells = "cells",
+const P95 = "latency_p95_ms" satisfies AggregateName;
+
+/** `isOwn`: it has tables of its own; else it is made of those of the groups, each of whose facts is in one group. */
+type Place = Section & { isOwn: boolean };
+
+function sectionsOf({ ask }: Context): Place[] {
+  const { dimensions } = ask.spec;
+  const groups: Place = { total: false, dimensions, facts: "facts", isOwn: true };
+  if (dimensions.length === 0) return [{ ...groups, total: true }];
+  // A record with several tags is in several groups, but once in all.
+  const isOwn = dimensions.includes("tag");
+  return [groups, { total: true, dimensions: [], facts: isOwn ? "facts_all" : "facts", isOwn }];
+}
+
+/** Single records are few, or wide, and copied once; cells are read again for each table that is made of them. */
+const factsTable = (context: Context, section: Section): string =>
+  context.facts === "cells"
+    ? `${section.facts} as not materialized (${cellFacts(context, section)}\n)`
+    : `${section.facts} as materialized (${recordFacts(context, section)}\n)`;
+
+/** The sums of a section's groups, and the members that are counted in each of them. */
+function tablesOf(context: Context, section: Section): string[] {
+  return [
+    `sums_of_${section.facts} as materialized (
+  select current, d1, d2, ${summedNames(context)
+    .map((name) => `${sumSql(context, name)} as ${name}`)
+    .join(", ")}
+  from ${section.facts} group by current, d1, d2
+)`,
+    ...distinctNames(context).map(
+      (name) => `${name}_of_${section.facts} as materialized (${membersSql(context, section, name)}\n)`,
+    ),
+  ];
+}
+
+const summedNames = (context: Context): AggregateName[] =>
+  context.names.filter((name) => !distinctOf(context, name));
+const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(name)[facts] ?? "null";
+
+function membersSql(context: Context, section: Section, name: DistinctName): string {
+  const { member, carries } = DISTINCT[name];
+  const hasSums = context.kind !== null;
+  const groups = [
+    "current",
+    "d1",
+    "d2",
+    ...(hasSums ? ["value"] : []),
+    member,
+    ...(name === "hour" ? ["day"] : []),
+  ];
+  const columns = [
+    ...groups.map((column) => (column === member ? `${member} as member` : column)),
+    ...carries,
+  ];
+  const isCounted = name in COUNTS;
+  const day = hasSums && isCounted ? ["min(day) as day"] : [];
+  const members = `
+  select ${[...columns, ...day].join(", ")}
+  from ${section.facts} where ${member} is not null group by ${groups.join(", ")}`;
+  return isCounted ? freshSql(context, section, { entity: name as Counted, members }) : members;
+}
+
+/** Members with whether they count (`fresh`, `billed_fresh`): sums of the window do not have them already. */
+function freshSql(
+  context: Context,
+  section: Section,
+  { entity, members }: { entity: Counted; members: string },
 ): string {
-  const sides = (["c", "p"] as const).flatMap((side) => [
-    [`${side}_found`, `${side}.d1 is not null`],
-    ...["floor", ...aggregatesOf(measures)].map((name) => [`${side}_${name}`, `${side}.${name}`]),
-  ]);
-  // Texts are made of the rows that are shown alone.
-  return `select g.d1, g.d2, ${sides.map(([name]) => `g.${name}::text as ${name}`).join(", ")}
+  return `
+  select e.*, known & 1 = 0 as fresh, billed and known & 2 = 0 as billed_fresh
+  from (
+    select e.*, ${knownSql(context, section, entity) ?? "0"} as known from (${members}
+    ) e offset 0
+  ) e`;
+}
+
+/** What a section is made of: its sums, the members that are counted in it, and the sums of days. */
+function partsOf(context: Context, section: Place): PartOf[] {
+  const parts = [
+    sumsPart(context, section),
+    ...distinctNames(context).map((name) => membersPart(context, section, name)),
+    ...daySums(context, section),
+  ];
+  return parts.map((part) => ({ ...part, total: section.total }));
+}
+type PartOf = Part & { total: boolean };
+
+function sumsPart(context: Context, section: Place): Part {
+  const { facts } = section;
+  // Percentiles of single records do not add up: all of them are looked at again.
+  const isAnew = !section.isOwn && context.facts === "records";
+  const figures = summedNames(context).map((name) => [name, isAnew ? sumSql(context, name) : `sum(${name})`]);
+  return { from: isAnew ? facts : `sums_of_${facts}`, figures: Object.fromEntries(figures) };
+}
+
+function membersPart(context: Context, section: Place, name: DistinctName): Part {
+  const table = `${name}_of_${section.facts}`;
+  const counts = context.names.flatMap((one) => {
+    const distinct = distinctOf(context, one);
+    return distinct?.name === name ? [[one, distinct.sql]] : [];
+  });
+  const from = section.isOwn ? table : `(${membersInAll(context, section, name)}) e`;
+  return { from, figures: Object.fromEntries(counts) };
+}
+
+/** Each member of the groups once. */
+function membersInAll(context: Context, section: Place, name: DistinctName): string {
+  const groups = ["current", "member", ...(name === "hour" ? ["day"] : [])];
+  const isCounted = name in COUNTS;
+  const hasSums = context.kind !== null && isCounted;
+  const columns = [
+    ...groups,
+    ...DISTINCT[name].again,
+    ...(hasSums ? ["''::text as value", "min(day) as day"] : []),
+  ];
+  const members = `
+    select ${columns.join(", ")} from ${name}_of_${section.facts} group by ${groups.join(", ")}`;
+  return isCounted ? freshSql(context, section, { entity: name as Counted, members }) : members;
+}
+
+/** The first part names the columns, and gives them their type. */
+function partSql({ names }: Context, { total, from, figures }: PartOf, isFirst: boolean): string {
+  const named = (sql: string, name: string) => (isFirst ? `(${sql})::numeric as ${name}` : sql);
+  const groups = total ? ["''", "''"] : ["d1", "d2"];
+  const columns = [
+    isFirst
+      ? `${total} as total, current, ${groups[0]} as d1, ${groups[1]} as d2`
+      : `${total}, current, ${groups.join(", ")}`,
+    ...names.map((name) => named(figures[name] ?? "null", name)),
+  ];
+  return `
+  select ${columns.join(", ")}
+  from ${from} group by current${total ? "" : ", d1, d2"}`;
+}
+
+const SIDES = [
+  ["c", "current"],
+  ["p", "not current"],
+] as const;
+
+/** The added parts of both windows side by side: a row for each group, and the total. */
+function cellsSql(context: Context): string {
+  const columns = SIDES.flatMap(([side, which]) => {
+    const sum = (name: AggregateName) => `sum(${name}) filter (where ${which})`;
+    return context.names.map((name) => `${figureSql(context, name, sum)} as ${side}_${name}`);
+  });
+  return `
+  select total, d1, d2, ${columns.join(", ")}
+  from parts group by total, d1, d2`;
+}
+
+/** An aggregate of one window. Where rows are not shown in its order, the percentile of cells waits (`shownSql`). */
+function figureSql(
+  { ask, facts }: Context,
+  name: AggregateName,
+  sum: (name: AggregateName) => string,
+): string {
+  if (name === P95 && facts === "cells" && isByP95(ask)) return `latency_p95(${sum(name)})::numeric`;
+  // Where nothing was merged, nothing was spent on merges: reviews alone cost 0, and are not of unknown cost.
+  if (ask.spec.source === "outcomes" && name === "cost_usd")
+    return `case when ${sum("merged_prs")} > 0 then ${sum(name)} else 0 end`;
+  return sum(name);
+}
+
+const isByP95 = ({ spec }: Ask): boolean => spec.measures[0] === P95;
+
+/** The first rows in order, and the total. */
+function shownSql({ ask, facts, names }: Context): string {
+  const waits = facts === "cells" && !isByP95(ask);
+  const columns = SIDES.flatMap(([side]) =>
+    names.map((name) =>
+      name === P95 && waits ? `latency_p95(${side}_${name})::text as ${side}_${name}` : `${side}_${name}`,
+    ),
+  );
+  return `select total::text as is_total, d1, d2, ${columns.join(", ")}
 from (
-  select coalesce(c.d1, p.d1) as d1, coalesce(c.d2, p.d2) as d2, ${sides.map(([name, sql]) => `${sql} as ${name}`).join(", ")}
-  from (select * from ${cells} where current) c
-  full join (select * from ${cells} where not current) p on c.d1 = p.d1 and c.d2 = p.d2
-  order by ${orderSql(dimensions, measures)}
-  limit ${ROWS_MAX}
-) g`;
+  select *, row_number() over (partition by total order by ${orderSql(ask.spec)}) as place
+  from cells where c_records > 0 or p_records > 0
+) x where place <= ${ROWS_MAX} order by total, place`;
 }
 
 /** Time ascending, else the first measure descending, then the label. */
-function orderSql(dimensions: readonly DimensionName[], measures: readonly MeasureName[]): string {
-  const times = dimensions.flatMap((name, i) => (isTime(name) ? [`${i + 1} asc`] : []));
+function orderSql({ dimensions, measures }: Spec): string {
+  const times = dimensions.flatMap((name, i) => (isTime(name) ? [`d${i + 1} asc`] : []));
   const [first] = measures;
   const rank = first ? [`${rankSql(MEASURE[first])} desc nulls last`] : [];
-  return [...times, ...rank, "1 asc", "2 asc"].join(", ");
+  return [...times, ...rank, "d1 asc", "d2 asc"].join(", ");
 }
 
 function rankSql(measure: Measure): string {
+  const known = (name: AggregateName) =>
+    aggregateOf(name).empty === null
+      ? `c_${name}`
+      : `case when c_records > 0 then ${aggregateOf(name).money ? `c_${name}` : `coalesce(c_${name}, 0)`} end`;
   switch (measure.kind) {
     case "base":
     case "share":
-      return `c.${measure.of}`;
+      return known(measure.of);
     case "per":
-      return `c.${measure.of}::numeric / nullif(c.${measure.per}, 0)`;
+      return `${known(measure.of)} / nullif(c_${measure.per}, 0)`;
     case "change":
       // Nothing was 0 before; what is unknown stays so.
-      return `c.${measure.of} - case when p.d1 is null then 0 else p.${measure.of} end`;
+      return `c_${measure.of} - case when p_records > 0 then p_${measure.of} else 0 end`;
   }
-}
-
-type Cut = { dimensions: readonly DimensionName[]; filters: readonly (readonly [DimensionName, string[]])[] };
-
-/** The records of both windows that pass the filters, one row per group that a record belongs to. */
-function factsSql(ask: Ask, params: Parameters, cut: Cut): string {
-  const shared = sharedSql(ask, params, cut);
-  if (ask.spec.source !== "outcomes") return `facts as ${shared}`;
-  const facts = outcomesSql(params.add(ask.reverted, "text[]"), ["current", "d1", "d2"]);
-  return `shared as ${shared},
-facts as ${facts}`;
-}
-
-/** The records of both windows that pass the filters; of outcomes without what they cost. */
-export function sharedSql(ask: Ask, params: Parameters, { dimensions, filters }: Cut): string {
-  const { spec, periods } = ask;
-  const [d1 = "''", d2 = "''"] = dimensions.map((name) => DIMENSION[name].sql);
-  const current = withinSql(periods.current, params);
-  const within = periods.previous ? `(${current} or ${withinSql(periods.previous, params)})` : current;
-  const conditions = [
-    `r.org_id = ${params.add(ask.orgId, "text")}`,
-    within,
-    ...filters.map(([name, values]) => filterSql(name, params.add(values, "text[]"))),
-  ];
-  const tags = `\n  cross join lateral (select distinct unnest(${TAGS}) as tag) t`;
-  return `(
-  select r.*, ${asksForLane(spec) ? "true" : "r.metered"} as billed, ${current} as current,
-    (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2
-  from ${relationOf(ask, params, within)} r
-  left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? tags : ""}
-  where ${conditions.join("\n    and ")}
-)`;
-}
-
-/** `within`: of which instants `r.started_at` rows are wanted. */
-function relationOf({ orgId, spec, survey }: Ask, params: Parameters, within: string): string {
-  if (spec.source !== "outcomes" || !survey) return RELATIONS[spec.source];
-  return rolledOutcomes(
-    sessionParts(orgId, survey, params),
-    within.replaceAll("r.started_at", "o.started_at"),
-  );
-}
-
-/**
- * A session's cost stands with one of its pull requests per group and window, so that it is counted once. Where nothing
- * was merged, nothing was spent on merges: reviews alone cost 0, and are not of unknown cost.
- */
-const outcomesSql = (reverted: string, groups: readonly string[]): string => `(
-  select *, pull_request = any(${reverted}) as reverted,
-    case
-      when count(pull_request) over (partition by ${groups.join(", ")}) = 0 then 0
-      when row_number() over (partition by ${[...groups, "run"].join(", ")} order by pull_request) = 1
-        and run is not null then session_cost_usd
-    end as cost_usd
-  from shared
-)`;
-
-function withinSql({ fromMs, toMs }: Period, params: Parameters): string {
-  const to = `r.started_at < ${params.instant(toMs)}`;
-  return fromMs === null ? to : `(r.started_at >= ${params.instant(fromMs)} and ${to})`;
-}
-
-/** The optional labels that a spec asks for. */
-export function lateLabels({ source, dimensions, filters }: Spec): DimensionName[] {
-  const { labels } = sourceOf(source);
-  const asked = [...dimensions, ...filtersOf(filters).map(([name]) => name)];
-  return [...new Set(asked)].filter((name) => labels[name] !== undefined);
-}
-
-/**
- * Since when the optional labels asked for are recorded, and how many records of each window are older. Labels
- * that were recorded from the start give no row.
- */
-function coverageQuery(ask: Ask): Query | null {
-  const { labels } = sourceOf(ask.spec.source);
-  const filters = filtersOf(ask.spec.filters);
-  const late = lateLabels(ask.spec);
-  if (late.length === 0) return null;
-  const params = parameters();
-  const firsts = late.map((name) => `min(r.started_at) filter (where ${labels[name]})`);
-  const facts = factsSql(ask, params, {
-    dimensions: [],
-    filters: filters.filter(([name]) => !late.includes(name)),
-  });
-  const text = `with ${facts},
-since as (
-  select case when num_nulls(${firsts.join(", ")}) = 0 then greatest(${firsts.join(", ")}) end as label,
-    min(r.started_at) as record
-  from ${relationOf(ask, params, "true")} r where r.org_id = ${params.add(ask.orgId, "text")}
-)
-select (extract(epoch from s.label) * 1000)::bigint::text as since_ms,
-  count(distinct f.record) filter (where f.current)::text as rows_before,
-  count(distinct f.record) filter (where not f.current)::text as previous_rows_before
-from since s
-left join facts f on s.label is null or f.started_at < s.label
-where s.label is distinct from s.record
-group by s.label`;
-  return { text, params: params.values };
 }

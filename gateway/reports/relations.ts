@@ -1,4 +1,8 @@
 import type { SourceName } from "#shared/report.ts";
+import type { Ask } from "./context.ts";
+import type { Parameters } from "./parameters.ts";
+import { coverOf } from "./rollup/cover.ts";
+import { spansSql } from "./rollup/spans.ts";
 
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
@@ -40,10 +44,10 @@ const AGENT_METRICS = `(
 )`;
 
 /** The one session that a pull request names. */
-export const NAMED_SESSION = "case when link in ('joined', 'unknown_session') then session end";
+const NAMED_SESSION = "case when link in ('joined', 'unknown_session') then session end";
 
 /** Pull requests at their merge, and stamped reviews at their submission. */
-const TOLD = `(
+const OUTCOME_EVENTS = `(
     select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
       null as review, ${NAMED_SESSION} as session
     from pull_requests where merged_at is not null
@@ -56,9 +60,9 @@ const TOLD = `(
  * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
  * made the session's requests. A pull request is joined when it names one session and a request of it is known now:
  * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session. `makers`
- * is joined: who made each session, and what it cost. `told` is what they are read from, which `before` may define.
+ * is joined: who made each session, and what it cost. `events` is what they are read from, which `before` may define.
  */
-const outcomesOf = (makers: string, told = TOLD, before = ""): string => `(
+const outcomesOf = (makers: string, events = OUTCOME_EVENTS, before = ""): string => `(
   ${before}select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
     m.owner, m.user_label, m.key_id,
@@ -66,7 +70,7 @@ const outcomesOf = (makers: string, told = TOLD, before = ""): string => `(
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
     o.pull_request is not null and (m.cost_usd is null or m.uncertain) as uncertain
-  from ${told} o
+  from ${events} o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
   left join ${makers}
 )`;
@@ -84,34 +88,52 @@ const OUTCOMES = outcomesOf(`lateral (
     group by ${MAKER}
   ) m on true`);
 
-/** What a session's records are read from: its `cells`, and the single `records` of the others, `uncertain` told of both. */
-export type SessionParts = { org: string; cells: (session: string) => string; records: string };
-
 /**
- * Outcomes over rollups: cells are looked up for the sessions that outcomes `o` tell of which lie `among` those asked
- * for, all at once, and their single records found among the few that are read.
+ * Outcomes over rollups: cells are looked up for all sessions of the outcomes `o` that lie `among` those asked for at once,
+ * and the single records of these are found among the few that are not rolled up.
  */
-export const rolledOutcomes = ({ org, cells, records }: SessionParts, among: string): string =>
-  outcomesOf(
+function rolledOutcomes(ask: Ask, params: Parameters, among: string): string {
+  const org = params.add(ask.orgId, "text");
+  return outcomesOf(
     `(
-    with asked as materialized (select distinct session from told where session is not null)
     select ${MAKER}, sum(${COST}) over (partition by q.session) as cost_usd,
       bool_or(${UNCERTAIN}) over (partition by q.session) as uncertain
-    from (
-      ${cells("any(array(select session from asked))")}
-      union all
-      ${records} and session in (select session from asked)
-    ) q
+    from (${sessionRows(ask, params)}) q
     group by ${MAKER}
   ) m on m.session = o.session`,
-    "told",
-    `with told as materialized (select o.* from ${TOLD} o where o.org_id = ${org} and ${among})
+    "events",
+    `with events as materialized (select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}),
+    named as materialized (select distinct session from events where session is not null)
   `,
   );
+}
 
-export const RELATIONS = {
+/** Cells and single records of the sessions `named`, whenever these ran. */
+function sessionRows({ orgId, reach }: Ask, params: Parameters): string {
+  if (!reach) return "";
+  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, false);
+  const columns = "session, owner, user_label, key_id, channel, cost_usd";
+  const org = params.add(orgId, "text");
+  const cells = (table: string, within: string) =>
+    `select ${columns}, uncertain > 0 as uncertain from ${table}
+      where org_id = ${org} and (${within}) and session = any(array(select session from named))`;
+  return `
+      ${cells("rollup_sessions", spansSql("day", days, params))}
+      union all ${cells("rollup_hours", spansSql("hour", hours, params))}
+      union all select ${columns}, unpriced or partial or cost_usd is null from requests
+      where org_id = ${org} and (${spansSql("started_at", raw, params)}) and session in (select session from named)`;
+}
+
+const RELATIONS = {
   requests: REQUESTS,
   tool_calls: TOOL_CALLS,
   agent_metrics: AGENT_METRICS,
   outcomes: OUTCOMES,
 } as const satisfies Record<SourceName, string>;
+
+/** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
+export function relationOf(ask: Ask, params: Parameters, within: string): string {
+  const { spec, reach } = ask;
+  if (spec.source !== "outcomes" || !reach) return RELATIONS[spec.source];
+  return rolledOutcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
+}

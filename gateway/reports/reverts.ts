@@ -1,3 +1,4 @@
+import type { AnswerRow } from "./assemble.ts";
 import type { Query } from "./parameters.ts";
 
 /** A merged pull request that says it reverts another; both as `repository id#number`. */
@@ -67,3 +68,7 @@ export function revertedBy(reverts: Iterable<Revert>): string[] {
   for (const { reverter, original } of reverts) if (!reverted.has(reverter)) reverted.add(original);
   return [...reverted];
 }
+
+/** The pull requests that are reverted now, from the rows of `revertsQuery`. */
+export const revertedOf = (rows: readonly AnswerRow[]): string[] =>
+  revertedBy(rows.map((row) => ({ reverter: row["reverter"] ?? "", original: row["original"] ?? "" })));

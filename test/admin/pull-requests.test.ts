@@ -3,8 +3,8 @@ import { eq, gt } from "drizzle-orm";
 import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { requests } from "#drizzle/schema/records.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { recordAt } from "./records.ts";
 import { type World, world } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { dateFault } from "#gateway/reports/dates.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import type { DimensionName, Range, Spec } from "#shared/report.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { seed } from "./world.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import type { DimensionName, MeasureName, Result, Row, SourceName } from "#shared/report.ts";
 import { SOURCES } from "#shared/report.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { type Figures, Result, SOURCES, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";

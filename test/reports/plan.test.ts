@@ -1,64 +1,66 @@
 import { expect, test } from "bun:test";
-import { type Ask, planReport } from "#gateway/reports/plan.ts";
+import { CATALOGUE } from "#gateway/reports/catalogue.ts";
+import type { Ask } from "#gateway/reports/context.ts";
+import { planReport } from "#gateway/reports/plan.ts";
+import { agentEstimateSpec, subscriptionSpec } from "#gateway/reports/request.ts";
 import type { Spec } from "#shared/report.ts";
 
-const ask = (over: Partial<Spec>, periods: Partial<Ask["periods"]> = {}): Ask => ({
+const FRAME = { range: "30d", compare: "previous_period" } as const;
+const TO_MS = Date.UTC(2026, 10, 21, 12, 34);
+const DAY_MS = 86_400_000;
+
+const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
   orgId: "default",
+  spec,
   reverted: ["1#1"],
-  survey: null,
   periods: {
-    current: { fromMs: Date.UTC(2026, 10, 15), toMs: Date.UTC(2026, 10, 21, 12) },
-    previous: { fromMs: Date.UTC(2026, 10, 8), toMs: Date.UTC(2026, 10, 14, 12) },
-    ...periods,
+    current: { fromMs: Date.UTC(2026, 9, 23), toMs: TO_MS },
+    previous: { fromMs: Date.UTC(2026, 8, 23), toMs: TO_MS - 30 * DAY_MS },
   },
-  spec: {
-    source: "requests",
-    dimensions: ["day", "tag"],
-    measures: ["cost_usd", "cost_per_user"],
-    filters: { client: ["cli", "ide"], subject: ["ann"] },
-    range: "7d",
-    compare: "previous_period",
-    view: "table",
-    ...over,
-  },
+  reach: { rolledToMs: Date.UTC(2026, 10, 21, 12, 15), rawFromMs: null, markedMs: [] },
+  ...over,
 });
 
-test("the planned SQL of a report by day and tag is this", () => {
-  expect(planReport(ask({}))).toMatchSnapshot();
+const BUILT_IN: [id: string, spec: Spec][] = [
+  ...CATALOGUE.map(({ id, spec }): [string, Spec] => [id, { ...spec, ...FRAME, filters: {} }]),
+  ["subscription", subscriptionSpec(FRAME)],
+  ["agent estimate", agentEstimateSpec(FRAME)],
+];
+
+test.each(BUILT_IN)("the statement of %s over rollups is this, and under 20 kB", (_, spec) => {
+  const { text, params } = planReport(ask(spec));
+  expect(text.length).toBeLessThan(20_000);
+  expect(`${text}\n-- ${JSON.stringify(params)}`).toMatchSnapshot();
 });
 
-test("the planned SQL of cost per merged pull request is this", () => {
-  const outcomes = ask({
-    source: "outcomes",
-    dimensions: ["repository"],
-    measures: ["cost_per_merged_pr", "reverted_prs"],
-    filters: {},
-  });
-  expect(planReport(outcomes)).toMatchSnapshot();
+const byDayAndTag: Spec = {
+  source: "requests",
+  dimensions: ["day", "tag"],
+  measures: ["cost_usd", "cost_per_user"],
+  filters: { client: ["cli", "ide"], subject: ["ann"] },
+  range: "7d",
+  compare: "previous_period",
+  view: "table",
+};
+
+test("the statement of a filtered report by day and tag is this, over cells and over single records", () => {
+  expect(planReport(ask(byDayAndTag)).text).toMatchSnapshot();
+  expect(planReport(ask(byDayAndTag, { reach: null })).text).toMatchSnapshot();
 });
 
 test("what a client wrote is in the parameters and never in the text", () => {
   const hostile = "'; drop table requests; --";
-  const { rows, total, coverage } = planReport(ask({ filters: { client: [hostile], session: [hostile] } }));
-  for (const query of [rows, total, coverage]) {
-    expect(query?.text).not.toContain("drop table");
-    expect(query?.params).toContainEqual([hostile]);
+  const spec = { ...byDayAndTag, filters: { client: [hostile], session: [hostile] } };
+  for (const over of [{}, { reach: null }]) {
+    const { text, params } = planReport(ask(spec, over));
+    expect(text).not.toContain("drop table");
+    expect(params).toContainEqual([hostile]);
   }
 });
 
-test("without dimensions there are no rows to ask for, and with lasting labels no coverage", () => {
-  const { rows, coverage } = planReport(ask({ dimensions: [] }));
-  expect([rows, coverage]).toEqual([null, null]);
-});
-
-test("the total is asked for without the groups, so it is never a sum of rows", () => {
-  const { rows, total } = planReport(ask({}));
-  expect(rows?.text).toContain("cross join lateral");
-  expect(total.text).not.toContain("cross join lateral");
-});
-
 test("an unbounded window reads everything before its end", () => {
-  const { total } = planReport(ask({}, { current: { fromMs: null, toMs: 0 }, previous: null }));
-  expect(total.text).not.toContain("started_at >=");
-  expect(total.params).toContain("1970-01-01T00:00:00.000Z");
+  const periods = { current: { fromMs: null, toMs: 0 }, previous: null };
+  const { text, params } = planReport(ask(byDayAndTag, { reach: null, periods }));
+  expect(text).not.toContain("started_at >=");
+  expect(params).toContain("1970-01-01T00:00:00.000Z");
 });

@@ -5,7 +5,7 @@ import { ledger } from "./ledger.ts";
 
 const NOW = new Date("2026-11-21T12:34:56Z");
 
-test("quarters of the hour that a window cuts are of its day, though sums end days before, at an hour that changed", async () => {
+test("records of the hour that a window cuts are of its day, though sums end days before, at an hour that changed", async () => {
   const it = await ledger();
   const call = (startedAt: string) => settledRow(openRow({ startedAt }), {});
   await it.write(["2026-11-03", "2026-11-12", "2026-11-20"].map((day) => call(`${day}T10:05:00Z`)));

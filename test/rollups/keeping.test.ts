@@ -4,7 +4,6 @@ import { openDatabase } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
 import { dropOldMonths } from "#drizzle/retention.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { applyPrices } from "#gateway/stores/reprice.ts";
 import type { Spec } from "#shared/report.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
@@ -133,119 +132,6 @@ describe("the hour that runs", () => {
       await agree();
     }
     expect(await it.marks()).toEqual([]);
-    await it.close();
-  });
-});
-
-describe("an update of the tables", () => {
-  test("leaves sums to be made of the hours, and reports read hours until they are", async () => {
-    const it = await ledger();
-    const days = Array.from({ length: 12 }, (_, day) =>
-      new Date(Date.UTC(2026, 10, 9 + day, 2 * day)).toISOString(),
-    );
-    await it.write(
-      days.flatMap((day) => [call(day), call(day, { owner: "bob", model: "m2", costUsd: "0.5" })]),
-    );
-    await it.rollups.catchUp(NOW);
-    const asked = spec({ dimensions: ["model", "week"] });
-    const before = await figures(it.single, asked);
-    const parts = ["cells", "sessions", "hourly", "days", "seen", "gaps", "weeks", "gap_weeks"];
-    const made = parts.map((name) => `rollup_${name}`);
-    const counts = async () =>
-      await Promise.all(made.map(async (table) => (await it.sql`select count(*) from ${it.sql(table)}`)[0]));
-    const rows = await counts();
-    await it.sql.unsafe(`truncate ${made.join(", ")}`);
-    await it.sql`update rollup_state set summed_to = default`;
-    expect(await figures(it.rolled, asked)).toEqual(before);
-    // A day at a time, so that nobody waits long.
-    expect(await it.rollups.turn(NOW)).toBe("more");
-    expect(await figures(it.rolled, asked)).toEqual(before);
-    await it.rollups.catchUp(NOW);
-    expect(await counts()).toEqual(rows);
-    expect(await figures(it.rolled, asked)).toEqual(before);
-    await it.close();
-  });
-
-  test("quarters of hours are made of single records, and read while they agree with their hour", async () => {
-    const it = await ledger();
-    const at = (minute: number) => new Date(Date.UTC(2026, 10, 18, 9, minute)).toISOString();
-    const rows = [0, 14, 15, 29, 31, 44, 46].map((minute, i) =>
-      call(at(minute), { owner: i % 2 ? "ann" : "bob", session: `s${i % 3}`, model: `m${i % 2}` }),
-    );
-    await it.write([...rows, call("2026-11-17T10:00:00Z")]);
-    await it.rollups.catchUp(NOW);
-    const asked = [["model"], ["day"], ["client", "month"], ["channel"], ["subject"]].map((dimensions) =>
-      spec({
-        dimensions: dimensions as Spec["dimensions"],
-        range: { from: "2026-11-16", to: "2026-11-18T09:40:00Z" },
-      }),
-    );
-    const agree = async () => {
-      for (const one of asked) expect(await figures(it.rolled, one)).toEqual(await figures(it.single, one));
-    };
-    await agree();
-    // What they tell is what is read: between two quarters of the window and two beside it nothing is lost or won.
-    await it.sql`update rollup_quarters set cost_usd = cost_usd + case when at < ${at(15)} then 1 else 0 end
-      - case when at >= ${at(45)} then 1 else 0 end where kind = 'total'`;
-    const [total] = (await figures(it.rolled, spec({ range: asked[0]?.range ?? "7d" }))).map(([, , cost]) =>
-      Number(cost),
-    );
-    expect(total).toBeCloseTo(1 + 6 * 0.000123, 9);
-    await it.sql`update rollup_quarters set records = records + 1 where kind = 'total' and at = ${at(30)}`;
-    await agree();
-    await it.sql`truncate rollup_quarters`;
-    await agree();
-    const again = openRollups({ url: it.database.url });
-    await again.catchUp(NOW);
-    await again.close();
-    expect(await it.sql`select count(*)::int as n from rollup_quarters where kind = 'total'`).toEqual([
-      { n: 5 },
-    ] as never);
-    await agree();
-    await it.close();
-  });
-
-  test("weeks are made of the days that there are, one at a time, and what came late in them changes them", async () => {
-    const it = await ledger();
-    const at = (day: number, hour = 9) => new Date(Date.UTC(2026, 8, day, hour)).toISOString();
-    // Six weeks with a gap of one, people who come again in the same week, in the next, and after the gap.
-    const days = [1, 2, 5, 8, 9, 15, 30, 36, 36, 41].map((day, i) =>
-      call(at(day, i), { owner: i % 3 ? "ann" : "bob", model: i % 2 ? "m1" : "m2", session: `s${i % 5}` }),
-    );
-    await it.write(days);
-    await it.rollups.catchUp(NOW);
-    const cuts: Spec["dimensions"][] = [["model"], ["subject", "week"], ["month"], ["day"]];
-    const asked = cuts.map((dimensions) =>
-      spec({
-        dimensions,
-        measures: ["cost_usd", "users", "sessions", "active_hours", "requests"],
-        range: { from: "2026-09-03", to: "2026-10-09T11:20:00Z" },
-      }),
-    );
-    const differ = async () => {
-      for (const one of asked) expect(await figures(it.rolled, one)).toEqual(await figures(it.single, one));
-    };
-    await differ();
-    const tables = async () => {
-      const rows = await it.sql<{ row: string }[]>`
-        select row_to_json(w)::text as row from rollup_weeks w
-        union all select row_to_json(g)::text from rollup_gap_weeks g where n <> 0 order by 1`;
-      return rows.map(({ row }) => row);
-    };
-    const made = await tables();
-    await it.sql`truncate rollup_weeks, rollup_gap_weeks`;
-    await it.sql`update rollup_state set weeks_to = default`;
-    await differ();
-    expect(await it.rollups.turn(NOW)).toBe("more");
-    await differ();
-    await it.rollups.catchUp(NOW);
-    expect(await tables()).toEqual(made);
-    await it.write([call(at(4, 3), { owner: "eve" }), call(at(22, 3), { owner: "bob", session: "s1" })]);
-    await it.rollups.catchUp(NOW);
-    await differ();
-    const changed = await tables();
-    await it.rollups.rebuild(NOW);
-    expect(await tables()).toEqual(changed);
     await it.close();
   });
 });

@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
+import { reportRunner } from "#gateway/reporting.ts";
 import { openRecordStore } from "#gateway/stores/records.ts";
-import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { openRollups, type Rollups } from "#gateway/stores/reports/rollups.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 

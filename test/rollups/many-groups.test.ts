@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import type { MeasureName, Spec } from "#shared/report.ts";
 import { ROWS_MAX } from "#shared/report.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import type { MeasureName, Row, Spec } from "#shared/report.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";

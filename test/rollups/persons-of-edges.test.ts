@@ -3,8 +3,6 @@ import type { Spec } from "#shared/report.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
 import { ledger } from "./ledger.ts";
 
-// Persons are asked for before they are counted (gateway/reports/rollup/people.ts): of days, of hours, and of single records.
-
 const NOW = new Date("2026-11-21T12:34:56Z");
 
 test("persons count who were active in a single hour, wherever a window begins and ends", async () => {

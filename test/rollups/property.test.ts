@@ -2,8 +2,8 @@ import { afterAll, beforeAll, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
+import { reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import type { MeasureName } from "#shared/report.ts";
 import { edges, spec, worldOf } from "#test/reports/arbitraries.ts";
@@ -49,8 +49,6 @@ const story = fc.record({
   removed: fc.boolean(),
   caughtUp: fc.constantFrom("not", "one turn", "all"),
   rebuilt: fc.boolean(),
-  /** Whether persons are counted as bits, or by name. */
-  peopleMax: fc.constantFrom(1000, 1),
   specs: fc.array(spec, { minLength: 3, maxLength: 3 }),
 });
 
@@ -82,7 +80,7 @@ test(
       fc.asyncProperty(story, async (it) => {
         const orgId = `org${worlds++}`;
         const rollups = openRollups({ url: database.url, orgId });
-        const rolled = reportRunner({ url: database.url, orgId, rollupsFrom: 0, peopleMax: it.peopleMax });
+        const rolled = reportRunner({ url: database.url, orgId, rollupsFrom: 0 });
         const single = reportRunner({ url: database.url, orgId, rollupsFrom: Number.POSITIVE_INFINITY });
         try {
           await seed(sql, orgId, it.world);

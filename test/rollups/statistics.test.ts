@@ -20,9 +20,9 @@ test("the server takes groups of persons by route for about as many as there are
   });
   await it.write(calls);
   await it.rollups.catchUp(NOW);
-  for (const table of ["rollup_cells", "rollup_sessions"]) {
+  for (const table of ["rollup_hours", "rollup_sessions"]) {
     await it.sql.unsafe(`analyze ${table}`);
-    const by = table === "rollup_cells" ? ", route" : "";
+    const by = table === "rollup_hours" ? ", route" : "";
     const [row] = await it.sql.unsafe(
       `explain (format json) select owner, user_label${by} from ${table} group by owner, user_label${by}`,
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { type ReportRunner, reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { type RequestFacts, seed } from "#test/reports/world.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { expire } from "#drizzle/expire.ts";
+import { reportRunner } from "#gateway/reporting.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
-import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import { expireToolCalls } from "#gateway/stores/tools/expire-tool-calls.ts";
 import {
   type ObservedCall,

@@ -3,163 +3,98 @@ import type { Period } from "../window.ts";
 /** Milliseconds since 1970, half-open; infinite where there is no bound. */
 export type Span = { fromMs: number; toMs: number };
 
-/** How far sums of hours and days reach, as one snapshot of the database tells. */
-export type Reached = {
-  /** All before is rolled up: every hour, and the quarters of the last one. */
+/** How far rollups reach, as one snapshot of the database tells. */
+export type Reach = {
+  /** Everything before it is rolled up: every hour, and the quarters of the last one. */
   rolledToMs: number;
-  /** What is made of hours is made of those before. */
-  summedToMs: number;
-  /** Single records before are gone; null: none. */
+  /** Single records before it are dropped; null: none are. */
   rawFromMs: number | null;
   /** Hours before `rolledToMs` in which records changed since, ascending. */
   markedMs: readonly number[];
 };
 
 /**
- * How far all rollups reach: weeks before the Monday `weeksToMs` are summed up, and the quarters of the hours
- * `quarteredMs`; of the days that begin at `firstsMs` it is known when each person and session was active first.
+ * Sums by one dimension: those of whole days from `fromMs` to `toMs`, both midnights. Distinct deltas tell who was active
+ * until `endMs`, which lies in the day after them.
  */
-export type Survey = Reached & {
-  weeksToMs: number;
-  quarteredMs: readonly number[];
-  firstsMs: readonly number[];
-};
+export type Sums = Span & { endMs: number };
 
 /**
- * Where the records of a period are read, each of them in one place: `sums` by one dimension, from a midnight to the end
- * of an hour; sums of `quarters` of an hour that the period cuts, from its beginning on; cells of whole `days` (the last
- * of them as far as it is summed up) and of `hours`; else single records. Of those that are `told` the sums know, to the
- * end of the period, who made them (a span without any is empty).
+ * Where the records of a period are read, each in one place: as `sums` by one dimension; as cells of whole `days` (the
+ * last of them as far as it is rolled up) and of `hours`; else as single records (`raw`).
  */
 export type Cover = {
-  sums: Span | null;
-  quarters: Span | null;
+  sums: Sums | null;
   days: readonly Span[];
   hours: readonly Span[];
   raw: readonly Span[];
-  told: Span | null;
 };
-
-/** What is known of where a period ends, and whether it is asked who was active (`who`). */
-export type Edge = Pick<Survey, "quarteredMs" | "firstsMs"> & { who: boolean };
-const NOBODY: Edge = { quarteredMs: [], firstsMs: [], who: false };
 
 export const HOUR_MS = 3_600_000;
 export const QUARTER_MS = HOUR_MS / 4;
 export const DAY_MS = 24 * HOUR_MS;
 
-export const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
+const down = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
 const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * stepMs;
 
-/** The Monday that begins the week of an instant; 1970 began on a Thursday. */
-export const mondayOf = (ms: number): number => down(7 * DAY_MS, ms - 4 * DAY_MS) + 4 * DAY_MS;
-
 /**
- * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single
- * records are gone is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
+ * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single records
+ * are dropped is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
  */
-export function coverOf(period: Period, survey: Reached, withSums: boolean, edge: Edge = NOBODY): Cover {
+export function coverOf(period: Period, reach: Reach, bySums: boolean): Cover {
   const fromMs = period.fromMs ?? Number.NEGATIVE_INFINITY;
   const { toMs } = period;
-  const rawFromMs = survey.rawFromMs ?? Number.NEGATIVE_INFINITY;
+  const rawFromMs = reach.rawFromMs ?? Number.NEGATIVE_INFINITY;
   const endMs = toMs < rawFromMs ? up(HOUR_MS, toMs) : down(HOUR_MS, toMs);
-  // Of the hour that is rolled up in part its sums hold no more than a later period does.
-  const isPast = toMs < survey.rolledToMs;
-  const whole = { fromMs: up(HOUR_MS, fromMs), toMs: isPast ? endMs : survey.rolledToMs };
+  // The last hour may be rolled up in part: then its cells hold no more than a period that ends later.
+  const isPast = toMs < reach.rolledToMs;
+  const whole = { fromMs: up(HOUR_MS, fromMs), toMs: isPast ? endMs : reach.rolledToMs };
   const single = (span: Span): Span => ({ ...span, fromMs: Math.max(span.fromMs, rawFromMs) });
-  if (whole.fromMs >= whole.toMs) {
-    return {
-      sums: null,
-      quarters: null,
-      days: [],
-      hours: [],
-      raw: [single({ fromMs, toMs })].filter(isSpan),
-      told: null,
-    };
+  if (!isSpan(whole)) {
+    return { sums: null, days: [], hours: [], raw: [single({ fromMs, toMs })].filter(isSpan) };
   }
-  const marked = survey.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
-  const summed = { fromMs: whole.fromMs, toMs: Math.min(whole.toMs, survey.summedToMs) };
-  const longest = withSums && isSpan(summed) ? longestSums(summed, marked) : null;
-  const sums = longest && edge.who ? toKnown(longest, edge.firstsMs) : longest;
-  const known = sums ? [sums] : [];
-  const end = endOf(sums, { fromMs, toMs }, whole.toMs, survey, edge);
+  const marked = reach.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
+  const sums = bySums ? sumsOf({ fromMs, toMs }, whole, reach) : null;
   const anew = marked
     .filter((ms) => ms >= rawFromMs)
     .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
-  const days = wholeDays(summed, [...anew, ...late], survey.summedToMs).flatMap((span) =>
-    without(span, known),
-  );
+  const known = sums ? [sums] : [];
+  const days = wholeDays(whole, [...anew, ...late], reach.rolledToMs).flatMap((span) => without(span, known));
   return {
     sums,
-    quarters: end.quarters,
     days,
     hours: without(whole, [...known, ...days, ...anew]),
     raw: merged([
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
       ...anew,
-      ...(end.raw ? [single(end.raw)] : []),
-    ]).filter(isSpan),
-    told: end.told,
+      single({ fromMs: whole.toMs, toMs }),
+    ]),
   };
 }
 
-/** How a period ends behind its whole hours, which end at `hourMs`. */
-function endOf(
-  sums: Span | null,
-  { fromMs, toMs }: Span,
-  hourMs: number,
-  survey: Reached,
-  { quarteredMs, firstsMs, who }: Edge,
-): { quarters: Span | null; told: Span | null; raw: Span | null } {
-  const changed = survey.markedMs.includes(hourMs);
-  // Who is in other records of the period, too, would have to be looked for to the end of the hour alone.
-  const alone = sums?.fromMs === fromMs && sums.toMs === hourMs;
-  const isTold = who && alone && !changed && isCut(toMs, hourMs, survey) && isKnown(firstsMs, toMs);
-  const quarters = sums && !changed && isTold === who ? quartersOf(toMs, hourMs, quarteredMs) : null;
-  const rest = { fromMs: quarters?.toMs ?? hourMs, toMs };
-  return { quarters, told: isTold ? rest : null, raw: isTold ? null : rest };
-}
-
-/** Whether it is known of a day to an instant of it who was active. */
-const isKnown = (firstsMs: readonly number[], ms: number): boolean =>
-  ms === down(DAY_MS, ms) || firstsMs.includes(down(DAY_MS, ms));
-
-/** Whether a period ends in an hour of which more is summed up. */
-const isCut = (toMs: number, hourMs: number, { rolledToMs, summedToMs }: Reached): boolean =>
-  toMs > hourMs && toMs < rolledToMs && toMs <= summedToMs;
-
-function toKnown(span: Span, firstsMs: readonly number[]): Span | null {
-  if (isKnown(firstsMs, span.toMs)) return span;
-  const days = { ...span, toMs: down(DAY_MS, span.toMs) };
-  return isSpan(days) ? days : null;
-}
-
-/** Of the hour that begins where whole hours end, the quarters that lie in the period; null: they are not known. */
-function quartersOf(toMs: number, hourMs: number, quarteredMs: readonly number[]): Span | null {
-  const span = { fromMs: hourMs, toMs: down(QUARTER_MS, toMs) };
-  return quarteredMs.includes(hourMs) && span.toMs < hourMs + HOUR_MS && isSpan(span) ? span : null;
+/** The longest run of hours from a midnight on in which none is marked. */
+function sumsOf(period: Span, whole: Span, reach: Reach): Sums | null {
+  const length = (span: Span) => span.toMs - span.fromMs;
+  const longest = without(whole, reach.markedMs.map(hourAt))
+    .map((span) => ({ ...span, fromMs: up(DAY_MS, span.fromMs) }))
+    .filter(isSpan)
+    .reduce<Span | null>((best, span) => (best && length(best) >= length(span) ? best : span), null);
+  if (!longest) return null;
+  // Who is in other records of the period is looked up by the hour, so nothing else may be read then.
+  const isAll = longest.fromMs === period.fromMs && longest.toMs === whole.toMs;
+  const isCut = period.toMs > whole.toMs && period.toMs < reach.rolledToMs;
+  const endMs = isAll && isCut && !reach.markedMs.includes(whole.toMs) ? period.toMs : longest.toMs;
+  return { fromMs: longest.fromMs, toMs: down(DAY_MS, longest.toMs), endMs };
 }
 
 const hourAt = (ms: number): Span => ({ fromMs: ms, toMs: ms + HOUR_MS });
 const isSpan = ({ fromMs, toMs }: Span): boolean => fromMs < toMs;
 
-/** The longest run of hours from a midnight on in which none is marked. */
-function longestSums(summed: Span, marked: readonly number[]): Span | null {
-  const length = (span: Span) => span.toMs - span.fromMs;
-  return without(summed, marked.map(hourAt))
-    .map((span) => ({ ...span, fromMs: up(DAY_MS, span.fromMs) }))
-    .filter(isSpan)
-    .reduce<Span | null>(
-      (longest, span) => (longest && length(longest) >= length(span) ? longest : span),
-      null,
-    );
-}
-
-/** Whole days in which no hour is marked; the last counts as one where it is not summed up any further. */
-function wholeDays({ fromMs, toMs }: Span, marked: readonly Span[], summedToMs: number): Span[] {
-  const within = { fromMs: up(DAY_MS, fromMs), toMs: toMs === summedToMs ? toMs : down(DAY_MS, toMs) };
+/** Whole days in which no hour is marked; the last counts as one where it is not rolled up any further. */
+function wholeDays({ fromMs, toMs }: Span, marked: readonly Span[], rolledToMs: number): Span[] {
+  const within = { fromMs: up(DAY_MS, fromMs), toMs: toMs === rolledToMs ? toMs : down(DAY_MS, toMs) };
   const holes = marked.map(({ fromMs: ms }) => ({
     fromMs: down(DAY_MS, ms),
     toMs: down(DAY_MS, ms) + DAY_MS,

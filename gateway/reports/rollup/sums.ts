@@ -1,14 +1,8 @@
-import { LATENCY_OF_ONE } from "./latencies.ts";
-
-/** What rollups keep of a set of records, and how one record, and a set of cells, becomes such a sum. */
-type Sum = {
-  /** Over the column `r.…` of one record; null adds nothing. */
-  one: string;
-  type: "int" | "bigint" | "numeric";
-};
+/** A sum that cells keep; latencies are a histogram as one number (see the functions of the migration). `one`: what a single record `r` adds; null adds nothing. */
+type Sum = { one: string; type: "int" | "bigint" | "numeric" };
 
 const flag = (sql: string): Sum => ({ one: `(${sql})::int`, type: "int" });
-const big = (one: string): Sum => ({ one, type: "bigint" });
+const big = (sql: string): Sum => ({ one: sql, type: "bigint" });
 /** Null where none is known, as money is. */
 const known = (one: string): Sum => ({ one, type: "numeric" });
 
@@ -29,15 +23,21 @@ export const SUMS = {
   latency_count: flag("r.latency_ms is not null"),
   ttft_sum: big("r.ttft_ms"),
   ttft_count: flag("r.ttft_ms is not null"),
-  latencies: known(LATENCY_OF_ONE),
+  latencies: known("latency_histogram(r.latency_ms)"),
 } as const satisfies Record<string, Sum>;
 
 export type SumName = keyof typeof SUMS;
 export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 
-/** A sum over records `r`. Money and latencies stay null where none is known. */
+/** That of a single record `r`, as cells have it. Money and latencies stay null where none is known. */
+export const ofOne = (name: SumName): string => {
+  const { one, type } = SUMS[name];
+  return type === "numeric" ? one : `coalesce(${one}, 0)::${type}`;
+};
+/** A sum over single records `r`. */
 export const overRecords = (name: SumName): string => {
   const { one, type } = SUMS[name];
-  const sum = type === "numeric" ? `sum(${one})` : `coalesce(sum(${one}), 0)::${type}`;
-  return `${sum} as ${name}`;
+  return `${type === "numeric" ? `sum(${one})` : `coalesce(sum(${one}), 0)::${type}`} as ${name}`;
 };
+/** A sum over cells `r`. */
+export const overCells = (name: SumName): string => `sum(r.${name})::${SUMS[name].type} as ${name}`;

@@ -30,7 +30,7 @@ export type ReportWriter = {
 const RESTART_MS = 1_000;
 const SAY_EVERY_MS = 60_000;
 
-const THREAD = new URL("./report-thread.ts", import.meta.url);
+const THREAD = new URL("../../report-thread.ts", import.meta.url);
 
 /** The thread is started by the first report, and again should it die. */
 export function reportWriter(

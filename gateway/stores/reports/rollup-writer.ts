@@ -1,12 +1,7 @@
 import type postgres from "postgres";
 
 export type Sql = postgres.TransactionSql;
-export type State = {
-  rolledToMs: number;
-  summedToMs: number;
-  rawFromMs: number | null;
-  weeksToMs: number;
-};
+export type State = { rolledToMs: number; rawFromMs: number | null };
 
 /** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
 export type Turn = "idle" | "more" | "busy";
@@ -45,21 +40,16 @@ export async function stateOf(
   orgId: string,
   lock: "" | "for update skip locked" = "",
 ): Promise<State | null> {
-  const [row] = await sql.unsafe<
-    { rolled_to: string; summed_to: string; raw_from: string | null; weeks_to: string }[]
-  >(
+  const [row] = await sql.unsafe<{ rolled_to: string; raw_from: string | null }[]>(
     `select (extract(epoch from rolled_to) * 1000)::bigint::text as rolled_to,
-      (extract(epoch from summed_to) * 1000)::bigint::text as summed_to,
-      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from, weeks_to::text as weeks_to
+      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from
     from rollup_state where org_id = $1::text ${lock}`,
     [orgId],
   );
   return row
     ? {
         rolledToMs: Number(row.rolled_to),
-        summedToMs: Number(row.summed_to),
         rawFromMs: row.raw_from === null ? null : Number(row.raw_from),
-        weeksToMs: Date.parse(row.weeks_to),
       }
     : null;
 }

@@ -1,13 +1,10 @@
 import { connect } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { FORGET_ACTIVE_FROM } from "../../reports/rollup/active-days.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
-import { ADD_LATE, FORGET_HOURS, FORGET_LATE, NOTE_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
-import { FORGET_SEEN_FROM } from "../../reports/rollup/seen.ts";
-import { olderSums } from "./older-sums.ts";
-import { rollQuarters } from "./roll-quarters.ts";
+import { ADD_LATE, FORGET_HOURS, FORGET_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay } from "./sum-up-day.ts";
-import { sumUpNextWeek } from "./sum-up-week.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
 const SETTLE_MS = 5 * 60_000;
@@ -44,23 +41,17 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     idleTransactionTimeoutMs: 60_000,
   });
   let records = 0;
-  const older = olderSums(orgId);
   const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
-      if (state.summedToMs < state.rolledToMs) {
-        await sumUpNext(sql, orgId, state);
-        return "more";
-      }
-      if (await sumUpNextWeek(sql, orgId, state)) return "more";
       const settledMs = floorTo(QUARTER_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
         records += await advance(sql, orgId, state, settledMs);
         return "more";
       }
       const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
-      return remade ? "more" : await older.turn(sql, state);
+      return remade ? "more" : "idle";
     });
 
   async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {
@@ -95,38 +86,25 @@ async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs
   const fromMs = floorTo(HOUR_MS, rolledToMs);
   const toMs = Math.min(settledMs, dayMs + DAY_MS);
   const span = [orgId, iso(fromMs), iso(toMs)];
-  if (fromMs < rolledToMs) await sql.unsafe(FORGET_HOURS, span);
-  const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
-  await rollQuarters(sql, orgId, { fromMs, toMs });
-  const known = rolledToMs > dayMs;
-  if (made?.records || known) {
-    await sumUpDay(sql, orgId, dayMs, { known, fromMs, isWhole: toMs === dayMs + DAY_MS, isLast: true });
-  }
-  const reached = made?.records ? toMs : await nextRecord(sql, orgId, toMs, settledMs);
+  const day = { orgId, dayMs, known: rolledToMs > dayMs, isWhole: toMs === dayMs + DAY_MS, isLast: true };
+  const records = await sumUpDay(sql, day, async () => {
+    if (fromMs < rolledToMs) await sql.unsafe(FORGET_HOURS, span);
+    const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
+    return made?.records ?? 0;
+  });
+  const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
   await sql`
-    update rollup_state set rolled_to = ${iso(reached)}, summed_to = ${iso(reached)} where org_id = ${orgId}`;
+    update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
   // What is later is read raw until its turn comes, which sees all that this one sees.
   await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(fromMs)}`;
-  return made?.records ?? 0;
-}
-
-/** After an update of the tables: makes of the hours that there are what is made of hours, a day at a time. */
-async function sumUpNext(sql: Sql, orgId: string, { rolledToMs, summedToMs }: State): Promise<void> {
-  const [row] = await sql<{ at: string | null }[]>`
-    select (extract(epoch from min(hour)) * 1000)::bigint::text as at from rollup_hours
-    where org_id = ${orgId} and hour >= ${iso(summedToMs)} and hour < ${iso(rolledToMs)}`;
-  let reached = rolledToMs;
-  if (row?.at) {
-    const dayMs = floorTo(DAY_MS, Number(row.at));
-    reached = Math.min(rolledToMs, dayMs + DAY_MS);
-    const isWhole = reached === dayMs + DAY_MS;
-    await sumUpDay(sql, orgId, dayMs, { known: summedToMs > dayMs, fromMs: dayMs, isWhole, isLast: true });
-  }
-  await sql`update rollup_state set summed_to = ${iso(reached)} where org_id = ${orgId}`;
+  return records;
 }
 
 /** The day of the first record after a day without any, or `settledMs`. Whole days without records need no rollups. */
-async function nextRecord(sql: Sql, orgId: string, fromMs: number, settledMs: number): Promise<number> {
+async function nextRecord(
+  sql: Sql,
+  { orgId, fromMs, settledMs }: { orgId: string; fromMs: number; settledMs: number },
+): Promise<number> {
   if (fromMs >= settledMs) return fromMs;
   const [row] = await sql.unsafe<{ at: string | null }[]>(
     `select (extract(epoch from min(started_at)) * 1000)::bigint::text as at from requests
@@ -158,9 +136,11 @@ async function remakeMarkedDay(
   const [first] = hours;
   if (first === undefined) return false;
   const dayMs = floorTo(DAY_MS, first);
-  for (const hourMs of hours) await remakeHour(sql, orgId, hourMs, state);
   const isWhole = dayMs + DAY_MS <= state.rolledToMs;
-  await sumUpDay(sql, orgId, dayMs, { known: true, fromMs: first, isWhole, isLast: !isWhole });
+  await sumUpDay(sql, { orgId, dayMs, known: true, isWhole, isLast: !isWhole }, async () => {
+    for (const hourMs of hours) await remakeHour(sql, orgId, { hourMs, ...state });
+    return hours.length;
+  });
   await sql`
     delete from rollup_marks where org_id = ${orgId} and date_trunc('hour', hour, 'UTC') = any(${hours.map(iso)})`;
   return true;
@@ -170,43 +150,31 @@ async function remakeMarkedDay(
 async function remakeHour(
   sql: Sql,
   orgId: string,
-  hourMs: number,
-  { rawFromMs, rolledToMs }: State,
+  { hourMs, rawFromMs, rolledToMs }: State & { hourMs: number },
 ): Promise<void> {
   const toMs = Math.min(hourMs + HOUR_MS, rolledToMs);
   const span = [iso(hourMs), iso(toMs)];
   if (rawFromMs === null || hourMs >= rawFromMs) {
     await sql.unsafe(FORGET_HOURS, [orgId, ...span]);
     await sql.unsafe(ROLL_HOURS, [orgId, ...span]);
-    await rollQuarters(sql, orgId, { fromMs: hourMs, toMs });
     return;
   }
-  const late = await sql.unsafe<{ id: string }[]>(NOTE_LATE, [orgId, ...span]);
-  if (late.length > 0) await sql.unsafe(ADD_LATE, [orgId, ...span, late.map(({ id }) => id)]);
+  await sql.unsafe(ADD_LATE, [orgId, ...span]);
   await sql.unsafe(FORGET_LATE, [orgId, ...span]);
 }
 
-const OF_DAYS = ["rollup_cells", "rollup_sessions", "rollup_days", "rollup_gaps"];
-const OF_WEEKS = ["rollup_weeks", "rollup_gap_weeks"];
+const OF_DAYS = ["rollup_sessions", "rollup_days", "rollup_distinct_deltas"];
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */
 async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Turn> {
   const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
   await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
-  await sql`delete from rollup_hourly where org_id = ${orgId} and hour >= ${from}`;
-  await sql`delete from rollup_quarters where org_id = ${orgId} and at >= ${from}`;
   const day = from.slice(0, 10);
   for (const table of OF_DAYS) {
     await sql`delete from ${sql(table)} where org_id = ${orgId} and day >= ${day}`;
   }
-  for (const statement of FORGET_SEEN_FROM) await sql.unsafe(statement, [orgId, day]);
-  for (const table of OF_WEEKS) {
-    await sql`delete from ${sql(table)} where org_id = ${orgId} and week >= date_trunc('week', ${day}::date)`;
-  }
-  await sql`
-    update rollup_state set rolled_to = ${from}, summed_to = least(summed_to, ${from}::text::timestamptz),
-      weeks_to = least(weeks_to, date_trunc('week', ${day}::date)::date)
-    where org_id = ${orgId}`;
+  for (const statement of FORGET_ACTIVE_FROM) await sql.unsafe(statement, [orgId, day]);
+  await sql`update rollup_state set rolled_to = ${from} where org_id = ${orgId}`;
   return "more";
 }
 

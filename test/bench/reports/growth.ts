@@ -5,7 +5,7 @@
  * `KEEP=directory` keeps the databases there, in a directory for each size, and takes them up again.
  */
 import { join } from "node:path";
-import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
+import { reportRunner } from "#gateway/reporting.ts";
 import { BUILT_IN } from "./built-in.ts";
 import { type Filled, filled, NOW } from "./filled.ts";
 import { percentile, seconds } from "./measure.ts";

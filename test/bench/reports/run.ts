@@ -5,8 +5,9 @@
  * took, and the slowest of `specs` (40) random legal specs, drawn by SEED (42). `RAW=0` leaves single records out.
  * `KEEP=directory` keeps the database there, and takes it up again.
  */
+
+import { reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
-import { reportRunner } from "#gateway/stores/reports/report-runner.ts";
 import type { Result, Spec } from "#shared/report.ts";
 import { BUILT_IN } from "./built-in.ts";
 import { filled, NOW } from "./filled.ts";
@@ -33,10 +34,10 @@ try {
 async function printSizes(): Promise<void> {
   const [row] = await sql`
     select (select count(*) from requests) as records, (select count(*) from rollup_hours) as hours,
-      (select count(*) from rollup_cells) as cells, (select count(*) from rollup_sessions) as sessions,
-      (select count(*) from rollup_hourly) as hourly, (select count(*) from rollup_days) as days,
-      (select count(*) from rollup_gaps) as gaps,
-      (select count(*) from rollup_seen) as seen`;
+      (select count(*) from rollup_sessions) as sessions,
+      (select count(*) from rollup_days) as days,
+      (select count(*) from rollup_distinct_deltas) as deltas,
+      (select count(*) from rollup_active_days) as active_days`;
   const tables = await sql<{ name: string; bytes: string }[]>`
     select coalesce(i.inhparent::regclass::text, c.relname) as name, sum(pg_total_relation_size(c.oid))::text as bytes
     from pg_class c left join pg_inherits i on i.inhrelid = c.oid

@@ -1,0 +1,87 @@
+import type { DimensionName, Spec } from "#shared/report.ts";
+import { isTime } from "./dimensions.ts";
+import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
+import { type Parameters, parameters } from "./parameters.ts";
+import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
+import { isKind, type Kind } from "./rollup/kinds.ts";
+import { filtersOf } from "./spec.ts";
+import type { Period, Periods } from "./window.ts";
+
+/**
+ * What is asked of the records: a checked spec, its periods, the pull requests that are reverted (outcomes), and how far
+ * rollups reach; null: they are not read.
+ */
+export type Ask = {
+  orgId: string;
+  spec: Spec;
+  periods: Periods;
+  reverted: readonly string[];
+  reach: Reach | null;
+};
+
+/** What all parts of one statement share; made once. */
+export type Context = {
+  ask: Ask;
+  params: Parameters;
+  /** The aggregates to compute: those of the measures, and what tells whether a row is there and its money is known. */
+  names: readonly AggregateName[];
+  /** What a fact is: a single record, or a cell, which sums up several. */
+  facts: "records" | "cells";
+  covers: { current: Cover; previous: Cover | null };
+  /** By which dimension sums of days answer; null: they do not, and cells are read. */
+  kind: Kind | null;
+};
+
+const NO_COVER: Cover = { sums: null, days: [], hours: [], raw: [] };
+
+export function contextOf(ask: Ask): Context {
+  const { spec, periods, reach } = ask;
+  const names = namesOf(spec);
+  const params = parameters();
+  // Outcomes are few; what is read from cells are their sessions (sources.ts).
+  if (!reach || spec.source !== "requests") {
+    const covers = { current: NO_COVER, previous: null };
+    return { ask, params, names, facts: "records", covers, kind: null };
+  }
+  const kind = kindOf(spec, names);
+  const cover = (period: Period) => coverOf(period, reach, kind !== null);
+  const covers = { current: cover(periods.current), previous: periods.previous && cover(periods.previous) };
+  return { ask, params, names, facts: "cells", covers, kind };
+}
+
+function namesOf({ source, measures }: Spec): AggregateName[] {
+  const always: AggregateName[] = ["records", "uncertain"];
+  // Merges tell whether anything was spent on them.
+  if (source === "outcomes") always.push("merged_prs");
+  return [...new Set([...always, ...aggregatesOf(measures)])];
+}
+
+/**
+ * The kind of sums that answers: the one dimension asked for beside times, or all in all. Filters choose cells; but one
+ * by channel may choose sums, where nothing is counted distinctly.
+ */
+function kindOf({ dimensions, filters }: Spec, names: readonly AggregateName[]): Kind | null {
+  const [kind = "total", ...others] = new Set(dimensions.filter((name) => !isTime(name)));
+  if (others.length > 0 || !isKind(kind)) return null;
+  const filtered = filtersOf(filters).map(([name]) => name);
+  if (filtered.length === 0) return kind;
+  const counts = names.some((name) => "distinct" in AGGREGATES[name]);
+  return filtered.every((name) => name === "channel") && !counts ? kind : null;
+}
+
+/** Rows that are made alike: the groups of these dimensions, or all in one (`total`), of the facts in a table. */
+export type Section = { total: boolean; dimensions: readonly DimensionName[]; facts: string };
+
+/** What an aggregate counts distinctly in this report. */
+export const distinctOf = (
+  { ask }: Context,
+  name: AggregateName,
+): { name: DistinctName; sql: string } | null => {
+  const { distinct, ofMerges } = aggregateOf(name);
+  return (ask.spec.source === "outcomes" && ofMerges) || distinct || null;
+};
+
+/** Everything that is counted distinctly. */
+export const distinctNames = (context: Context): DistinctName[] => [
+  ...new Set(context.names.flatMap((name) => distinctOf(context, name)?.name ?? [])),
+];

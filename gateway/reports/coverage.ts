@@ -1,0 +1,99 @@
+import type { Coverage, DimensionName, MeasureName, SourceName, Spec } from "#shared/report.ts";
+import type { AnswerRow } from "./assemble.ts";
+import type { Ask } from "./context.ts";
+import { type Parameters, parameters, type Query } from "./parameters.ts";
+import { relationOf } from "./relations.ts";
+import { coverOf, type Reach, type Span } from "./rollup/cover.ts";
+import { spansSql } from "./rollup/spans.ts";
+import { sourceOf } from "./sources.ts";
+import { filtersOf } from "./spec.ts";
+import type { Period } from "./window.ts";
+
+// Since when the optional labels that a report asks for are recorded, and how many records of each window are older.
+
+/** The optional labels that a spec asks for. */
+export function lateLabels({ source, dimensions, filters }: Spec): DimensionName[] {
+  const { labels } = sourceOf(source);
+  const asked = [...dimensions, ...filtersOf(filters).map(([name]) => name)];
+  return [...new Set(asked)].filter((name) => labels[name] !== undefined);
+}
+
+/** Asks when the first record (`record`), and the first with each label, began, in milliseconds; null: never. */
+export function firstsQuery(ask: Ask): Query {
+  const { spec, reach } = ask;
+  const params = parameters();
+  const labels = lateLabels(spec);
+  if (reach && spec.source === "requests") return rolledFirsts(ask.orgId, reach, params);
+  const conditions = sourceOf(spec.source).labels;
+  const firsts = labels.map((name) => first(name, `min(r.started_at) filter (where ${conditions[name]})`));
+  const text = `select ${[first("record", "min(r.started_at)"), ...firsts].join(", ")}
+from ${relationOf(ask, params, "true")} r where r.org_id = ${params.add(ask.orgId, "text")}`;
+  return { text, params: params.values };
+}
+
+const first = (name: string, at: string): string =>
+  `(extract(epoch from ${at}) * 1000)::bigint::text as ${name}`;
+
+function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
+  const { sums, days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, true);
+  const org = params.add(orgId, "text");
+  const within = (column: string, spans: readonly Span[]) =>
+    `org_id = ${org} and (${spansSql(column, spans, params)})`;
+  const cell = (at: string) =>
+    `${at}, case when session is not null then ${at} end, case when cardinality(tags) > 0 then ${at} end`;
+  const text = `select ${["record", "session", "tag"].map((name) => first(name, `min(${name})`)).join(", ")}
+from (select first_at, first_session_at, first_tag_at from rollup_days where kind = 'total' and ${within("day", sums ? [sums] : [])}
+  union all select ${cell("first_at")} from rollup_sessions where ${within("day", days)}
+  union all select ${cell("first_at")} from rollup_hours where ${within("hour", hours)}
+  union all select ${cell("started_at")} from requests where ${within("started_at", raw)}
+) f (record, session, tag)`;
+  return { text, params: params.values };
+}
+
+/** Since when all labels asked for are recorded, in milliseconds since 1970; null: never. */
+export type Since = { ms: number | null };
+
+/** What `firstsQuery` tells; null where the labels were recorded from the start. */
+export function sinceOf(spec: Spec, [firsts = {}]: readonly AnswerRow[]): Since | null {
+  const labels = lateLabels(spec).map((name) => firsts[name] ?? null);
+  const known = labels.flatMap((ms) => (ms === null ? [] : [Number(ms)]));
+  const ms = known.length === labels.length ? Math.max(...known) : null;
+  const record = firsts["record"] ?? null;
+  return ms === (record === null ? null : Number(record)) ? null : { ms };
+}
+
+/** Measures that count each record of a source once. */
+const COUNTED: Readonly<Record<SourceName, readonly MeasureName[]>> = {
+  requests: ["requests"],
+  tool_calls: ["calls"],
+  agent_metrics: ["operations"],
+  outcomes: ["merged_prs", "reviews"],
+};
+
+/** A report of the records that are older, with the filters that are not by these labels. */
+export function olderRecords(ask: Ask, since: Since): Ask {
+  const { spec, periods } = ask;
+  const late = lateLabels(spec);
+  const filters = Object.fromEntries(filtersOf(spec.filters).filter(([name]) => !late.includes(name)));
+  const before = ({ fromMs, toMs }: Period): Period => ({
+    fromMs,
+    toMs: Math.max(Math.min(toMs, since.ms ?? toMs), fromMs ?? Number.NEGATIVE_INFINITY),
+  });
+  return {
+    ...ask,
+    spec: { ...spec, dimensions: [], measures: [...COUNTED[spec.source]], filters },
+    periods: { current: before(periods.current), previous: periods.previous && before(periods.previous) },
+  };
+}
+
+/** What is known of the labels, with the total of `olderRecords`. */
+export function coverageOf(ask: Ask, since: Since, [total = {}]: readonly AnswerRow[]): Coverage {
+  const names = ask.spec.source === "outcomes" ? ["merged_prs", "reviews"] : ["records"];
+  const older = (side: "c" | "p") =>
+    names.reduce((sum, name) => sum + Number(total[`${side}_${name}`] ?? 0), 0);
+  return {
+    dimensionsSince: since.ms === null ? null : new Date(since.ms).toISOString(),
+    rowsBefore: older("c"),
+    previousRowsBefore: ask.periods.previous ? older("p") : null,
+  };
+}

@@ -1,0 +1,163 @@
+import type { DimensionName } from "#shared/report.ts";
+import { type Context, distinctNames, type Section } from "../context.ts";
+import { dimensionOf, filterSql, isTime, KEY_COLUMNS, type KeyColumn, TAG_ROWS } from "../dimensions.ts";
+import { aggregateOf, namedIn } from "../measures.ts";
+import type { Parameters } from "../parameters.ts";
+import { asksForLane, filtersOf } from "../spec.ts";
+import type { Span } from "./cover.ts";
+import { billedSql, hourBit, personSql, valueSql } from "./kinds.ts";
+import { spansSql } from "./spans.ts";
+import { ofOne, SUM_NAMES, SUMS, type SumName } from "./sums.ts";
+
+/** Tables of facts: cells of days (without model and route), cells of hours, and single records. */
+const TABLES = {
+  rollup_sessions: { at: "r.day", day: "r.day", hours: "r.hours" },
+  rollup_hours: { at: "r.hour", day: "r.day", hours: hourBit("r.hour") },
+  requests: {
+    at: "r.started_at",
+    day: "(r.started_at at time zone 'UTC')::date",
+    hours: hourBit("r.started_at"),
+  },
+} as const;
+type TableName = keyof typeof TABLES;
+
+const TYPES: Partial<Record<KeyColumn, string>> = { key_id: "uuid", tags: "text[]" };
+
+/**
+ * The facts of both windows over cells and single records: each with its groups `d1` and `d2`, whether it is `billed`, who
+ * made it, and its sums. Nobody is named in facts whose persons and sessions distinct deltas count, but the sessions of
+ * active hours (`hour_run`) are.
+ */
+export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimensions">): string {
+  const { ask, params } = context;
+  const filters = filtersOf(ask.spec.filters);
+  const asked = [...dimensions, ...filters.map(([name]) => name)];
+  const [d1 = "''", d2 = "''"] = dimensions.map(
+    (name) => dimensionOf(name).cells ?? dimensionOf(name).records,
+  );
+  const keys = asked.includes("key")
+    ? `\n  left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.key_id`
+    : "";
+  const conditions = filters.map(([name, values]) => ` and ${conditionOf(name, values, params)}`);
+  return `
+  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${factColumns(context, dimensions).join(", ")}
+  from (select u.*, true as attributed from (${rowsOf(context, asked)}
+  ) u) r${keys}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
+  where true${conditions.join("")}`;
+}
+
+/** What is told of a fact beside its groups: no more than the aggregates need. */
+function factColumns(context: Context, dimensions: readonly DimensionName[]): string[] {
+  const { ask, kind } = context;
+  const counts = distinctNames(context);
+  const named = (sql: string) =>
+    countedSpans(context).length > 0 ? `case when not r.counted then ${sql} end` : sql;
+  const value = kind !== null && kind !== "total" && dimensions.includes(kind) ? valueSql(kind) : "''::text";
+  return [
+    `${asksForLane(ask.spec) ? "true" : billedSql("r.")} as billed`,
+    ...(counts.length > 0 ? ["r.day"] : []),
+    ...(kind !== null && counts.length > 0 ? [`(${value}) as value`] : []),
+    ...(counts.includes("person") ? [`${named(personSql("r."))} as person`] : []),
+    ...(counts.includes("session") ? [`${named("r.session")} as run`] : []),
+    ...(counts.includes("hour") ? ["r.hours", "r.session as hour_run"] : []),
+    ...sumsOf(context).map((name) => `r.${name}`),
+    ...(isOfSessions(context)
+      ? ["case when r.session is not null then r.cost_usd end as session_cost_usd"]
+      : []),
+  ];
+}
+
+/** The columns of cells that the aggregates are made of. */
+function sumsOf({ names }: Context): SumName[] {
+  return namedIn(
+    names.map((name) => aggregateOf(name).cells?.replace("session_cost_usd", "cost_usd") ?? ""),
+    SUM_NAMES,
+  );
+}
+const isOfSessions = ({ names }: Context): boolean => names.includes("session_cost_usd");
+
+function rowsOf(context: Context, asked: readonly DimensionName[]): string {
+  const { current, previous } = context.covers;
+  const spans = (of: "days" | "hours" | "raw") => [...current[of], ...(previous?.[of] ?? [])];
+  const isFine = asked.includes("model") || asked.includes("route");
+  const reads: [TableName, Span[]][] = isFine
+    ? [["rollup_hours", [...spans("days"), ...spans("hours")]]]
+    : [
+        ["rollup_sessions", spans("days")],
+        ["rollup_hours", spans("hours")],
+      ];
+  const keys = keysOf(context, asked);
+  return (
+    [...reads, ["requests", spans("raw")] as const]
+      .filter(([, of]) => of.length > 0)
+      .map(([table, of]) => rowsIn(context, table, { spans: of, keys }))
+      .join("\n    union all") || noRows(context, keys)
+  );
+}
+
+/** The columns that tell apart what is asked for, and that say who made a fact. */
+function keysOf(context: Context, asked: readonly DimensionName[]): KeyColumn[] {
+  const counts = distinctNames(context);
+  const needed = new Set<KeyColumn>([
+    "channel",
+    ...asked.flatMap((name) => dimensionOf(name).columns ?? []),
+    ...(counts.includes("person") ? (["owner", "user_label"] as const) : []),
+    ...(isOfSessions(context) || counts.includes("session") || counts.includes("hour")
+      ? (["session"] as const)
+      : []),
+  ]);
+  return KEY_COLUMNS.filter((key) => needed.has(key));
+}
+
+/** Rows of one table. Both windows are read at once: whatever began with the current one or later is of it. */
+function rowsIn(
+  context: Context,
+  table: TableName,
+  { spans, keys }: { spans: readonly Span[]; keys: readonly KeyColumn[] },
+): string {
+  const { ask, params } = context;
+  const { at, day, hours } = TABLES[table];
+  const { current, previous } = ask.periods;
+  const from = { fromMs: current.fromMs ?? Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+  const sum = (name: SumName) => (table === "requests" ? `${ofOne(name)} as ${name}` : `r.${name}`);
+  const columns = [
+    `${previous ? spansSql(at, [from], params) : "true"} as current`,
+    `${spansSql(at, countedSpans(context), params)} as counted`,
+    `${day} as day`,
+    `${hours} as hours`,
+    ...keys.map((key) => `r.${key}`),
+    ...sumsOf(context).map(sum),
+  ];
+  return `
+    select ${columns.join(", ")}
+    from ${table} r where r.org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, spans, params)})`;
+}
+
+/** Columns without rows, where sums of days tell everything. */
+function noRows(context: Context, keys: readonly KeyColumn[]): string {
+  const none = [
+    ...keys.map((key) => `null::${TYPES[key] ?? "text"} as ${key}`),
+    ...sumsOf(context).map((name) => `null::${SUMS[name].type} as ${name}`),
+  ];
+  return `
+    select true as current, true as counted, null::date as day, 0 as hours, ${none.join(", ")} where false`;
+}
+
+/** Where distinct deltas tell who was active, and the facts are read beside them for their sums. */
+function countedSpans({ covers: { current, previous } }: Context): Span[] {
+  return [current.sums, previous?.sums].flatMap((sums) =>
+    sums && sums.toMs < sums.endMs ? [{ fromMs: sums.toMs, toMs: sums.endMs }] : [],
+  );
+}
+
+/** A filter on rows `r`. Times are compared as days, which costs less than as their texts; Postgres knows no year 0. */
+function conditionOf(name: DimensionName, values: readonly string[], params: Parameters): string {
+  if (!isTime(name)) return filterSql(name, params.add(values, "text[]"));
+  const spans = values
+    .filter((value) => !value.startsWith("0000"))
+    .map((value) => {
+      const first = params.add(name === "month" ? `${value}-01` : value, "date");
+      return `r.day >= ${first} and r.day < (${first} + interval '1 ${name}')::date`;
+    });
+  return `(${spans.join(" or ") || "false"})`;
+}

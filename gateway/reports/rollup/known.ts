@@ -1,0 +1,51 @@
+import type { Context, Section } from "../context.ts";
+import { TAG_ROWS } from "../dimensions.ts";
+import { activeSql } from "./active-days.ts";
+import type { Cover } from "./cover.ts";
+import { type Counted, kindOf, unitOf, type WindowSums, windowSums } from "./day-sums.ts";
+import { billedSql, valueSql, whoSql } from "./kinds.ts";
+
+/**
+ * In which lanes a person or session `e` (`value`, `member`, `day`, `current`) is in the sums of its window already, and of
+ * its group where that is a time: as a set of bits, 1 for all records and 2 for those that are billed. Null where nobody
+ * can be.
+ */
+export function knownSql(context: Context, section: Section, entity: Counted): string | null {
+  const windows = windowSums(context).filter(({ current }) =>
+    hasOthers(context.covers[current ? "current" : "previous"]),
+  );
+  const [one, other] = windows;
+  if (!one) return null;
+  const { ask, params } = context;
+  const org = params.add(ask.orgId, "text");
+  const kind = kindOf(context, section);
+  // Where one window has facts beside its sums, members are of that one alone.
+  const isOne = !other && !hasOthers(context.covers[one.current ? "previous" : "current"]);
+  const side = (of: (sums: WindowSums) => string): string =>
+    isOne
+      ? of(one)
+      : `case ${windows.map((sums) => `when ${sums.current ? "" : "not "}e.current then ${of(sums)}`).join(" ")} end`;
+  const { start, end } = unitOf(section, "e.day");
+  const from = start(side(({ fromDay }) => params.add(fromDay, "date")));
+  if (entity === "person") {
+    const who = whoSql("'person'", `'${kind}'`, { value: "e.value", text: "e.member" });
+    const to = side(({ toDay }) => params.add(toDay, "date"));
+    return activeSql(org, who, { from, to, toHour: side(({ toHour }) => String(toHour)), end });
+  }
+  const until = side(({ endMs }) => params.instant(endMs));
+  const value = kind === "total" ? "" : ` and ${valueSql(kind)} = e.value`;
+  return `(select coalesce(bit_or(case when ${billedSql("r.")} then 3 else 1 end), 0)
+      from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
+      where r.org_id = ${org} and r.session = e.member${value}
+        and r.day >= ${from} and r.hour < ${until}${end ? ` and r.day < ${end}` : ""})`;
+}
+
+/** Whether a window has facts that distinct deltas do not count. */
+function hasOthers(cover: Cover | null): boolean {
+  if (!cover) return false;
+  const { sums, days, hours, raw } = cover;
+  return [...days, ...hours, ...raw].some(
+    ({ fromMs, toMs }) =>
+      !sums || fromMs < sums.toMs || Math.min(fromMs, toMs) >= sums.endMs || toMs > sums.endMs,
+  );
+}

@@ -1,0 +1,86 @@
+import { connect, within } from "#drizzle/database.ts";
+import { GatewayError } from "../../errors.ts";
+import type { AnswerRow } from "../../reports/assemble.ts";
+import type { Query } from "../../reports/parameters.ts";
+import { isAway } from "../store-errors.ts";
+
+/** Answers one statement of a report. */
+export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
+
+export type ReportStore = {
+  /**
+   * Runs the statements of one report within one snapshot.
+   * @throws GatewayError store_unavailable when Postgres is away or too slow; overloaded when too many reports wait already.
+   */
+  snapshot<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+/** Reports have connections of their own, and few: they wait for each other, and never hold up recording. */
+const CONNECTIONS_MAX = 2;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Reports running and waiting at once; more than any page asks for. */
+const RUNS_MAX = 200;
+/** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
+const DEADLINE_MS = 120_000;
+
+/**
+ * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
+ * hashes of millions of cells stay in memory, within bounds. Cells are joined with groups, and grouped, by hash alone: the
+ * server cannot know how many groups there are, and would sort far too much. One further process pays for reports that
+ * read many cells; most take less time than it needs to start.
+ */
+const SETTINGS = `lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off;
+  set local enable_mergejoin = off; set local enable_nestloop = off; set local enable_sort = off;
+  set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 30000; set local random_page_cost = 1.1`;
+
+/** Opens its connections when first needed, all of them read-only. */
+export function openReportStore(url: string): ReportStore {
+  const open = () =>
+    connect(url, {
+      name: "reports",
+      max: CONNECTIONS_MAX,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      readOnly: true,
+    });
+  let client = open();
+  let runs = 0;
+
+  async function read<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T> {
+    const used = client;
+    try {
+      const reading = used.begin("isolation level repeatable read read only", async (sql) => {
+        await sql.unsafe(SETTINGS);
+        return { answer: await work(({ text, params }) => sql.unsafe<AnswerRow[]>(text, params.map(sent))) };
+      });
+      return (await within(DEADLINE_MS, reading)).answer;
+    } catch (error) {
+      if (isDeadline(error) && used === client) {
+        client = open();
+        void used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    async snapshot(work) {
+      if (runs >= RUNS_MAX) throw new GatewayError("overloaded");
+      runs++;
+      try {
+        return await read(work);
+      } catch (error) {
+        throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
+      } finally {
+        runs--;
+      }
+    },
+    close: () => client.end({ timeout: 5 }),
+  };
+}
+
+/** The driver's types want arrays that may be written to. */
+const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
+
+const isDeadline = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "DEADLINE";
