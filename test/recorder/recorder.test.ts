@@ -222,7 +222,7 @@ describe("Postgres away", () => {
     await Promise.all(rows.map((row) => recorder.settle(settledRow(row))));
     expect(recorder.accepting()).toBe(true);
     expect(recorder.stats().backlog).toBe(1200);
-    await expect(recorder.flushed(700)).rejects.toThrow("on their way");
+    await expect(recorder.flushed(700)).rejects.toThrow("not all reached Postgres");
     expect(recorder.stats().oldestMs).toBeGreaterThanOrEqual(700);
 
     await gate.open();
