@@ -47,17 +47,17 @@ export type GatewayAppDeps = SurfaceDeps &
     allowedHosts: readonly string[] | null;
   };
 
-/** Seconds of silence after which Bun closes a connection: its maximum. Model calls have deadlines of their own. */
+/** Seconds of silence after which Bun closes a connection: Bun's maximum. Model calls have their own deadlines. */
 const IDLE_TIMEOUT_SECONDS = 255;
-/** Above every surface's own limit, which answers with a proper 413. */
+/** Above every surface's own limit, so that the surface's proper 413 comes first. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** All that the gateway answers on its port. Error answers and the host guard come first: later hooks do not apply backwards. */
+/** Everything on the gateway's port. Errors and the host guard come first: Elysia hooks do not apply backwards. */
 export const gatewayApp = (deps: GatewayAppDeps) =>
   new Elysia({
     normalize: false,
     serve: {
-      // Two gateways on one port would share its calls silently.
+      // Otherwise two gateways on one port would silently share its calls.
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_BYTES_MAX,

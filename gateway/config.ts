@@ -30,7 +30,7 @@ const bytes = (fallback: number) => whole("a number of bytes", [1024, 1024 ** 4]
 
 const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
 
-/** What the launcher and the gateway read alike. */
+/** Settings that the launcher and the gateway share. */
 const COMMON = {
   PORT: port(8787),
   HOST: listenHost(),
@@ -71,42 +71,42 @@ const LauncherEnv = Type.Object({
   GITHUB_APP_PORT: port(8788),
 });
 
-/** Every setting that `bun run start` reads for itself and for the gateway. */
+/** Every setting of the launcher and of the gateway. */
 export const SETTING_NAMES: readonly string[] = Object.keys(LauncherEnv.properties);
 
 export type GatewayConfig = {
   port: number;
   host: string;
   databaseUrl: string;
-  /** A replica that reports are read from; null: the database itself. */
+  /** Read replica for reports; null: reports use the main database. */
   reportsDatabaseUrl: string | null;
   /** Absolute. */
   dataDirectory: string;
-  /** The environment names a proxy, which Bun's `fetch` then uses. */
+  /** Whether the environment names a proxy, which Bun's `fetch` then uses. */
   proxied: boolean;
   adminKey: Secret;
   /** 32 bytes. */
   masterKey: Uint8Array;
   logLevel: LogLevel;
-  /** As clients reach the gateway, without a trailing slash; null: as it listens. */
+  /** URL at which clients reach the gateway, without a trailing slash; null: the address it listens on. */
   publicUrl: string | null;
   metricsPublic: boolean;
-  /** Lower case, without port; null: any Host. */
+  /** Lower case, without port; null: any host. */
   allowedHosts: readonly string[] | null;
   spool: { directory: string; sync: "normal" | "full"; bytesMax: number };
-  /** Largest bodies: model JSON; OTLP after decompression; hooks and MCP; multipart. */
+  /** Body size limits: model JSON; OTLP after decompression; hooks and MCP; multipart. */
   bytesMax: { json: number; otlp: number; tool: number; multipart: number };
-  /** How long running calls may go on after the gateway was asked to stop. */
+  /** How long running calls may continue during shutdown. */
   drainSecondsMax: number;
-  /** How long it says "not ready" and still takes calls, before it closes its port. */
+  /** How long the gateway reports "not ready" but still takes calls before it closes its port. */
   stopGraceSeconds: number;
-  /** How often batches that nobody asks about are looked at. */
+  /** Poll interval for batches that have not been reconciled. */
   batchCheckSeconds: number;
   /** Whether the launcher started this process. */
   supervised: boolean;
 };
 
-/** The gateway's settings. @throws ConfigurationError naming every fault. */
+/** @throws ConfigurationError listing every fault. */
 export function readGatewayConfig(env?: Environment): GatewayConfig {
   const values = readEnv(GatewayEnv, env);
   const dataDirectory = resolve(values.DATA_DIR);
@@ -145,19 +145,19 @@ export type LauncherConfig = {
   logLevel: LogLevel;
   dataDirectory: string;
   publicUrl: string | null;
-  /** Null: run a Postgres of our own. */
+  /** Null: run an embedded Postgres. */
   databaseUrl: string | null;
-  /** Null: the one in the data directory, made at first start. */
+  /** Null: the one in the data directory, generated at first start. */
   adminKey: Secret | null;
   masterKey: Secret | null;
-  /** What the children may take to stop, in all. */
+  /** Total time that the child processes may take to stop. */
   stopSecondsMax: number;
 };
 
 /**
- * The launcher's settings. The gateway's and the GitHub App's are checked with them, so that their faults show before
- * anything is started.
- * @throws ConfigurationError naming every fault.
+ * The launcher's settings. The gateway's and the GitHub App's are checked too, so that faults show before anything
+ * starts.
+ * @throws ConfigurationError listing every fault.
  */
 export function readLauncherConfig(env?: Environment): LauncherConfig {
   const values = readEnv(LauncherEnv, env, (isSet) => [
@@ -184,7 +184,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
   };
 }
 
-/** Credentials of providers that the environment holds under `names`, the vendors' own (`OPENAI_API_KEY`, …). */
+/** Provider credentials from environment variables with the vendors' names (`OPENAI_API_KEY`, …). */
 export const readProviderKeys = (names: readonly string[], env?: Environment): Map<string, Secret> =>
   new Map([...readPresent(names, env)].map(([name, value]) => [name, new Secret(value)]));
 

@@ -38,14 +38,14 @@ import { addressGuard } from "./upstream/ssrf.ts";
 import { createToolServerFetch } from "./upstream/tool-server.ts";
 import { startWatchdog } from "./upstream/watchdog.ts";
 
-/** What answers wait for at most, so that a call which has just ended is in them. */
+/** How long a report waits for the records of calls that have just ended. */
 const SETTLED_MAX_MS = 1000;
-/** Administrators' queries; calls never wait for one of these connections. */
+/** Connections for administrators' queries; model calls never wait for them. */
 const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
 
 export type OpenedDeps = { deps: GatewayAppDeps & { reach: OutboundFetch }; close(): Promise<void> };
 
-/** Opens everything that the gateway lives on: the spool first, then Postgres. */
+/** Opens all dependencies of the gateway: the spool first, then Postgres. */
 export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
   const clock = systemClock;
   const metrics = new Registry();
@@ -60,7 +60,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const agentMetrics = openAgentMetrics(config.databaseUrl);
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
-  const tools = toolsOutward({ clock, log, watchdog, reach });
+  const tools = toolClients({ clock, log, watchdog, reach });
 
   const deps: OpenedDeps["deps"] = {
     ...stores,
@@ -75,7 +75,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     drains: drainPool(),
     addressGuard: guard,
     reach,
-    ...outward({ clock, log, watchdog, reach }),
+    ...providerClients({ clock, log, watchdog, reach }),
     ...tools,
     guardrailHeld: guardrailCounter(metrics),
     reportWriter: writer,
@@ -83,7 +83,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     agentMetrics,
     reconciling: new Map(),
     settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
-    ...rulesOf(config, directory),
+    ...accessOf(config, directory),
   };
   const close = async () => {
     watchdog.close();
@@ -97,13 +97,13 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   return { deps, close };
 }
 
-/** Reports are read from the replica where there is one. */
+/** Reports read from the replica if there is one. */
 const reportPlaces = ({ databaseUrl, reportsDatabaseUrl }: GatewayConfig) => ({
   url: reportsDatabaseUrl ?? databaseUrl,
   mainUrl: databaseUrl,
 });
 
-/** Postgres, furnished, and what is read from it and written to it. */
+/** Opens Postgres, bootstraps it, and opens everything that reads or writes it. */
 async function openStores(config: GatewayConfig, clock: Clock, log: Log) {
   const { databaseUrl, masterKey } = config;
   const providerKeys = readProviderKeys(environmentNames());
@@ -129,8 +129,8 @@ const keeperOfFirstKey =
 
 type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach: OutboundFetch };
 
-/** The ways out to providers and to services of administrators'. */
-function outward({ clock, log, watchdog, reach }: OutwardDeps) {
+/** Clients for providers and for guardrail callouts. */
+function providerClients({ clock, log, watchdog, reach }: OutwardDeps) {
   return {
     send: hostedSender(createSender(reach, clock), { clock, reach }),
     consult: createCalloutClient(reach, log),
@@ -138,16 +138,16 @@ function outward({ clock, log, watchdog, reach }: OutwardDeps) {
   };
 }
 
-/** The ways to tool servers. */
-function toolsOutward({ clock, log, watchdog, reach }: OutwardDeps) {
+/** Clients for tool servers. */
+function toolClients({ clock, log, watchdog, reach }: OutwardDeps) {
   const askToolServer = createToolServerFetch({ reach, clock, watchdog });
   const connections = openConnections(askToolServer, clock);
   const lists = openLists(connections, clock, log);
   return { askToolServer, connections, lists, running: runningToolCalls() };
 }
 
-/** What the settings allow, and whom. */
-function rulesOf(
+/** Limits and authorization from the settings. */
+function accessOf(
   { adminKey, metricsPublic, publicUrl, bytesMax, allowedHosts }: GatewayConfig,
   keys: KeyLookup,
 ) {
@@ -167,7 +167,7 @@ function rulesOf(
 const environmentNames = (): string[] =>
   Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
 
-/** Counts by rules' names, which administrators give. */
+/** The label is safe as a metric label: rule names are set by administrators, not by clients. */
 function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailHeld"] {
   const held = new Counter({
     name: "tallygate_guardrail_held_total",
@@ -178,7 +178,7 @@ function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailHeld"] {
   return (guardrail, outcome) => held.inc({ guardrail, outcome });
 }
 
-/** The price book of the directory's prices, made anew only when they change. */
+/** The price book of the current directory, rebuilt only when its prices change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {
   let overrides: Directory["prices"] | null = null;
   let book = priceBook([], PROVIDERS);
@@ -192,7 +192,7 @@ function pricesOf(directory: { current(): Directory }): () => PriceBook {
   };
 }
 
-/** The admin key reads reports, and a client key with `scopes.reports`. */
+/** Reports are open to the admin key and to client keys with `scopes.reports`. */
 async function authorizeReports(isAdmin: AdminKeyCheck, keys: KeyLookup, request: Request): Promise<void> {
   if (isAdmin(request.headers)) return;
   const { key } = await authenticate(keys, request.headers);

@@ -3,7 +3,7 @@ import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { ProviderKind } from "./providers/catalog.ts";
 
-/** A credential in memory. It prints as `[secret]` wherever it is not asked for by name. */
+/** A credential in memory. It prints as `[secret]`; only `reveal()` returns the value. */
 export class Secret {
   readonly #value: string;
   constructor(value: string) {
@@ -23,14 +23,14 @@ export class Secret {
   }
 }
 
-/** A client key as the hot path needs it. */
+/** A client key, reduced to what the call path needs. */
 export type ClientKey = {
   id: string;
   name: string;
   owner: string | null;
   scopes: KeyScopes;
   limits: KeyLimits | null;
-  /** Milliseconds since 1970, or null for never; already the earlier of key's and secret's. */
+  /** Milliseconds since 1970: the earlier of the key's and the secret's expiry; null: never. */
   expiresAtMs: number | null;
 };
 
@@ -41,7 +41,7 @@ export type Provider = {
   baseUrl: string;
   credential: Secret | null;
   headers: Readonly<Record<string, string>>;
-  /** Globs of the models it serves; null where the administrator named none. */
+  /** Globs of the models it serves; null: not restricted by an administrator. */
   models: readonly string[] | null;
   responses: boolean;
   trustedForPassthrough: boolean;
@@ -68,7 +68,7 @@ export type Route = {
   createdAtMs: number;
 };
 
-/** An administrator's price; amounts are exact decimals, as in the table `prices`. */
+/** A price set by an administrator; amounts are exact decimals, as in the table `prices`. */
 export type PriceOverride = {
   id: string;
   provider: string | null;
@@ -84,15 +84,15 @@ export type PriceOverride = {
   perCall: string | null;
 };
 
-/** Looks for something in a text: at most `charactersMax` UTF-16 units at once. */
+/** A text search that takes at most `charactersMax` UTF-16 units at once. */
 export type TextSearch = {
   charactersMax: number;
   found(text: string): boolean;
-  /** Whether what was found in a piece of a longer text is still there when one sees what stands around the piece. */
+  /** Whether a match in a piece of a longer text is still a match given the text around the piece. */
   confirms?(text: string, piece: { from: number; to: number }): boolean;
 };
 
-/** A service that is asked whether a call may go on. */
+/** An external service that decides whether a call may proceed. */
 export type GuardrailCallout = {
   url: string;
   timeoutMs: number;
@@ -100,12 +100,12 @@ export type GuardrailCallout = {
   allowPrivateNetwork: boolean;
 };
 
-/** A rule that refuses calls. Of what it asks for all must hold; null asks for nothing. */
+/** A rule that refuses calls. It matches if all of its conditions do; null is no condition. */
 export type Guardrail = {
   name: string;
   mode: "enforce" | "observe";
   action: "block" | "soft_deny";
-  /** What the client is told; null: the product's own sentence. */
+  /** Message for the client; null: the default. */
   message: string | null;
   tags: readonly string[] | null;
   /** Ids and names. */
@@ -114,7 +114,7 @@ export type Guardrail = {
   clients: readonly string[] | null;
   fitsModel: ((model: string) => boolean) | null;
   pattern: TextSearch | null;
-  /** One of them is enough. */
+  /** Any match is enough. */
   detect: readonly TextSearch[] | null;
   callout: GuardrailCallout | null;
 };
@@ -122,23 +122,23 @@ export type Guardrail = {
 /** A server whose tools the tool gateway offers. */
 export type ToolServer = {
   name: string;
-  /** Its address for streamable HTTP. */
+  /** Streamable HTTP endpoint. */
   url: string;
   credential: Secret | null;
-  /** Carries the credential as it stands; null: `Authorization: Bearer`. */
+  /** Header that carries the bare credential; null: `Authorization: Bearer`. */
   credentialHeader: string | null;
-  /** Globs of tools' own names; null is all that it has. */
+  /** Globs of tool names; null: all tools. */
   allow: readonly string[] | null;
-  /** Stronger than `allow`. */
+  /** Globs; takes precedence over `allow`. */
   deny: readonly string[];
-  /** Exact USD for a call of any tool that `prices` does not name; null is unknown. */
+  /** Exact USD for a call of a tool not in `prices`; null: unknown. */
   pricePerCall: string | null;
-  /** Exact USD by tool. */
+  /** Exact USD per call, by tool name. */
   prices: Readonly<Record<string, string>>;
   allowPrivateNetwork: boolean;
 };
 
-/** A tool that agents with managed hooks are told not to call. Globs; null is any. */
+/** A tool that agents with managed hooks must not call. Globs; null: any. */
 export type HookPolicy = {
   name: string;
   client: string | null;
@@ -148,7 +148,7 @@ export type HookPolicy = {
   reason: string;
 };
 
-/** All that administrators set, read from Postgres into memory. Never changed in place: a change makes a new one. */
+/** In-memory copy of everything that administrators set. Immutable: a change produces a new one. */
 export type Directory = {
   version: number;
   /** By lower-case hex SHA-256 of the secret. */
@@ -157,11 +157,11 @@ export type Directory = {
   routes: ReadonlyMap<string, Route>;
   /** Newest `effectiveFromMs` first. */
   prices: readonly PriceOverride[];
-  /** Those that are switched on, in the order in which they are tried. */
+  /** Enabled ones, in evaluation order. */
   guardrails: readonly Guardrail[];
-  /** Those that are switched on, by name and in the order of their names. */
+  /** Enabled ones by name, sorted by name. */
   toolServers: ReadonlyMap<string, ToolServer>;
-  /** Those that are switched on, in the order in which they are tried. */
+  /** Enabled ones, in evaluation order. */
   hookPolicies: readonly HookPolicy[];
   settings: Settings;
 };

@@ -8,9 +8,9 @@ const SERVER_FAULT = { final: false, openai: "server_error", anthropic: "api_err
 const OVERLOAD = { final: false, openai: "server_error", anthropic: "overloaded_error" } as const;
 
 /**
- * Every error that the gateway returns of its own, by type. `public` is all that a client is told; `final` adds
- * `x-should-retry: false`; `retryAfterSeconds` applies where the error carries no better figure; `openai` and
- * `anthropic` are its names in the vendors' vocabularies.
+ * Every error that the gateway itself returns. `public` is the client's message; `final` adds `x-should-retry: false`;
+ * `retryAfterSeconds` is the default for errors without a better figure; `openai` and `anthropic` are the vendors'
+ * names for it.
  */
 export const ERRORS = {
   invalid_request: { status: 400, ...INVALID_REQUEST, public: "The request is not valid." },
@@ -145,19 +145,19 @@ type ErrorFacts = {
 export type ErrorType = keyof typeof ERRORS;
 
 /**
- * A refusal or failure with an entry in `ERRORS`. `message`, where given, replaces the public sentence: it goes to
- * the client, so it may quote only names that the client itself chose to be names (a route, a model, a member).
+ * A refusal or failure with an entry in `ERRORS`. `message` replaces the public sentence and goes to the client, so it
+ * may quote nothing but names that the client sent (a route, a model, a member).
  */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
-  /** Not `code`: Elysia reads that property before it looks for a handler. */
+  /** Not called `code`: Elysia reads that property before it looks for a handler. */
   readonly type: ErrorType;
-  /** The id of the call it ended, where there was one: what the client may quote. */
+  /** Id of the failed call, if any, which the client may quote. */
   requestId: string | null = null;
-  /** What a vendor's own client reads to go on in another way (Anthropic's `error.details`); only names and codes. */
+  /** Lets a vendor's client fall back (Anthropic's `error.details`); names and codes only. */
   details: Readonly<Record<string, string | readonly string[]>> | null = null;
 
-  /** Sent with the answer; a `retry-after` here takes the place of the table's. */
+  /** Sent with the answer; a `retry-after` here overrides the table's. */
   headers: Readonly<Record<string, string>> = {};
 
   constructor(type: ErrorType, message?: string, cause?: unknown) {

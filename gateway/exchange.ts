@@ -43,12 +43,11 @@ export type ExchangeDeps = UpstreamDeps & {
   directory: { current(): Directory };
   /** Classifies the text of calls to `auto`. */
   classify: RoutingLookups["classify"];
-  /** The price book of the current directory. */
   prices(): PriceBook;
   recorder: Pick<Recorder, "open" | "settle">;
   limiter: Pick<Limiter, "reserve">;
   drains: DrainPool;
-  /** Stores the bodies of routes that have body capture on. */
+  /** Stores bodies of calls to routes with body capture. */
   bodies: Pick<BodyCapture, "keep">;
   /** Calls the service that a guardrail names. */
   consult: GuardrailTools["consult"];
@@ -56,7 +55,7 @@ export type ExchangeDeps = UpstreamDeps & {
   guardrailHeld(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
 };
 
-/** One client call, from key to record. Read it top to bottom: that is the order in which things happen. */
+/** One client call, from key to record, in the order in which things happen. */
 export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response> {
   const labels = readLabels(call.headers, call.body);
 
@@ -66,7 +65,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   requireScope(call.key, chosen, () => additionalModels(call.body));
   const choice = laneOf(call, chosen);
 
-  // Guardrail: texts are read in memory only; nothing but the rule's name is recorded.
+  // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
   for (const rule of verdict.observed) deps.guardrailHeld(rule, "observed");
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
@@ -89,7 +88,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
     throw grant;
   }
 
-  // Record: from here on the call settles exactly once. The intent is on disk before the provider sees the call.
+  // Record: from here on the call settles exactly once. The intent is on disk before the call is sent.
   const settle = (facts: Facts) => settled(recorder, closed(facts), grant);
   await opened(recorder, entry, grant);
 
@@ -146,7 +145,7 @@ function evaluate(
   return evaluateGuardrails(rules, call, { pace: pace(clock), consult });
 }
 
-/** Null on a surface whose answers are not an assistant's text. */
+/** Null on surfaces whose answers are not an assistant's text. */
 function denialOf(call: Call, choice: Choice, message: string | null): Response | null {
   if (surfaceFacts(call.surface).unrecorded) return null;
   return softDenial(SURFACES[call.surface].wire, {
@@ -162,12 +161,12 @@ function denialOf(call: Call, choice: Choice, message: string | null): Response 
 /** For calls that produce nothing billable. */
 const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };
 
-/** Milliseconds since the request was complete; for an unfinished upload, since its head was. */
+/** Milliseconds since the request was complete; for an unfinished upload, since its headers arrived. */
 const sinceAdmission = (deps: { clock: Clock }, { upload, admittedMonotonicMs }: Call) =>
   deps.clock.monotonicMs() - (upload?.completedMs() ?? admittedMonotonicMs);
 
 function laneOf(call: Call, choice: Choice): Choice {
-  // A translated call goes to another vendor than the one that issued the caller's credential.
+  // A translated call goes to a vendor that did not issue the caller's credential.
   const native = choice.targets.every(({ wire }) => wire === SURFACES[call.surface].wire);
   const open = usesSubscription(call.passthroughCredential, choice, (target) =>
     vendorHostsOf(target.provider.kind),
@@ -175,7 +174,7 @@ function laneOf(call: Call, choice: Choice): Choice {
   return native && open ? { ...choice, channel: "subscription" } : choice;
 }
 
-/** The gateway's own refusals say what is wrong with the request; of other failures the client gets only the type. */
+/** The gateway's own refusals keep their message; of other failures the client sees only the type. */
 const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): GatewayError =>
   cause instanceof GatewayError && cause.type === type ? cause : new GatewayError(type);
 

@@ -15,7 +15,6 @@ import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { isAway } from "./stores/store-errors.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 
-/** A replica whose database is not there yet waits for it, and says so. */
 const DATABASE_RETRY_MS = 1000;
 
 const config = settingsOrExit(readGatewayConfig);
@@ -23,14 +22,14 @@ reachDirectly();
 const log = createLog("gateway", config.logLevel);
 mkdirSync(config.dataDirectory, { recursive: true });
 
-// One stray rejection must not cut every open stream; a throw outside any call leaves nothing to trust.
+// One stray rejection must not cut every open stream; after an uncaught throw no state can be trusted.
 process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
 process.on("uncaughtException", (error) => {
   log.error(errorFields(error), "uncaught exception: stopping");
   void end(1);
 });
 
-/** Ends the process: at once until it serves, and then by `stop`. */
+/** Ends the process: immediately before the server listens, afterwards through `stop`. */
 let end = async (exitCode: number): Promise<void> => process.exit(exitCode);
 
 await databaseReady().catch(giveUp("The database cannot be migrated"));
@@ -49,7 +48,7 @@ let stopping: Promise<void> | null = null;
 end = stop;
 onStopSignal(config.supervised, () => void end(0));
 
-/** Says "not ready", takes calls for the grace period, lets running ones finish, then writes what the spool holds. */
+/** Reports "not ready", takes calls for the grace period, lets running ones finish, then flushes the spool. */
 function stop(exitCode: number): Promise<void> {
   stopping ??= (async () => {
     deps.lifecycle.stopping = true;
@@ -77,7 +76,7 @@ function giveUp(what: string) {
   };
 }
 
-/** Waits for a database that is away. One that refuses the migration will do so again, so then the process ends. */
+/** Retries while the database is unreachable. A refused migration is not retried: it would fail again. */
 async function databaseReady(): Promise<void> {
   for (;;) {
     try {

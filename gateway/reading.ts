@@ -1,44 +1,42 @@
 import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { Usage, UsageSource } from "#shared/usage.ts";
 
-/** What an answer reported. */
+/** What an answer reports about itself. */
 export type Reading = {
   usage: Usage;
   usageSource: UsageSource;
-  /** Model that the provider says answered. */
+  /** The model that answered, according to the provider. */
   responseModel: string | null;
   serviceTier: string | null;
 };
 
-/** What a call cost; amounts are exact decimals in USD, null when unknown. */
+/** A call's cost: exact decimals in USD, null if unknown. */
 export type Priced = { costUsd: string | null; tokenCostUsd: string | null; price: PriceSnapshot | null };
 
-/** A call that never reached a provider, or that the provider refused: it cost nothing, and that is known. */
+/** A call that never reached a provider or was refused by it: its cost is known to be zero. */
 export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", price: null });
 
-/** Nobody can say what the call cost. */
+/** The cost is unknown. */
 export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: null, price: null });
 
 /**
- * The next offset at or after `from` in a chunk that may matter to the reader; the chunk's length without one. `from`
- * must not decrease between calls.
+ * The next offset at or after `from` in a chunk that may matter to the reader; the chunk's length if there is none.
+ * `from` must not decrease between calls.
  */
 export type Seek = (from: number) => number;
 
 /**
- * How far a stream has come. `contentSeen`: a chunk with text, a tool call or reasoning; `terminalSeen`: the wire's own
- * last event.
+ * `contentSeen`: a chunk with text, a tool call or reasoning was read; `terminalSeen`: the wire's last event was.
  */
 export type StreamProgress = { contentSeen: boolean; terminalSeen: boolean };
 
 /** Reads one stream of a wire, event by event. */
 export type StreamReader = {
   /**
-   * Where in a chunk, as it came, something may tell the reader more. An event without such a place need not be given
-   * to `event`, which would read none of it.
+   * Finds the offsets in a raw chunk that may matter. An event without such an offset need not be passed to `event`.
    */
   seek(chunk: Uint8Array): Seek;
-  /** Takes one event's data and reads no more of it than it must. True when the event holds nothing but usage. */
+  /** Reads one event's data, as little of it as possible. True if the event carries nothing but usage. */
   event(data: Uint8Array): boolean;
   readonly progress: Readonly<StreamProgress>;
   reading(complete: boolean): Reading;

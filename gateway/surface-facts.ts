@@ -11,12 +11,12 @@ export const WIRE_NAMES = [
   "transcriptions",
   "rerank",
 ] as const;
-/** The format that bodies, streams and errors are written in. */
+/** A wire format: of bodies, streams and errors. */
 export type WireName = (typeof WIRE_NAMES)[number];
 
 /**
- * The model surfaces: what each speaks, and which routes can answer it.
- * `upstreamPath` follows the provider's API root of the surface's own wire.
+ * The model surfaces, their wire formats and the routes that can serve them.
+ * `upstreamPath` is relative to the provider's API root for the surface's wire.
  */
 export const SURFACES = {
   "chat.completions": {
@@ -127,24 +127,24 @@ export type SurfaceFacts = {
   /** Further addresses of the same surface. */
   aliases?: readonly string[];
   wire: WireName;
-  /** What a route must be for to answer it; null: no route can be named, only concrete models are called. */
+  /** The surface a route must have to serve it; null: no routes, only concrete models. */
   routeSurface: RouteSurface | null;
   upstreamPath: string;
-  /** The route that `auto` means where there is no text to classify. */
+  /** The route that `auto` resolves to, for surfaces without text to classify. */
   fixedRoute?: string;
-  /** The top-level member that asks for a stream; where absent, `stream: true`. */
+  /** The top-level member that requests a stream; default `stream: true`. */
   streamMember?: { name: string; value: unknown };
-  /** The top-level member that asks for an answer to be fetched later: where it would be fetched is not served here. */
+  /** The top-level member that requests a background answer; refused, because the later fetch is not supported. */
   backgroundMember?: string;
-  /** What is counted in the request: code points of `input`, or entries of `documents`. */
+  /** Unit counted in the request: code points of `input`, or entries of `documents`. */
   counts?: "characters" | "documents";
-  /** Takes `multipart/form-data`, besides JSON or in its place. */
+  /** Accepts `multipart/form-data`: as well as JSON, or only that. */
   form?: "too" | "only";
   /** No vendor charges for it. */
   free?: boolean;
-  /** Makes nothing that is paid for, so it leaves no record. */
+  /** Produces nothing billable, so it leaves no record. */
   unrecorded?: boolean;
-  /** Dear to make twice: once a provider got the request, no other is asked. */
+  /** Expensive to repeat: after one provider got the request, no other is tried. */
   sentOnce?: boolean;
 };
 export type SurfaceName = keyof typeof SURFACES;

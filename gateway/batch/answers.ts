@@ -4,10 +4,9 @@ import type { BatchRow, FileRow } from "../stores/batches.ts";
 
 const CLOSE_BRACE = 0x7d;
 
-/** How the cost of a batch is reckoned: each answer at the price of a call made at once, which is more than is charged. */
+/** Batch cost basis: every answer at the price of an interactive call, which is more than the provider charges. */
 const BASIS = "interactive_rates";
 
-/** What the gateway adds to a batch: its cost, once that is recorded. */
 const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
   cost_usd: costUsd,
   floor: partial,
@@ -15,13 +14,13 @@ const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
   reconciled_at: reconciledAt,
 });
 
-/** A provider's answer, its status and headers as the client may see them, with these bytes. */
+/** A provider's answer with `bytes` as its body and only the headers that clients may see. */
 export function relayedAnswer(answer: Response, bytes: Uint8Array): Response {
   const headers = clientHeaders(answer.headers);
   return new Response(bytes.byteLength > 0 ? Buffer.from(bytes) : null, { status: answer.status, headers });
 }
 
-/** A provider's batch object with the gateway's own member; every other byte is as it came but `results_url`. */
+/** A provider's batch object with a `gateway` member added and `results_url` rewritten; all other bytes unchanged. */
 export function batchAnswer(
   answer: Response,
   bytes: Uint8Array,
@@ -30,20 +29,20 @@ export function batchAnswer(
   const body = scanJson(bytes);
   const [url] = body.members.get("results_url") ?? [];
   const end = bytes.lastIndexOf(CLOSE_BRACE);
-  const mine = Buffer.from(`,"gateway":${JSON.stringify(gatewayMember(it.row))}`);
+  const gateway = Buffer.from(`,"gateway":${JSON.stringify(gatewayMember(it.row))}`);
   const parts = url
     ? [bytes.subarray(0, url.valueStart), resultsUrlText(it), bytes.subarray(url.valueEnd, end)]
     : [bytes.subarray(0, end)];
-  return relayedAnswer(answer, Buffer.concat([...parts, mine, bytes.subarray(end)]));
+  return relayedAnswer(answer, Buffer.concat([...parts, gateway, bytes.subarray(end)]));
 }
 
 const resultsUrlText = (it: { row: BatchRow; origin: string }) => Buffer.from(JSON.stringify(resultsUrl(it)));
 
-/** The provider's own address would be sent the gateway's key by the vendor's client. */
+/** Points at the gateway: a vendor's client would otherwise send its gateway key to the provider. */
 const resultsUrl = ({ row, origin }: { row: BatchRow; origin: string }): string | null =>
   row.status === "ended" ? `${origin}/v1/messages/batches/${row.id}/results` : null;
 
-/** A batch in a list, in its vendor's form, from what the gateway keeps of it. */
+/** A list entry in the vendor's format, built from the stored batch. */
 export const listedBatch = (it: { row: BatchRow; origin: string }) =>
   it.row.kind === "lines" ? listedLines(it.row) : listedMessages(it);
 

@@ -13,7 +13,7 @@ import {
 } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
-/** A question of a key about a batch of its own. */
+/** A client's request about one of its own batches. */
 export type BatchQuestion = ClientRequest & { keyId: string; kind: BatchKind; id: string; origin: string };
 
 async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise<BatchRow> {
@@ -22,10 +22,10 @@ async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise
   return row;
 }
 
-/** A batch as its provider reports it. If it has ended, its cost is recorded first and is in the answer. */
+/** A batch as its provider reports it. The cost of an ended batch is recorded first and included. */
 export const readBatch = (deps: BatchDeps, it: BatchQuestion) => relayBatch(deps, it, "");
 
-/** Has a batch ended early. What it made until then is paid for. */
+/** Cancels a batch. Answers completed before then are still billed. */
 export const cancelBatch = (deps: BatchDeps, it: BatchQuestion) => relayBatch(deps, it, "/cancel");
 
 async function relayBatch(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): Promise<Response> {
@@ -37,7 +37,7 @@ async function relayBatch(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cance
   return batchAnswer(answer, bytes, { row: settled, origin: it.origin });
 }
 
-/** The answers of a message batch, as they come from the provider. */
+/** Streams the results of a message batch from the provider. */
 export async function batchResults(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
   const row = await own(deps, it);
   const { path, wire } = batchEndpoint(row.kind);
@@ -54,7 +54,7 @@ export async function batchResults(deps: BatchDeps, it: BatchQuestion): Promise<
   return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
 }
 
-/** Takes a batch that has ended away; its cost is recorded first, because its answers go with it. */
+/** Deletes an ended batch. Its cost is recorded first, because the results are deleted with it. */
 export async function deleteBatch(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
   const { headers, signal } = it;
   const {
@@ -86,7 +86,7 @@ const CURSORS = {
   messages: { after: "after_id", before: "before_id" },
 } as const;
 
-/** A key's batches in their vendor's form of a list, newest first. */
+/** A key's batches in the vendor's list format, newest first. */
 export async function listOwnBatches(deps: BatchDeps, it: ListQuestion) {
   const { keyId, kind, origin, query } = it;
   const limit = readLimit(query.get("limit"), LIMITS[kind]);

@@ -20,13 +20,13 @@ export type BatchDeps = Pick<
   database: Pick<Database, "db">;
   providerApi: ProviderApi;
   bytesMax: { json: number; multipart: number };
-  /** As clients reach the gateway, without a trailing slash; null: as they say. */
+  /** URL at which clients reach the gateway, without a trailing slash; null: taken from the request. */
   publicUrl: string | null;
   /** Batches whose cost is being recorded by this process, by id. */
   reconciling: Map<string, Promise<void>>;
 };
 
-/** @throws GatewayError provider_unconfigured where an administrator has taken it away. */
+/** @throws GatewayError provider_unconfigured if an administrator has removed it. */
 export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name: string): Provider {
   const provider = directory.current().providers.get(name);
   if (!provider) throw new GatewayError("provider_unconfigured");
@@ -35,11 +35,11 @@ export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name:
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** What nobody has is answered like what another key has (decision: A batch is one record of the key that made it). */
+/** Same answer for missing and for another key's (decision: A batch is one record of the key that made it). */
 export const notFound = (what: "file" | "batch"): GatewayError =>
   new GatewayError("not_found", `No such ${what}.`);
 
-/** Ids stand in the addresses of providers, so they are what ids look like. @throws GatewayError not_found */
+/** Ids become part of provider URLs, so they must look like ids. @throws GatewayError not_found */
 export function requireProviderId(id: unknown, what: "file" | "batch"): string {
   if (typeof id === "string" && ID.test(id)) return id;
   throw notFound(what);

@@ -9,18 +9,18 @@ const PURPOSE_BYTES_MAX = 100;
 
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 
-/** What is done with the lines of the file before they are passed on. */
+/** Checks that run on the file's lines before they are forwarded. */
 type Checks = { lines: RequestLines; evaluate(): Promise<void> };
 
 export type FileForm = {
-  /** The form as the provider is to see it: as it came, but for the models on the file's lines. */
+  /** The form to forward: unchanged except for the models on the file's lines. */
   bytes(): AsyncGenerator<Uint8Array>;
   readonly filename: string | null;
 };
 
 /**
- * A form that uploads a file of requests, on its way. Its parts may come in any order; `purpose` must be `batch`.
- * @throws GatewayError as it is read.
+ * Streams a form that uploads a file of requests. Parts may come in any order; `purpose` must be `batch`.
+ * @throws GatewayError while being read.
  */
 export function fileForm(arrival: RequestBody, boundary: string, { lines, evaluate }: Checks): FileForm {
   const scanner = multipartScanner(boundary);
@@ -38,7 +38,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
     filename = next.filename;
   }
 
-  /** What ends with the delimiter that has come. */
+  /** Closes the current part; returns the bytes that were held back for it. */
   function finish(): Uint8Array[] {
     const ended = part;
     part = null;
@@ -59,7 +59,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
     return [bytes];
   }
 
-  function passed(event: MultipartEvent): Uint8Array[] {
+  function forwarded(event: MultipartEvent): Uint8Array[] {
     switch (event.kind) {
       case "frame":
         return [...finish(), event.bytes];
@@ -77,7 +77,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (let chunk = await arrival.next(); chunk !== null; chunk = await arrival.next()) {
       for (const event of scanner.push(chunk)) {
-        const bytes = passed(event);
+        const bytes = forwarded(event);
         await evaluate();
         yield* bytes;
       }

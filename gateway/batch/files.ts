@@ -6,7 +6,7 @@ import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./de
 import { askBatch, type ClientRequest, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
-/** A question of a key about a file of its own. */
+/** A client's request about one of its own files. */
 export type FileQuestion = ClientRequest & { keyId: string; id: string };
 
 async function own(deps: BatchDeps, { keyId, id }: FileQuestion): Promise<FileRow> {
@@ -15,34 +15,34 @@ async function own(deps: BatchDeps, { keyId, id }: FileQuestion): Promise<FileRo
   return row;
 }
 
-async function ask(
+async function callProvider(
   deps: BatchDeps,
   it: FileQuestion,
-  way: { method: "GET" | "DELETE"; end?: string },
+  { method, end = "" }: { method: "GET" | "DELETE"; end?: string },
 ): Promise<Response> {
   const row = await own(deps, it);
   return deps.providerApi({
-    method: way.method,
+    method,
     provider: providerNamed(deps, row.provider),
     wire: "chat",
-    path: `/files/${row.id}${way.end ?? ""}`,
+    path: `/files/${row.id}${end}`,
     headers: it.headers,
     signal: it.signal,
   });
 }
 
 export async function readFile(deps: BatchDeps, it: FileQuestion): Promise<Response> {
-  const answer = await ask(deps, it, { method: "GET" });
+  const answer = await callProvider(deps, it, { method: "GET" });
   return relayedAnswer(answer, await answer.bytes());
 }
 
-/** What a file holds, as it comes from the provider. */
+/** Streams a file's content from the provider. */
 export async function fileContent(deps: BatchDeps, it: FileQuestion): Promise<Response> {
-  const answer = await ask(deps, it, { method: "GET", end: "/content" });
+  const answer = await callProvider(deps, it, { method: "GET", end: "/content" });
   return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
 }
 
-/** Takes a file away. The cost of a batch whose answers it holds is recorded first, because it is read from them. */
+/** Deletes a file. If it holds a batch's results, the cost is recorded first, because it is computed from them. */
 export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Response> {
   const file = await own(deps, it);
   const batch = await findBatchOfOutput(deps.database, it.keyId, file.id);
@@ -50,7 +50,7 @@ export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Res
     const { row } = isEnded(batch.kind, batch.status) ? { row: batch } : await askBatch(deps, batch);
     await reconcileOnce(deps, row);
   }
-  const answer = await ask(deps, it, { method: "DELETE" });
+  const answer = await callProvider(deps, it, { method: "DELETE" });
   const bytes = await answer.bytes();
   if (answer.ok) await markFileDeleted(deps.database, file.id, deps.clock.now().toISOString());
   return relayedAnswer(answer, bytes);
@@ -58,7 +58,7 @@ export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Res
 
 const LIMIT = { max: 10_000, fallback: 10_000 } as const;
 
-/** A key's files in OpenAI's form of a list. */
+/** A key's files in OpenAI's list format. */
 export async function listOwnFiles(deps: BatchDeps, keyId: string, query: URLSearchParams) {
   const limit = readLimit(query.get("limit"), LIMIT);
   const rows = await listFiles(deps.database, keyId, {

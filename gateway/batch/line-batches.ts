@@ -9,7 +9,7 @@ import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
 import { requireBudget, saveBatch } from "./save-batch.ts";
 
-/** The only window that providers know. */
+/** The only window that providers accept. */
 const PROVIDERS_WINDOW = "24h";
 const WINDOW = /^(\d{1,4})([hm])$/;
 const WINDOW_MINUTES_MAX = 24 * 60;
@@ -17,8 +17,8 @@ const WINDOW_MINUTES_MAX = 24 * 60;
 export type BatchRequest = { key: ClientKey; headers: Headers; bytes: Uint8Array; origin: string };
 
 /**
- * `POST /v1/batches`: a batch over a file that the same key uploaded; any other is refused as if it did not exist
- * (spec, endpoint table).
+ * `POST /v1/batches`: a batch over a file that the same key uploaded; any other file is answered as not found (spec,
+ * endpoint table).
  */
 export async function createLineBatch(
   deps: BatchDeps,
@@ -55,7 +55,7 @@ export async function createLineBatch(
   return batchAnswer(answer, answerBytes, { row, origin });
 }
 
-/** @throws GatewayError invalid_request for what is not `<n>h` or `<n>m`, over 0 and at most 24 hours. */
+/** @throws GatewayError invalid_request unless it is `<n>h` or `<n>m`, above 0 and at most 24 hours. */
 function requireWindow(window: unknown): void {
   const [, count, unit] = (typeof window === "string" ? WINDOW.exec(window) : null) ?? [];
   const minutes = Number(count) * (unit === "h" ? 60 : 1);

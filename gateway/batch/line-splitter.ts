@@ -3,15 +3,15 @@ import { GatewayError } from "../errors.ts";
 const LF = 0x0a;
 
 export type LineSplitter = {
-  /** The lines that are complete now, each with its line feed. */
+  /** The lines completed by `bytes`, each with its line feed. */
   push(bytes: Uint8Array): Uint8Array[];
-  /** What stands behind the last line feed; empty where nothing does. */
+  /** The rest after the last line feed; may be empty. */
   end(): Uint8Array;
 };
 
-/** Cuts bytes into lines, whatever the pieces they come in. @throws GatewayError too_large for a line over `bytesMax`. */
+/** Splits a byte stream into lines. @throws GatewayError too_large for a line over `bytesMax`. */
 export function lineSplitter(bytesMax: number): LineSplitter {
-  let held: Uint8Array[] = [];
+  let pending: Uint8Array[] = [];
   let size = 0;
   return {
     push(bytes) {
@@ -19,24 +19,24 @@ export function lineSplitter(bytesMax: number): LineSplitter {
       let from = 0;
       for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, from)) {
         const rest = bytes.subarray(from, at + 1);
-        lines.push(held.length === 0 ? rest : Buffer.concat([...held, rest]));
-        held = [];
+        lines.push(pending.length === 0 ? rest : Buffer.concat([...pending, rest]));
+        pending = [];
         size = 0;
         from = at + 1;
       }
-      if (from < bytes.length) held.push(bytes.slice(from));
+      if (from < bytes.length) pending.push(bytes.slice(from));
       size += bytes.length - from;
       if (size > bytesMax) throw new GatewayError("too_large", "A line of the file is too long.");
       return lines;
     },
     end() {
-      const last = Buffer.concat(held);
-      held = [];
+      const last = Buffer.concat(pending);
+      pending = [];
       return last;
     },
   };
 }
 
-/** Whether there is anything on a line but blanks. */
+/** True if a line contains only whitespace. */
 export const isBlankLine = (line: Uint8Array): boolean =>
   line.every((byte) => byte === LF || byte === 0x0d || byte === 0x20 || byte === 0x09);

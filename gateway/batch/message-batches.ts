@@ -15,7 +15,7 @@ const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** `POST /v1/messages/batches`: Anthropic's batches, whose requests stand in the body. */
+/** `POST /v1/messages/batches`: Anthropic's batches, whose requests are in the body. */
 export async function createMessageBatch(
   deps: BatchDeps,
   { key, headers, bytes, origin }: BatchRequest,
@@ -53,7 +53,7 @@ export async function createMessageBatch(
   return batchAnswer(answer, answerBytes, { row, origin });
 }
 
-/** The body with every request's model resolved; every other byte is as it came. */
+/** The body with every request's model resolved; all other bytes unchanged. */
 function withModels(bytes: Uint8Array, resolver: Resolver): Uint8Array {
   const { valueStart } = singleMember(scanJson(bytes), "requests");
   const parts: Uint8Array[] = [];
@@ -75,7 +75,7 @@ function withModels(bytes: Uint8Array, resolver: Resolver): Uint8Array {
   return Buffer.concat([...parts, bytes.subarray(copied)]);
 }
 
-/** Where the objects of an array stand, in a body that was scanned. */
+/** Byte ranges of an array's objects. The body must have been scanned, so that its syntax is known to be valid. */
 function* elementsOf(bytes: Uint8Array, arrayStart: number): Generator<[start: number, end: number]> {
   if (bytes[arrayStart] !== OPEN_BRACKET) {
     throw new GatewayError("invalid_request", "`requests` must be a list.");

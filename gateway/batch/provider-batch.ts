@@ -12,10 +12,10 @@ import { type BatchDeps, providerNamed } from "./deps.ts";
 import { batchUpdate, isEnded, objectWithId } from "./read-answer.ts";
 import { reconcile } from "./reconcile.ts";
 
-/** How long a client's question waits for the cost of its batch to be recorded; that goes on without it. */
+/** How long a client's request waits for the cost to be recorded; recording continues after that. */
 const RECORDED_MAX_MS = 20_000;
 
-/** How long the background waits for a whole answer about a batch. */
+/** How long the background reconciler waits for a provider's complete answer. */
 const ANSWER_MAX_MS = 120_000;
 
 export type ClientRequest = { headers: Headers; signal: AbortSignal };
@@ -24,7 +24,6 @@ export type BatchAnswer = { answer: Response; bytes: Uint8Array; row: BatchRow }
 const PATHS = { lines: "/batches", messages: "/v1/messages/batches" } as const;
 const WIRES = { lines: "chat", messages: "messages" } as const satisfies Record<string, WireName>;
 
-/** The path and the wire of a kind of batch at its provider. */
 export const batchEndpoint = (kind: BatchRow["kind"]) => ({ path: PATHS[kind], wire: WIRES[kind] });
 
 /** Reads a batch at its provider, or cancels it, and stores the reported state. */
@@ -43,18 +42,18 @@ export async function askBatch(
     signal: signal ?? AbortSignal.timeout(ANSWER_MAX_MS),
   });
   const bytes = await answer.bytes();
-  return { answer, bytes, row: answer.ok ? await noted(deps, row, bytes) : row };
+  return { answer, bytes, row: answer.ok ? await withUpdate(deps, row, bytes) : row };
 }
 
-async function noted(deps: BatchDeps, row: BatchRow, bytes: Uint8Array): Promise<BatchRow> {
-  const news = batchUpdate(row.kind, objectWithId(bytes).object);
-  await insertFiles(deps.database, madeFiles(row, news));
-  await noteBatchNews(deps.database, row.id, news);
-  return { ...row, ...news };
+async function withUpdate(deps: BatchDeps, row: BatchRow, bytes: Uint8Array): Promise<BatchRow> {
+  const update = batchUpdate(row.kind, objectWithId(bytes).object);
+  await insertFiles(deps.database, outputFiles(row, update));
+  await noteBatchNews(deps.database, row.id, update);
+  return { ...row, ...update };
 }
 
-/** The files that a batch made belong to its key. */
-function madeFiles(row: BatchRow, { outputFileId, errorFileId }: BatchNews): NewFile[] {
+/** Output files belong to the key that created the batch. */
+function outputFiles(row: BatchRow, { outputFileId, errorFileId }: BatchNews): NewFile[] {
   return [outputFileId, errorFileId].flatMap((id) =>
     id === null
       ? []
@@ -73,7 +72,7 @@ function madeFiles(row: BatchRow, { outputFileId, errorFileId }: BatchNews): New
   );
 }
 
-/** Records the cost of a batch that has ended; two who ask at once wait for one and the same. */
+/** Records the cost of an ended batch; concurrent calls share one run. */
 export function reconcileOnce(deps: BatchDeps, row: BatchRow): Promise<void> {
   const running = deps.reconciling.get(row.id);
   if (running !== undefined) return running;
@@ -83,8 +82,8 @@ export function reconcileOnce(deps: BatchDeps, row: BatchRow): Promise<void> {
 }
 
 /**
- * The same on the way of a client's question, which is answered in any case: what could not be recorded now, the
- * background reconciler records later.
+ * Like `reconcileOnce`, but never fails the client's request: on an error or timeout the background reconciler records
+ * the cost later.
  */
 export async function reconcileInPassing(deps: BatchDeps, row: BatchRow): Promise<void> {
   if (row.reconciledAt !== null || !isEnded(row.kind, row.status)) return;

@@ -8,7 +8,7 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 const idIn = (value: unknown): string | null => (typeof value === "string" && ID.test(value) ? value : null);
 
-/** The object that a provider answered with. @throws GatewayError upstream_broken when it has no id. */
+/** Parses a provider's answer. @throws GatewayError upstream_broken if it has no id. */
 export function objectWithId(bytes: Uint8Array): { object: ProviderObject; id: string } {
   const object = parseObject(bytes);
   const id = idIn(object?.["id"]);
@@ -23,7 +23,7 @@ const name = (value: unknown): string | null =>
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/** A time in seconds since 1970, as OpenAI writes it. */
+/** From OpenAI's seconds since 1970 to ISO 8601; null beyond the year 9999. */
 const atSeconds = (value: unknown): string | null => {
   const seconds = count(value);
   return seconds === null || seconds > 253_402_300_799 ? null : new Date(seconds * 1000).toISOString();
@@ -39,7 +39,7 @@ export const fileFacts = (object: ProviderObject, fallback: { filename: string |
     expiresAt: atSeconds(object["expires_at"]),
   }) satisfies Partial<NewFile>;
 
-/** The counts and times of a batch that are kept; nothing that a person could have written. */
+/** The counts and times of a batch that are stored; never anything that a person could have written. */
 const FACTS = {
   lines: [
     "created_at",
@@ -61,7 +61,7 @@ const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as cons
   string
 >;
 
-/** What a provider's batch object says that the gateway keeps. */
+/** The stored part of a provider's batch object. */
 export function batchUpdate(kind: BatchKind, object: ProviderObject): BatchNews {
   const facts: BatchFacts = {};
   for (const member of FACTS[kind]) {
@@ -103,5 +103,5 @@ const ENDED = {
   messages: new Set(["ended"]),
 } as const satisfies Record<BatchKind, ReadonlySet<string>>;
 
-/** Nothing more will be done, or billed, for a batch of that status. */
+/** Whether a batch of that status is final: no more work and no more charges. */
 export const isEnded = (kind: BatchKind, status: string): boolean => ENDED[kind].has(status);

@@ -15,20 +15,20 @@ import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineSurface } from "./resolve.ts";
 import { type BatchTotals, batchTally } from "./tally.ts";
 
-/** What stands as the route, or the model, of a batch whose requests have several. */
+/** Recorded as the route or model of a batch whose requests name more than one. */
 const SEVERAL = "(several)";
 const DIRECT = "(direct)";
 
-/** How long the results of a batch may take to be read. */
+/** Time limit for reading a batch's results. */
 const RESULTS_MAX_MS = 1_800_000;
 
-/** Longest line of results that is read. */
+/** Maximum length of a line of results. */
 const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Records what a batch that has ended cost, by the usage of its answers at the prices of its creation. The record's id
- * and instant are the batch's own, so that doing it again, here or elsewhere, changes nothing.
- * @throws GatewayError when the provider's results cannot be read now: nothing is recorded then.
+ * Records the cost of an ended batch: the usage of its answers at the prices valid when it was created. The record's id
+ * and time come from the batch, so repeating this, here or on another gateway, is idempotent.
+ * @throws GatewayError if the results cannot be read now; nothing is recorded then.
  */
 export async function reconcile(deps: BatchDeps, row: BatchRow): Promise<void> {
   if (row.reconciledAt !== null) return;
@@ -36,7 +36,7 @@ export async function reconcile(deps: BatchDeps, row: BatchRow): Promise<void> {
   await store(deps, row, { totals, state: stateOf(row, totals) });
 }
 
-/** Records a batch that its provider no longer knows: nobody can say what it cost. */
+/** Records a batch that its provider no longer knows, with unknown cost. */
 export function recordLostBatch(deps: BatchDeps, row: BatchRow): Promise<void> {
   const { reading } = batchTally().done();
   const totals = { answers: 0, reading, priced: UNPRICED, partial: true };
@@ -63,7 +63,7 @@ function recordOf(
   { reading, priced, partial }: BatchTotals,
   state: RequestRow["state"],
 ): RequestRow {
-  const route = oneOf([...row.routes, ...(row.direct || row.routes.length === 0 ? [DIRECT] : [])]);
+  const route = nameOf([...row.routes, ...(row.direct || row.routes.length === 0 ? [DIRECT] : [])]);
   return {
     orgId: row.orgId,
     id: row.recordId,
@@ -76,7 +76,7 @@ function recordOf(
     route,
     routeSource: route === DIRECT ? "direct" : "model",
     provider: row.provider,
-    model: row.models.length === 0 ? null : oneOf(row.models),
+    model: row.models.length === 0 ? null : nameOf(row.models),
     responseModel: reading.responseModel,
     keyId: row.keyId,
     owner: row.owner,
@@ -97,9 +97,9 @@ function recordOf(
   };
 }
 
-const oneOf = (names: readonly string[]): string => (names.length === 1 && names[0] ? names[0] : SEVERAL);
+const nameOf = (names: readonly string[]): string => (names.length === 1 && names[0] ? names[0] : SEVERAL);
 
-/** Where the answers of a batch stand; null where it has none. */
+/** Path of a batch's results; null if it has none. */
 function resultsPath({ kind, id, outputFileId }: BatchRow): string | null {
   if (kind === "messages") return `/v1/messages/batches/${id}/results`;
   return outputFileId === null ? null : `/files/${outputFileId}/content`;
@@ -136,19 +136,19 @@ type Adding = { provider: Provider; wire: WireName; add: ReturnType<typeof batch
 
 function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding): (line: Uint8Array) => void {
   const prices = deps.prices();
-  const [only = null, another] = row.models;
+  const [firstModel = null, another] = row.models;
   return (line) => {
     const body = isBlankLine(line) ? null : answerIn(line);
     if (!body) return;
     const metered = WIRES[wire].readAnswer(Buffer.from(JSON.stringify(body)), PROVIDERS[provider.kind]);
     // A batch is priced at interactive rates, whatever its own tier (spec, endpoint table).
     const reading = { ...metered, serviceTier: null };
-    const model = another === undefined ? only : null;
+    const model = another === undefined ? firstModel : null;
     add(reading, priceAnswer(prices, { provider, model, ...reading, at: new Date(row.startedAt) }));
   };
 }
 
-/** The answer on a line of results; null where the request failed, which nobody charges for. */
+/** The answer on a line of results; null for a failed request, which is not billed. */
 function answerIn(line: Uint8Array): ProviderObject | null {
   const entry = parseObject(line);
   const message = objectOf(entry?.["result"]);

@@ -5,25 +5,25 @@ import { askBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 import { recordLostBatch } from "./reconcile.ts";
 
-/** Batches looked at in one round. */
+/** Batches per round. */
 const ROUND_MAX = 10;
 const WAIT_MAX_MS = 600_000;
-/** A provider that knows nothing of a batch this long after its creation will not know it again. */
+/** If a provider answers 404 this long after a batch was created, the batch is considered lost. */
 const FORGOTTEN_MS = 48 * 3_600_000;
-/** No provider keeps results for longer. */
+/** Batches that fail for longer are considered lost: no provider keeps results for more than 30 days. */
 const LOST_MS = 30 * 24 * 3_600_000;
 
 export type BatchReconciler = { round(): Promise<void>; stop(): void };
 
 /**
- * Looks at batches that no client asks about, so that their cost is recorded all the same. Any number of gateways may
- * do so: each batch is taken by one at a time, and is recorded once however often it is reconciled.
+ * Polls batches, so that their cost is recorded even if no client ever fetches them. Any number of gateways may run
+ * this: each batch is taken by one at a time, and recording is idempotent.
  */
 export function startBatchReconciler(deps: BatchDeps, everyMs: number): BatchReconciler {
   let running = false;
   const round = async () => {
     const due = await takeDueBatches(deps.database, deps.clock.now(), ROUND_MAX);
-    for (const row of due) await lookAt(deps, row, everyMs);
+    for (const row of due) await poll(deps, row, everyMs);
   };
   const timer = setInterval(() => {
     if (running) return;
@@ -38,7 +38,7 @@ export function startBatchReconciler(deps: BatchDeps, everyMs: number): BatchRec
   return { round, stop: () => clearInterval(timer) };
 }
 
-async function lookAt(deps: BatchDeps, row: BatchRow, everyMs: number): Promise<void> {
+async function poll(deps: BatchDeps, row: BatchRow, everyMs: number): Promise<void> {
   const now = deps.clock.now().getTime();
   const ageMs = now - Date.parse(row.startedAt);
   try {

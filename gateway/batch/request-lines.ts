@@ -5,16 +5,16 @@ import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineEndpoints, lineSurface, type Resolver } from "./resolve.ts";
 
 export type RequestLines = {
-  /** The lines that are complete now, as the provider is to see them. */
+  /** The lines completed by `bytes`, rewritten for the provider. */
   push(bytes: Uint8Array): Uint8Array[];
   end(): Uint8Array[];
-  /** The address that all lines ask for; null before the first one. */
+  /** The `url` shared by all lines; null before the first line. */
   readonly endpoint: string | null;
 };
 
 /**
- * A file of requests on its way to a provider, one JSON object a line. Of a line only the model and `route` of its
- * `body` are changed; every other byte is as it came.
+ * Rewrites a file of requests, one JSON object per line. Only `model` and `route` in each line's `body` change; all
+ * other bytes are kept.
  * @throws GatewayError naming the line.
  */
 export function requestLines(resolver: Resolver, lineBytesMax: number): RequestLines {
@@ -59,7 +59,7 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
   };
 }
 
-/** Where two readers could take two different values, nothing is taken. */
+/** Rejects duplicates, because another JSON reader may pick a different one. @throws GatewayError invalid_request */
 export function singleMember({ members }: JsonBody, name: string): Member {
   const [member, another] = members.get(name) ?? [];
   if (!member || another) throw new GatewayError("invalid_request", `\`${name}\` must be there once.`);

@@ -14,12 +14,13 @@ import { requireScope } from "../routing/scope.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import type { BatchDeps } from "./deps.ts";
 
-/** What the requests of one batch ask for, as far as they were read. */
+/** Summary of the requests of a batch read so far. */
 type BatchRequests = {
   provider: Provider | null;
-  /** Routes by name, and whether some requests name models that no route pairs. */
+  /** Names of the routes used. */
   routes: Set<string>;
   models: Set<string>;
+  /** Some requests name models that no route covers. */
   direct: boolean;
   requests: number;
 };
@@ -27,19 +28,19 @@ type BatchRequests = {
 export type Resolver = {
   summary: BatchRequests;
   /**
-   * Has the guardrails judge what was resolved since; nothing of it may be passed on before.
-   * @throws GatewayError guardrail_blocked: a batch is refused whole, because nobody reads a synthetic answer in it.
+   * Evaluates the guardrails for all requests resolved since the last call; none of them may be forwarded before.
+   * @throws GatewayError guardrail_blocked: refuses the whole batch, because nobody reads a synthetic answer in it.
    */
   evaluate(): Promise<void>;
   /**
-   * A request's body as the provider is to see it: `auto` and routes' names are resolved, `route` is taken out.
-   * @throws GatewayError as for the same call made at once; invalid_request where it belongs to another provider than
-   * the requests before it, or would have to be translated.
+   * A request's body for the provider: `auto` and route names are resolved, `route` is removed.
+   * @throws GatewayError as an interactive call would; invalid_request if it goes to another provider than the requests
+   * before it, or would need translation.
    */
   resolve(surface: SurfaceName, body: Uint8Array): Uint8Array;
 };
 
-/** A batch names so many routes and models at most. */
+/** Maximum number of routes, and of models, per batch. */
 const NAMES_MAX = 100;
 
 type ResolverDeps = Pick<
@@ -47,10 +48,10 @@ type ResolverDeps = Pick<
   "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailHeld"
 >;
 
-/** Resolves the requests of a batch one by one, each against the key's scope. */
+/** Resolves the requests of a batch one by one and checks each against the key's scopes. */
 export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Headers): Resolver {
   const directory = deps.directory.current();
-  const knowledge = routingLookups(deps.prices(), deps.classify);
+  const lookups = routingLookups(deps.prices(), deps.classify);
   const labels = readLabels(headers, null);
   const summary: BatchRequests = {
     provider: null,
@@ -59,13 +60,13 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
     direct: false,
     requests: 0,
   };
-  let unjudged: GuardrailInput[] = [];
+  let unevaluated: GuardrailInput[] = [];
   return {
     summary,
     async evaluate() {
       const tools = { pace: pace(deps.clock), consult: deps.consult };
-      const batch = unjudged;
-      unjudged = [];
+      const batch = unevaluated;
+      unevaluated = [];
       for (const one of batch) requirePass(deps, await evaluateGuardrails(directory.guardrails, one, tools));
     },
     resolve(surface, bytes) {
@@ -78,16 +79,16 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         model: stringMember(body, "model"),
         routeMember: stringMember(body, "route"),
       };
-      const choice = chooseRoute(directory, call, knowledge);
-      const beside = () => additionalModels(body);
-      requireScope(key, choice, beside);
+      const choice = chooseRoute(directory, call, lookups);
+      const others = () => additionalModels(body);
+      requireScope(key, choice, others);
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(summary.provider, provider, wire === SURFACES[surface].wire);
-      unjudged.push({
+      unevaluated.push({
         key,
         labels,
         choice,
-        additionalModels: beside,
+        additionalModels: others,
         texts: () => textsOf(allMembers(body)),
       });
       summary.provider = provider;
@@ -122,7 +123,7 @@ function requireBatchable(before: Provider | null, provider: Provider, native: b
   }
 }
 
-/** The surfaces whose calls may stand in a file of requests, by address. */
+/** The surfaces allowed in a file of requests, by URL path. */
 const LINE_SURFACES: ReadonlyMap<string, SurfaceName> = new Map(
   (
     [
@@ -140,7 +141,7 @@ export const lineSurface = (url: unknown): SurfaceName | null =>
 
 export const lineEndpoints = (): string => [...LINE_SURFACES.keys()].join(", ");
 
-/** A key's scope may have become narrower since its file was checked. @throws GatewayError route_not_allowed, model_not_allowed */
+/** Scopes may have narrowed since the file was checked. @throws GatewayError route_not_allowed, model_not_allowed */
 export function requireScopeStill(
   { scopes }: ClientKey,
   { routes, models, direct }: { routes: readonly string[]; models: readonly string[]; direct: boolean },

@@ -10,7 +10,7 @@ import type { BatchDeps } from "./deps.ts";
 import { batchEndpoint } from "./provider-batch.ts";
 import { batchUpdate, objectWithId } from "./read-answer.ts";
 
-/** The first look of the background reconciler. */
+/** Delay before the background reconciler's first poll. */
 const FIRST_CHECK_MS = 60_000;
 
 export type Creation = {
@@ -18,12 +18,12 @@ export type Creation = {
   key: ClientKey;
   headers: Headers;
   provider: Provider;
-  /** The client's own words, for its labels. */
+  /** The client's body, which may carry labels. */
   labelled: JsonBody;
   facts: Pick<NewBatch, "endpoint" | "inputFileId" | "completionWindow" | "routes" | "models" | "direct">;
 };
 
-/** Keeps whose a batch is that its provider has just made. A batch that nobody owns would never be paid for, so it is ended. */
+/** Stores the owner of a batch just created. If that fails, the batch is cancelled: nobody would be billed for it. */
 export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array): Promise<BatchRow> {
   const { object, id } = objectWithId(bytes);
   const { kind, key } = it;
@@ -55,8 +55,8 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
 }
 
 /**
- * Asks the key's limits whether they let another call through. What a batch may cost is not reserved, because nobody bounds it; its record
- * counts once it is there, and a key whose budget is spent gets no other batch.
+ * Checks that the key's limits allow another call. A batch's cost has no known bound, so it is not reserved; it counts
+ * once recorded, and a key that has spent its budget cannot create another batch.
  * @throws GatewayError rate_limited, budget_exhausted
  */
 export async function requireBudget(

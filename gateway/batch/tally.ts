@@ -13,17 +13,17 @@ export type BatchTotals = {
   answers: number;
   reading: Reading;
   priced: Priced;
-  /** Some answers are without a price or usage, so the cost is a lower bound. */
+  /** Some answers lack a price or usage, so the cost is a lower bound. */
   partial: boolean;
 };
 
-/** Adds the answers of a batch up: what they used, and what they cost, exactly. A batch without answers cost nothing. */
+/** Sums usage and exact cost over the answers of a batch. A batch without answers costs nothing. */
 export function batchTally(): BatchTally {
   let usage: Usage = NO_USAGE;
   let answers = 0;
-  let known = 0;
-  let used = 0;
-  let whole = 0;
+  let pricedAnswers = 0;
+  let meteredAnswers = 0;
+  let completeAnswers = 0;
   let cost = DECIMAL_ZERO;
   let tokenCost = DECIMAL_ZERO;
   const rows = new Map<string, PriceRow>();
@@ -34,12 +34,12 @@ export function batchTally(): BatchTally {
       answers += 1;
       models.add(reading.responseModel);
       if (reading.usageSource !== "none") {
-        used += 1;
-        if (reading.usageSource === "provider") whole += 1;
+        meteredAnswers += 1;
+        if (reading.usageSource === "provider") completeAnswers += 1;
         usage = addUsage(usage, reading.usage);
       }
       if (priced.costUsd === null) return;
-      known += 1;
+      pricedAnswers += 1;
       cost = plus(cost, parseDecimal(priced.costUsd));
       tokenCost = plus(tokenCost, amount(priced.tokenCostUsd));
       if (!priced.price) return;
@@ -47,7 +47,7 @@ export function batchTally(): BatchTally {
       for (const row of priced.price.rows) addRow(rows, row);
     },
     done() {
-      const partial = known > 0 && (known < answers || whole < used);
+      const partial = pricedAnswers > 0 && (pricedAnswers < answers || completeAnswers < meteredAnswers);
       const [model = null, another] = models;
       const price = { entry: [...entries].sort().join(", "), rows: [...rows.values()] };
       return {
@@ -55,14 +55,14 @@ export function batchTally(): BatchTally {
         partial,
         reading: {
           usage,
-          usageSource: used === 0 ? "none" : whole < answers ? "partial" : "provider",
+          usageSource: meteredAnswers === 0 ? "none" : completeAnswers < answers ? "partial" : "provider",
           responseModel: another === undefined ? model : null,
           serviceTier: null,
         },
         priced:
           answers === 0
             ? FREE
-            : known === 0
+            : pricedAnswers === 0
               ? UNPRICED
               : { costUsd: formatDecimal(cost), tokenCostUsd: formatDecimal(tokenCost), price },
       };

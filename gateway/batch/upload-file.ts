@@ -12,12 +12,12 @@ import { fileFacts, objectWithId } from "./read-answer.ts";
 import { requestLines } from "./request-lines.ts";
 import { batchResolver } from "./resolve.ts";
 
-/** A form of this size is sent in one piece, with its length. */
+/** Forms up to this size are sent in one piece, with a content-length. */
 const PIECE_BYTES_MAX = 1024 * 1024;
 
 /**
- * `POST /v1/files`: a file of requests, checked line by line against the key's scope on its way to the provider that
- * its models name. A line that is refused breaks the upload off, so that the provider never has a whole file.
+ * `POST /v1/files`: streams a file of requests to the provider of its models, checking every line against the key's
+ * scopes. A refused line aborts the upload, so the provider never stores the file.
  */
 export async function uploadFile(
   deps: BatchDeps,
@@ -34,10 +34,10 @@ export async function uploadFile(
     lines,
   });
   const known = () => resolver.summary.provider !== null;
-  const body = await beginning(form.bytes(), known, deps.bytesMax.json);
+  const body = await readHead(form.bytes(), known, deps.bytesMax.json);
   const { provider } = resolver.summary;
   if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
-  const answer = await sent(deps, { provider, headers: request.headers, body });
+  const answer = await sendForm(deps, { provider, headers: request.headers, body });
   const bytes = await answer.bytes();
   if (!answer.ok) return relayedAnswer(answer, bytes);
   const { object, id } = objectWithId(bytes);
@@ -53,17 +53,17 @@ export async function uploadFile(
     models: [...models],
     direct,
   };
-  await kept(deps, provider, file);
+  await saveFile(deps, provider, file);
   return relayedAnswer(answer, bytes);
 }
 
 type Body = { head: Uint8Array[]; rest: AsyncGenerator<Uint8Array> | null };
 
 /**
- * Reads a body until `known` and a piece is full; `rest` is null where that was all of it.
- * @throws GatewayError too_large where it is not known after `bytesMax`.
+ * Reads a body until the provider is `known` and one piece is full; `rest` is null if the body ended before.
+ * @throws GatewayError too_large if the provider is not known after `bytesMax`.
  */
-async function beginning(
+async function readHead(
   bytes: AsyncGenerator<Uint8Array>,
   known: () => boolean,
   bytesMax: number,
@@ -82,10 +82,10 @@ async function beginning(
 
 type Sending = { provider: Provider; headers: Headers; body: Body };
 
-async function sent(deps: BatchDeps, { provider, headers, body }: Sending): Promise<Response> {
+async function sendForm(deps: BatchDeps, { provider, headers, body }: Sending): Promise<Response> {
   const { head, rest } = body;
-  const question = { method: "POST", provider, wire: "chat", path: "/files", headers } as const;
-  if (!rest) return deps.providerApi({ ...question, body: Buffer.concat(head) });
+  const request = { method: "POST", provider, wire: "chat", path: "/files", headers } as const;
+  if (!rest) return deps.providerApi({ ...request, body: Buffer.concat(head) });
   const broken = new AbortController();
   let fault: unknown = null;
   const streamed: StreamedBody = {
@@ -110,14 +110,14 @@ async function sent(deps: BatchDeps, { provider, headers, body }: Sending): Prom
       ),
   };
   try {
-    return await deps.providerApi({ ...question, body: streamed, signal: broken.signal });
+    return await deps.providerApi({ ...request, body: streamed, signal: broken.signal });
   } catch (error) {
     throw fault ?? error;
   }
 }
 
-/** If the file cannot be stored, it is deleted at the provider: without an owner nobody could use it. */
-async function kept(
+/** If the file cannot be stored, it is deleted at the provider: without an owner it is unusable. */
+async function saveFile(
   deps: BatchDeps,
   provider: Provider,
   file: Parameters<typeof insertFiles>[1][number],

@@ -1,11 +1,12 @@
 import type { RE2JS } from "re2js";
 
-/** What is put behind a cut: no `$` must hold there, neither of the text nor of a line, and no `.*` lead up to it. */
+/** Appended at a cut: `$` must not match there, neither as end of text nor of line, and `.*` must not reach it. */
 const TAILS_OF_A_CUT = ["\0", "\n\0"] as const;
 
 /**
- * Whether a pattern is in a text from `from` to `to`, with the characters before and behind them to be seen but not found: a cut is neither the
- * beginning nor the end of anything, so `^`, `$` and `\b` must not hold there. Dearer than a search: for what a search has found.
+ * Whether a pattern matches within `from` to `to` of a text, with one character of context on each side: a cut is not
+ * the start or end of anything, so `^`, `$` and `\b` must not match there. Slower than a plain search, so it only
+ * confirms a match that one has found.
  */
 export function matchesInPiece(
   pattern: RE2JS,
@@ -13,7 +14,7 @@ export function matchesInPiece(
   { from, to }: { from: number; to: number },
 ): boolean {
   const before = Math.min(from, 1);
-  const seen = text.slice(from - before, to + 1);
+  const context = text.slice(from - before, to + 1);
   const tails = to < text.length ? TAILS_OF_A_CUT : [""];
-  return tails.every((tail) => pattern.matcher(seen + tail).find(before));
+  return tails.every((tail) => pattern.matcher(context + tail).find(before));
 }

@@ -6,7 +6,7 @@ import { hasIban } from "./iban.ts";
 import { hasNationalId } from "./national-ids.ts";
 import { hasPaymentCard } from "./payment-card.ts";
 
-/** Enough that pieces are few, little enough that one is looked through in a few milliseconds. */
+/** Large enough to keep pieces few, small enough to search one in a few milliseconds. */
 const CHARACTERS_AT_ONCE = 32_768;
 
 const found = (test: (text: string) => boolean): TextSearch => ({
@@ -28,7 +28,7 @@ const PHONE =
 
 const EMAIL = "[A-Za-z0-9_%+.'-]+@(?:[A-Za-z0-9-]+\\.)+[A-Za-z]{2,24}(?:[^A-Za-z0-9]|$)";
 
-/** Beginnings that the vendors give their secrets, and the characters that follow at least. */
+/** Prefixes of vendors' secrets, with their minimum length. */
 const API_KEY = `(?:^|[^A-Za-z0-9])(?:${[
   "(?:AKIA|ASIA)[A-Z2-7]{16}",
   "AIza[A-Za-z0-9_-]{35}",
@@ -51,7 +51,7 @@ const API_KEY = `(?:^|[^A-Za-z0-9])(?:${[
 
 const PRIVATE_KEY = "-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----";
 
-/** What each built-in pattern looks for. Where a number has a check digit, only one that checks is found. */
+/** The built-in searches. Numbers with check digits match only if those are correct. */
 export const DETECTOR_SEARCHES = {
   email: inLinearTime(EMAIL),
   phone: inLinearTime(PHONE),

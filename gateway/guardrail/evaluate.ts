@@ -3,7 +3,6 @@ import type { ClientKey, Guardrail } from "../directory.ts";
 import type { Pace } from "./pace.ts";
 import { searchTexts } from "./search.ts";
 
-/** What guardrails are evaluated against. */
 export type GuardrailInput = {
   key: Pick<ClientKey, "id" | "name">;
   labels: Pick<CallLabels, "client" | "tags">;
@@ -14,12 +13,12 @@ export type GuardrailInput = {
   texts(): readonly string[];
 };
 
-/** A refusal by a rule or its service; null lets the call go on. */
+/** A refusal by a rule or its service. */
 export type Objection = { message: string | null };
 
 export type GuardrailTools = {
   pace: Pace;
-  /** Calls a rule's service. Never rejects: the rule says what a failure means. */
+  /** Calls a rule's service. Never rejects: the rule defines what a failure means. */
   consult(rule: Guardrail, input: GuardrailInput): Promise<Objection | null>;
 };
 
@@ -32,9 +31,8 @@ export type GuardrailVerdict = { observed: readonly string[] } & (
     }
   | {
       kind: "block" | "soft_deny";
-      /** The rule that decided. */
       rule: string;
-      /** What the client is told; null: the product's own sentence. */
+      /** Message for the client; null: the default. */
       message: string | null;
     }
 );

@@ -11,10 +11,10 @@ const LENGTHS = new Map(
 );
 
 const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g;
-/** Twice the longest, because a separator may follow each character. */
+/** Twice the longest IBAN, because a separator may follow each character. */
 const REACH = 66;
 
-/** Whether a text holds an IBAN: a country's length and the modulo 97 check. Takes linear time. */
+/** Whether a text contains an IBAN: a country's length and the modulo 97 check. Linear time. */
 export function hasIban(text: string): boolean {
   for (const { index } of text.matchAll(BEGINNING)) {
     const length = LENGTHS.get(text.slice(index, index + 2).toUpperCase());
@@ -29,7 +29,7 @@ function isIban(text: string, length: number): boolean {
   return digits.length === length && remainder(digits.slice(4) + digits.slice(0, 4)) === 1;
 }
 
-/** The characters as a number modulo 97, where A is 10 and Z is 35. */
+/** The characters as a number modulo 97, with A = 10 to Z = 35. */
 function remainder(characters: string): number {
   let rest = 0;
   for (const character of characters) {

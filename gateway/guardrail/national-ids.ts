@@ -6,23 +6,23 @@ const weighted = (digits: readonly number[], weight: (place: number) => number):
 
 const unchecked = () => true;
 
-/** Spain's letter: the number modulo 23. A foreigner's number has X, Y or Z for its first digit. */
+/** Spain (DNI, NIE): the letter encodes the number modulo 23. An NIE has X, Y or Z as its first digit. */
 function checksDni(found: string): boolean {
   const number = Number(found.slice(0, -1).replace("X", "0").replace("Y", "1").replace("Z", "2"));
   return "TRWAGMYFPDXBNJZSQVHLCKE".charAt(number % 23) === found.at(-1);
 }
 
-/** France: the thirteen digits and the key are 97 together. Corsica's 2A and 2B count as 19 and 18. */
+/** France (NIR): the key is 97 minus the thirteen digits modulo 97. Corsica's 2A and 2B count as 19 and 18. */
 function checksNir(found: string): boolean {
   const plain = found.replace(/ /g, "").replace("2A", "19").replace("2B", "18");
   return 97n - (BigInt(plain.slice(0, 13)) % 97n) === BigInt(plain.slice(13));
 }
 
-/** Switzerland: the check digit of EAN-13. */
+/** Switzerland (AHV): the EAN-13 check digit. */
 const checksAhv = (found: string): boolean =>
   weighted(digitsOf(found), (place) => (place % 2 === 0 ? 1 : 3)) % 10 === 0;
 
-/** Brazil: two check digits modulo 11; eleven equal digits check but are nobody's. */
+/** Brazil (CPF): two check digits modulo 11. Eleven equal digits pass the check but are never issued. */
 function checksCpf(found: string): boolean {
   const digits = digitsOf(found);
   const check = (count: number) =>
@@ -30,9 +30,9 @@ function checksCpf(found: string): boolean {
   return new Set(digits).size > 1 && check(9) === digits[9] && check(10) === digits[10];
 }
 
-/** Forms of fixed length, so that looking for one takes no more steps than the text has characters. */
+/** Fixed-length forms, so that a search takes linear time. */
 const NATIONAL_IDS: readonly NationalId[] = [
-  // United States: social security number, without areas and groups that are never given out.
+  // United States: social security number, without areas and groups that are never issued.
   { form: /(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/g, checks: unchecked },
   // United Kingdom: national insurance number.
   {
@@ -53,6 +53,6 @@ const NATIONAL_IDS: readonly NationalId[] = [
   { form: /(?<!\d)\d{3}\.\d{3}\.\d{3}-\d{2}(?!\d)/g, checks: checksCpf },
 ];
 
-/** Whether a text holds a person's number of one of these countries, in the form that it is written in there. */
+/** Whether a text contains a national id number in its country's usual notation. */
 export const hasNationalId = (text: string): boolean =>
   NATIONAL_IDS.some(({ form, checks }) => [...text.matchAll(form)].some(([found]) => checks(found)));

@@ -1,10 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** How long one call may block others at a time, and how long its evaluation may take in all. */
+/** How long a call may block others at a time, and the total time for its evaluation. */
 const TURN_MS = 10;
 const WHOLE_MS = 5000;
 
-/** Called between pieces of work. True: go on, perhaps after a yield to other calls; false: the time is up. */
+/** Called between pieces of work; may yield to other calls. True: continue; false: out of time. */
 export type Pace = () => true | Promise<boolean>;
 
 export function pace(clock: Clock): Pace {

@@ -2,13 +2,13 @@ import { RE2JS } from "re2js";
 import type { TextSearch } from "../directory.ts";
 import { matchesInPiece } from "./cut-text.ts";
 
-/** Instructions of a compiled pattern: what one character of a hostile text costs grows with them. */
+/** Limit on a compiled pattern's instructions: the cost per character of hostile text grows with them. */
 const INSTRUCTIONS_MAX = 1000;
-/** Instructions × characters that are run through at once: a few hundredths of a second at the worst. */
+/** Instructions × characters per search: at worst a few hundredths of a second. */
 const STEPS_AT_ONCE_MAX = 1_000_000;
 const CHARACTERS_AT_ONCE = { least: 2048, most: 262_144 };
 
-/** What is wrong with an RE2 expression, in words for an administrator that do not quote it; null when nothing is. */
+/** Why an RE2 expression is invalid, for an administrator, without quoting it; null if it is valid. */
 export function patternFault(source: string): string | null {
   try {
     const { size } = compiled(source);
@@ -19,7 +19,7 @@ export function patternFault(source: string): string | null {
   }
 }
 
-/** @throws when the expression is none of RE2's. */
+/** @throws if the expression is not valid RE2. */
 export function compilePattern(source: string): TextSearch {
   const { pattern, size } = compiled(source);
   const fitting = Math.floor(STEPS_AT_ONCE_MAX / Math.max(size, 1));

@@ -1,4 +1,4 @@
-/** Beginnings of card numbers, and how long those are (ISO/IEC 7812, the schemes' own tables). */
+/** Prefixes and lengths of card numbers (ISO/IEC 7812, the schemes' tables). */
 const SCHEMES: readonly { begins: RegExp; lengths: readonly number[] }[] = [
   { begins: /^4/, lengths: [13, 16, 19] },
   { begins: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },
@@ -9,11 +9,11 @@ const SCHEMES: readonly { begins: RegExp; lengths: readonly number[] }[] = [
 ];
 
 const BEGINNING = /(?<!\d)[2-6]/g;
-/** The longest number, a separator behind each digit, and what follows it. */
+/** The longest number, a separator after each digit, and one more character. */
 const REACH = 39;
 const DIGIT = /\d/;
 
-/** Whether a text holds a payment card's number: a scheme's beginning and length, and Luhn's check. */
+/** Whether a text contains a payment card number: a scheme's prefix and length, and the Luhn check. */
 export function hasPaymentCard(text: string): boolean {
   for (const { index } of text.matchAll(BEGINNING)) {
     if (beginsWithCard(text.slice(index, index + REACH))) return true;

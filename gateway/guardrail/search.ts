@@ -1,7 +1,7 @@
 import type { TextSearch } from "../directory.ts";
 import type { Pace } from "./pace.ts";
 
-/** How far pieces overlap: no match up to this length is cut. */
+/** Overlap of pieces: no match up to this length is missed. */
 const OVERLAP_CHARACTERS = 1024;
 
 /**

@@ -1,23 +1,23 @@
-/** Top-level members that are names, not text: they are labels (spec, Common request inputs) or choose what is called. */
+/** Top-level members that are not text: labels (spec, Common request inputs) or names that select the model. */
 const LABELS = new Set(["model", "route", "user", "metadata", "service_tier"]);
-/** Members that say what a thing is; a longer value is none. */
+/** Members that give an object's kind; longer values are treated as text. */
 const KINDS = new Set(["role", "type"]);
 const KIND_LENGTH_MAX = 32;
-/** Members that carry files; what is base64 throughout holds no text. */
+/** Members that carry files; a value that is entirely base64 is not text. */
 const FILES = new Set(["data", "file_data", "b64_json", "url", "image_url", "file_url"]);
 const BASE64 = /^(?:data:[\w/+.;=-]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
-/** A JSON text inside a string (a tool's arguments) may hold another: read this far. */
+/** Nesting limit for JSON inside strings (tool arguments). */
 const JSON_IN_JSON_MAX = 8;
 
-/** Numbers this large may be a card's or an account's. */
+/** Numbers this large may be card or account numbers. */
 const LONG_NUMBER = 10_000_000;
 
 type Found = { name: string; value: unknown; level: number; keys: boolean };
 
 /**
- * The texts of a request's members, decoded: message parts, tool arguments and results, tool descriptions, whatever
- * else the provider would read. A string that is itself JSON is read too, as are Unicode's other spellings of it, long
- * numbers, and the parts of one message as one text. Labels, kinds and files are left out. Order means nothing.
+ * All texts in a request that the provider would read, decoded: message parts, tool arguments, results and descriptions
+ * and so on. Also JSON inside strings, normalized Unicode spellings, long numbers, and the joined parts of a message.
+ * Labels, kinds and files are left out. In no particular order.
  */
 export function textsOf(members: Iterable<readonly [string, unknown]>): string[] {
   const texts: string[] = [];
@@ -46,7 +46,7 @@ function readText({ name, level }: Found, text: string, { texts, waiting }: Read
   if (inside) waiting.push({ name: "", value: inside, level: level + 1, keys: true });
 }
 
-/** Names of members are the provider's own vocabulary, but for those in a tool's arguments. */
+/** Member names are the API's vocabulary, not text, except in a tool's arguments. */
 function readMembers({ name, level, keys }: Found, holder: object, { texts, waiting }: Reading): void {
   if (Array.isArray(holder)) {
     for (const value of holder) waiting.push({ name, value, level, keys });
@@ -61,7 +61,7 @@ function readMembers({ name, level, keys }: Found, holder: object, { texts, wait
   }
 }
 
-/** The parts of one message are one text to a model, wherever it is cut. */
+/** A model reads the parts of a message as one text. */
 const textPart = (part: unknown): string[] =>
   typeof part === "object" && part !== null && "text" in part && typeof part.text === "string"
     ? [part.text]
@@ -76,13 +76,13 @@ function jsonIn(text: string): object | null {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what ASCII is.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes them.
 const ASCII = /^[\u0000-\u007f]*$/;
-/** Unicode's stream-safe form: more marks on one letter take a normaliser quadratic time. */
+/** Unicode's stream-safe limit: with more marks on one letter, normalization takes quadratic time. */
 const MARKS_TOO_MANY = /(\p{M}{30})\p{M}+/gu;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
 
-/** The text, and without its disguise: full-width or styled letters as plain ones, invisible characters left out. */
+/** The text, and its undisguised form: full-width and styled letters made plain, invisible characters removed. */
 function spellings(text: string): string[] {
   if (ASCII.test(text)) return [text];
   const plain = text.replace(MARKS_TOO_MANY, "$1").normalize("NFKC").replace(INVISIBLE, "");

@@ -8,12 +8,12 @@ import {
   secondsUntilCapacity,
 } from "./window.ts";
 
-/** What a call needs of its key's limits. */
+/** A call's demand on its key's limits. */
 export type LimitDemand = {
   tokens: number;
-  /** The most it can cost. */
+  /** Maximum cost. */
   usd: Pico;
-  /** The bounded part of `usd`: less where nothing limits the length of the answer. */
+  /** The bounded part of `usd`: less if the answer's length is unbounded. */
   minimumUsd: Pico;
   /** An option without a known price, such as `service_tier: flex`; `usd` then exceeds any budget. */
   unpricedOption?: string;
@@ -27,9 +27,9 @@ export type LimitState = {
   slots: readonly RateSlot[];
   /** Cost of ended calls in the budget's period. */
   spent: Pico;
-  /** Reserved for calls under way. */
+  /** Reserved for running calls. */
   held: Pico;
-  /** Calls under way. */
+  /** Running calls. */
   calls: number;
 };
 
@@ -49,12 +49,12 @@ export type LimitDecision = { refusal: LimitRefusal } | { reservation: Reservati
 type LimitInput = { limits: KeyLimits; period: BudgetPeriod; state: LimitState; demand: LimitDemand };
 
 /** Admits or refuses a call. Nothing is reserved for a refused one. */
-export function decideLimits(scene: LimitInput): LimitDecision {
-  const { limits, state, demand } = scene;
+export function decideLimits(input: LimitInput): LimitDecision {
+  const { limits, state, demand } = input;
   const tokens = Math.min(demand.tokens, limits.tokens_per_minute ?? demand.tokens);
-  const usd = reservable(scene);
-  const refused = refusalOf(scene, tokens, usd);
-  if (refused) return { refusal: { ...refused, headers: rateHeaders(scene) } };
+  const usd = reservable(input);
+  const refused = refusalOf(input, tokens, usd);
+  if (refused) return { refusal: { ...refused, headers: rateHeaders(input) } };
   return {
     reservation: { tokens, usd: usd ?? 0n },
     state: {
@@ -67,11 +67,11 @@ export function decideLimits(scene: LimitInput): LimitDecision {
 }
 
 function refusalOf(
-  scene: LimitInput,
+  input: LimitInput,
   tokens: number,
   usd: Pico | null,
 ): Omit<LimitRefusal, "headers"> | null {
-  const { limits, period, state, demand } = scene;
+  const { limits, period, state, demand } = input;
   const { nowMs, slots } = state;
   if (limits.budget_usd !== undefined && state.spent + demand.minimumUsd > parsePico(limits.budget_usd)) {
     const retryAfterSeconds = secondsUntil(Date.parse(period.to), nowMs);
@@ -91,8 +91,8 @@ function refusalOf(
 }
 
 /**
- * The amount to reserve: the call's maximum cost, or the rest of the budget if that is less and the answer is unbounded.
- * Null: it does not fit beside the running calls.
+ * The amount to reserve: the call's maximum cost, or the rest of the budget if that is less and the answer is
+ * unbounded. Null: the running calls leave too little.
  */
 function reservable({ limits, state, demand }: LimitInput): Pico | null {
   if (limits.budget_usd === undefined) return 0n;

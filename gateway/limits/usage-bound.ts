@@ -1,34 +1,34 @@
 import type { SurfaceName } from "../surface-facts.ts";
 
-/** What bounds a call's usage: the size and the members of its body. */
+/** Size and members of a request, from which its usage is bounded. */
 export type RequestSize = {
   surface: SurfaceName;
   bytes: number;
-  /** A file comes with it. */
+  /** A file is attached. */
   uploaded: boolean;
-  /** What a JSON reader finds under a name at the top level. */
+  /** A top-level member's value. */
   member(name: string): unknown;
 };
 
-/** The most that a call can use. */
+/** Upper bounds of a call's usage. */
 export type UsageBound = {
   inputTokens: number;
   outputTokens: number;
   images: number;
   characters: number;
   documents: number;
-  /** False: nothing limits the answer, and `outputTokens` is as much as any current model writes. */
+  /** False: nothing limits the answer, and `outputTokens` is the most that any current model writes. */
   outputBounded: boolean;
 };
 
 /** Tokens per message besides its text: role names and separators. */
 const TOKENS_PER_MESSAGE = 16;
-/** Input outside the body, for models with an unknown context window. */
+/** Assumed for input outside the body if the model's context window is unknown. */
 const INPUT_UNKNOWN_TOKENS = 1_048_576;
-/** As much as any current model writes in one answer. */
+/** The most that any current model writes in one answer. */
 const OUTPUT_TOKENS_MAX = 131_072;
 
-/** Types of message parts that are pure text. Any other may be an image, audio or a file. */
+/** Types of message parts that are pure text. Others may be images, audio or files. */
 const TEXT_TYPES = new Set([
   "text",
   "input_text",
@@ -47,7 +47,7 @@ const TEXT_TYPES = new Set([
   "ephemeral",
 ]);
 
-/** Members that refer to input kept elsewhere: earlier turns, templates, files. */
+/** Members that refer to input stored elsewhere: earlier turns, templates, files. */
 const REFERENCES = ["previous_response_id", "conversation", "prompt", "container", "mcp_servers"];
 
 /** Surfaces on which a model writes the answer. */
@@ -62,9 +62,9 @@ const PIECES = new Set<SurfaceName>([
 ]);
 
 /**
- * The most that a call can use (decision: Unknown costs under a budget): a token for every byte of the body and 16 more per message, or all
- * that the model takes in where the body refers to something that is not text; and as much output as the client allows,
- * else as the model can write. `contextTokens` is null where nobody knows the model's limit.
+ * Upper bounds of a call's usage (decision: Unknown costs under a budget). Input: a token per byte of the body plus 16
+ * per message, or the model's context window if the body refers to anything but text. Output: the client's limit, else
+ * the model's. `contextTokens` is null if the model's limit is unknown.
  */
 export function usageBound(size: RequestSize, contextTokens: number | null): UsageBound {
   const turns = [size.member("messages"), size.member("input"), size.member("system")];

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { Meter } from "./meter.ts";
 
-/** Bounds of answers that are inflated to be metered. */
+/** Size limits in bytes for answers that are inflated for metering. */
 const INFLATED_MAX = 64 * 1024 * 1024;
 const COMPRESSED_MAX = 8 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ const INFLATERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: INFLATED_MAX }),
 };
 
-/** The decoded copy of an answer, for its meter only; null when the coding is unknown, damaged, or inflates too far. */
+/** A decoded copy of an answer, for metering only; null if the coding is unknown, damaged, or inflates too far. */
 export function decodedCopy(bytes: Uint8Array, encoding: string | null): Uint8Array | null {
   if (!encoding || encoding === "identity") return bytes;
   const inflate = Object.hasOwn(INFLATERS, encoding) ? INFLATERS[encoding] : null;
@@ -30,7 +30,7 @@ export function decodedCopy(bytes: Uint8Array, encoding: string | null): Uint8Ar
 }
 
 /**
- * A meter over a compressed stream. Providers are asked for plain bytes, so this is rare: chunks pass unchanged, and a
+ * A meter for a compressed stream. Rare, because providers are asked not to compress: chunks pass unchanged, and a
  * bounded copy is inflated and read at the end. Time to first token is then unknown.
  */
 export function compressedMeter(inner: Meter, encoding: string): Meter {

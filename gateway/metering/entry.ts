@@ -10,10 +10,10 @@ import type { Priced, Reading } from "../reading.ts";
 /** How a call ended. */
 export type Facts = {
   state: State;
-  /** HTTP status of the answer; null when its client left before there was one. */
+  /** HTTP status of the answer; null if the client disconnected before there was one. */
   status: number | null;
   errorType: ErrorType | `upstream_${number}` | null;
-  /** The provider that answered, or was tried last; null when none was. */
+  /** The target that answered or was tried last; null if none was. */
   target: Target | null;
   attempts: number;
   providerRequestId: string | null;
@@ -22,14 +22,13 @@ export type Facts = {
   ttftMs: number | null;
 };
 
-/** Unknown members are `undefined`, not null: nulls would be half of the record's JSON. */
+/** Unknown members are `undefined`, not null: nulls would make up half of the record's JSON. */
 const known = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
 type Known = { labels: CallLabels; guardrail: string | null };
 
 /**
- * The record of a call on its way: stored as it is if the process dies.
- * Of the body it holds the labels only.
+ * The record of a running call: what is stored if the process dies. Nothing of the body is in it but the labels.
  */
 export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Known): RequestRow {
   const first = choice.targets[0];
@@ -62,13 +61,13 @@ export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Kno
   };
 }
 
-/** A provider's own text, dropped if Postgres would refuse it: it must not take the whole record with it. */
+/** Text from a provider, dropped if Postgres would reject it: it must not make the whole record fail. */
 const label = (text: string | null | undefined): string | undefined => known(parseLabel(text, MODEL_MAX));
 
-/** Names every count, so that none is forgotten. */
+/** Makes the compiler reject a record that lacks a count. */
 type Counted = { [count in keyof Usage]: number | undefined };
 
-/** The final record of a call. One literal: an object that grows is slow to build and to serialise. */
+/** The final record of a call. A single literal, because an object that grows is slow to build and serialise. */
 export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): RequestRow & Counted {
   const { target, reading, priced, ttftMs } = facts;
   const usage = reading?.usage ?? NO_USAGE;

@@ -1,27 +1,26 @@
 import type { Reading, StreamReader } from "../reading.ts";
 import { type SseEvent, sseSplitter } from "./sse.ts";
 
-/** Watches one stream on its way to the client. */
+/** Meters one stream on its way to the client. */
 export type Meter = {
   /**
-   * Looks at a chunk and says what of the stream goes on to the client now: usually the very same array. Null when
-   * nothing does.
+   * Reads a chunk and returns the bytes to forward now, usually the same array; null for none.
    */
   watch(chunk: Uint8Array): Uint8Array | null;
-  /** To be called once when the stream has ended: reads what it broke off in, and gives what was still held. */
+  /** Call once at the end of the stream: reads an unfinished event and returns the bytes still withheld. */
   rest(): Uint8Array | null;
   contentSeen(): boolean;
   terminalSeen(): boolean;
   reading(complete: boolean): Reading;
 };
 
-/** What a meter needs of a wire (providers/wires.ts). */
+/** The part of a wire (providers/wires.ts) that a meter needs. */
 type StreamWire<Facts> = {
   openStream(facts: Facts): StreamReader;
   mayBeUsageOnly(data: Uint8Array): boolean;
 };
 
-/** A larger event is not the usage chunk, so never more than this is held. */
+/** A larger event cannot be the usage chunk, so no more than this is ever withheld. */
 const USAGE_EVENT_BYTES_MAX = 16 * 1024;
 
 const CR = 0x0d;
@@ -29,12 +28,12 @@ const LF = 0x0a;
 const NOTHING = new Uint8Array();
 
 /**
- * The meter of a stream. With `withholdUsage` the events that hold nothing but usage, which exist because the gateway
- * asked for them, are cut out; every other byte goes on unchanged.
+ * The meter of a stream. With `withholdUsage`, usage-only events, which exist because the gateway requested them, are
+ * cut out; all other bytes pass unchanged.
  *
- * To cut an event out, its beginning must not have gone on before its end is known. So an unfinished event is held as
- * long as it may still become one with nothing but usage, which the first bytes of a delta rule out. No client waits
- * for it: an SSE reader acts on an event only when it is whole. Without `withholdUsage` nothing is ever held.
+ * To cut an event out, none of it may be forwarded before its end is known. So an unfinished event is withheld while it
+ * may still turn out to be usage-only, which the first bytes of a delta rule out. This delays no client: an SSE parser
+ * dispatches an event only when it is complete. Without `withholdUsage` nothing is withheld.
  */
 export function streamMeter<Facts>(
   wire: StreamWire<Facts>,
@@ -71,27 +70,27 @@ function passing(reader: StreamReader): Flow {
 
 function withholding(wire: StreamWire<never>, reader: StreamReader): Flow {
   const splitter = sseSplitter();
-  /** Bytes seen and not yet let go, and the offset of the first of them in the stream. */
-  let held: Uint8Array = NOTHING;
+  /** Bytes read but not yet forwarded, and the stream offset of the first. */
+  let withheld: Uint8Array = NOTHING;
   let offset = 0;
-  /** Start of an event under way that is let go as it comes. */
-  let letGo = -1;
-  /** A withheld event ended in a CR; an LF that comes next belongs to it. */
+  /** Start of an unfinished event that is known not to be usage-only, so it is forwarded as it arrives. */
+  let released = -1;
+  /** A withheld event ended with a CR; if an LF comes next, it is part of the event. */
   let cutLf = false;
 
   const isWithheld = (event: SseEvent): boolean =>
     reader.event(event.data) && event.end - event.start <= USAGE_EVENT_BYTES_MAX;
 
-  /** Offset up to which nothing is undecided. */
+  /** Offset up to which bytes may be forwarded or cut. */
   const decidedUntil = (end: number): number => {
     const pending = splitter.pending();
-    if (!pending || pending.start === letGo) return end;
+    if (!pending || pending.start === released) return end;
     if (pending.size <= USAGE_EVENT_BYTES_MAX && wire.mayBeUsageOnly(pending.data())) return pending.start;
-    letGo = pending.start;
+    released = pending.start;
     return end;
   };
 
-  /** Where the event stands in `source`, an LF after its last CR included. */
+  /** The event's range in `source`, including an LF after its last CR. */
   const cutOf = (event: SseEvent, source: Uint8Array): Cut => {
     const [from, to] = [event.start - offset, event.end - offset];
     if (source[to - 1] !== CR) return [from, to];
@@ -102,29 +101,29 @@ function withholding(wire: StreamWire<never>, reader: StreamReader): Flow {
   return {
     watch(chunk) {
       if (chunk.byteLength === 0) return null;
-      const source = held.byteLength === 0 ? chunk : Buffer.concat([held, chunk]);
+      const source = withheld.byteLength === 0 ? chunk : Buffer.concat([withheld, chunk]);
       const cuts: Cut[] = cutLf && chunk[0] === LF ? [[0, 1]] : [];
       cutLf = false;
       splitter.read(chunk, reader.seek(chunk), (event) => {
         if (isWithheld(event)) cuts.push(cutOf(event, source));
       });
       const until = decidedUntil(offset + source.byteLength) - offset;
-      held = until === source.byteLength ? NOTHING : new Uint8Array(source.subarray(until));
+      withheld = until === source.byteLength ? NOTHING : new Uint8Array(source.subarray(until));
       offset += until;
       return without(source, cuts, until);
     },
     rest() {
       const last = splitter.end();
-      const left = last && isWithheld(last) ? NOTHING : held;
-      held = NOTHING;
-      return left.byteLength > 0 ? left : null;
+      const remaining = last && isWithheld(last) ? NOTHING : withheld;
+      withheld = NOTHING;
+      return remaining.byteLength > 0 ? remaining : null;
     },
   };
 }
 
 type Cut = [from: number, to: number];
 
-/** The first `until` bytes without the cuts; the very array where nothing is cut, null where nothing is left. */
+/** The first `until` bytes without the cuts: the same array if nothing is cut, null if nothing is left. */
 function without(source: Uint8Array, cuts: readonly Cut[], until: number): Uint8Array | null {
   if (cuts.length === 0 && until === source.byteLength) return until > 0 ? source : null;
   const parts: Uint8Array[] = [];
@@ -136,7 +135,7 @@ function without(source: Uint8Array, cuts: readonly Cut[], until: number): Uint8
   return parts.length > 0 ? Buffer.concat(parts) : null;
 }
 
-/** The meter of an answer that is passed through unread; `reading` is what was known before. */
+/** The meter of an answer that passes through unread; `reading` is known beforehand. */
 export const opaqueMeter = (reading: Reading): Meter => ({
   watch: (chunk) => chunk,
   rest: () => null,

@@ -1,4 +1,4 @@
-/** A line under way: where it starts in the stream, and what of it earlier chunks had. */
+/** An unfinished line: its stream offset, and its parts from earlier chunks. */
 export type SseLine = { start: number; parts: Uint8Array[] };
 
 export const LF = 0x0a;
@@ -10,7 +10,7 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 const BOM_BYTES = Uint8Array.from(BOM);
 const DATA = [..."data"].map((letter) => letter.charCodeAt(0));
 
-/** The line breaks of a chunk in turn; -1 after the last. Each search goes on where it ended: a chunk is searched once. */
+/** Iterates a chunk's line breaks; -1 after the last. Searches resume where they ended, so a chunk is scanned once. */
 export function lineBreaks(chunk: Uint8Array, start: number): (from: number) => number {
   let lf = chunk.indexOf(LF, start);
   let cr = chunk.indexOf(CR, start);
@@ -26,7 +26,7 @@ function startsWith(bytes: Uint8Array, prefix: ArrayLike<number>): boolean {
   return true;
 }
 
-/** A BOM at the very beginning of the stream is not part of its first line. */
+/** Joins a line, without a BOM at the start of the stream. */
 export function wholeLine({ start, parts }: SseLine, rest: Uint8Array): { bytes: Uint8Array; start: number } {
   const bytes = parts.length === 0 ? rest : Buffer.concat([...parts, rest]);
   const marked = start === 0 && startsWith(bytes, BOM);
@@ -36,7 +36,7 @@ export function wholeLine({ start, parts }: SseLine, rest: Uint8Array): { bytes:
 const headOf = ({ parts }: SseLine): Uint8Array =>
   Buffer.concat(parts.slice(0, 4).map((part) => part.subarray(0, 4)));
 
-/** Where the line under way starts, once its first byte tells that it is a field. */
+/** Offset of an unfinished line, once its first byte shows that it is a field and not a comment. */
 export function fieldStart(line: SseLine): number | null {
   const head = headOf(line);
   const from = line.start === 0 && startsWith(head, BOM) ? BOM.length : 0;
@@ -54,7 +54,7 @@ export function mayBecomeBom(line: SseLine): boolean {
   );
 }
 
-/** The value of a `data` line, without the one blank that may follow the colon; null for any other field. */
+/** The value of a `data` line, without one optional space after the colon; null for other fields. */
 export function valueOfData(line: Uint8Array): Uint8Array | null {
   if (!startsWith(line, DATA)) return null;
   if (line.byteLength === DATA.length) return NOTHING;

@@ -13,43 +13,43 @@ import {
 } from "./sse-line.ts";
 
 /**
- * One event of an SSE stream: its data lines joined, and where it stands in the stream. `start` is the offset of its
- * first field line (comments before it are not part of it), `end` the one after the line break that ends it; of a
- * CR LF there, `end` counts the CR only, because the LF may not have come yet.
+ * One event of an SSE stream: its joined data lines and its stream offsets. `start` is that of its first field line
+ * (comments before it do not count), `end` the one after the line break that ends it. If that is CR LF, `end` is after
+ * the CR, because the LF may not have arrived yet.
  */
 export type SseEvent = { data: Uint8Array; start: number; end: number };
 
-/** The event under way: where it starts, how many bytes of it have come, and its data so far. */
+/** The unfinished event: its offset, its size so far, and its data so far. */
 type Pending = { start: number; size: number; data(): Uint8Array };
 
 type SseSplitter = {
-  /** The events that end in this chunk. */
+  /** Returns the events that end in this chunk. */
   push(chunk: Uint8Array): SseEvent[];
   /**
-   * Gives `take` the events that end in this chunk, but may pass over those within it before the place that `seek`
-   * names. It is called again after each event.
+   * Passes the events that end in this chunk to `take`, but may skip those before the offset that `seek` returns.
+   * `seek` is called again after each event.
    */
   read(chunk: Uint8Array, seek: Seek, take: (event: SseEvent) => void): void;
-  /** The event that the stream broke off in, as if it had ended there; null when it has no data. */
+  /** The event in which the stream broke off, as if complete; null if it has no data. */
   end(): SseEvent | null;
   pending(): Pending | null;
 };
 
-/** Of `data`, the first `owned` lines are copies of our own. */
-type UnderWay = { start: number | null; data: Uint8Array[]; owned: number };
+/** The first `owned` lines of `data` are copies; the rest are views of a chunk. */
+type Unfinished = { start: number | null; data: Uint8Array[]; owned: number };
 
-/** An event larger than this is passed over: it is not read, and costs no more memory than this. */
+/** Larger events are skipped, so this bounds memory. */
 export const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Pieces kept apart before they are joined: many tiny ones would cost far more memory than their bytes. */
+/** Parts to collect before joining them: many tiny arrays would cost far more memory than their bytes. */
 const PARTS_MAX = 1024;
 
 /**
- * Splits a byte stream into events, wherever its chunks are cut: LF, CR and CR LF, a BOM, comments and several data
- * lines, as the HTML standard interprets an event stream. Fields other than `data` are passed over.
+ * Splits a byte stream into events as the HTML standard interprets an event stream, wherever chunks are cut: LF, CR
+ * and CR LF, a BOM, comments, several data lines. Fields other than `data` are ignored.
  */
 export function sseSplitter(): SseSplitter {
-  const state: State = { position: 0, afterCr: false, line: { start: 0, parts: [] }, event: begun() };
+  const state: State = { position: 0, afterCr: false, line: { start: 0, parts: [] }, event: newEvent() };
   return {
     push(chunk) {
       const events: SseEvent[] = [];
@@ -62,7 +62,7 @@ export function sseSplitter(): SseSplitter {
       if (bytes.byteLength > 0 && bytes[0] !== COLON) addField(state.event, bytes, start);
       const ended = state.event;
       state.line = { start: state.position, parts: [] };
-      state.event = begun();
+      state.event = newEvent();
       return eventOf(ended, state.position);
     },
     pending() {
@@ -76,19 +76,19 @@ export function sseSplitter(): SseSplitter {
 }
 
 type State = {
-  /** Offset of the next byte to come. */
+  /** Offset of the next byte. */
   position: number;
-  /** The last byte was a CR, so an LF that comes next belongs to it. */
+  /** The last byte was a CR, so if an LF comes next, it is part of the same line break. */
   afterCr: boolean;
   line: SseLine;
-  event: UnderWay;
+  event: Unfinished;
 };
 
 const isBetweenEvents = ({ event, line }: State): boolean => event.start === null && line.parts.length === 0;
 
 type Visit = { chunk: Uint8Array; seek: Seek; take: (event: SseEvent) => void };
 
-/** Up to `searched` the chunk was looked through for ends of events. */
+/** `searched`: offset up to which the chunk was searched for event ends. */
 type Pass = Visit & { searched: number };
 
 function readChunk(state: State, visit: Visit): void {
@@ -105,7 +105,7 @@ function readChunk(state: State, visit: Visit): void {
   if (from < chunk.byteLength || !isBetweenEvents(state)) keep(state, chunk.subarray(from));
 }
 
-/** Reads the lines that end in the chunk; gives where the next one begins. */
+/** Reads the lines that end in the chunk; returns the offset of the next one. */
 function readLines(state: State, pass: Pass, start: number): number {
   const { chunk, take } = pass;
   const next = lineBreaks(chunk, start);
@@ -127,11 +127,11 @@ function endLine(state: State, rest: Uint8Array, end: number): SseEvent | null {
     return null;
   }
   const ended = state.event;
-  state.event = begun();
+  state.event = newEvent();
   return eventOf(ended, end);
 }
 
-/** Past the line break at `at`, of which the LF after a CR may be in the next chunk. */
+/** Offset after the line break at `at`; the LF of a CR LF may be in the next chunk. */
 function pastBreak(state: State, chunk: Uint8Array, at: number): number {
   const from = at + 1;
   if (chunk[at] !== CR) return from;
@@ -145,7 +145,7 @@ function pastLf({ line }: State, chunk: Uint8Array, from: number): number {
   return from + 1;
 }
 
-/** Between two events: past those before the next place that is sought. */
+/** Between two events: skips those that end before the next offset of `seek`. */
 function leap(state: State, pass: Pass, from: number): number {
   if (!isBetweenEvents(state)) return from;
   const to = lastEventEnd(pass, from, pass.seek(from));
@@ -156,9 +156,9 @@ function leap(state: State, pass: Pass, from: number): number {
 const EVERY: Seek = (from) => from;
 
 /**
- * Where the last of the events that end at or before `until` ends, as two line feeds show whatever else the stream ends
- * its lines with; `from` where none does. No part of a chunk is searched twice: behind the end that a search found there
- * is none up to where it began.
+ * End of the last event that ends at or before `until`; `from` if there is none. Two line feeds end an event whatever
+ * other line breaks the stream uses. No part of a chunk is searched twice: after the end that a backward search found,
+ * there is none up to where it started.
  */
 function lastEventEnd(pass: Pass, from: number, until: number): number {
   const { chunk, searched } = pass;
@@ -170,15 +170,15 @@ function lastEventEnd(pass: Pass, from: number, until: number): number {
   return from;
 }
 
-const begun = (): UnderWay => ({ start: null, data: [], owned: 0 });
+const newEvent = (): Unfinished => ({ start: null, data: [], owned: 0 });
 
-/** The value of the line under way, when it is a `data` line. */
+/** The value of the unfinished line if it is a `data` line. */
 function lastOf(line: SseLine): Uint8Array[] {
   const value = valueOfData(wholeLine(line, NOTHING).bytes);
   return value ? [value] : [];
 }
 
-function addField(event: UnderWay, line: Uint8Array, start: number): void {
+function addField(event: Unfinished, line: Uint8Array, start: number): void {
   event.start ??= start;
   const value = valueOfData(line);
   if (value) event.data.push(value);
@@ -187,20 +187,20 @@ function addField(event: UnderWay, line: Uint8Array, start: number): void {
   event.owned = 1;
 }
 
-function eventOf({ start, data }: UnderWay, end: number): SseEvent | null {
+function eventOf({ start, data }: Unfinished, end: number): SseEvent | null {
   if (start === null || data.length === 0 || end - start > EVENT_BYTES_MAX) return null;
   return { data: joined(data), start, end };
 }
 
 /**
- * Keeps what an unfinished event has so far. Copied, because the chunk goes on to the client and is not ours to keep.
- * Of an event beyond the limit only that its line has begun.
+ * Keeps the parts of an unfinished event. They are copied, because the chunk is handed on to the client. For an event
+ * above the limit only the fact that its line has started is kept.
  */
 function keep({ line, event, position }: State, rest: Uint8Array): void {
   if (rest.byteLength > 0) line.parts.push(new Uint8Array(rest));
   if (line.parts.length >= PARTS_MAX) line.parts = [Buffer.concat(line.parts)];
-  const fresh = event.data.splice(event.owned).map((value) => new Uint8Array(value));
-  event.data.push(...fresh);
+  const copies = event.data.splice(event.owned).map((value) => new Uint8Array(value));
+  event.data.push(...copies);
   event.owned = event.data.length;
   event.start ??= fieldStart(line);
   if (position - (event.start ?? line.start) <= EVENT_BYTES_MAX) return;

@@ -1,6 +1,6 @@
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 
-/** The attributes that are stored (spec, Metrics receiver 5 and 6), and their columns. Any other is dropped. */
+/** The stored attributes (spec, Metrics receiver 5 and 6) and their columns. All others are dropped. */
 const COLUMNS = {
   "service.name": "client",
   "enduser.id": "endUser",
@@ -23,13 +23,13 @@ const COLUMNS = {
 export type AttributeColumn = (typeof COLUMNS)[keyof typeof COLUMNS];
 const ATTRIBUTES: ReadonlyMap<string, AttributeColumn> = new Map(Object.entries(COLUMNS));
 
-/** A longer value is dropped whole (spec, Limits). */
+/** Longer values are dropped, not truncated (spec, Limits). */
 const VALUE_LENGTH_MAX = 128;
 
-/** Attributes as they were sent: a name and an OTLP AnyValue. */
+/** Attributes as sent: name and OTLP AnyValue. */
 export type Attributes = readonly (readonly [name: string, value: unknown])[];
 
-/** The values of attributes; null where an attribute was sent with a value that cannot be used. */
+/** Attribute values; null for an attribute sent with an unusable value. */
 export type AttributeValues = Partial<Record<AttributeColumn, string | null>> & { kind?: string | null };
 
 type OwnAttributes = Readonly<Record<string, AttributeColumn>>;
@@ -38,12 +38,12 @@ type OwnAttributes = Readonly<Record<string, AttributeColumn>>;
 type AttributeRules = {
   kind: string | { attribute: string };
   attributes?: OwnAttributes;
-  /** The tool, where `service.name` is not sent. */
+  /** The client if `service.name` is not sent. */
   client?: string;
   drop: (name: string) => void;
 };
 
-/** Adds `attributes` to those of the level above. The nearer level wins, even with a value that cannot be used. */
+/** Adds `attributes` to those of the level above. The nearer level wins, even with an unusable value. */
 export function readAttributes(
   above: AttributeValues,
   attributes: Attributes,
@@ -76,11 +76,11 @@ function scalarText(value: unknown): string | null {
   return null;
 }
 
-/** Claude Code's `user.id` is a hash made at installation: it identifies no person. */
+/** Claude Code's `user.id` is a hash generated at installation; it identifies no person. */
 const INSTALL_ID = /^[0-9a-f]{64}$/i;
 const UNKNOWN = "unknown";
 
-/** Client, session and person of a point; reports values that are not valid labels to `drop`. */
+/** Client, session and user of a point; reports values that are not valid labels to `drop`. */
 export function identityOf(
   values: AttributeValues,
   { client, drop }: Pick<AttributeRules, "client" | "drop">,

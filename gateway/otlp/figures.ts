@@ -1,7 +1,7 @@
 /** Larger figures are not measurements. */
 const FIGURE_MAX = 1e12;
 
-/** A number of OTLP/JSON, which may come as text; NaN for anything else, null when absent. */
+/** A number in OTLP/JSON, possibly sent as text; NaN for anything else, null if absent. */
 export function readNumber(value: unknown): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "number") return value;
@@ -10,7 +10,7 @@ export function readNumber(value: unknown): number | null {
 
 const NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?$/;
 
-/** Why a figure cannot be stored; null when it can. */
+/** Why a figure cannot be stored; null if it can. */
 export function figureFault(value: number | null, whole: boolean): string | null {
   if (value === null) return "has no sum";
   if (Number.isNaN(value)) return "is not a number";
@@ -30,5 +30,5 @@ export function readTime(nanos: unknown): number | null {
   return ms > 0 && ms < TIME_MAX_MS ? ms : null;
 }
 
-/** The most that 64 bits of nanoseconds hold. */
+/** Maximum of 64-bit nanoseconds. */
 const TIME_MAX_MS = 18_446_744_073_710;

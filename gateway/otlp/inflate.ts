@@ -5,8 +5,8 @@ import { GatewayError } from "../errors.ts";
 const inflateGzip = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
 
 /**
- * A body without its `Content-Encoding`, at most `bytesMax` bytes: a bomb is left off at that size.
- * @throws GatewayError unsupported_media_type for another coding than gzip; too_large; invalid_request when damaged.
+ * Decodes a body. Stops at `bytesMax` bytes, so a decompression bomb does no harm.
+ * @throws GatewayError unsupported_media_type for codings other than gzip; too_large; invalid_request if damaged.
  */
 export async function inflated(
   bytes: Uint8Array,
@@ -24,10 +24,7 @@ export async function inflated(
   }
 }
 
-/**
- * Whether the body is compressed.
- * @throws GatewayError unsupported_media_type
- */
+/** @throws GatewayError unsupported_media_type for codings other than gzip. */
 export function isGzip(encoding: string | null): boolean {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (name === "" || name === "identity") return false;

@@ -2,16 +2,16 @@ import type { PointKind } from "#drizzle/schema/agent.ts";
 import type { Provider } from "../directory.ts";
 import type { AttributeColumn } from "./attributes.ts";
 
-/** What a stored metric's points tell, and where they keep it. */
+/** How a stored metric's points are read. */
 export type MetricFacts = {
   counts: "tokens" | "operations" | "told";
-  /** The kind of every point, or the attribute whose value says it. */
+  /** The kind of every point, or the attribute that gives it. */
   kind: PointKind | { attribute: string; of: Readonly<Record<string, PointKind>> };
-  /** Attributes of its own, beside those of every metric. */
+  /** Attributes in addition to the common ones. */
   attributes?: Readonly<Record<string, AttributeColumn>>;
-  /** The tool, where `service.name` is not sent. */
+  /** The client if `service.name` is not sent. */
   client?: string;
-  /** Whose list prices hold, where no provider is named. */
+  /** Vendors whose list prices apply if no provider is named. */
   vendors?: readonly Provider["kind"][];
 };
 
@@ -22,9 +22,9 @@ const CLAUDE_CODE = {
 } as const satisfies Partial<MetricFacts>;
 
 /**
- * The metrics that are stored (spec, Metrics receiver 4 and 9); any other name is refused. How each emitter counts:
- * OpenTelemetry's `input` includes cached tokens and does not tell them apart; Claude Code's `input` is without them;
- * Codex' `input` includes `cached_input` and `cache_write_input`, its `output` includes `reasoning_output`.
+ * The stored metrics (spec, Metrics receiver 4 and 9); any other is refused. How emitters count: OpenTelemetry's
+ * `input` includes cached tokens without reporting them; Claude Code's excludes them; Codex's includes `cached_input`
+ * and `cache_write_input`, and its `output` includes `reasoning_output`.
  */
 const METRICS: Readonly<Record<string, MetricFacts>> = {
   "gen_ai.client.token.usage": {
@@ -40,7 +40,7 @@ const METRICS: Readonly<Record<string, MetricFacts>> = {
       of: { input: "input", cacheRead: "cache_read", cacheCreation: "cache_write", output: "output" },
     },
   },
-  // The agent's own estimate is kept beside ours and enters no report: two estimates must not add up.
+  // The agent's own estimate is stored next to ours but enters no report: two estimates must not be added.
   "claude_code.cost.usage": { ...CLAUDE_CODE, counts: "told", kind: "told_cost" },
   "claude_code.session.count": { ...CLAUDE_CODE, counts: "told", kind: "sessions" },
   "claude_code.active_time.total": { ...CLAUDE_CODE, counts: "told", kind: "active_time" },

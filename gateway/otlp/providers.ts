@@ -2,7 +2,7 @@ import type { Provider } from "../directory.ts";
 
 type Kind = Provider["kind"];
 
-/** Kinds of provider by the names that OpenTelemetry's conventions, old and new, have for them, in lower case. */
+/** Provider kinds by their names in old and new OpenTelemetry conventions, in lower case. */
 const KINDS: Readonly<Record<string, Kind>> = {
   openai: "openai",
   anthropic: "anthropic",
@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   echo: "echo",
 };
 
-/** Vendors that are tried in turn where none is named: each has names of its own for its models. */
+/** Vendors tried in turn if none is named: their model names do not overlap. */
 const VENDORS: readonly Kind[] = [
   "openai",
   "anthropic",
@@ -50,14 +50,14 @@ const VENDORS: readonly Kind[] = [
   "cohere",
 ];
 
-/** Whose prices may hold for a point: the provider named, else where the emitter gets its models, else any that has it. */
+/** Provider kinds whose prices may apply: the one named, else those of the emitter, else all vendors. */
 export function providerKindsOf(
   named: string | null | undefined,
   vendors: readonly Kind[] = VENDORS,
 ): readonly Kind[] {
   if (named) {
     const name = named.toLowerCase();
-    // Of a provider that nobody knows only an administrator can know the price.
+    // For an unknown provider only an administrator can set prices.
     return [(Object.hasOwn(KINDS, name) && KINDS[name]) || "openai-compatible"];
   }
   return vendors;

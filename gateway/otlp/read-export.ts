@@ -1,13 +1,13 @@
 import { GatewayError } from "../errors.ts";
 import type { Attributes } from "./attributes.ts";
 
-/** Where a metric's points stand: what kind of data they are, and the members around them. */
+/** A metric with its points and the attributes around them. */
 export type Series = {
   name: string;
   unit: string;
-  /** The member that holds the points, such as `sum` or `gauge`; null where a metric has none. */
+  /** The member that contains the points, such as `sum` or `gauge`; null if there is none. */
   data: string | null;
-  /** As sent: OTLP/JSON writes the number of the enumeration. */
+  /** As sent: OTLP/JSON uses the enum's number. */
   temporality: unknown;
   points: readonly Record<string, unknown>[];
   resource: Attributes;
@@ -17,9 +17,8 @@ export type Series = {
 const DATA = ["sum", "histogram", "exponentialHistogram", "gauge", "summary"] as const;
 
 /**
- * The metrics of an OTLP/JSON export that was weighed, with all their points. Members that the format does not have are
- * ignored.
- * @throws GatewayError invalid_request when the body is no such export, too_large over `pointsMax`.
+ * The metrics of an OTLP/JSON export; check `requireJsonLimits` first. Unknown members are ignored.
+ * @throws GatewayError invalid_request if the body is not an export; too_large over `pointsMax`.
  */
 export function readExport(bytes: Uint8Array, pointsMax: number): Series[] {
   const body = object(parsed(bytes), "The body");
@@ -53,17 +52,17 @@ function seriesIn(metric: Record<string, unknown>): Omit<Series, "resource" | "s
   const { name, unit } = metric;
   if (typeof name !== "string") throw fault("name", "a string");
   const data = DATA.find((form) => metric[form] != null) ?? null;
-  const held = data ? object(metric[data], data) : {};
+  const content = data ? object(metric[data], data) : {};
   return {
     name,
     unit: typeof unit === "string" ? unit : "",
     data,
-    temporality: held["aggregationTemporality"],
-    points: objects(held, "dataPoints"),
+    temporality: content["aggregationTemporality"],
+    points: objects(content, "dataPoints"),
   };
 }
 
-/** The attributes of the member `name`, which may be absent. */
+/** Attributes of the member `name`, which may be absent. */
 function attributesOf(within: Record<string, unknown>, name: string): Attributes {
   const holder = within[name];
   return holder == null ? [] : attributesIn(object(holder, name));
@@ -80,7 +79,7 @@ export function attributesIn(holder: Record<string, unknown>): Attributes {
   });
 }
 
-/** The objects of a list; a list that is absent or null is empty, as everywhere in protobuf's JSON. */
+/** The objects of a list; an absent or null list is empty, as always in protobuf's JSON. */
 function objects(within: Record<string, unknown>, name: string): Record<string, unknown>[] {
   const list = within[name];
   if (list == null) return [];
@@ -90,7 +89,7 @@ function objects(within: Record<string, unknown>, name: string): Record<string, 
 
 function object(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw fault(name, "an object");
-  // Every object has members by name.
+  // Any object that is not an array can be read as a record.
   return value as Record<string, unknown>;
 }
 

@@ -1,13 +1,13 @@
 import { isWithinLength } from "#shared/text-length.ts";
 import type { PointResults } from "./validate-points.ts";
 
-/** The body of a 200 (spec, Metrics receiver 7); both members are always there. */
+/** The body of a 200 (spec, Metrics receiver 7); both members are always present. */
 export type PartialSuccess = { rejectedDataPoints: number; errorMessage: string };
 
-/** Refusals named in an answer; a sender can make up any number of names. */
+/** Refusals listed in an answer; bounded, because a sender can make up any number of names. */
 const LISTED_MAX = 50;
 
-/** Gathers refusals by metric and reason. */
+/** Counts refusals by metric and reason. */
 export function rejectedPoints(): { add: PointResults["refused"]; summary(): PartialSuccess } {
   const found = new Map<string, { metric: string; reason: string; points: number }>();
   let rejectedDataPoints = 0;
@@ -30,5 +30,5 @@ export function rejectedPoints(): { add: PointResults["refused"]; summary(): Par
 const sentence = ({ metric, reason, points }: { metric: string; reason: string; points: number }): string =>
   `${isWithinLength(metric, NAME_LENGTH_MAX) ? metric : "(a name that is too long)"} ${reason} (${points} refused)`;
 
-/** Longest name that is repeated or kept. */
+/** Longest name that is echoed or stored. */
 export const NAME_LENGTH_MAX = 128;

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorType } from "../errors.ts";
 
-/** By HTTP status: the code of google.rpc.Code that says the same. */
+/** HTTP status to google.rpc.Code. */
 const RPC_CODES: Readonly<Record<number, number>> = {
   400: 3, // INVALID_ARGUMENT
   401: 16, // UNAUTHENTICATED
@@ -13,7 +13,7 @@ const RPC_CODES: Readonly<Record<number, number>> = {
 };
 const UNKNOWN = 2;
 
-/** A google.rpc.Status, in which OTLP tells failures. */
+/** A google.rpc.Status, OTLP's error body. */
 export const statusBody = (type: ErrorType, message: string): { code: number; message: string } => ({
   code: RPC_CODES[ERRORS[type].status] ?? UNKNOWN,
   message,

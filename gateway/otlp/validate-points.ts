@@ -51,7 +51,7 @@ export function* validatePoints(
   }
 }
 
-/** Why all points of a metric are rejected for its form; null when the form is supported. */
+/** Why a metric's form, and so all its points, is rejected; null if it is supported. */
 function formFault({ data, temporality }: Series): string | null {
   if (data === null) return "has neither a sum nor a histogram";
   if (data === "gauge" || data === "summary") return `is a ${data}; send a delta sum or histogram`;
@@ -112,7 +112,7 @@ function kindOf(kind: MetricFacts["kind"], value: string | null | undefined): Po
   return value && Object.hasOwn(kind.of, value) ? kind.of[value] : undefined;
 }
 
-/** Attributes in an order that does not depend on the sender. */
+/** Serialized in an order that does not depend on the sender. */
 const canonical = (attributes: Attributes): string =>
   JSON.stringify(attributes.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 

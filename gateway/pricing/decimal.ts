@@ -1,11 +1,11 @@
-/** An exact decimal number: `digits / 10^scale`. Money and prices are these, never floats. */
+/** An exact decimal, `digits / 10^scale`. Money and prices are never floats. */
 export type Decimal = { readonly digits: bigint; readonly scale: number };
 
 export const DECIMAL_ZERO: Decimal = Object.freeze({ digits: 0n, scale: 0 });
 
 const FORM = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** The number that `text` writes, such as `0.0025`, `3` or `1e-7`. Throws a RangeError for anything else. */
+/** Parses `0.0025`, `3` or `1e-7`. @throws RangeError for anything else. */
 export function parseDecimal(text: string): Decimal {
   const [, sign, whole, fraction = "", exponent = "0"] = FORM.exec(text) ?? [];
   if (whole === undefined) throw new RangeError("not a decimal number");
@@ -15,8 +15,8 @@ export function parseDecimal(text: string): Decimal {
 }
 
 /**
- * The decimal that a number of the price list stands for: its shortest representation, which is what its author wrote.
- * (The float 0.1 is read as 0.1, not as the binary fraction nearest to it.)
+ * A float from the price list as the decimal that its author wrote: its shortest representation (0.1 is 0.1, not the
+ * nearest binary fraction).
  */
 export const decimalOfNumber = (value: number): Decimal => parseDecimal(String(value));
 
@@ -25,19 +25,18 @@ export function plus(a: Decimal, b: Decimal): Decimal {
   return { digits: atScale(a, scale) + atScale(b, scale), scale };
 }
 
-/** `value` times a whole number. Throws a RangeError when `count` is not one. */
+/** @throws RangeError if `count` is not an integer. */
 export const times = (value: Decimal, count: number): Decimal => ({
   digits: value.digits * BigInt(count),
   scale: value.scale,
 });
 
-/** `value` divided by 10 to the power of `places`, e.g. a price per million made a price per token with 6. */
+/** `value / 10^places`; 6 converts a price per million into a price per token. */
 export const shiftDown = (value: Decimal, places: number): Decimal => ({
   digits: value.digits,
   scale: value.scale + places,
 });
 
-/** Whether `a` is more than `b`. */
 export function isOver(a: Decimal, b: Decimal): boolean {
   const scale = Math.max(a.scale, b.scale);
   return atScale(a, scale) > atScale(b, scale);
@@ -45,7 +44,7 @@ export function isOver(a: Decimal, b: Decimal): boolean {
 
 export const isZero = (value: Decimal): boolean => value.digits === 0n;
 
-/** The shortest decimal text without exponent: what Postgres's `numeric` reads, e.g. `0.00125`. */
+/** The shortest text without exponent, such as `0.00125`, which Postgres's `numeric` accepts. */
 export function formatDecimal({ digits, scale }: Decimal): string {
   const negative = digits < 0n;
   const text = (negative ? -digits : digits).toString().padStart(scale + 1, "0");

@@ -5,21 +5,20 @@ import { priceCall } from "./price.ts";
 import type { PriceBook } from "./price-book.ts";
 import { withinUs } from "./price-list.ts";
 
-/** Service tiers that providers charge by another list than the one that we have (OpenAI's and Anthropic's names). */
+/** Service tiers that the built-in list has no prices for (OpenAI's and Anthropic's names). */
 const PRICED_APART = new Set(["batch", "fallback", "fast", "flex", "priority", "scale"]);
 
-/** Whether a tier is charged by another list than the one that we have. */
+/** Whether a tier is charged at prices that the built-in list does not have. */
 export const isPricedApart = (tier: unknown): boolean => typeof tier === "string" && PRICED_APART.has(tier);
 
-/** An answer that was made in the US alone (Anthropic's `inference_geo`). */
+/** Inference restricted to the US (Anthropic's `inference_geo`). */
 const WITHIN_US = "us";
 
-/** An answer to be priced: who gave it, by which model and tier, when, and what it used. */
 export type AnswerToPrice = {
   provider: Pick<Provider, "kind" | "name">;
-  /** Null where the client named none. */
+  /** Null if the client named none. */
   model: string | null;
-  /** The provider's own name for what answered. */
+  /** The provider's name for the model that answered. */
   responseModel: string | null;
   serviceTier: string | null;
   usage: Usage;
@@ -27,8 +26,8 @@ export type AnswerToPrice = {
 };
 
 /**
- * What an answer cost, by the model that was asked for; the provider's own name for it helps only where that one has no
- * price. A tier whose price nobody knows leaves the answer unpriced, never at a wrong price.
+ * Prices an answer by the requested model, or by the provider's name for it if that has no price. An answer of a tier
+ * with unknown prices stays unpriced rather than get a wrong price.
  */
 export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
   const { provider, model, responseModel, serviceTier, usage, at } = answered;

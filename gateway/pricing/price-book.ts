@@ -6,7 +6,7 @@ import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./r
 
 type ProviderKind = Provider["kind"];
 
-/** A provider kind's prices in the catalogue (providers/catalog.ts). */
+/** A provider kind's prices in the catalog (providers/catalog.ts). */
 type PriceSource = {
   wire: WireName;
   priceIds: readonly string[];
@@ -18,9 +18,9 @@ type PriceSource = {
 type OwnPrice = { input: string; output: string; image?: string; character?: string; searchUnit?: string };
 
 export type PriceBook = {
-  /** The price in force at `atMs` (milliseconds since 1970): an administrator's, else the built-in list's; else null. */
+  /** The price in effect at `atMs` (milliseconds since 1970): an administrator's, else the list's, else null. */
   priceOf(provider: Pick<Provider, "kind" | "name">, model: string, atMs: number): PriceEntry | null;
-  /** Whether the built-in list has the model for that kind of provider. */
+  /** Whether the built-in list has the model for that provider kind. */
   knows(kind: ProviderKind, model: string): boolean;
   /** Null: not in the list. */
   limits(kind: ProviderKind, model: string): { contextTokens: number | null };
@@ -33,15 +33,15 @@ const LISTED_KEPT_MAX = 4096;
 const MINUTE_MS = 60_000;
 
 /**
- * The prices in force. Of an administrator's prices, the newest that has begun wins, one for the very provider before
- * one for any. Throws a RangeError when an override holds something other than decimals.
+ * Prices by provider, model and time. Among an administrator's overrides, one for this provider wins over one for any;
+ * then the latest that is in effect. @throws RangeError if an override is not a decimal.
  */
 export function priceBook(
   overrides: readonly PriceOverride[],
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
 ): PriceBook {
   const byModel = Map.groupBy(overrides.map(overriding), ({ override }) => override.model);
-  const kept = new Map<string, { listed: ListedModel | null }>();
+  const cache = new Map<string, { listed: ListedModel | null }>();
 
   const ownModel = (kind: ProviderKind, model: string): ListedModel | null => {
     const { prices = {} } = catalog[kind];
@@ -51,13 +51,13 @@ export function priceBook(
 
   const listed = (kind: ProviderKind, model: string, atMs: number): ListedModel | null => {
     const always = `${kind} ${model}`;
-    // Prices that depend on the time change at full minutes only.
+    // Time-dependent prices change only at full minutes.
     const minute = `${always} ${Math.floor(atMs / MINUTE_MS)}`;
-    const known = kept.get(always) ?? kept.get(minute);
+    const known = cache.get(always) ?? cache.get(minute);
     if (known !== undefined) return known.listed;
     const found = ownModel(kind, model) ?? listedUnder(catalog[kind], model, atMs);
-    if (kept.size >= LISTED_KEPT_MAX) kept.clear();
-    kept.set(found && !found.timeless ? minute : always, { listed: found });
+    if (cache.size >= LISTED_KEPT_MAX) cache.clear();
+    cache.set(found && !found.timeless ? minute : always, { listed: found });
     return found;
   };
 

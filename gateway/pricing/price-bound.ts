@@ -1,7 +1,7 @@
 import { DECIMAL_ZERO, type Decimal, isOver, plus, times } from "./decimal.ts";
 import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
 
-/** Counts that a call stays within. */
+/** Upper bounds of a call's usage. */
 export type CountBound = {
   inputTokens: number;
   outputTokens: number;
@@ -10,13 +10,13 @@ export type CountBound = {
   documents: number;
 };
 
-/** Any input token may be charged as any of these, and any output token as any of those. */
+/** Any input token may be charged as any input unit, and any output token as any output unit. */
 const INPUT_UNITS = ["input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_input"] as const;
 const OUTPUT_UNITS = ["output", "reasoning", "audio_output"] as const;
 
 /**
- * The most that a call within those counts costs, whatever its tokens turn out to be; null without a price. Server-side
- * searches are not in it: nobody says beforehand how many a model makes.
+ * The maximum cost of a call within those counts, whatever units its tokens are charged as; null without a price.
+ * Server-side searches are not included: their number is not known in advance.
  */
 export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal | null {
   if (!entry) return null;
@@ -34,7 +34,7 @@ export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal
   );
 }
 
-/** The highest price among the units, at any input up to `inputTokens`. */
+/** The highest price among the units for any input size up to `inputTokens`. */
 function highestPrice(rates: Rates, units: readonly PriceUnit[], inputTokens: number): Decimal {
   let most = DECIMAL_ZERO;
   for (const unit of units) {

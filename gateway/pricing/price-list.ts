@@ -13,16 +13,16 @@ import {
   TOKEN_UNITS,
 } from "./rate.ts";
 
-/** What the built-in list says of a model at one time. */
+/** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
-  /** Null where the list prices something that we do not count, such as image tokens apart from text, or lacks what is charged besides. */
+  /** Null if the list prices units that are not counted here, such as image tokens, or lacks a fee that is charged. */
   price: PriceEntry | null;
   contextTokens: number | null;
-  /** The same at any other time. */
+  /** Does not depend on the time. */
   timeless: boolean;
 };
 
-/** The list's keys that we count, the unit they price, and per how many units. */
+/** The list's supported keys: the unit priced, and per how many units. */
 const LIST_KEYS = {
   input_mtok: ["input", PLACES.million],
   cache_read_mtok: ["cache_read", PLACES.million],
@@ -37,30 +37,30 @@ const LIST_KEYS = {
   requests_kcount: ["call", PLACES.thousand],
 } as const satisfies Record<string, readonly [PriceUnit, number]>;
 
-/** Kinds of token that some models price apart and that no provider's usage figures let us count apart. */
+/** Tokens that some models price separately but that no provider reports separately. */
 const UNCOUNTED = /^(?:input|output)_(?:image|video|citation).*_mtok$/;
 
-/** Models made for sound. Where the list has the price of their text alone, their sound would pass for text. */
-const FOR_SOUND = /[/-]audio(?:-|$)/;
+/** Audio models. If the list only has their text prices, audio would be charged as text. */
+const AUDIO_MODELS = /[/-]audio(?:-|$)/;
 
-/** Models that search the web at each call, for a fee beside the tokens, and do not tell how often they did. */
-const SEARCHES_UNTOLD = /-search-(?:preview|api)(?:-|$)/;
+/** Models that search the web on every call for an additional fee, but do not report the number of searches. */
+const UNREPORTED_SEARCHES = /-search-(?:preview|api)(?:-|$)/;
 
 const NAME_LENGTH_MAX = 200;
 
 /**
- * What the list says of `model` at `atMs` (milliseconds since 1970), under the first of the list's provider ids that
- * has it; null where none has. Prices that change by date or time of day are those of that moment (UTC).
+ * The entry for `model` at `atMs` (milliseconds since 1970) under the first of the list's provider ids that has it;
+ * null if none has. Prices that depend on date or time of day are those at `atMs` (UTC).
  */
 export function listedModel(priceIds: readonly string[], model: string, atMs: number): ListedModel | null {
   if (model.length > NAME_LENGTH_MAX) return null;
   for (const providerId of priceIds) {
-    // The amounts that it calculates are floats: only its matching and its prices are used.
+    // Its calculated amounts are floats: only its matching and its prices are used.
     const found = calcPrice({}, model, { providerId, timestamp: new Date(atMs) });
     if (!found) continue;
-    const feeUntold = SEARCHES_UNTOLD.test(model) && found.model_price["requests_kcount"] === undefined;
+    const feeUnknown = UNREPORTED_SEARCHES.test(model) && found.model_price["requests_kcount"] === undefined;
     return {
-      price: feeUntold
+      price: feeUnknown
         ? null
         : entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, found.model_price),
       contextTokens: found.model.context_window ?? null,
@@ -71,7 +71,7 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
 }
 
 function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
-  if (FOR_SOUND.test(entry) && prices["input_audio_mtok"] === undefined) return null;
+  if (AUDIO_MODELS.test(entry) && prices["input_audio_mtok"] === undefined) return null;
   const rates: Partial<Record<PriceUnit, Rate>> = {};
   for (const [key, price] of Object.entries(prices)) {
     if (price === undefined) continue;
@@ -91,7 +91,7 @@ function listRate(price: number | TieredPrices, places: number): Rate {
   return ratePer(decimalOfNumber(price.base), places, tiers);
 }
 
-/** Cache writes kept for an hour cost twice the input (Anthropic's prompt caching), where the list tells only the 5 m price. */
+/** Adds the 1 h cache-write price, twice the input (Anthropic's prompt caching), if the list only has the 5 m one. */
 export function withHourWrites(price: PriceEntry): PriceEntry {
   const { input, cache_write_5m, cache_write_1h } = price.rates;
   if (!input || !cache_write_5m || cache_write_1h) return price;
@@ -99,8 +99,8 @@ export function withHourWrites(price: PriceEntry): PriceEntry {
 }
 
 /**
- * The list's price for an answer that was made in the US alone: each kind of token costs 1.1 times as much (Anthropic's
- * pricing of data residency). An administrator's price is what it says.
+ * The list price for US-only inference: all tokens cost 1.1 times as much (Anthropic's data residency pricing). An
+ * administrator's price is not adjusted.
  */
 export function withinUs(price: PriceEntry): PriceEntry {
   if (!isListPrice(price)) return price;

@@ -13,22 +13,21 @@ import {
   TOKEN_UNITS,
 } from "./rate.ts";
 
-/** A cache unit without a rate of its own is charged as another. Audio and reasoning then stay in input and output. */
+/** How cache units without a rate are charged. Audio and reasoning tokens without a rate stay in input and output. */
 const CHARGED_AS: Readonly<Partial<Record<PriceUnit, PriceUnit>>> = {
   cache_read: "input",
   cache_write_5m: "input",
   cache_write_1h: "cache_write_5m",
 };
 
-/** Pieces that an answer may be billed by in place of tokens. */
+/** Units that an answer may be billed by instead of tokens. */
 const INSTEAD_OF_TOKENS = ["image", "character", "search_unit"] as const;
 
 type Counts = Readonly<Record<PriceUnit, number | null>>;
 
 /**
- * The exact cost of what a call used, with the rows that add up to it. Costs are null where there is no price, or where
- * the usage lacks a count that the price is put on: an unknown count is never taken for 0. Partial usage gives the
- * cost of that part, a lower bound.
+ * The exact cost of a call's usage, with the rows that add up to it. Null without a price, or if the usage lacks a
+ * priced count: an unknown count is never treated as 0. For partial usage the cost is a lower bound.
  */
 export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
   if (!entry) return UNPRICED;
@@ -46,11 +45,11 @@ export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
   };
 }
 
-/** Disjoint counts: audio and reasoning leave input and output only where they have a rate of their own. */
+/** Disjoint counts: audio and reasoning are taken out of input and output only if they have their own rate. */
 function billableCounts(rates: Rates, usage: Usage): Counts {
   const uncached = usage.uncachedInputTokens;
   const output = usage.outputTokens;
-  // Cached audio is not counted separately, so audio is taken from the uncached input first: the dearer of the two.
+  // Cached audio is not reported separately, so audio is taken from the uncached input first, the more expensive one.
   const audioInput = rates.audio_input ? Math.min(usage.audioInputTokens ?? 0, uncached ?? 0) : 0;
   const audioOutput = rates.audio_output ? Math.min(usage.audioOutputTokens ?? 0, output ?? 0) : 0;
   const text = (output ?? 0) - audioOutput;
@@ -78,20 +77,20 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
     const rate = rates[unit];
     return counts[unit] === null && rate !== undefined && !rate.isFree;
   };
-  // A provider that reports no tokens and bills by the piece does not bill tokens.
-  const tokensSilent = counts.input === null && counts.output === null;
-  if (tokensSilent && INSTEAD_OF_TOKENS.some(isCounted)) return true;
+  // A provider that reports no tokens and bills by other units does not bill tokens.
+  const noTokensReported = counts.input === null && counts.output === null;
+  if (noTokensReported && INSTEAD_OF_TOKENS.some(isCounted)) return true;
   if (missing("input") || missing("output")) return false;
   return isCounted("input") || isCounted("output") || isCounted("call") || INSTEAD_OF_TOKENS.some(isCounted);
 }
 
-/** Searches of the web that the list has no price for are not free. An administrator's price is all that there is to pay. */
+/** Web searches without a list price are not free. An administrator's price is taken as complete. */
 const searchesUnknown = (entry: PriceEntry, { web_search }: Counts): boolean =>
   isListPrice(entry) && (web_search ?? 0) > 0 && !entry.rates.web_search;
 
 type Bill = { rates: Rates; counts: Counts; input: number };
 
-/** The rows of those units, and what they add up to. */
+/** The price rows of `units` and their sum. */
 function billed(
   units: readonly PriceUnit[],
   { rates, counts, input }: Bill,

@@ -1,6 +1,5 @@
 import { type Decimal, formatDecimal, isZero, shiftDown, times } from "./decimal.ts";
 
-/** What tokens are charged by. */
 export const TOKEN_UNITS = [
   "input",
   "cache_read",
@@ -12,32 +11,32 @@ export const TOKEN_UNITS = [
   "audio_output",
 ] as const;
 
-/** What is charged by the piece. */
+/** Units other than tokens. */
 export const PIECE_UNITS = ["image", "character", "search_unit", "web_search", "call"] as const;
 
 type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];
 
-/** USD for one unit: the exact decimal as text, and the same as a number to count with. */
+/** USD per unit, as text and as the equal decimal. */
 export type Amount = { usdPerUnit: string; exact: Decimal };
 
-/** What one unit costs. A tier holds for the whole call once its input exceeds the bound. */
+/** The price of one unit. A tier applies to the whole call once its input exceeds `aboveInputTokens`. */
 export type Rate = Amount & { tiers: readonly Tier[]; isFree: boolean };
 type Tier = Amount & { aboveInputTokens: number };
 
 export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 
-/** A price: where it comes from (`list:anthropic/claude-sonnet-4-5`, `override:<id>`), and its rates. */
+/** A price: its source (`list:anthropic/claude-sonnet-4-5`, `override:<id>`) and rates. */
 export type PriceEntry = { entry: string; rates: Rates };
 
-/** How the name of a price of the built-in list begins. */
+/** Prefix of built-in list entries. */
 export const LIST_PREFIX = "list:";
 export const isListPrice = ({ entry }: PriceEntry): boolean => entry.startsWith(LIST_PREFIX);
 
-/** Prices are published per so many units: the power of ten. */
+/** Prices are published per 10^n units. */
 export const PLACES = { million: 6, thousand: 3, one: 0 } as const;
 
-/** The rate of one unit, from a price per `10^places` units, and from its tiers, in any order. */
+/** Makes a rate from a price per `10^places` units and tiers in any order. */
 export function ratePer(price: Decimal, places: number, tiers: readonly [number, Decimal][] = []): Rate {
   const sorted = tiers
     .toSorted(([a], [b]) => a - b)
@@ -45,7 +44,7 @@ export function ratePer(price: Decimal, places: number, tiers: readonly [number,
   return rate(amountPer(price, places), sorted);
 }
 
-/** A rate of `count / 10^places` times another: of 11 and 1 it is 1.1 times. */
+/** A rate multiplied by `count / 10^places`: 11 and 1 give 1.1 times. */
 export function rateTimes(one: Rate, count: number, places = 0): Rate {
   const scaled = ({ exact }: Amount): Amount => amount(shiftDown(times(exact, count), places));
   return rate(
@@ -64,6 +63,6 @@ const amountPer = (price: Decimal, places: number): Amount => amount(shiftDown(p
 
 const amount = (exact: Decimal): Amount => ({ usdPerUnit: formatDecimal(exact), exact });
 
-/** The price of one unit in a call with `inputTokens` of input. */
+/** The unit price in a call with `inputTokens` of input. */
 export const amountAt = (one: Rate, inputTokens: number): Amount =>
   one.tiers.findLast((tier) => inputTokens > tier.aboveInputTokens) ?? one;

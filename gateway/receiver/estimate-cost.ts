@@ -13,8 +13,8 @@ import { type Priced, UNPRICED } from "../reading.ts";
 type TokenCount = "uncachedInputTokens" | "cacheReadTokens" | "cacheWrite5mTokens" | "outputTokens";
 
 /**
- * What tokens of a kind are charged as. Part of an input that was told as a whole was charged as uncached there, so it
- * costs the difference; that way a point's cost does not depend on which points came with it.
+ * How each kind of tokens is charged. Cached tokens that are also part of a reported input total were charged there as
+ * uncached, so they cost the difference; a point's cost then does not depend on other points.
  */
 const CHARGED: Readonly<Partial<Record<PointKind, { as: TokenCount; insteadOf?: TokenCount }>>> = {
   input: { as: "uncachedInputTokens" },
@@ -29,18 +29,18 @@ export type Estimate = Pick<Priced, "costUsd" | "price"> & { unpriced: boolean }
 
 const UNCHARGED: Estimate = { costUsd: null, price: null, unpriced: false };
 
-/** What a point's tokens cost at the prices of its time: an estimate, because a point sums up calls that nobody saw. */
+/** Cost of a point's tokens at the prices of its time: an estimate, because a point aggregates calls not seen here. */
 export function estimateCost(book: Pick<PriceBook, "priceOf">, point: Point): Estimate {
   const charged = CHARGED[point.kind];
   if (!charged || point.tokens == null) return UNCHARGED;
   const entry = entryOf(book, point);
-  const whole = entry ? priced(entry, charged.as, point.tokens) : UNPRICED;
-  if (!entry || whole.tokenCostUsd === null) return { ...UNCHARGED, unpriced: true };
-  if (!charged.insteadOf) return { costUsd: whole.tokenCostUsd, price: whole.price, unpriced: false };
+  const full = entry ? priced(entry, charged.as, point.tokens) : UNPRICED;
+  if (!entry || full.tokenCostUsd === null) return { ...UNCHARGED, unpriced: true };
+  if (!charged.insteadOf) return { costUsd: full.tokenCostUsd, price: full.price, unpriced: false };
   const before = priced(entry, charged.insteadOf, point.tokens);
-  const cost = plus(parseDecimal(whole.tokenCostUsd), negated(before.tokenCostUsd ?? "0"));
-  const taken = (before.price?.rows ?? []).map((row) => ({ ...row, count: -row.count }));
-  const price = { entry: entry.entry, rows: [...(whole.price?.rows ?? []), ...taken] };
+  const cost = plus(parseDecimal(full.tokenCostUsd), negated(before.tokenCostUsd ?? "0"));
+  const refunded = (before.price?.rows ?? []).map((row) => ({ ...row, count: -row.count }));
+  const price = { entry: entry.entry, rows: [...(full.price?.rows ?? []), ...refunded] };
   return { costUsd: formatDecimal(cost), price, unpriced: false };
 }
 
@@ -69,10 +69,10 @@ function entryOf(book: Pick<PriceBook, "priceOf">, point: Point): PriceEntry | n
 const nameOf = (kind: Provider["kind"], { provider, system }: Point): string =>
   kind === "openai-compatible" ? (provider ?? system ?? kind) : kind;
 
-/** Claude Code writes the size of the context window behind the name: `claude-sonnet-4-5[1m]`. */
+/** Claude Code appends the context window size to the name: `claude-sonnet-4-5[1m]`. */
 const bare = (model: string): string => model.replace(/\[\w{1,8}\]$/, "");
 
-/** Tiers go by the size of one call, which a sum over calls does not tell: the lowest holds. */
+/** Tiers depend on the size of a single call, unknown in a sum over calls: the lowest tier applies. */
 const withoutTiers = ({ entry, rates }: PriceEntry): PriceEntry => ({
   entry,
   rates: Object.fromEntries(Object.entries(rates).map(([unit, rate]) => [unit, { ...rate, tiers: [] }])),

@@ -17,15 +17,15 @@ export type ReceiveDeps = {
   clock: Clock;
 };
 
-/** Points of one export (decision: Agents' own metrics are a separate source). */
+/** Points per export (decision: Agents' own metrics are a separate source). */
 const POINTS_MAX = 10_000;
-/** Exports that are read and stored at once; each may take some hundred megabytes for a moment. */
+/** Concurrent exports; each may briefly take some hundred megabytes of memory. */
 const AT_ONCE_MAX = 16;
-/** Points between which other calls get their turn. */
+/** Points to process before yielding to other calls. */
 const STRIDE = 250;
 
 /**
- * One export, from its bytes to what the answer tells of it. When this resolves, all that was accepted is stored.
+ * Receives one export, from its bytes to the answer. Once this resolves, all accepted points are stored.
  * @throws GatewayError invalid_request, too_large, overloaded, store_unavailable
  */
 export function createReceiver(
@@ -48,35 +48,35 @@ export function createReceiver(
 async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Promise<PartialSuccess> {
   const now = deps.clock.now();
 
-  // Read: how much it is, and its form
+  // Parse, within limits
   requireJsonLimits(bytes);
   const series = readExport(bytes, POINTS_MAX);
 
-  // Judge: every point is accepted and priced, or refused by name
+  // Validate: each point is accepted and priced, or refused by metric name
   const book = deps.prices();
-  const whose = { keyId: key.id, owner: key.owner, receivedAt: now.toISOString() };
+  const owner = { keyId: key.id, owner: key.owner, receivedAt: now.toISOString() };
   const rows: AgentPointRow[] = [];
   const attributes = new Set<string>();
   const metrics = new Set<string>();
   const refused = rejectedPoints();
-  const verdicts = {
-    accepted: (point: Point) => void rows.push({ ...point, ...whose, ...estimateCost(book, point) }),
+  const results = {
+    accepted: (point: Point) => void rows.push({ ...point, ...owner, ...estimateCost(book, point) }),
     refused: (metric: string, reason: string, points: number) => {
       metrics.add(metric);
       refused.add(metric, reason, points);
     },
     dropped: (attribute: string) => void attributes.add(attribute),
   };
-  const judging = { keyId: key.id, nowMs: now.getTime() };
-  await inTurns(series.map((one) => validatePoints(one, judging, verdicts)));
+  const context = { keyId: key.id, nowMs: now.getTime() };
+  await inTurns(series.map((one) => validatePoints(one, context, results)));
 
-  // Store: together with the names of what is not stored
-  const dropped = [...kept("attribute", attributes), ...kept("metric", metrics)];
+  // Store, with the names of dropped attributes and metrics
+  const dropped = [...storable("attribute", attributes), ...storable("metric", metrics)];
   await deps.agentMetrics.store({ keyId: key.id, at: now, rows, dropped });
   return refused.summary();
 }
 
-/** Takes every step of the generators, and lets other calls have their turn now and then. */
+/** Runs the generators to the end, yielding to other calls now and then. */
 async function inTurns(work: readonly Generator<void>[]): Promise<void> {
   let steps = 0;
   for (const generator of work) {
@@ -87,6 +87,6 @@ async function inTurns(work: readonly Generator<void>[]): Promise<void> {
   }
 }
 
-/** Names that can be kept: of a label's length and without control characters. */
-const kept = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
+/** Only names that can be stored: within the length limit and without control characters. */
+const storable = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
   [...names].filter((name) => isSingleLine(name, NAME_LENGTH_MAX)).map((name) => ({ kind, name }));

@@ -3,18 +3,18 @@ import type { SurfaceName } from "../surface-facts.ts";
 import { inScope, usableRoutes } from "./scope.ts";
 import { servingRoute, servingRoutes } from "./targets.ts";
 
-/** What `auto` may choose from. */
+/** The routes that `auto` may choose from. */
 export type AutoCandidates = {
-  /** The surface's routes that the key may use, in the order of their names. */
+  /** The surface's routes that the key may use, sorted by name. */
   routes: readonly Route[];
   /** The default route, if it serves the surface and the key may use it. */
   standard: Route | null;
 };
 
-/** What a classifier found: `route` is null below its threshold, `best` is the likeliest allowed route whatever that is. */
+/** A classifier's result: `route` is null below the threshold; `best` is the likeliest allowed route regardless. */
 export type RouteVerdict = { route: string | null; best: string | null };
 
-/** Where `auto` sends a text. `default`: no route was likely enough, or nothing was classified. */
+/** The route chosen by `auto`. `default`: no route reached the threshold, or nothing was classified. */
 export type AutoChoice = {
   route: Route;
   source: "classifier" | "default";
@@ -37,8 +37,8 @@ export const routeNames = ({ routes }: AutoCandidates): ReadonlySet<string> =>
   new Set(routes.map(({ name }) => name));
 
 /**
- * The route for a verdict (null: nothing was classified). Below the threshold the default route; if the key may not use
- * that, the likeliest route it may use. Null if there is neither.
+ * The route for a verdict (null: nothing was classified). Below the threshold it is the default route or, if the key
+ * may not use that, the likeliest route it may use. Null if there is neither.
  */
 export function autoChoice(
   offer: AutoCandidates,

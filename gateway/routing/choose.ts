@@ -10,18 +10,18 @@ import { routeTargets, servingRoute } from "./targets.ts";
 import { unroutedDestination } from "./unrouted.ts";
 import { supportedTargets } from "./wire-support.ts";
 
-/** The `model` that leaves the choice of the route to the gateway. */
+/** The `model` that lets the gateway choose the route. */
 const AUTO = "auto";
 
-/** Recorded as the route of a concrete model that no route pairs. */
+/** Recorded as the route of a concrete model that no route covers. */
 const DIRECT = "(direct)";
 
 /**
- * Where a call goes: `x-task-type` before the body's `route` before its `model` (decision: How a call names its route). A route's name
- * wins over a model of the same name.
- * @throws GatewayError unknown_route for a hint that names nothing or does not serve the surface; model_not_found;
- * provider_unconfigured when none of the route's providers exists; invalid_request when the provider speaks another
- * format than the surface and the call cannot be translated.
+ * Chooses the targets of a call. `x-task-type` takes precedence over the body's `route`, and that over `model`; a
+ * route's name wins over a model of the same name (decision: How a call names its route).
+ * @throws GatewayError unknown_route for a hint that is not a route of the surface; model_not_found;
+ * provider_unconfigured if none of the route's providers exists; invalid_request if the provider does not support the
+ * surface's format and the call cannot be translated.
  */
 export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingLookups): Choice {
   const { route, targets, source, version } = destination(directory, call, knowledge);
@@ -38,29 +38,29 @@ export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: R
 type Sourced = Destination & { source: RouteSource; version?: string | null };
 
 function destination(directory: Directory, call: RoutedCall, knowledge: RoutingLookups): Sourced {
-  const along = (route: Route, source: RouteSource): Sourced => ({
+  const viaRoute = (route: Route, source: RouteSource): Sourced => ({
     route,
     targets: routeTargets(directory, route),
     source,
   });
   const hint = hintOf(call);
-  if (hint !== null) return along(hintedRoute(directory, call, hint), "hint");
+  if (hint !== null) return viaRoute(hintedRoute(directory, call, hint), "hint");
   const { model } = call;
-  // The provider might take it, but a call with it could not be recorded.
+  // A provider might accept it, but the call could not be recorded.
   if (model !== null && !isModelName(model)) throw new GatewayError("model_not_found");
   if (surfaceFacts(call.surface).routeSurface === null) {
     return { ...unroutedDestination({ directory, call, model, knowledge }), source: "direct" };
   }
   if (model === null || model === AUTO) {
     const { route, source, version } = automatic(directory, call, knowledge);
-    return { ...along(route, source), version };
+    return { ...viaRoute(route, source), version };
   }
   const named = servingRoute(directory, call.surface, model);
-  if (named) return along(named, "model");
+  if (named) return viaRoute(named, "model");
   return { ...directDestination({ directory, call, model, knowledge }), source: "direct" };
 }
 
-/** An empty hint is none. */
+/** An empty hint counts as none. */
 const hintOf = ({ headers, routeMember }: RoutedCall): string | null =>
   headers.get("x-task-type")?.trim() || routeMember || null;
 
@@ -89,8 +89,8 @@ function automatic(
 }
 
 /**
- * The route of a surface that has no text to classify; null on one that has.
- * @throws GatewayError model_not_found where an administrator has deleted it or switched it off.
+ * The fixed route of a surface without text to classify; null on other surfaces.
+ * @throws GatewayError model_not_found if an administrator has deleted or disabled it.
  */
 function fixedRoute(directory: Directory, { surface }: RoutedCall): Route | null {
   const { fixedRoute: name } = surfaceFacts(surface);

@@ -18,9 +18,9 @@ type DirectRequest = {
 export type Destination = { route: Route | null; targets: Targets };
 
 /**
- * Where a concrete model is called. Who serves it, best first: a provider that a route of the surface pairs with it, one
- * whose `models` list matches, one whose kind has it in the price list. A concrete model is a promise: only fallbacks
- * that ask for the very same one are kept.
+ * Targets for a concrete model. Providers in order of preference: one that a route of the surface pairs with the model,
+ * one whose `models` list matches, one whose kind has it in the price list. The client is promised that very model, so
+ * only fallbacks to the same model are kept.
  * @throws GatewayError model_not_found
  */
 export function directDestination(request: DirectRequest): Destination {
@@ -29,7 +29,7 @@ export function directDestination(request: DirectRequest): Destination {
   throw new GatewayError("model_not_found");
 }
 
-/** The same; null where nobody is known to serve the model. */
+/** Like `directDestination`; null if no provider is known to serve the model. */
 export function knownDestination(request: DirectRequest): Destination | null {
   const paired = pairings(request);
   const best = paired.find(({ targets }) => targets[0].provider.enabled);
@@ -46,14 +46,14 @@ type Pairing = { route: Route; targets: Targets };
 function pairings(request: DirectRequest): readonly Pairing[] {
   const { directory, call, model } = request;
   const all = pairingsOn(directory, call.surface).get(model) ?? [];
-  return all.length > 1 ? all.toSorted((a, b) => drawback(request, a) - drawback(request, b)) : all;
+  return all.length > 1 ? all.toSorted((a, b) => rank(request, a) - rank(request, b)) : all;
 }
 
 const pairingsBySurface = cachedPerDirectory(
   () => new Map<SurfaceName, ReadonlyMap<string | null, readonly Pairing[]>>(),
 );
 
-/** By model: the routes that pair it with a provider on a surface, in the order of their names. */
+/** By model: the routes that pair it with a provider on a surface, sorted by name. */
 function pairingsOn(
   directory: Directory,
   surface: SurfaceName,
@@ -67,7 +67,7 @@ function pairingsOn(
   return byModel;
 }
 
-/** One for each model that the route or a fallback of it names. */
+/** One for each model named by the route or its fallbacks. */
 function pairingsOf(directory: Directory, route: Route): Pairing[] {
   const byModel = Map.groupBy(knownTargets(directory, route), ({ model }) => model);
   return [...byModel.values()].flatMap((same): Pairing[] => {
@@ -77,10 +77,11 @@ function pairingsOf(directory: Directory, route: Route): Pairing[] {
 }
 
 /**
- * The lower the better: a route in the key's scope, so that a key is not refused for another's route; then one whose
- * own model it is, not a fallback's; then one whose provider speaks the surface's format. Equals stay by name.
+ * Lower is better. First, a route within the key's scopes, so that a key is not refused because of a route it may not
+ * use; then a route whose own model this is, not a fallback's; then a provider with native support for the surface.
+ * Ties are broken by name.
  */
-function drawback({ call, model, knowledge }: DirectRequest, { route, targets }: Pairing): number {
+function rank({ call, model, knowledge }: DirectRequest, { route, targets }: Pairing): number {
   return (
     (allowsRoute(call.key, route.name) ? 0 : 4) +
     (route.model === model ? 0 : 2) +
@@ -98,23 +99,23 @@ const providersByName = cachedPerDirectory(({ providers }) =>
   [...providers.values()].filter(({ enabled }) => enabled).sort((a, b) => (a.name < b.name ? -1 : 1)),
 );
 
-/** Clients name the models, so the memory of who serves them is bounded. */
+/** Clients choose the model names, so the cache is bounded. */
 const SERVING_KEPT_MAX = 4096;
-const keptProviders = cachedPerDirectory(() => new Map<string, Provider | null>());
+const servingProviders = cachedPerDirectory(() => new Map<string, Provider | null>());
 
-/** The same as `bestProvider`, remembered for as long as the directory stays as it is. */
+/** `bestProvider`, cached per directory. */
 function servingProvider(request: DirectRequest): Provider | null {
-  const kept = keptProviders(request.directory);
+  const cache = servingProviders(request.directory);
   const name = `${request.call.surface} ${request.model}`;
-  const known = kept.get(name);
+  const known = cache.get(name);
   if (known !== undefined) return known;
   const provider = bestProvider(request);
-  if (kept.size >= SERVING_KEPT_MAX) kept.clear();
-  kept.set(name, provider);
+  if (cache.size >= SERVING_KEPT_MAX) cache.clear();
+  cache.set(name, provider);
   return provider;
 }
 
-/** The provider that serves the model by its list or its prices: one of the surface's format first, then by name. */
+/** The provider whose list or prices have the model: those with native support first, then by name. */
 function bestProvider({ directory, call, model, knowledge }: DirectRequest): Provider | null {
   const enabled = providersByName(directory);
   const best = (candidates: Provider[]) =>

@@ -1,11 +1,11 @@
 /**
- * Whether a glob matches the whole text: `*` stands for any run of characters, `?` for one; letters' case counts. Takes
- * at most pattern × text steps, whatever the pattern.
+ * Whether a glob matches the whole text: `*` matches any run of characters, `?` exactly one; case-sensitive. Takes at
+ * most pattern × text steps.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   let at = 0;
   let read = 0;
-  // The last star, and how far the text was when it was met: a mismatch lets that star take one character more.
+  // The last star and the text position there: on a mismatch, that star takes one character more.
   let star = -1;
   let resume = 0;
   while (read < text.length) {

@@ -3,18 +3,17 @@ import type { Provider } from "../directory.ts";
 import type { SurfaceName, WireName } from "../surface-facts.ts";
 import type { AutoCandidates, AutoChoice } from "./auto.ts";
 
-/** What routing reads of a call. */
+/** The part of a call that routing reads. */
 export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "model" | "routeMember">;
 
-/** Lookups in tables that routing does not read itself. */
 export type RoutingLookups = {
   /** Whether the price list has the model for the provider's kind. */
   knowsModel(provider: Provider, model: string): boolean;
-  /** Whether the provider supports that wire natively; some support several. */
+  /** Whether the provider supports that wire natively. */
   supportsWire(provider: Provider, wire: WireName): boolean;
-  /** The provider's wire that a call of the surface can be translated into; null where there is none. */
+  /** The provider's wire that a call of the surface can be translated into; null if there is none. */
   translatableWire(provider: Provider, surface: SurfaceName): WireName | null;
-  /** Chooses for `auto`; null without a classifier, then the default route answers. */
+  /** Chooses for `auto`; null without a classifier: the default route is used. */
   classify: Classify | null;
 };
 

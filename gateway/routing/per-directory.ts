@@ -1,6 +1,6 @@
 import type { Directory } from "../directory.ts";
 
-/** What `make` finds in a directory, found once: a directory is never changed in place, a change makes a new one. */
+/** Caches `make` per directory, which is safe because directories are immutable. */
 export function cachedPerDirectory<T>(make: (directory: Directory) => T): (directory: Directory) => T {
   const found = new WeakMap<Directory, { it: T }>();
   return (directory) => {

@@ -3,29 +3,29 @@ import type { ClientKey, Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { knownTargets, switchedOn } from "./targets.ts";
 
-/** Models that a call asks for besides the one that it is routed by; null: one that the provider chooses. */
-type ModelsBeside = () => readonly (string | null)[];
+/** Further models that a call requests besides the one it is routed by; null: the provider chooses. */
+type AdditionalModels = () => readonly (string | null)[];
 
 /**
- * Refuses a choice outside the key's scope. An absent list is unlimited; of several present all must hold. Routes and
- * models are named exactly; models are the concrete ones that may be called, fallbacks included (decision: Scopes apply to the model that is really called).
- * A concrete model that no route pairs is no route, so a key with a list of routes may not use it. What the call asks for
- * `beside` is asked for too: with a list of routes alone, it must be a model of the chosen route.
+ * Refuses a choice outside the key's scopes. An absent list allows everything; if both are present, both apply. Names
+ * match exactly; models are the concrete ones, including fallbacks (decision: Scopes apply to the model that is really
+ * called). A key with a list of routes may not use a model that no route covers. Additional models are checked too: a
+ * key with only a list of routes may request no models but those of the chosen route.
  * @throws GatewayError route_not_allowed, model_not_allowed
  */
-export function requireScope(key: ClientKey, choice: Choice, beside: ModelsBeside): void {
+export function requireScope(key: ClientKey, choice: Choice, additionalModels: AdditionalModels): void {
   const { routes, models: listed } = key.scopes;
   if (!routes && !listed) return;
   if (!allowsRoute(key, choice.route?.name ?? null)) throw new GatewayError("route_not_allowed");
   const models = choice.targets.map(({ model }) => model);
-  const others = beside();
+  const others = additionalModels();
   const isOpen = allowsModels(key, [...models, ...others]);
   if (!isOpen || (!listed && others.some((model) => !models.includes(model)))) {
     throw new GatewayError("model_not_allowed");
   }
 }
 
-/** The routes that a key may use and that somebody serves, in the order of their names. */
+/** The routes that a key may use and that have an enabled provider, sorted by name. */
 export const usableRoutes = (directory: Directory, key: ClientKey): Route[] =>
   [...directory.routes.values()]
     .filter((route) => route.enabled && isUsable(directory, key, route))
@@ -37,7 +37,7 @@ function isUsable(directory: Directory, key: ClientKey, route: Route): boolean {
   return served.length > 0 && allowsRoute(key, route.name) && allowsModels(key, models);
 }
 
-/** Whether the key may use a route, whether or not somebody serves it just now. */
+/** Whether the key's scopes allow a route, whether or not a provider currently serves it. */
 export const inScope = (directory: Directory, key: ClientKey, route: Route): boolean =>
   allowsRoute(key, route.name) &&
   allowsModels(
@@ -48,7 +48,7 @@ export const inScope = (directory: Directory, key: ClientKey, route: Route): boo
 export const allowsRoute = ({ scopes }: ClientKey, name: string | null): boolean =>
   scopes.routes === undefined || (name !== null && scopes.routes.includes(name));
 
-/** A call that names no model is none that a list of models allows. */
+/** A list of models never allows a call that names no model. */
 const allowsModels = ({ scopes }: ClientKey, models: readonly (string | null)[]): boolean => {
   const { models: allowed } = scopes;
   return allowed === undefined || models.every((model) => model !== null && allowed.includes(model));

@@ -1,11 +1,11 @@
 import type { Call, Choice, Target } from "../call.ts";
 
-/** Hosts at which a caller's own subscription may be used: the vendor's, by provider kind. */
+/** The vendor's hosts, at which a caller's own subscription may be used. */
 export type VendorHosts = (target: Target) => readonly string[];
 
 /**
- * Whether the caller's own credential goes to the provider (subscription lane): it came beside a valid
- * `x-gateway-key`, the route allows it, and the first target is the vendor's own host or marked as trusted for it.
+ * Whether the caller's own credential is forwarded (subscription lane): it came with a valid `x-gateway-key`, the route
+ * allows it, and every target is the vendor's own host or marked as trusted for it.
  */
 export function usesSubscription(
   foreign: Call["passthroughCredential"],

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { cachedPerDirectory } from "./per-directory.ts";
 
-/** A target before it is settled in which format it is called. */
+/** A target whose wire is not yet chosen. */
 export type Candidate = Pick<Target, "provider" | "model">;
 export type Targets = readonly [Candidate, ...Candidate[]];
 
@@ -12,17 +12,17 @@ const byName = (a: Route, b: Route): number => (a.name < b.name ? -1 : 1);
 
 const routesByName = cachedPerDirectory(({ routes }) => [...routes.values()].sort(byName));
 
-/** The routes that can answer a surface, in the order of their names. */
+/** The enabled routes of a surface, sorted by name. */
 export const servingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>
   routesByName(directory).filter((route) => serves(route, surface));
 
-/** The routes whose pairing of a model with a provider holds on a surface: its own; where it has none, every one. */
+/** The routes whose model-provider pairs apply on a surface: its own; all of them if it has none. */
 export const pairingRoutes = (directory: Directory, surface: SurfaceName): Route[] =>
   surfaceFacts(surface).routeSurface === null
     ? routesByName(directory).filter(({ enabled }) => enabled)
     : servingRoutes(directory, surface);
 
-/** The route of that name, if it is switched on and can answer the surface. */
+/** The route of that name, if it is enabled and serves the surface. */
 export function servingRoute(directory: Directory, surface: SurfaceName, name: string): Route | null {
   const route = directory.routes.get(name);
   return route && serves(route, surface) ? route : null;
@@ -31,7 +31,7 @@ export function servingRoute(directory: Directory, surface: SurfaceName, name: s
 const serves = (route: Route, surface: SurfaceName): boolean =>
   route.enabled && route.surface === surfaceFacts(surface).routeSurface;
 
-/** The route's own target, then its fallbacks, as far as their providers exist. */
+/** The route's own target and its fallbacks, without those whose provider does not exist. */
 export const knownTargets = (directory: Directory, route: Route): Candidate[] =>
   [route, ...route.fallbacks].flatMap(({ provider: name, model }) => {
     const provider = directory.providers.get(name);
@@ -39,8 +39,8 @@ export const knownTargets = (directory: Directory, route: Route): Candidate[] =>
   });
 
 /**
- * Those whose provider is switched on. When none is, the first alone: a call that resolved is one that is recorded, so
- * it is the sender who refuses it.
+ * Targets whose provider is enabled. If none is, the first one: a routed call must be recorded, so it is left to the
+ * sender to refuse it.
  */
 export function switchedOn(targets: readonly Candidate[]): Candidate[] {
   const on = targets.filter(({ provider }) => provider.enabled);
@@ -48,8 +48,8 @@ export function switchedOn(targets: readonly Candidate[]): Candidate[] {
 }
 
 /**
- * Where a route's calls go: first choice first.
- * @throws GatewayError provider_unconfigured when none of its providers exists.
+ * A route's targets, first choice first.
+ * @throws GatewayError provider_unconfigured if none of its providers exists.
  */
 export function routeTargets(directory: Directory, route: Route): Targets {
   const [first, ...fallbacks] = switchedOn(knownTargets(directory, route));

@@ -12,9 +12,10 @@ type UnroutedRequest = {
 };
 
 /**
- * Where a call goes on a surface that no route can be named on: to whoever is known to serve the concrete model. A model
- * that nobody is known to serve, or none, goes to the only provider that could answer (decision: `auto` exists only where text decides).
- * @throws GatewayError invalid_request for `auto`, for a route's name, and where several providers could answer; model_not_found for none.
+ * Targets on a surface without routes: the provider known to serve the concrete model. A call without a model, or with
+ * an unknown one, goes to the only provider for the surface (decision: `auto` exists only where text decides).
+ * @throws GatewayError invalid_request for `auto`, for a route's name, or if several providers support the surface;
+ * model_not_found if none does.
  */
 export function unroutedDestination(request: UnroutedRequest): Destination {
   const { model } = request;
@@ -28,19 +29,19 @@ export function unroutedDestination(request: UnroutedRequest): Destination {
 const notRouted = (): GatewayError =>
   new GatewayError("invalid_request", "This surface is not routed. Name a concrete model.");
 
-/** Never the built-in provider: nobody who names no model means one that answers without looking. */
+/** Never the built-in echo provider: a client that names no model does not mean that one. */
 function onlyProvider({ directory, call, knowledge }: UnroutedRequest): Provider {
   const { wire } = SURFACES[call.surface];
-  const able = [...directory.providers.values()].filter(
+  const candidates = [...directory.providers.values()].filter(
     (provider) => provider.enabled && provider.kind !== "echo" && knowledge.supportsWire(provider, wire),
   );
-  const [only, another] = able;
+  const [only, another] = candidates;
   if (!only) throw new GatewayError("model_not_found");
   if (another) {
-    const place = surfaceFacts(call.surface).form ? ", before the file if it is sent as a form" : "";
+    const hint = surfaceFacts(call.surface).form ? ", before the file if it is sent as a form" : "";
     throw new GatewayError(
       "invalid_request",
-      `Several providers could answer this surface. Name a model that one of them serves${place}.`,
+      `Several providers could answer this surface. Name a model that one of them serves${hint}.`,
     );
   }
   return only;

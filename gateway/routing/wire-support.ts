@@ -5,21 +5,19 @@ import type { RoutingLookups } from "./lookups.ts";
 import type { Candidate, Targets } from "./targets.ts";
 
 /**
- * The targets with the wire that each is called on: the surface's own if the provider supports it, so that the bytes pass
- * unchanged; else one that the call can be translated into. A fallback that supports neither is left out.
+ * Adds to each target the wire to use: the surface's own if the provider supports it, so that the bytes pass unchanged;
+ * else one that the call can be translated into. Fallbacks that support neither are dropped.
  * @throws GatewayError invalid_request if the first target supports neither.
  */
 export function supportedTargets(
   surface: SurfaceName,
   [first, ...fallbacks]: Targets,
-  {
-    supportsWire: speaks,
-    translatableWire: translated,
-  }: Pick<RoutingLookups, "supportsWire" | "translatableWire">,
+  { supportsWire, translatableWire }: Pick<RoutingLookups, "supportsWire" | "translatableWire">,
 ): Choice["targets"] {
   const { path, wire } = SURFACES[surface];
   const onWire = (candidate: Candidate): Target | null => {
-    const targetWire = speaks(candidate.provider, wire) ? wire : translated(candidate.provider, surface);
+    const { provider } = candidate;
+    const targetWire = supportsWire(provider, wire) ? wire : translatableWire(provider, surface);
     return targetWire && { ...candidate, wire: targetWire };
   };
   const target = onWire(first);
