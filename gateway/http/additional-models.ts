@@ -1,12 +1,12 @@
 import type { JsonBody } from "../call.ts";
 import { valueAt } from "./scan.ts";
 
-/** A model that the provider chooses: nobody can say beforehand whether a key may use it. */
+/** A model that the provider chooses: whether a key may use it cannot be checked in advance. */
 const PROVIDERS_CHOICE = null;
 
 /**
- * The models that a body asks for besides its `model`: to take over (Anthropic's `fallbacks`, OpenRouter's `models`), to
- * advise, or to draw (a tool's `model`). Null stands for one that the provider chooses.
+ * The models that a body requests besides `model`: fallbacks (Anthropic's `fallbacks`, OpenRouter's `models`) and tools'
+ * models, such as an advisor or an image model. Null: one that the provider chooses.
  */
 export function additionalModels(body: JsonBody): (string | null)[] {
   const named = (name: string): unknown[] =>
@@ -23,12 +23,12 @@ function fallbackModels(fallbacks: unknown): (string | null)[] {
   return listOf(fallbacks).flatMap((one) => [...textOf(one), ...textOf(memberOf(one, "model"))]);
 }
 
-/** A function's parameters describe what it takes, so only those of a provider's own tool name a model. */
+/** A function's `parameters` are a schema; only those of a provider's built-in tool can name a model. */
 function toolModels(tool: unknown): string[] {
   const own = textOf(memberOf(tool, "model"));
   const type = memberOf(tool, "type");
-  const vendors = typeof type === "string" && type !== "function" && type !== "custom";
-  return vendors ? [...own, ...textOf(memberOf(memberOf(tool, "parameters"), "model"))] : own;
+  const isBuiltIn = typeof type === "string" && type !== "function" && type !== "custom";
+  return isBuiltIn ? [...own, ...textOf(memberOf(memberOf(tool, "parameters"), "model"))] : own;
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

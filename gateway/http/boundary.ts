@@ -1,12 +1,12 @@
 const TYPE = /^multipart\/form-data[ \t]*(?=;)/i;
 const PARAMETER = /^[ \t]*;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"([^"\\]*)"|([^\s;"]+))/;
 
-/** RFC 2046, 5.1.1: 1 to 70 of these, the last one no blank. */
+/** RFC 2046, 5.1.1: 1 to 70 characters, the last one not a space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
 /**
- * The boundary that a `content-type` of `multipart/form-data` names; null for another type, and for one that two
- * readers could understand differently.
+ * The boundary in a `content-type` of `multipart/form-data`; null for other types, and for a header that two parsers
+ * could read differently.
  */
 export function boundaryOf(contentType: string | null): string | null {
   const [type] = TYPE.exec(contentType ?? "") ?? [];

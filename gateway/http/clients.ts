@@ -1,9 +1,9 @@
 import type { HeaderView } from "../call.ts";
 
-/** A known tool: how its user agent begins (any case), and the headers that it sends where that alone does not tell. */
+/** A known tool: its user agent's prefix (any case), and headers it must send if the prefix is ambiguous. */
 type ClientFacts = { userAgent: string; name: string; headers?: readonly string[] };
 
-/** Names of known tools, by user agent as recorded from them; the first row that holds decides. */
+/** Known tools by user agent, recorded from real traffic; the first match wins. */
 export const CLIENTS = [
   { userAgent: "claude-cli/", name: "claude-code" },
   { userAgent: "claude-code/", name: "claude-code" },
@@ -13,7 +13,7 @@ export const CLIENTS = [
   { userAgent: "opencode/", name: "opencode" },
   { userAgent: "GeminiCLI", name: "gemini-cli" },
   { userAgent: "QwenCode/", name: "qwen-code" },
-  // Copilot's CLI says what its SDK says; only these two headers tell it from other users of that SDK.
+  // Copilot CLI sends its SDK's user agent; only these two headers distinguish it from other users of that SDK.
   { userAgent: "OpenAI/JS", name: "copilot-cli", headers: ["x-initiator", "x-interaction-type"] },
   { userAgent: "OpenAI/JS", name: "openai-js" },
   { userAgent: "OpenAI/Python", name: "openai-python" },
@@ -36,8 +36,8 @@ const ROWS: readonly (ClientFacts & { prefix: string })[] = CLIENTS.map((row) =>
 const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 
 /**
- * The tool that a request comes from, 1 to 32 characters: a known one by its user agent, else the user agent's product
- * token, else `unknown`. The user agent itself is not kept.
+ * The client that sent a request, 1 to 32 characters: a known tool, else the user agent's product token, else
+ * `unknown`. The user agent itself is not stored.
  */
 export function clientName(userAgent: string | null, headers: HeaderView): string {
   const agent = userAgent?.trim() ?? "";

@@ -1,10 +1,10 @@
 import type { HeaderView } from "../call.ts";
 
-/** What a request presents as credentials. None of them is known to be valid. */
+/** The credentials of a request, not yet verified. */
 export type PresentedCredentials = {
-  /** Decides alone where it is present, also when it is no key. */
+  /** If present, it alone decides, even if it is not a valid key. */
   gatewayKey: string | null;
-  /** Of `Authorization: Bearer`; null for another scheme. */
+  /** From `Authorization: Bearer`; null for other schemes. */
   bearer: string | null;
   apiKey: string | null;
 };
@@ -12,9 +12,9 @@ export type PresentedCredentials = {
 const BEARER = /^bearer[ \t]+(.+)$/i;
 
 /**
- * The credentials of a request: trimmed, empty ones absent. A header that was sent twice arrives folded with a comma,
- * and no reader may guess which was meant: as `x-gateway-key` it stays as it is, since that header decides alone and no
- * key has a comma; the other two count as absent, so that nothing of them is looked up or forwarded.
+ * The credentials of a request, trimmed; empty ones count as absent. A header sent twice arrives joined with a comma,
+ * and guessing which was meant is unsafe: `x-gateway-key` is kept as is, since it alone decides and no key contains a
+ * comma; the other two count as absent, so that nothing of them is looked up or forwarded.
  */
 export function readCredentials(headers: HeaderView): PresentedCredentials {
   return {

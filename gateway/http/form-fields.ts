@@ -2,31 +2,31 @@ import { parseLabel } from "#shared/labels.ts";
 import { GatewayError } from "../errors.ts";
 import type { MultipartEvent } from "./multipart.ts";
 
-/** Longest text field that is kept. */
+/** Longer text fields are ignored. */
 const FIELD_BYTES_MAX = 1024 * 1024;
-/** Longest model that is believed where it stands behind the file. */
+/** Longest accepted `model` after the file. */
 const MODEL_MAX = 200;
 
 export type FormFields = {
   /**
-   * Takes the form's events as they come.
-   * @throws GatewayError model_not_allowed, invalid_request for a `model` that the provider could understand otherwise.
+   * Takes the form's events in order.
+   * @throws GatewayError model_not_allowed; invalid_request for a `model` that the provider could read differently.
    */
   take(events: readonly MultipartEvent[]): void;
-  /** The text fields before the first file, as far as they are complete. */
+  /** The complete text fields before the first file. */
   readonly fields: ReadonlyMap<string, string>;
-  /** The first file has begun, or the form is over: no further field will count. */
+  /** The first file has started, or the form has ended: further fields are ignored. */
   readonly headSeen: boolean;
-  /** `model`, where it stood behind the file. */
+  /** `model`, if it came after the file. */
   readonly trailingModel: string | null;
 };
 
 type Field = { name: string; kept: boolean; bytes: Uint8Array[]; size: number };
 
 /**
- * The text fields of a form that is being sent on while it is read. A scoped key's `model` must stand before the file,
- * because it decides whether the provider gets anything (spec, endpoint table); a second `model` is refused, because
- * the provider might take either.
+ * The text fields of a form that is forwarded while it is read. A scoped key's `model` must come before the file,
+ * because it decides whether anything is sent to the provider (spec, endpoint table); a second `model` is refused,
+ * because the provider might use either.
  */
 export function formFields(scoped: boolean): FormFields {
   const fields = new Map<string, string>();

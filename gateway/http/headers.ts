@@ -2,12 +2,11 @@ import type { HeaderView } from "../call.ts";
 import type { WireName } from "../surface-facts.ts";
 
 /**
- * Headers by their names in lower case. Where the gateway writes headers they are this: a `Headers` costs several times
- * as much to make, and to hand over.
+ * Headers by lower-case name. Used instead of `Headers`, which is several times as expensive to build and pass on.
  */
 export type HeaderTable = Record<string, string>;
 
-/** The same headers, read once: each lookup in a `Headers` creates a new string. */
+/** Copies headers once, because each lookup in a `Headers` creates a new string. */
 export const cachedHeaders = (headers: HeaderView): HeaderView => new CachedHeaders(headers.toJSON());
 
 class CachedHeaders implements HeaderView {
@@ -30,7 +29,7 @@ class CachedHeaders implements HeaderView {
   }
 }
 
-/** Request headers that a provider gets as the client wrote them; a name that ends in `-` stands for all that begin so. */
+/** Request headers forwarded to providers unchanged; a name that ends in `-` is a prefix. */
 const TO_PROVIDER = allowList([
   "accept",
   "anthropic-",
@@ -41,8 +40,8 @@ const TO_PROVIDER = allowList([
 ]);
 
 /**
- * Answer headers that a client gets. `content-length` is not among them: the server frames what it really sends,
- * which may be one usage chunk less.
+ * Answer headers forwarded to clients. Without `content-length`: the server frames what it actually sends, which may be
+ * one usage chunk less.
  */
 const TO_CLIENT = allowList([
   "anthropic-fast-",
@@ -64,13 +63,12 @@ const TO_CLIENT = allowList([
   "x-should-retry",
 ]);
 
-/** Sent on the messages wire when the client names no version; a version that it names is never changed. */
+/** Sent on the messages wire if the client names no version; a client's version is never changed. */
 const ANTHROPIC_VERSION = "2023-06-01";
 
 /**
- * The client's headers as the provider may see them, without any credential: that is added by whoever sends. An
- * allow-list, so that no `x-` header (spec, rule 1), cookie, organisation or hop-by-hop header gets through, today's or
- * tomorrow's.
+ * The client's headers that a provider may see, without credentials, which the caller adds. An allow-list, so that no
+ * `x-` header (spec, rule 1), cookie, organisation or hop-by-hop header ever gets through.
  */
 export function upstreamHeaders(from: HeaderView, wire: WireName): HeaderTable {
   const headers = filtered(from, TO_PROVIDER);
@@ -80,7 +78,7 @@ export function upstreamHeaders(from: HeaderView, wire: WireName): HeaderTable {
   return headers;
 }
 
-/** The provider's headers as the client may see them: never a cookie, an organisation or a name of the gateway's own. */
+/** The provider's headers that a client may see: no cookies, no organisation, no header names of the gateway. */
 export const clientHeaders = (from: HeaderView): HeaderTable => filtered(from, TO_CLIENT);
 
 type AllowList = (name: string) => boolean;
@@ -102,7 +100,7 @@ function filtered(from: HeaderView, isAllowed: AllowList): HeaderTable {
   return kept;
 }
 
-/** Names that `connection` makes hop-by-hop (RFC 9110, 7.6.1); null for the values of every day, which name none. */
+/** Names that `connection` makes hop-by-hop (RFC 9110, 7.6.1); null for the usual values, which name none. */
 function connectionTokens(connection: string | undefined): ReadonlySet<string> | null {
   if (connection === undefined || connection === "keep-alive" || connection === "close") return null;
   return new Set(

@@ -17,18 +17,18 @@ const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** By first byte: the words that JSON knows. */
+/** JSON literals by first byte. */
 const WORDS: Readonly<Record<number, Uint8Array>> = {
   102: new TextEncoder().encode("false"),
   110: new TextEncoder().encode("null"),
   116: new TextEncoder().encode("true"),
 };
 
-/** 1 for the bytes that a string cannot simply run over: controls, the quote, the backslash. */
+/** 1 for bytes that interrupt a plain string: control characters, quote, backslash. */
 const STOPS_STRING = new Uint8Array(256).fill(1, 0, 0x20).fill(1, QUOTE, QUOTE + 1);
 STOPS_STRING[BACKSLASH] = 1;
 
-/** 1 for the bytes that may follow a backslash; `u` is checked apart. */
+/** 1 for bytes that may follow a backslash; `u` is handled separately. */
 const ESCAPES = new Uint8Array(256);
 for (const letter of '"\\/bfnrt') ESCAPES[letter.charCodeAt(0)] = 1;
 const ESCAPE_U = 0x75;
@@ -42,7 +42,6 @@ function fault(bytes: Uint8Array, at: number): GatewayError {
 export const isWhitespace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** The first offset from `at` on that is no white space. */
 export function skipWhitespace(bytes: Uint8Array, at: number): number {
   let next = at;
   while (isWhitespace(bytes[next])) next++;
@@ -50,9 +49,8 @@ export function skipWhitespace(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The offset after the value that begins at `at`, checked against RFC 8259 on the way. `level` is the nesting that an
- * object or array at this place has.
- * @throws GatewayError invalid_request, with an offset and never with the body's text.
+ * The offset after the value at `at`, which is validated against RFC 8259. `level` is the nesting depth there.
+ * @throws GatewayError invalid_request with an offset, never quoting the body.
  */
 function skipValue(bytes: Uint8Array, at: number, level: number): number {
   switch (bytes[at]) {
@@ -71,12 +69,12 @@ function skipValue(bytes: Uint8Array, at: number, level: number): number {
   }
 }
 
-/** 0 when a string runs on over the byte at `at`; the end of the body stops it too. */
+/** 0 for a plain string byte at `at`; the end of the body also stops a string. */
 const stopAt = (bytes: Uint8Array, at: number): number => STOPS_STRING[bytes[at] ?? 0] ?? 1;
 
 /**
- * The first offset from `at` on that stops a string. Most bytes of a body are passed here: four a step, because that
- * is twice as fast on a long text and no slower on a short one (test/bench/scan.ts).
+ * The next offset that stops a string. Most bytes of a body are skipped here, four per step, which is twice as fast on
+ * long texts and no slower on short ones (test/bench/scan.ts).
  */
 function skipPlain(bytes: Uint8Array, at: number): number {
   let next = at;
@@ -103,7 +101,7 @@ export function skipString(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Passes escapes of two bytes that follow each other, as in text that was escaped twice. */
+/** Skips runs of two-byte escapes, as in text that was escaped twice. */
 function skipEscapes(bytes: Uint8Array, at: number): number {
   let next = at;
   while (bytes[next] === BACKSLASH && ESCAPES[bytes[next + 1] ?? 0] === 1) next += 2;
@@ -133,8 +131,8 @@ function isHexDigit(byte: number | undefined): boolean {
 type Visit = (member: Member) => void;
 
 /**
- * The offset after the object whose brace is at `at`. `nesting` is its level; a function means level 1 and gets each of
- * the object's own members, in order.
+ * The offset after the object whose brace is at `at`. `nesting` is its level, or a function: level 1, called with each
+ * of the object's own members in order.
  * @throws GatewayError invalid_request
  */
 export function skipObject(bytes: Uint8Array, at: number, nesting: number | Visit): number {
@@ -183,7 +181,7 @@ function skipWord(bytes: Uint8Array, at: number): number {
 
 function skipNumber(bytes: Uint8Array, at: number): number {
   const start = bytes[at] === MINUS ? at + 1 : at;
-  // No other digit follows a leading zero.
+  // No digit may follow a leading zero.
   let next = bytes[start] === ZERO ? start + 1 : skipDigits(bytes, start);
   if (bytes[next] === POINT) next = skipDigits(bytes, next + 1);
   const exponent = bytes[next];

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import { skipString } from "./json-grammar.ts";
 
-/** Deepest nesting; an export's attributes stand at level 13. */
+/** Maximum nesting; an OTLP export's attributes are at level 13. */
 const DEPTH_MAX = 64;
 /** Objects, arrays and separators. A real export of 8 MiB has fewer. */
 const VALUES_MAX = 1_000_000;
@@ -13,9 +13,9 @@ const OPENS = 0x7b;
 const CLOSES = 0x7d;
 
 /**
- * Refuses a body that would take long or much memory to parse, from its bytes alone. It does not check that they are
- * JSON otherwise than in their strings: the parser does.
- * @throws GatewayError invalid_request when it is nested too deep or a string is none; too_large when it has too many
+ * Refuses a body that would be expensive to parse, from its bytes alone. Apart from strings, JSON syntax is left to the
+ * parser.
+ * @throws GatewayError invalid_request if it is nested too deeply or has an invalid string; too_large if it has too many
  * values.
  */
 export function requireJsonLimits(bytes: Uint8Array, valuesMax = VALUES_MAX): void {

@@ -5,15 +5,14 @@ import { utf8Header } from "./header-text.ts";
 import { memberValue } from "./scan.ts";
 import { readUserId } from "./user-id.ts";
 
-/** Longest id of an agent or a parent agent. */
 const AGENT_ID_MAX = 128;
 
-/** Where a session id may stand in the headers, after `x-session-id`: each tool's own. */
+/** Tools' own session headers, read after `x-session-id`. */
 const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id"] as const;
 
 /**
- * The labels of a call (decision: Labels are dropped, never shortened). One that exceeds its limit is dropped whole, never shortened. Pass
- * null for a body that is not read here; then only the headers speak.
+ * The labels of a call. A label over its limit is dropped (decision: Labels are dropped, never shortened). With a null
+ * `body`, only headers are read.
  */
 export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabels {
   const userId = readUserId(body && memberValue(body, "metadata"));
@@ -31,7 +30,7 @@ export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabe
 const headerLabel = (headers: HeaderView, name: string, max: number): string | null =>
   parseLabel(utf8Header(headers.get(name)), max);
 
-/** `x-session-id` decides alone where it is present: a client that sent an invalid one did not mean another. */
+/** If `x-session-id` is present, it alone decides: a client that sent an invalid one did not mean another header. */
 function sessionIdOf(headers: HeaderView): SessionId | null {
   if (headers.has("x-session-id")) return parseSessionId(headers.get("x-session-id"));
   for (const name of SESSION_HEADERS) {

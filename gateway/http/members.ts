@@ -1,7 +1,7 @@
 import type { JsonBody } from "../call.ts";
 import { valueAt } from "./scan.ts";
 
-/** Every top-level member with its value; of a name that occurs twice both, because nobody knows which a provider reads. */
+/** Every top-level member with its value; duplicates included, because a provider may read either. */
 export function* allMembers({ bytes, members }: JsonBody): Generator<readonly [string, unknown]> {
   for (const [name, places] of members) {
     for (const place of places) yield [name, valueAt(bytes, place)];

@@ -1,9 +1,9 @@
 import { GatewayError } from "../errors.ts";
 
-/** What the head of one part says. */
+/** The parsed head of one part. */
 export type PartHead = {
   name: string;
-  /** Its content is a file: it has a file name, or a type that no text field has. */
+  /** It has a file name, or a type that no text field has. */
   isFile: boolean;
   filename: string | null;
 };
@@ -14,8 +14,8 @@ const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/s;
 const PARAMETER = /^[ \t]*;[ \t]*([!#$%&'+.^_`|~0-9A-Za-z*-]+)=(?:"([^"]*)"|([^\s;"]+))/;
 
 /**
- * The head of a part, without its last blank line. Whatever two readers could understand differently is refused: a
- * part that the gateway takes for one thing and the provider for another would get round a key's scope.
+ * Parses a part's head, without its blank line. Anything ambiguous is refused: a part that the gateway and the provider
+ * read differently could bypass a key's scopes.
  * @throws GatewayError invalid_request, without quoting the head.
  */
 export function readPartHead(bytes: Uint8Array): PartHead {
@@ -38,9 +38,9 @@ function headersOf(text: string): Map<string, string> {
     if (name === undefined || value === undefined || /[\r\n\0]/.test(line)) {
       throw refused("the head of a part cannot be read.");
     }
-    const known = name.toLowerCase();
-    if (headers.has(known)) throw refused("a part repeats a header.");
-    headers.set(known, value);
+    const lower = name.toLowerCase();
+    if (headers.has(lower)) throw refused("a part repeats a header.");
+    headers.set(lower, value);
   }
   return headers;
 }
@@ -48,7 +48,7 @@ function headersOf(text: string): Map<string, string> {
 function parametersOf(disposition: string | undefined): Map<string, string> {
   const [type = ""] = disposition?.split(";", 1) ?? [];
   if (type.trim().toLowerCase() !== "form-data") throw refused("a part is not `form-data`.");
-  // Some readers take a backslash for an escape, some for itself.
+  // Some parsers read the backslash as an escape, some literally.
   if (disposition?.includes('\\"')) throw refused("a quotation mark is escaped by a backslash.");
   const parameters = new Map<string, string>();
   let rest = disposition?.slice(type.length).trimEnd() ?? "";

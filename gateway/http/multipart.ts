@@ -1,21 +1,21 @@
 import { GatewayError } from "../errors.ts";
 import { type PartHead, readPartHead } from "./multipart-headers.ts";
 
-/** What comes along in a multipart body. The bytes of all events, put together, are the body's. */
+/** Events of a multipart body. The concatenated bytes of all events are the body. */
 export type MultipartEvent =
-  /** Delimiters and heads of parts. */
+  /** Delimiters and part heads. */
   | { kind: "frame"; bytes: Uint8Array }
-  /** A part begins; its head was in the frame before. */
+  /** A part starts; its head was in the previous frame. */
   | { kind: "part"; part: PartHead }
-  /** Content of the part that began last. */
+  /** Content of the current part. */
   | { kind: "content"; bytes: Uint8Array }
   /** The last delimiter. */
   | { kind: "end" };
 
 export type MultipartScanner = {
-  /** The events that are certain by now; up to a delimiter's length of bytes waits for the next push. */
+  /** The events known so far; up to a delimiter's length of bytes is held back until the next push. */
   push(chunk: Uint8Array): MultipartEvent[];
-  /** The body is over. @throws GatewayError invalid_request unless its last delimiter has come. */
+  /** Ends the body. @throws GatewayError invalid_request if its last delimiter is missing. */
   end(): void;
 };
 
@@ -39,13 +39,13 @@ type PhaseName = "start" | "after" | "head" | "content" | "over";
 type Scan = {
   phase: PhaseName;
   events: MultipartEvent[];
-  /** CR LF, two dashes, the boundary; and the same without CR, and without both. */
+  /** CR LF, two dashes, the boundary; then the same without CR, and without CR LF. */
   delimiter: Uint8Array;
   bareDelimiter: Uint8Array;
   firstDelimiter: Uint8Array;
 };
 
-/** Where a phase got to, and whether it must wait for more bytes. */
+/** The offset a phase reached, and whether it needs more bytes. */
 type Step = { at: number; waits: boolean };
 type Phase = (scan: Scan, data: Uint8Array, at: number) => Step;
 
@@ -89,11 +89,11 @@ const inContent: Phase = (scan, data, at) => {
   const { bareDelimiter } = scan;
   const found = indexOf(data, bareDelimiter, at);
   if (found < 0) {
-    const end = heldFrom(scan, data, at);
+    const end = pendingFrom(scan, data, at);
     put(scan, "content", data.subarray(at, end));
     return { at: end, waits: true };
   }
-  // A reader that takes a bare LF for a line break would see another part here.
+  // A parser that accepts a bare LF as a line break would see another part here.
   if (found === at || data[found - 1] !== CR) throw refused("has a boundary after a bare line feed.");
   put(scan, "content", data.subarray(at, found - 1));
   put(scan, "frame", data.subarray(found - 1, found + bareDelimiter.length));
@@ -101,8 +101,8 @@ const inContent: Phase = (scan, data, at) => {
   return { at: found + bareDelimiter.length, waits: false };
 };
 
-/** From where on the bytes may be the beginning of a delimiter, or of one after a bare line feed. */
-function heldFrom({ delimiter, bareDelimiter }: Scan, data: Uint8Array, from: number): number {
+/** Offset from which the bytes may be the start of a delimiter, or of one after a bare line feed. */
+function pendingFrom({ delimiter, bareDelimiter }: Scan, data: Uint8Array, from: number): number {
   for (let at = Math.max(from, data.length - delimiter.length + 1); at < data.length; at++) {
     const begins = data[at] === CR ? delimiter : data[at] === LF ? bareDelimiter : null;
     if (begins && startsWith(begins, data.subarray(at))) return at;
@@ -126,9 +126,9 @@ const PHASES = {
 } as const satisfies Record<PhaseName, Phase>;
 
 /**
- * Reads `multipart/form-data` (RFC 7578) as its bytes come, whatever the chunks. It is as strict as a reader can be
- * that takes what clients send: no preamble, no padding, no line break but CR LF, nothing after the end.
- * `push` and `end` throw GatewayError invalid_request, which never quotes the body.
+ * A streaming parser for `multipart/form-data` (RFC 7578), as strict as real clients allow: no preamble, no padding, no
+ * line break but CR LF, nothing after the end. `push` and `end` throw GatewayError invalid_request, which never quotes
+ * the body.
  */
 export function multipartScanner(boundary: string): MultipartScanner {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
@@ -139,14 +139,14 @@ export function multipartScanner(boundary: string): MultipartScanner {
     bareDelimiter: delimiter.subarray(1),
     firstDelimiter: delimiter.subarray(2),
   };
-  let held: Uint8Array = new Uint8Array(0);
+  let pending: Uint8Array = new Uint8Array(0);
   return {
     push(chunk) {
-      const data = held.byteLength === 0 ? chunk : Buffer.concat([held, chunk]);
+      const data = pending.byteLength === 0 ? chunk : Buffer.concat([pending, chunk]);
       scan.events = [];
       let step: Step = { at: 0, waits: false };
       while (!step.waits) step = PHASES[scan.phase](scan, data, step.at);
-      held = data.slice(step.at);
+      pending = data.slice(step.at);
       return scan.events;
     },
     end() {

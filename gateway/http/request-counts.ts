@@ -6,15 +6,14 @@ import { memberValue } from "./scan.ts";
 
 type Counted = NonNullable<SurfaceFacts["counts"]>;
 
-/** What is counted in a request. */
 const COUNTS = {
   characters: (body) => ({ characters: codePoints(memberValue(body, "input")) }),
   documents: (body) => ({ documents: lengthOf(memberValue(body, "documents")) }),
 } as const satisfies Record<Counted, (body: JsonBody) => Partial<Usage>>;
 
 /**
- * The reading of an answer with what its request tells: the Unicode code points of the text to be spoken, which is what
- * speech is priced by and so is a final figure; the number of documents to be ranked.
+ * Adds counts from the request to an answer's reading: code points of the text to speak, which is the final figure
+ * because speech is priced by it, or the number of documents to rank.
  */
 export function withRequestCounts(
   reading: Reading,

@@ -3,10 +3,10 @@ import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { OPEN_BRACE, skipObject, skipString, skipWhitespace } from "./json-grammar.ts";
 
-/** Most top-level members of a body. Their places are kept, so their number bounds what a call can hold in memory. */
+/** Maximum number of top-level members. Their offsets are kept, so this bounds a call's memory. */
 export const MEMBERS_MAX = 10_000;
 
-// `ignoreBOM` keeps U+FEFF at the start of a text: a key may begin with it.
+// `ignoreBOM` keeps U+FEFF at the start of a text, because a key may start with it.
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const textOf = (bytes: Uint8Array, start: number, end: number): string =>
@@ -15,10 +15,10 @@ const textOf = (bytes: Uint8Array, start: number, end: number): string =>
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 
 /**
- * The body as one JSON object (RFC 8259), checked to its last byte in one pass, and where its top-level members
- * stand. Nothing is parsed: what nobody asks for costs no memory. Accepts what `JSON.parse` accepts as an object, as
- * long as it is UTF-8 without byte order mark, nested at most `DEPTH_MAX` deep and has at most `MEMBERS_MAX` members.
- * @throws GatewayError invalid_request, with a sentence that never quotes the body.
+ * Validates the body as one JSON object (RFC 8259) in one pass and locates its top-level members. Nothing is parsed, so
+ * unused members cost no memory. Accepts any object that `JSON.parse` accepts, if it is UTF-8 without byte order mark,
+ * nested at most `DEPTH_MAX` deep, with at most `MEMBERS_MAX` members.
+ * @throws GatewayError invalid_request, which never quotes the body.
  */
 export function scanJson(bytes: Uint8Array): JsonBody {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -32,7 +32,7 @@ export function scanJson(bytes: Uint8Array): JsonBody {
   return { bytes, members };
 }
 
-/** The top-level members, by the name that a JSON reader sees: `"mod\u0065l"` is `model`. */
+/** The top-level members by unescaped name: `"mod\u0065l"` is `model`. */
 function membersOf(bytes: Uint8Array, start: number): { members: Map<string, Member[]>; end: number } {
   const members = new Map<string, Member[]>();
   let count = 0;
@@ -47,7 +47,7 @@ function membersOf(bytes: Uint8Array, start: number): { members: Map<string, Mem
   return { members, end };
 }
 
-/** The last member called `name` of the object whose brace is at `start` in a body that was scanned. */
+/** The last member called `name` of the object whose brace is at `start`. The body must have been scanned. */
 export function lastMember(
   bytes: Uint8Array,
   start: number,
@@ -68,8 +68,8 @@ function keyOf(bytes: Uint8Array, keyStart: number): string {
 }
 
 /**
- * The name that a top-level member gives; null where it is absent, null or empty.
- * @throws GatewayError invalid_request for what is no string.
+ * The string value of a top-level member; null if it is absent, null or empty.
+ * @throws GatewayError invalid_request if it is not a string.
  */
 export function stringMember(body: JsonBody, member: string): string | null {
   const value = memberValue(body, member);
@@ -79,8 +79,8 @@ export function stringMember(body: JsonBody, member: string): string | null {
 }
 
 /**
- * Whether a top-level member says `true`; absent and null say no.
- * @throws GatewayError invalid_request for what is neither true nor false: some providers take 1 and "true" for it.
+ * Whether a top-level member is `true`; false if absent or null.
+ * @throws GatewayError invalid_request for other values: some providers treat 1 and "true" as true.
  */
 export function booleanMember(body: JsonBody, member: string): boolean {
   const value = memberValue(body, member) ?? false;
@@ -88,13 +88,10 @@ export function booleanMember(body: JsonBody, member: string): boolean {
   throw invalid(`\`${member}\` must be true or false.`);
 }
 
-/** The value at a member's place. */
 export const valueAt = (bytes: Uint8Array, { valueStart, valueEnd }: Member): unknown =>
   JSON.parse(textOf(bytes, valueStart, valueEnd));
 
-/**
- * What a JSON reader finds under `name` at the top level: of several values the last. `undefined` when there is none.
- */
+/** The value of a top-level member, the last one of duplicates; `undefined` if there is none. */
 export function memberValue(body: JsonBody, name: string): unknown {
   const last = body.members.get(name)?.at(-1);
   return last && valueAt(body.bytes, last);

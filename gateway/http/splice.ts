@@ -2,11 +2,11 @@ import type { JsonBody, Member } from "../call.ts";
 import { isWhitespace, OPEN_BRACE, skipWhitespace } from "./json-grammar.ts";
 import { lastMember, memberValue, valueAt } from "./scan.ts";
 
-/** What the gateway may change in a body; the member `route` is always taken out (spec, common request inputs). */
+/** What the gateway may change in a body; `route` is always removed (spec, common request inputs). */
 export type Edits = {
-  /** Further members to take out. */
+  /** Further members to remove. */
   remove?: readonly string[];
-  /** Members to put in where the body has none of that name. */
+  /** Members to add if the body has none of that name. */
   add?: Readonly<Record<string, unknown>>;
   /** Model to request from the provider. */
   model?: string;
@@ -14,20 +14,20 @@ export type Edits = {
   askForUsage?: boolean;
 };
 
-/** Bytes `[start, end)` of the original give way to `put`. */
+/** Replaces bytes `[start, end)` of the original with `put`. */
 type Cut = { start: number; end: number; put: string };
 
 const COMMA = 0x2c;
 const USAGE_MEMBER = '"include_usage":true';
 
 /**
- * The body for the provider: every other byte is as it came, so that big integers, `1.0`, escapes and the order of
- * members survive and providers' prompt caches keep working (decision: Bodies are spliced, never re-serialised). Every top-level `model` is
- * replaced, so that no reader that prefers the first of two can be told another. Returns `body.bytes` itself when
- * nothing changes.
+ * The body for the provider. All other bytes stay unchanged, so that big integers, `1.0`, escapes and member order
+ * survive and providers' prompt caches keep working (decision: Bodies are spliced, never re-serialised). Every
+ * top-level `model` is replaced, because a parser may prefer the first of two. Returns `body.bytes` itself if nothing
+ * changes.
  */
 export function splice(body: JsonBody, edits: Edits): Uint8Array {
-  if (isLeftAlone(body, edits)) return body.bytes;
+  if (isUnchanged(body, edits)) return body.bytes;
   const cuts = [
     ...additions(body, edits),
     ...modelCuts(body, edits),
@@ -37,15 +37,15 @@ export function splice(body: JsonBody, edits: Edits): Uint8Array {
   return cuts.length === 0 ? body.bytes : applied(body.bytes, cuts);
 }
 
-/** Nearly every call: it names the model that the provider is asked for, and nothing else is to be changed. */
-function isLeftAlone(body: JsonBody, { model, askForUsage, remove, add }: Edits): boolean {
+/** Fast path for nearly every call: it already names the target's model, and nothing else changes. */
+function isUnchanged(body: JsonBody, { model, askForUsage, remove, add }: Edits): boolean {
   if (askForUsage || remove || add || body.members.has("route")) return false;
   return (
     model === undefined || (body.members.get("model")?.length === 1 && memberValue(body, "model") === model)
   );
 }
 
-/** Whether the client itself asked for the usage chunk of a stream. */
+/** Whether the client itself requested the usage chunk of a stream. */
 export function asksForUsage(body: JsonBody): boolean {
   const options = memberValue(body, "stream_options");
   return (
@@ -56,7 +56,7 @@ export function asksForUsage(body: JsonBody): boolean {
   );
 }
 
-/** Members that the client did not send, put in front of the others. */
+/** Members that the client did not send, inserted before the others. */
 function additions({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   const { model, askForUsage, add = {} } = edits;
   const added = Object.entries(add)
@@ -65,9 +65,9 @@ function additions({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   if (model !== undefined && !members.has("model")) added.push(`"model":${JSON.stringify(model)}`);
   if (askForUsage && !members.has("stream_options")) added.push(`"stream_options":{${USAGE_MEMBER}}`);
   if (added.length === 0) return [];
-  const othersStay = members.size > removed(edits).filter((name) => members.has(name)).length;
+  const hasOthers = members.size > removed(edits).filter((name) => members.has(name)).length;
   const at = skipWhitespace(bytes, 0) + 1;
-  return [{ start: at, end: at, put: added.join(",") + (othersStay ? "," : "") }];
+  return [{ start: at, end: at, put: added.join(",") + (hasOthers ? "," : "") }];
 }
 
 function modelCuts({ bytes, members }: JsonBody, { model }: Edits): Cut[] {
@@ -86,8 +86,8 @@ const valueCut = ({ valueStart, valueEnd }: Member, put: string): Cut => ({
 const removed = ({ remove = [] }: Edits): readonly string[] => [...remove, "route"];
 
 /**
- * Takes every member of a name out with one comma. Neighbours go together: after the last member of an object there is no
- * comma, so the one before the whole run must go.
+ * Removes every member of the given names, each with one comma. Adjacent members are removed together: the last member
+ * of an object has no comma after it, so the comma before the whole run must go.
  */
 function removals({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   const runs: Member[] = [];
@@ -101,7 +101,7 @@ function removals({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   return runs.map((run) => runCut(bytes, run));
 }
 
-/** Where the key after a value begins; null after the last value of an object. */
+/** Offset of the key after a value; null after the last value of an object. */
 function nextKey(bytes: Uint8Array, valueEnd: number): number | null {
   const at = skipWhitespace(bytes, valueEnd);
   return bytes[at] === COMMA ? skipWhitespace(bytes, at + 1) : null;
@@ -125,8 +125,8 @@ function usageCuts({ bytes, members }: JsonBody): Cut[] {
 }
 
 /**
- * Edits inside one `stream_options`. What is no object gives way to one: a provider that overlooks it would stream
- * without telling what was used.
+ * Edits inside one `stream_options`. A value that is not an object is replaced: a provider that ignores it would stream
+ * without reporting usage.
  */
 function optionsCuts(bytes: Uint8Array, options: Member): Cut[] {
   const at = options.valueStart;

@@ -1,16 +1,16 @@
 import { LABEL_MAX, parseLabel, parseSessionId, type SessionId } from "#shared/labels.ts";
 
-/** What `metadata.user_id` says: a session, a person, or nothing. Never both. */
+/** The content of `metadata.user_id`: a session, a person, or neither. Never both. */
 export type UserId = { session: SessionId | null; person: string | null };
 
 const NOTHING: UserId = { session: null, person: null };
 
-/** `user_<hash>_account_<uuid>_session_<uuid>`: how Claude Code wrote it before it wrote JSON. */
+/** `user_<hash>_account_<uuid>_session_<uuid>`: Claude Code's format before it sent JSON. */
 const LEGACY = /_session_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
 /**
- * Reads the body's `metadata`. A `user_id` that is JSON, or ends in a session, is telemetry of a tool and names no
- * person; a plain one is the person that the application acts for.
+ * Reads the body's `metadata`. A `user_id` that is JSON or ends in a session is a tool's telemetry and identifies no
+ * person; any other is the person for whom the application acts.
  */
 export function readUserId(metadata: unknown): UserId {
   const userId = textMember(metadata, "user_id")?.trim();

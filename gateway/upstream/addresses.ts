@@ -1,12 +1,12 @@
 /**
- * Where an IP address leads. `private` is this machine or its own networks: allowed only where an administrator says
- * so. `forbidden` is nothing a provider can live at, cloud metadata services above all: never allowed.
+ * The kind of an IP address. `private`: this machine or its networks, allowed only if an administrator permits it.
+ * `forbidden`: no provider can be there, such as cloud metadata services; never allowed.
  */
 export type AddressKind = "public" | "private" | "forbidden";
 
 type Block = readonly [network: bigint, bits: number, kind: AddressKind];
 
-/** The first block that holds the address decides (IANA's special-purpose registries). */
+/** The first matching block decides (IANA's special-purpose registries). */
 const IPV4: readonly Block[] = [
   block("0.0.0.0", 8, "forbidden"),
   block("10.0.0.0", 8, "private"),

@@ -23,11 +23,11 @@ export type AnswerDeps = { clock: Clock; watchdog: Watchdog; drains: DrainPool }
 type Answered = Extract<Attempt, { kind: "answer" }>;
 
 export type AnswerStory = {
-  /** What the provider answers in. */
+  /** The format of the provider's answer. */
   wire: Wire;
   surface: SurfaceName;
   attempt: Answered;
-  /** The client's own signal: aborted when it left. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
   withholdUsage: boolean;
   drainWhenGone: boolean;
@@ -36,10 +36,9 @@ export type AnswerStory = {
 };
 
 /**
- * The provider's answer as the client gets it: its status, its bytes, the headers of the allow-list; where the call was
- * translated, the answer in the client's own format instead of the bytes. A stream is
- * passed on as it comes; anything else is read first, because its record must be safe before its last byte leaves.
- * Null when the provider broke off before a whole answer was there.
+ * Relays the provider's answer: its status, its bytes and the allowed headers, or for a translated call the translated
+ * answer. Streams are passed on as they arrive; anything else is read completely first, because its record must be
+ * durable before its last byte is sent. Null if the provider broke off before the answer was complete.
  */
 export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
   const { answer } = story.attempt;
@@ -67,7 +66,7 @@ function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uin
       : meterOf(story, providerHeaders.get("content-encoding")),
     clock: deps.clock,
     watchdog: deps.watchdog,
-    // There is nothing to learn from the rest of bytes that nobody reads.
+    // The rest of an unmetered answer would tell us nothing.
     drains: story.drainWhenGone && !opaque ? deps.drains : null,
     abort,
     onContent: story.onContent,
@@ -98,9 +97,9 @@ async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Pr
   const encoding = translation ? null : providerHeaders.get("content-encoding");
   const plain = bytes && decodedCopy(bytes, encoding);
   const reading = readingOf(story, plain ?? NOTHING);
-  const passed =
+  const forwarded =
     bytes && (translation ? translatedBody(translation, story.attempt, { bytes, reading }) : bytes);
-  if (!passed || isCutShort(story.attempt, plain)) {
+  if (!forwarded || isCutShort(story.attempt, plain)) {
     await story.settle("upstream_broken", reading);
     return null;
   }
@@ -108,27 +107,27 @@ async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Pr
   const headers = translation
     ? translatedAnswerHeaders(providerHeaders, story.surface, "application/json")
     : clientHeaders(providerHeaders);
-  return new Response(passed.byteLength > 0 ? passed : null, { status: answer.status, headers });
+  return new Response(forwarded.byteLength > 0 ? forwarded : null, { status: answer.status, headers });
 }
 
-type Told = { bytes: Uint8Array; reading: Reading };
+type MeteredBody = { bytes: Uint8Array; reading: Reading };
 
-/** Null when a success is no answer of the provider's format. */
+/** Null if a successful answer is not in the provider's format. */
 function translatedBody(
   translation: Translation,
   { answer, headers }: Answered,
-  { bytes, reading }: Told,
+  { bytes, reading }: MeteredBody,
 ): Uint8Array<ArrayBuffer> | null {
   return answer.ok
     ? translation.answer(bytes, reading.usage)
     : translation.refusal(bytes, { status: answer.status, requestId: providerRequestId(headers) });
 }
 
-/** Whether the answer says by itself where it ends. Without that it ends where its connection does, cut short or not. */
+/** Whether the answer is framed. If not, it ends with its connection, and a cut-off answer looks complete. */
 const isFramed = ({ headers }: Answered): boolean =>
   headers.has("content-length") || headers.has("transfer-encoding");
 
-/** JSON without framing, which only its own grammar can tell to be whole. */
+/** Unframed JSON is complete only if it parses. */
 function isCutShort(answered: Answered, plain: Uint8Array | null): boolean {
   if (plain === null || isFramed(answered) || !isJson(answered)) return false;
   try {

@@ -38,7 +38,7 @@ export function failedFacts(
     attempts,
     providerRequestId: null,
     reading: null,
-    // After a reset or a timeout nobody knows whether the provider billed the call.
+    // After a reset or a timeout it is unknown whether the provider billed the call.
     priced: !sent || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
     ttftMs: null,
   };
@@ -46,7 +46,7 @@ export function failedFacts(
 
 type RelayedAnswer = { ending: Ending; reading: Reading; ttftMs: number | null; prices: PriceBook };
 
-/** A provider answered, with whatever status, and the answer was relayed to its ending. */
+/** A provider answered, with any status, and relaying has ended. */
 export function answeredFacts(
   call: Call,
   attempt: Extract<Attempt, { kind: "answer" }>,

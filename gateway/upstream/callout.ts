@@ -7,7 +7,7 @@ import type { OutboundFetch } from "./outbound-fetch.ts";
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** The answer of a service, with status 200. */
+/** A service's answer with status 200. */
 const Answer = open({
   action: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
   message: Type.Optional(nullable(boundedText({ maxLength: 1000 }))),
@@ -15,7 +15,7 @@ const Answer = open({
 
 /**
  * Calls a rule's service by POST with the call's labels and decoded texts. Sends no credential, follows no redirect, and
- * reaches no internal address. If the service fails in any way, the rule decides whether the call goes on.
+ * reaches no internal address. If the service fails in any way, the rule's `onFailure` decides.
  */
 export const createCalloutClient =
   (outboundFetch: OutboundFetch, log: Log): GuardrailTools["consult"] =>

@@ -1,12 +1,12 @@
 import type { Call } from "../call.ts";
 import type { BodyCapture, Captured } from "../stores/bodies.ts";
 
-/** Bytes kept of a request, and of an answer. */
+/** Bytes stored of each request and each answer. */
 const BYTES_MAX = 1024 * 1024;
 
 /**
- * Captures request and answer of a call and says so in a header. Both are stored when the answer has ended, however it
- * ends. Of answers that are not text, such as audio, only the request is stored.
+ * Captures a call's request and answer, announced by a header. Both are stored when the answer ends, whatever the
+ * outcome. If the answer is not text, such as audio, only the request is stored.
  */
 export function captureAnswer(
   bodies: Pick<BodyCapture, "keep">,
@@ -31,7 +31,7 @@ const beginningOf = (bytes: Uint8Array): Captured => ({
   truncated: bytes.byteLength > BYTES_MAX,
 });
 
-/** The stream, chunk by chunk; `ended` gets a bounded copy of it, once. */
+/** Passes the stream through; `ended` is called once with a bounded copy. */
 function copied(
   body: ReadableStream<Uint8Array>,
   ended: (copy: Captured) => void,

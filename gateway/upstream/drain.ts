@@ -1,4 +1,4 @@
-/** Bounds of draining an answer whose client has left (decision: An abandoned call is read to its end). */
+/** Bounds for draining an answer after its client left (decision: An abandoned call is read to its end). */
 export const DRAIN = { atOnceMax: 64, msMax: 120_000, bytesMax: 8 * 1024 * 1024 } as const;
 
 /** Limits how many answers are drained at once. */

@@ -12,13 +12,12 @@ const NOT_SENT = new Set([
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "";
 
-/** Whether a request failed before there was a connection. */
+/** Whether a request failed before it was connected. */
 export const neverSent = (cause: unknown): boolean => NOT_SENT.has(codeOf(cause));
 
 /**
- * The error type of a failed request. `upstream_unreachable`: the provider never got it (name, port, certificate or
- * connect timeout). Once it may have been `sent`, any other failure leaves open whether the provider processed it, and
- * is `upstream_broken`.
+ * The error type of a failed request. `upstream_unreachable`: the provider never got it (DNS, port, certificate or
+ * connect timeout). `upstream_broken`: it may have been `sent`, so the provider may have processed it.
  */
 export function failureOf(cause: unknown, sent: boolean): ErrorType {
   if (cause instanceof GatewayError) return cause.type;

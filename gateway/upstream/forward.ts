@@ -14,10 +14,10 @@ import type { Watchdog } from "./watchdog.ts";
 
 /** Deadline for connecting to a provider, TLS handshake included. */
 const CONNECT_MS = 5000;
-/** Deadline for the first byte of an answer: long reasoning is legitimate, hanging for ever is not. */
+/** Deadline for the first byte of an answer: long, because reasoning models may take minutes. */
 const FIRST_BYTE_MS = 600_000;
 
-/** An upstream status that another target may still make good, as long as nothing was answered (decision: Fallbacks only before the first byte). */
+/** Statuses after which the next target is tried (decision: Fallbacks only before the first byte). */
 const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
 
 /** Failures after which another target may be tried, if the request was not sent. */
@@ -37,7 +37,7 @@ export type Attempt =
       headers: HeaderView;
       target: Target;
       attempts: number;
-      /** The gateway asked for the usage chunk; the client did not. */
+      /** The gateway requested the usage chunk; the client did not. */
       usageAsked: boolean;
       /** Translates the answer back; null if the call was not translated. */
       translation: Translation | null;
@@ -51,14 +51,14 @@ export type Attempt =
       cause: unknown;
       /** The provider may have got the request. */
       sent: boolean;
-      /** Aborted because the client left. */
+      /** Aborted because the client disconnected. */
       left: boolean;
     };
 
 /**
- * Sends the call to its targets in turn until one answers. Another target is tried only while no byte of an answer
- * has reached the client: after a failure to connect, and after a status of `FALLBACK_STATUSES`. A failure that leaves
- * open whether the provider got the request is never tried again: it may already be billed.
+ * Sends the call to its targets in turn until one answers. The next target is tried only while no byte of an answer has
+ * reached the client: after a connection failure or a status in `FALLBACK_STATUSES`. A request that the provider may
+ * have received is never retried, because it may already be billed.
  */
 export function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
   return choice.targets.length === 1
@@ -77,7 +77,7 @@ async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Pr
   throw new RangeError("a choice has at least one target");
 }
 
-/** Images and speech are costly to make twice, and a provider that got the request may have begun. */
+/** Images and speech are expensive to repeat, and a provider that got the request may have started. */
 function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
   if (signal.aborted) return false;
   return attempt.kind === "answer"
@@ -142,7 +142,7 @@ type Failure = { cause: unknown; sent: boolean; late: boolean };
 
 function failedAttempt({ call, choice, target, attempts }: Try, { cause, sent, late }: Failure): Attempt {
   const fault = call.upload?.fault();
-  // The provider never got the whole upload, so it can neither answer nor bill it.
+  // The provider never got the complete upload, so it can neither answer nor bill it.
   if (fault)
     return { target, attempts, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
   const left = !late && call.signal.aborted && leavesWithClient(choice);
@@ -162,7 +162,7 @@ const UNSENT = { kind: "failed", sent: false, left: false } as const;
 
 const modelOf = ({ model }: Target): { model?: string } => (model === null ? {} : { model });
 
-/** Unless the route says so, a client that leaves early does not abort the provider, which bills anyway. */
+/** By default a client that disconnects does not abort the provider, which bills anyway. */
 function leaveSignal(call: Call, choice: Choice, deadline: AbortSignal): AbortSignal {
   return leavesWithClient(choice) ? AbortSignal.any([deadline, call.signal]) : deadline;
 }

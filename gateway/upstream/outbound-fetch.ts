@@ -15,69 +15,72 @@ export type OutboundRequest = {
   decompress?: boolean;
 };
 
-/** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
+/** Rejects with a GatewayError if the address may not be called, and as `fetch` does if the call fails. */
 export type OutboundFetch = (to: OutboundTarget, request: OutboundRequest) => Promise<Response>;
 
-/** Scheme, host and port, as they are written. */
+/** Scheme, host and port as written. */
 const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
 
 /**
- * The one place that connects to hosts that administrators configure: providers, tool servers, guardrail services. It
- * connects to the very address that was checked (no DNS rebinding), and to the host's next address if one fails. It
- * follows no redirect, because that would carry prompt and credential to another origin. Bun's own timeout, which cuts a
- * silence of 360 s, is off: deadlines come through `signal`.
+ * The only place that connects to hosts configured by administrators: providers, tool servers, guardrail services. It
+ * connects to exactly the address that was checked (no DNS rebinding), and to the host's next address if one fails. It
+ * follows no redirect, because that would carry prompt and credential to another origin. Bun's own timeout of 360 s of
+ * silence is off: deadlines come from `signal`.
  */
 export const createOutboundFetch =
   (guard: Pick<AddressGuard, "resolveOrigin">): OutboundFetch =>
   ({ url, allowPrivateNetwork }, request) => {
     const origin = ORIGIN.exec(url)?.[0] ?? url;
-    const ask = (way: ResolvedOrigin) =>
-      fetch(way.origin === null ? url : way.origin + url.slice(origin.length), requestVia(way, request));
-    const ways = guard.resolveOrigin(origin, allowPrivateNetwork);
-    return ways instanceof Promise
-      ? ways.then((found) => firstAnswer(found, request, ask))
-      : firstAnswer(ways, request, ask);
+    const fetchFrom = (resolved: ResolvedOrigin) =>
+      fetch(
+        resolved.origin === null ? url : resolved.origin + url.slice(origin.length),
+        requestVia(resolved, request),
+      );
+    const origins = guard.resolveOrigin(origin, allowPrivateNetwork);
+    return origins instanceof Promise
+      ? origins.then((found) => firstAnswer(found, request, fetchFrom))
+      : firstAnswer(origins, request, fetchFrom);
   };
 
 /** The answer from the first address that accepts a connection. */
 function firstAnswer(
-  ways: ResolvedOrigin[],
+  origins: ResolvedOrigin[],
   request: OutboundRequest,
-  ask: (way: ResolvedOrigin) => Promise<Response>,
+  fetchFrom: (resolved: ResolvedOrigin) => Promise<Response>,
 ): Promise<Response> {
-  const [only] = ways;
-  return only && ways.length === 1 ? ask(only) : answerInTurn(ways, request, ask);
+  const [only] = origins;
+  return only && origins.length === 1 ? fetchFrom(only) : answerInTurn(origins, request, fetchFrom);
 }
 
 async function answerInTurn(
-  ways: ResolvedOrigin[],
+  origins: ResolvedOrigin[],
   { body, signal }: OutboundRequest,
-  ask: (way: ResolvedOrigin) => Promise<Response>,
+  fetchFrom: (resolved: ResolvedOrigin) => Promise<Response>,
 ): Promise<Response> {
-  for (const [tried, way] of [...ways].entries()) {
+  for (const [tried, resolved] of [...origins].entries()) {
     try {
-      return await ask(way);
+      return await fetchFrom(resolved);
     } catch (cause) {
-      putLast(ways, way);
-      const last = tried === ways.length - 1 || signal.aborted || isTaken(body);
+      putLast(origins, resolved);
+      const last = tried === origins.length - 1 || signal.aborted || isTaken(body);
       if (last || !neverSent(cause)) throw cause;
     }
   }
-  throw new RangeError("there is a way to every address that passed");
+  throw new RangeError("there is a resolved to every address that passed");
 }
 
 const isTaken = (body: OutboundRequest["body"]): boolean => body instanceof ReadableStream && body.locked;
 
-/** Unless another call has already done so. */
-function putLast(ways: ResolvedOrigin[], way: ResolvedOrigin): void {
-  if (ways[0] === way) ways.push(...ways.splice(0, 1));
+/** Skipped if another call has already done so. */
+function putLast(origins: ResolvedOrigin[], resolved: ResolvedOrigin): void {
+  if (origins[0] === resolved) origins.push(...origins.splice(0, 1));
 }
 
 function requestVia(
   { origin, host, serverName }: ResolvedOrigin,
   { method, headers, body, signal, decompress = true }: OutboundRequest,
 ): BunFetchRequestInit {
-  // `redirect` is a plain string to the type checker once it stands in a variable.
+  // The type checker widens `redirect` to a plain string in a variable.
   const init = {
     method,
     headers,

@@ -11,31 +11,31 @@ import type { Watchdog } from "./watchdog.ts";
 /** Deadline for an answer, extended while the request body is being sent. */
 const ANSWER_MS = 120_000;
 
-/** A request about something that the provider stores: a file, a batch. */
+/** A request about an object stored by the provider: a file or a batch. */
 type ProviderApiRequest = {
   method: "GET" | "POST" | "DELETE";
   provider: Provider;
   wire: WireName;
   /** Below the provider's API root; made of constants and checked ids. */
   path: string;
-  /** The client's headers, filtered by the allow-list; absent: the gateway's own request. */
+  /** The client's headers, to be filtered by the allow-list; absent for the gateway's own requests. */
   headers?: Headers;
   body?: Uint8Array | StreamedBody;
   signal?: AbortSignal;
 };
 
-/** A body that is produced as it is pulled; each pull calls `moved`. */
+/** A body produced on demand; each pull calls `moved`. */
 export type StreamedBody = { bytes(moved: () => void): ReadableStream<Uint8Array> };
 
 /** @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout, provider_unconfigured */
-export type ProviderApi = (question: ProviderApiRequest) => Promise<Response>;
+export type ProviderApi = (call: ProviderApiRequest) => Promise<Response>;
 
 export type ProviderApiDeps = { reach: OutboundFetch; clock: Clock; watchdog: Watchdog };
 
 /** Follows the rules of every outbound call: no redirects, no decoding, no internal addresses. */
 export function createProviderApi({ reach, clock, watchdog }: ProviderApiDeps): ProviderApi {
-  return async (question) => {
-    const { provider, path } = question;
+  return async (call) => {
+    const { provider, path } = call;
     requireConfigured(provider);
     const url = providerUrl(provider, path);
     const deadline = new AbortController();
@@ -47,7 +47,7 @@ export function createProviderApi({ reach, clock, watchdog }: ProviderApiDeps): 
     try {
       const answer = await reach(
         { url, allowPrivateNetwork: provider.allowPrivateNetwork },
-        requestOf(question, deadline.signal, moved),
+        requestOf(call, deadline.signal, moved),
       );
       if (answer.status < 300 || answer.status >= 400) return answer;
       await answer.body?.cancel();
@@ -70,8 +70,8 @@ function requireConfigured({ kind, enabled, credential }: Provider): void {
   if (!enabled || (credential === null && auth !== "none")) throw new GatewayError("provider_unconfigured");
 }
 
-function requestOf(question: ProviderApiRequest, deadline: AbortSignal, moved: () => void): OutboundRequest {
-  const { method, provider, wire, headers, body, signal } = question;
+function requestOf(call: ProviderApiRequest, deadline: AbortSignal, moved: () => void): OutboundRequest {
+  const { method, provider, wire, headers, body, signal } = call;
   return {
     method,
     headers: headersFor(provider, wire, headers),

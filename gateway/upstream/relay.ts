@@ -11,27 +11,27 @@ export type Ending = "complete" | "client_gone" | "upstream_broken";
 
 export type StreamRelay = {
   body: ReadableStream<Uint8Array>;
-  /** The answer says by itself where it ends (length or chunks), so an end without a terminal event is still an end. */
+  /** The answer is framed (length or chunked), so the end of the body counts even without a terminal event. */
   framed: boolean;
-  /** It has no terminal event: it is complete when it ends. */
+  /** The wire has no terminal event: the answer is complete when the body ends. */
   endsWithBody: boolean;
   meter: Meter;
   clock: Clock;
   watchdog: Watchdog;
-  /** Null: an answer whose client has left is given up at once. */
+  /** Null: the answer is aborted as soon as its client leaves. */
   drains: DrainPool | null;
-  /** Gives the provider's answer up. */
+  /** Aborts the provider's answer. */
   abort(): void;
   /** Called once, at the first chunk with content. */
   onContent(): void;
-  /** Called once; durable when it resolves: the end never reaches the client before the record is safe. */
+  /** Called once; the record is durable when it resolves, and only then does the end reach the client. */
   settle(ending: Ending, reading: Reading): Promise<void>;
 };
 
 type Part = Bun.ReadableStreamDefaultReadResult<Uint8Array>;
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** One stream on its way. `reading`: a read of the provider is under way; `gone`: nobody listens any more. */
+/** State of one stream. `reading`: a read from the provider is pending; `gone`: the client has disconnected. */
 type Run = {
   relay: StreamRelay;
   reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -39,17 +39,17 @@ type Run = {
   controller: Controller | null;
   reading: boolean;
   gone: boolean;
-  /** The provider's answer ended as a body does, not by breaking off. */
+  /** The provider's body ended normally. */
   ended: boolean;
   settled: boolean;
-  contentTold: boolean;
+  contentReported: boolean;
 };
 
 const broken = () => new Error("the provider's answer broke off");
 
 /**
- * Passes a stream on as it is read, watched by the meter. Pulled by the client, so a slow one slows the provider and
- * costs no memory. Settles exactly once, whatever ends it; the chunk that holds the terminal event waits for that.
+ * Relays a stream through the meter. The client pulls, so a slow client slows the provider and costs no memory. Settles
+ * exactly once, however it ends; the chunk with the terminal event is not sent before that.
  */
 export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
   const run: Run = {
@@ -61,7 +61,7 @@ export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
     gone: false,
     ended: false,
     settled: false,
-    contentTold: false,
+    contentReported: false,
   };
   relay.watchdog.watch(run.watched);
   return new ReadableStream<Uint8Array>(
@@ -72,12 +72,12 @@ export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
       pull: (controller) => pull(run, controller),
       cancel: () => leave(run),
     },
-    // No chunk is read before the client asks for it.
+    // Read no chunk before the client requests it.
     { highWaterMark: 0 },
   );
 }
 
-/** The client left. A read under way comes back to `pull`, which then drains; a silent provider must not hold it up. */
+/** The client left. A pending read returns to `pull`, which then drains; a silent provider must not hold it up. */
 function leave(run: Run): void {
   const { drains, clock, abort } = run.relay;
   run.gone = true;
@@ -88,11 +88,11 @@ function leave(run: Run): void {
 
 async function pull(run: Run, controller: Controller): Promise<void> {
   try {
-    // A pull must enqueue something or end the stream: one that returns with nothing is not called again.
-    for (let passed = false; !passed; ) {
-      // Each further `async` between here and the provider would cost every chunk its promises.
-      const stepped = step(run, controller, arrived(run, await read(run)));
-      passed = typeof stepped === "boolean" ? stepped : await stepped;
+    // A pull must enqueue something or end the stream; otherwise it is not called again.
+    for (let output = false; !output; ) {
+      // Every further `async` function on this path would cost additional promises per chunk.
+      const stepped = step(run, controller, chunkOf(run, await read(run)));
+      output = typeof stepped === "boolean" ? stepped : await stepped;
     }
   } catch {
     run.reading = false;
@@ -103,22 +103,22 @@ async function pull(run: Run, controller: Controller): Promise<void> {
   }
 }
 
-/** One chunk of the provider's, null at its end; true once the client got something, or nothing more will come. */
+/** Handles one chunk, or null at the end; true once the client got something or the stream has ended. */
 function step(run: Run, controller: Controller, chunk: Uint8Array | null): boolean | Promise<boolean> {
   if (run.gone) {
-    if (chunk) look(run, chunk);
+    if (chunk) meterChunk(run, chunk);
     return drain(run).then(() => true);
   }
   if (!chunk) return finish(run, controller).then(() => true);
-  const passed = look(run, chunk);
+  const output = meterChunk(run, chunk);
   return run.relay.meter.terminalSeen()
-    ? settle(run, "complete").then(() => hand(run, controller, passed))
-    : hand(run, controller, passed);
+    ? settle(run, "complete").then(() => forwardChunk(run, controller, output))
+    : forwardChunk(run, controller, output);
 }
 
-function hand(run: Run, controller: Controller, passed: Uint8Array | null): boolean {
-  if (passed && !run.gone) controller.enqueue(passed);
-  return passed !== null || run.gone;
+function forwardChunk(run: Run, controller: Controller, output: Uint8Array | null): boolean {
+  if (output && !run.gone) controller.enqueue(output);
+  return output !== null || run.gone;
 }
 
 function read(run: Run): Promise<Part> {
@@ -127,20 +127,20 @@ function read(run: Run): Promise<Part> {
   return run.reader.read();
 }
 
-function arrived(run: Run, part: Part): Uint8Array | null {
+function chunkOf(run: Run, part: Part): Uint8Array | null {
   run.reading = false;
   run.watched.deadlineMs = run.relay.clock.monotonicMs() + READER_STALL_MS;
   run.ended = part.done;
   return part.done ? null : part.value;
 }
 
-function look(run: Run, chunk: Uint8Array): Uint8Array | null {
-  const passed = run.relay.meter.watch(chunk);
-  if (!run.contentTold && run.relay.meter.contentSeen()) {
-    run.contentTold = true;
+function meterChunk(run: Run, chunk: Uint8Array): Uint8Array | null {
+  const output = run.relay.meter.watch(chunk);
+  if (!run.contentReported && run.relay.meter.contentSeen()) {
+    run.contentReported = true;
     run.relay.onContent();
   }
-  return passed;
+  return output;
 }
 
 async function settle(run: Run, ending: Ending): Promise<void> {
@@ -164,7 +164,7 @@ async function finish(run: Run, controller: Controller): Promise<void> {
   else controller.error(broken());
 }
 
-/** Reads on without a client, within bounds, so that the provider's own figure is recorded. */
+/** Reads on without a client, within bounds, to record the provider's own usage figures. */
 async function drain(run: Run): Promise<void> {
   const { relay } = run;
   const allowed = !run.settled && relay.drains?.enter() === true;
@@ -172,15 +172,15 @@ async function drain(run: Run): Promise<void> {
   let bytesLeft = allowed ? DRAIN.bytesMax : 0;
   try {
     while (bytesLeft > 0 && !relay.meter.terminalSeen() && relay.clock.monotonicMs() < until) {
-      const chunk = arrived(run, await read(run));
+      const chunk = chunkOf(run, await read(run));
       run.watched.deadlineMs = until;
       if (!chunk) break;
       bytesLeft -= chunk.byteLength;
-      look(run, chunk);
+      meterChunk(run, chunk);
     }
     relay.meter.rest();
   } catch {
-    // The provider broke off as well: what was seen is what is recorded, the event that it broke off in included.
+    // The provider broke off as well: record what was seen, including an unfinished event.
     relay.meter.rest();
   } finally {
     run.reading = false;
@@ -191,7 +191,7 @@ async function drain(run: Run): Promise<void> {
   }
 }
 
-/** A deadline passed: the provider is silent while we read it, or the client does not read what we hold for it. */
+/** A deadline passed: the provider was silent during a read, or the client does not read what is ready for it. */
 function expire(run: Run): void {
   if (!run.reading) {
     run.gone = true;

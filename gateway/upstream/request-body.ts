@@ -3,12 +3,11 @@ import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** Longest pause of a client that is sending a body. */
+/** Longest pause allowed while a client sends a body. */
 const SILENCE_MS = 120_000;
-/** Total time to wait for a client, and how many bytes earn it another second. */
+/** Total time to wait for a client, plus one second per `bytesPerSecond` bytes received. */
 const WAIT = { ms: 60_000, bytesPerSecond: 16 * 1024 } as const;
 
-/** A request body that is read chunk by chunk. */
 export type RequestBody = {
   /** The next chunk; null after the last one. @throws GatewayError too_large, invalid_request */
   next(): Promise<Uint8Array | null>;
@@ -22,8 +21,8 @@ export const bodyBroken = (cause?: unknown) =>
   new GatewayError("invalid_request", "The request body broke off.", cause);
 
 /**
- * The body of a request as it arrives, at most `bytesMax` bytes. Reading fails for a client that pauses too long, or
- * sends so slowly that it could hold a connection for ever.
+ * Reads a request body chunk by chunk, up to `bytesMax` bytes. Fails for a client that pauses too long or sends so
+ * slowly that it could hold a connection forever.
  * @throws GatewayError too_large for a declared length over `bytesMax`.
  */
 export function openRequestBody(
@@ -38,11 +37,11 @@ export function openRequestBody(
   let waitedMs = 0;
 
   async function read(): Promise<Uint8Array | null> {
-    const begunMs = clock.monotonicMs();
+    const startedMs = clock.monotonicMs();
     const leftMs = WAIT.ms + (received / WAIT.bytesPerSecond) * 1000 - waitedMs;
     let stalled = false;
     const watched = {
-      deadlineMs: begunMs + Math.min(SILENCE_MS, leftMs),
+      deadlineMs: startedMs + Math.min(SILENCE_MS, leftMs),
       expire: () => {
         stalled = true;
         void reader?.cancel().catch(() => undefined);
@@ -55,7 +54,7 @@ export function openRequestBody(
       return part && !part.done ? part.value : null;
     } finally {
       watchdog.release(watched);
-      waitedMs += clock.monotonicMs() - begunMs;
+      waitedMs += clock.monotonicMs() - startedMs;
     }
   }
 

@@ -10,13 +10,13 @@ import { priceBound } from "../pricing/price-bound.ts";
 import type { CallUsage } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 
-/** Reserved for a call of unknown price: the smallest amount, so that it needs a budget that is not used up. */
+/** Reserved for a call of unknown price: the smallest amount, so that it needs a budget with something left. */
 const UNKNOWN: Pico = 1n;
 
-/** More than any budget: a key with a budget may not choose options without a known price. */
+/** More than any budget: a key with a budget may not use options without a known price. */
 const UNBOUNDED: Pico = 10n ** 30n;
 
-/** What a call may use at most, whichever of its targets answers (decision: Unknown costs under a budget). */
+/** Maximum usage of a call, whichever target answers (decision: Unknown costs under a budget). */
 export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDemand {
   const { body, surface } = call;
   const members = new Map<string, unknown>();
@@ -27,28 +27,28 @@ export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): Li
   const size = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
   const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
   const costs = !free && choice.channel !== "subscription";
-  const ask: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
+  const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
   const picoOf = (usd: ReturnType<typeof priceBound>): Pico => {
     if (usd === null) return UNKNOWN;
-    const apart = chosenApart(member);
-    if (apart === null) return picoRoundedUp(usd);
-    ask.unpricedOption = apart;
+    const option = unpricedOptionIn(member);
+    if (option === null) return picoRoundedUp(usd);
+    demand.unpricedOption = option;
     return UNBOUNDED;
   };
   for (const { provider, model } of choice.targets) {
     const bound = usageBound(size, model === null ? null : prices.limits(provider.kind, model).contextTokens);
-    ask.tokens = Math.max(ask.tokens, bound.inputTokens + bound.outputTokens);
+    demand.tokens = Math.max(demand.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
     const price = model === null ? null : prices.priceOf(provider, model, call.admittedAt.getTime());
     const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
-    ask.usd = larger(ask.usd, picoOf(priceBound(price, bound)));
-    ask.minimumUsd = larger(ask.minimumUsd, picoOf(priceBound(price, least)));
+    demand.usd = larger(demand.usd, picoOf(priceBound(price, bound)));
+    demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least)));
   }
-  return ask;
+  return demand;
 }
 
-/** What the client chooses that is charged by another list than ours (OpenAI's, Anthropic's members), or null. */
-function chosenApart(member: (name: string) => unknown): string | null {
+/** The option in the request (OpenAI's or Anthropic's member) that has no list price; null if there is none. */
+function unpricedOptionIn(member: (name: string) => unknown): string | null {
   const name = ["service_tier", "speed"].find((it) => isPricedApart(member(it)));
   return name === undefined ? null : `${name}: ${member(name)}`;
 }

@@ -5,30 +5,30 @@ import { echoFetch } from "../providers/echo.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
 
-/** One request to a provider, ready to go. */
+/** One request to a provider, ready to send. */
 export type Sending = {
   target: Target;
   surface: SurfaceName;
   url: string;
   headers: HeaderTable;
   body: Uint8Array;
-  /** Sent in the place of `body`. */
+  /** Sent instead of `body`. */
   upload?: Upload | undefined;
   signal: AbortSignal;
-  /** Decode a compressed answer: for those that the client does not get as they were sent. */
+  /** Decode a compressed answer, for answers that are not passed on unchanged. */
   decode?: boolean;
-  /** Called once the provider may get the request: the connection stands, or one stood a moment ago. */
+  /** Called once the provider may get the request: the connection is established, or one was a moment ago. */
   onSent(): void;
 };
 
-/** Rejects with a GatewayError when the address may not be called, and as `fetch` does when the call fails. */
+/** Rejects with a GatewayError if the address may not be called, and as `fetch` does if the call fails. */
 export type Send = (sending: Sending) => Promise<Response>;
 
-/** After an answer a provider counts as reachable this long: its calls need no watch on the connection. */
+/** How long after an answer a provider counts as reachable, so that its calls need not track the connection. */
 const REACHED_MS = 10_000;
 const ORIGINS_MAX = 1000;
 
-/** Sends calls to providers; answers are not decompressed unless asked for. The built-in provider answers in process. */
+/** Sends calls to providers; decompresses answers only on request. The echo provider answers in process. */
 export function createSender(reach: OutboundFetch, clock: Clock): Send {
   const reached = new Map<string, number>();
   const isReached = (name: string) => (reached.get(name) ?? 0) > clock.monotonicMs();
@@ -42,14 +42,14 @@ export function createSender(reach: OutboundFetch, clock: Clock): Send {
       await upload?.bytes(onSent).pipeTo(new WritableStream());
       return echoFetch({ surface, bytes: body });
     }
-    const sent = bodyOf(sending, !upload && isReached(url));
+    const requestBody = bodyOf(sending, !upload && isReached(url));
     try {
       const answer = await reach(
         { url, allowPrivateNetwork: target.provider.allowPrivateNetwork },
         {
           method: "POST",
           headers,
-          body: sent,
+          body: requestBody,
           signal,
           decompress: decode,
         },
@@ -81,16 +81,16 @@ function bodyOf({ headers, body, upload, onSent }: Sending, plain: boolean) {
  * A request body that reports when it is pulled: Bun does so once the connection is established, TLS handshake included.
  * Until then the provider has nothing to answer or bill. It is sent in one piece, with the length that the caller sets.
  */
-export function sentBody(bytes: Uint8Array, onAsked: () => void): ReadableStream<Uint8Array> {
+export function sentBody(bytes: Uint8Array, onPull: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       pull(controller) {
-        onAsked();
+        onPull();
         if (bytes.byteLength > 0) controller.enqueue(bytes);
         controller.close();
       },
     },
-    // Not a byte before it is asked for.
+    // Read nothing ahead of a pull.
     { highWaterMark: 0 },
   );
 }

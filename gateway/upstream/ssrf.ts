@@ -9,21 +9,21 @@ const METADATA_HOSTS = new Set(["metadata.google.internal", "metadata.goog", "in
 
 const NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?$/;
 
-/** An answer of the resolver is believed for this long: as long as Bun's own `fetch` believes it. */
+/** How long DNS results are cached: as long as in Bun's own `fetch`. */
 const RESOLVED_MS = 30_000;
 const RESOLVED_MAX = 1000;
 const RESOLVE_DEADLINE_MS = 5000;
 
-/** All addresses of a host name. Rejects when there are none. */
+/** All addresses of a host name. Rejects if there are none. */
 type Resolve = (host: string) => Promise<readonly string[]>;
 
 const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
 /**
- * What is wrong with an address to send a credential and prompts to, in words for an administrator; null when nothing
- * is. `resolved` are the addresses of its host name (none for a literal). Only https to public addresses is right,
- * unless `allowPrivate`; metadata services and other places where no provider can live are wrong always.
+ * Why credentials and prompts must not be sent to a URL, for an administrator; null if they may. `resolved`: the
+ * addresses of its host name (none for a literal). Only https to public addresses is allowed, unless `allowPrivate`;
+ * metadata services and other addresses that no provider can have never are.
  */
 export function privateAddressFault(
   text: string,
@@ -33,7 +33,7 @@ export function privateAddressFault(
   const url = URL.parse(text);
   return (
     formFault(url, allowPrivate) ??
-    (url && placeFault(hostOf(url), isIpAddress(hostOf(url)) ? [hostOf(url)] : resolved, allowPrivate))
+    (url && addressFault(hostOf(url), isIpAddress(hostOf(url)) ? [hostOf(url)] : resolved, allowPrivate))
   );
 }
 
@@ -48,7 +48,7 @@ function formFault(url: URL | null, allowPrivate: boolean): string | null {
   return null;
 }
 
-function placeFault(host: string, addresses: readonly string[], allowPrivate: boolean): string | null {
+function addressFault(host: string, addresses: readonly string[], allowPrivate: boolean): string | null {
   const kinds = addresses.map(addressKind);
   if (METADATA_HOSTS.has(host.replace(/\.$/, "")) || kinds.includes("forbidden")) {
     return "A provider cannot have this address";
@@ -59,33 +59,33 @@ function placeFault(host: string, addresses: readonly string[], allowPrivate: bo
   return null;
 }
 
-/** Lower case, and an IPv6 literal without its brackets. */
+/** In lower case, IPv6 literals without brackets. */
 const hostOf = (url: URL): string => url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
 
-/** One way to a host that was checked: whatever its name leads to a moment later, the connection goes to this address. */
+/** A checked address of a host: the connection goes there even if the name resolves differently a moment later. */
 export type ResolvedOrigin = {
-  /** With the address in the place of the host's name; null where that stays as it is: a literal, or a proxy resolves it. */
+  /** The origin with the address instead of the host name; null if unchanged: a literal, or a proxy resolves the name. */
   origin: string | null;
-  /** What the request names as its `Host`. */
+  /** The request's `Host` header. */
   host: string;
-  /** The name that the certificate must be for. */
+  /** The name that the certificate must match. */
   serverName: string;
 };
 
 export type AddressGuard = {
-  /** The fault of an address that is about to be saved. A host that does not resolve now is no fault: calls check again. */
+  /** Why a URL may not be saved. A host that does not resolve now is accepted, because calls check again. */
   saveFault(url: string, allowPrivate: boolean): Promise<string | null>;
   /**
-   * The ways to an origin (`https://host:port`) to which a connection may be opened now, the likeliest first: whoever
-   * finds that one does not work puts it last. The resolver's answer is remembered for half a minute.
-   * @throws GatewayError upstream_unreachable, whose cause says why.
+   * The checked addresses of an origin (`https://host:port`), the most promising first: a caller moves one that fails to
+   * the end. DNS results are cached for 30 s.
+   * @throws GatewayError upstream_unreachable, with the reason as its cause.
    */
   resolveOrigin(origin: string, allowPrivate: boolean): ResolvedOrigin[] | Promise<ResolvedOrigin[]>;
 };
 
 type AddressGuardOptions = {
   resolve?: Resolve;
-  /** The environment names a proxy, which is asked for hosts by name, and resolves them itself. */
+  /** The environment names a proxy, which resolves host names itself. */
   proxied?: boolean;
 };
 
@@ -93,34 +93,34 @@ export function addressGuard(
   clock: Clock,
   { resolve = systemResolve, proxied = false }: AddressGuardOptions = {},
 ): AddressGuard {
-  const remembered = new Map<string, { addresses: readonly string[]; untilMs: number }>();
-  /** Origins that passed, and until when that is believed. */
-  const passed = new Map<string, { ways: ResolvedOrigin[]; untilMs: number }>();
+  const dnsCache = new Map<string, { addresses: readonly string[]; untilMs: number }>();
+  /** Origins that passed the check, with their expiry. */
+  const allowed = new Map<string, { origins: ResolvedOrigin[]; untilMs: number }>();
 
   async function addressesOf(text: string): Promise<readonly string[]> {
     const url = URL.parse(text);
     if (!url || isIpAddress(hostOf(url))) return [];
     const host = hostOf(url);
-    const known = remembered.get(host);
+    const known = dnsCache.get(host);
     if (known && known.untilMs > clock.monotonicMs()) return known.addresses;
     const addresses = await within(RESOLVE_DEADLINE_MS, resolve(host));
-    if (remembered.size >= RESOLVED_MAX) remembered.clear();
-    remembered.set(host, { addresses, untilMs: clock.monotonicMs() + RESOLVED_MS });
+    if (dnsCache.size >= RESOLVED_MAX) dnsCache.clear();
+    dnsCache.set(host, { addresses, untilMs: clock.monotonicMs() + RESOLVED_MS });
     return addresses;
   }
 
   async function check(origin: string, allowPrivate: boolean): Promise<ResolvedOrigin[]> {
     const addresses = await addressesOf(origin).catch((cause) => {
-      // Behind a proxy many networks do not resolve names of the world outside.
+      // Networks behind a proxy often do not resolve external names.
       if (proxied) return [];
       throw new GatewayError("upstream_unreachable", undefined, cause);
     });
     const fault = privateAddressFault(origin, addresses, allowPrivate);
     if (fault !== null) throw new GatewayError("upstream_unreachable", undefined, new Error(fault));
-    const ways = waysBy(new URL(origin), proxied ? [] : addresses);
-    if (passed.size >= RESOLVED_MAX) passed.clear();
-    passed.set(verdictOn(origin, allowPrivate), { ways, untilMs: clock.monotonicMs() + RESOLVED_MS });
-    return ways;
+    const origins = originsFor(new URL(origin), proxied ? [] : addresses);
+    if (allowed.size >= RESOLVED_MAX) allowed.clear();
+    allowed.set(cacheKey(origin, allowPrivate), { origins, untilMs: clock.monotonicMs() + RESOLVED_MS });
+    return origins;
   }
 
   return {
@@ -131,20 +131,20 @@ export function addressGuard(
       return privateAddressFault(url, addresses, allowPrivate);
     },
     resolveOrigin(origin, allowPrivate) {
-      const known = passed.get(verdictOn(origin, allowPrivate));
-      return known && known.untilMs > clock.monotonicMs() ? known.ways : check(origin, allowPrivate);
+      const known = allowed.get(cacheKey(origin, allowPrivate));
+      return known && known.untilMs > clock.monotonicMs() ? known.origins : check(origin, allowPrivate);
     },
   };
 }
 
-const verdictOn = (origin: string, allowPrivate: boolean): string => `${allowPrivate} ${origin}`;
+const cacheKey = (origin: string, allowPrivate: boolean): string => `${allowPrivate} ${origin}`;
 
-function waysBy(url: URL, addresses: readonly string[]): ResolvedOrigin[] {
+function originsFor(url: URL, addresses: readonly string[]): ResolvedOrigin[] {
   const named = { host: url.host, serverName: hostOf(url).replace(/\.$/, "") };
   const port = url.port === "" ? "" : `:${url.port}`;
-  const ways = addresses.map((address) => {
+  const origins = addresses.map((address) => {
     const host = address.includes(":") ? `[${address}]` : address;
     return { ...named, origin: `${url.protocol}//${host}${port}` };
   });
-  return ways.length > 0 ? ways : [{ ...named, origin: null }];
+  return origins.length > 0 ? origins : [{ ...named, origin: null }];
 }

@@ -7,10 +7,10 @@ import { failureOf } from "./failures.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** Silence allowed before an answer and between two pieces of it; our own server would end a longer one anyway. */
+/** Silence allowed before an answer and between its chunks; below the gateway server's own idle timeout. */
 const SILENCE_MS = 240_000;
 
-/** What a server may answer to one request: pictures come as base64, so it is well above what may be asked. */
+/** Maximum size of an answer: well above the request limit, because images come as base64. */
 const TOOL_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 type ToolRequest = {
@@ -21,11 +21,11 @@ type ToolRequest = {
 };
 
 /**
- * The server was reached and took nothing: it refuses our own credential, or leads elsewhere. An administrator can mend
- * it and no client can, so it is not told as a 401, which would make a client sign in somewhere.
+ * The server was reached but refuses the gateway's credential, or redirects. Only an administrator can fix that, so it
+ * is not reported as a 401, which would make a client start a sign-in.
  */
 export class ToolServerRefusal extends GatewayError {
-  /** Of HTTP. */
+  /** The server's HTTP status. */
   readonly status: number;
 
   constructor(server: string, status: number) {
@@ -40,10 +40,7 @@ export class ToolServerRefusal extends GatewayError {
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-/**
- * Asks a tool server.
- * @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout; ToolServerRefusal
- */
+/** @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout; ToolServerRefusal */
 export type ToolServerFetch = (server: ToolServer, request: ToolRequest) => Promise<Response>;
 
 export type ToolServerDeps = {
@@ -53,18 +50,18 @@ export type ToolServerDeps = {
 };
 
 /**
- * The one place that talks to tool servers: with the credential that an administrator stored and no other, to no
- * address of the inside, following no redirect, and never for longer or for more than the bounds above.
+ * The only place that talks to tool servers: with no credential but the one stored by an administrator, to no internal
+ * address, without following redirects, and within the bounds above.
  */
 export function createToolServerFetch({ reach, clock, watchdog }: ToolServerDeps): ToolServerFetch {
   return async (server, { method, headers, body, signal }) => {
     const silence = new AbortController();
     const watched = { deadlineMs: clock.monotonicMs() + SILENCE_MS, expire: () => silence.abort() };
     watchdog.watch(watched);
-    const either = joinSignals([silence.signal, ...(signal ? [signal] : [])]);
+    const joined = joinSignals([silence.signal, ...(signal ? [signal] : [])]);
     const release = () => {
       watchdog.release(watched);
-      either.leave();
+      joined.leave();
     };
     const moved = () => {
       watched.deadlineMs = clock.monotonicMs() + SILENCE_MS;
@@ -74,7 +71,7 @@ export function createToolServerFetch({ reach, clock, watchdog }: ToolServerDeps
         method,
         headers: withCredential(headers, server),
         body: body ?? null,
-        signal: either.signal,
+        signal: joined.signal,
       });
       requireUsable(server, answer);
       return bounded(answer, { moved, release });
@@ -105,7 +102,7 @@ function requireUsable({ name }: ToolServer, { status, body }: Response): void {
 
 function failed(cause: unknown, timedOut: boolean): GatewayError {
   if (timedOut) return new GatewayError("upstream_timeout", "The tool server did not answer in time.", cause);
-  // Whatever failed after the connection stood leaves open what the server made of the message.
+  // After a connection was established, it is unknown whether the server processed the message.
   return failureOf(cause, true) === "upstream_unreachable"
     ? new GatewayError("upstream_unreachable", "The tool server could not be reached.", cause)
     : new GatewayError("upstream_broken", "The tool server's answer broke off.", cause);
@@ -113,7 +110,7 @@ function failed(cause: unknown, timedOut: boolean): GatewayError {
 
 type Bounds = { moved(): void; release(): void };
 
-/** The answer, counted as it is read; whoever reads it too slowly or too long is cut off with it. */
+/** The answer, limited in size and in silence between reads; a client that reads too slowly is cut off as well. */
 function bounded(answer: Response, { moved, release }: Bounds): Response {
   const { status } = answer;
   const headers = new Headers(answer.headers);

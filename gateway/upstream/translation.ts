@@ -9,14 +9,14 @@ import { WIRES } from "../providers/wires.ts";
 import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
 import { type Pair, type Translated, translate } from "../translate/translate.ts";
 
-/** The surfaces whose calls can be put into another format, and what each speaks. */
-const CLIENTS: Readonly<Partial<Record<string, Pair["from"]>>> = {
+/** The surfaces whose calls can be translated, and their formats. */
+const CLIENT_FORMATS: Readonly<Partial<Record<string, Pair["from"]>>> = {
   "chat.completions": "chat",
   messages: "messages",
   responses: "responses",
 };
 
-/** Where a call of each format goes at a provider. */
+/** The provider surface for each target format. */
 const PROVIDER_SURFACES = {
   chat: "chat.completions",
   messages: "messages",
@@ -24,25 +24,27 @@ const PROVIDER_SURFACES = {
 
 const isProviderWire = (wire: string): wire is Pair["to"] => Object.hasOwn(PROVIDER_SURFACES, wire);
 
-/** The provider's own format, where a call of the surface can be translated into it. */
+/** The provider's own format, if a call of the surface can be translated into it. */
 export function translatedWire({ kind }: Pick<Provider, "kind">, surface: SurfaceName): WireName | null {
   const { wire } = PROVIDERS[kind];
-  return CLIENTS[surface] !== undefined && CLIENTS[surface] !== wire && isProviderWire(wire) ? wire : null;
+  return CLIENT_FORMATS[surface] !== undefined && CLIENT_FORMATS[surface] !== wire && isProviderWire(wire)
+    ? wire
+    : null;
 }
 
-/** A translated call: which of the provider's surfaces it goes to, its body, and the way back. */
+/** A translated call: the provider's surface, the body, and the translation of the answer. */
 export type Translation = Translated & { surface: SurfaceName };
 
 /**
- * The call in the target's format; null where that is the surface's own, which is never translated.
- * @throws GatewayError invalid_request naming the member that the format has no place for.
+ * Translates the call into the target's format; null if that is the surface's own.
+ * @throws GatewayError invalid_request naming a member that the format cannot express.
  */
 export function translationOf(
   call: Call,
   { provider, model, wire }: Target,
   clock: Clock,
 ): Translation | null {
-  const from = CLIENTS[call.surface];
+  const from = CLIENT_FORMATS[call.surface];
   if (wire === SURFACES[call.surface].wire || from === undefined || !isProviderWire(wire)) return null;
   if (model === null) return null;
   if (model === null) return null;
@@ -56,10 +58,10 @@ export function translationOf(
   return { ...translated, surface: PROVIDER_SURFACES[wire] };
 }
 
-/** Client headers that say nothing of a format. The version that a translated body is written for is the default. */
+/** Client headers that do not depend on a format. Translated bodies use the default API version. */
 const NEUTRAL_HEADERS = ["accept", "idempotency-key", "user-agent"] as const;
 
-/** The headers of a translated call: what the client said to a vendor of its own format is not for this one. */
+/** The headers of a translated call: headers meant for the client's own vendor are dropped. */
 export function translatedHeaders(from: HeaderView, wire: WireName): HeaderTable {
   const neutral = new Headers({ "content-type": "application/json" });
   for (const name of NEUTRAL_HEADERS) {
@@ -72,8 +74,7 @@ export function translatedHeaders(from: HeaderView, wire: WireName): HeaderTable
 const encoder = new TextEncoder();
 
 /**
- * A meter that reads the provider's bytes as they come and gives the client's, translated. The counts that the client
- * is told are those that were metered.
+ * A meter that reads the provider's bytes and returns the translated ones. The client is shown the metered counts.
  */
 export function translatingMeter(meter: Meter, translation: Translation): Meter {
   const splitter = sseSplitter();
@@ -98,7 +99,7 @@ export function translatingMeter(meter: Meter, translation: Translation): Meter 
   };
 }
 
-/** The headers of an answer that was translated: its own format and framing, and the provider's id of the call. */
+/** The headers of a translated answer: its own content type and framing, and the provider's request id. */
 export function translatedAnswerHeaders(
   from: HeaderView,
   surface: SurfaceName,
@@ -112,6 +113,6 @@ export function translatedAnswerHeaders(
   return headers;
 }
 
-/** The provider's own id of a call, under either vendor's name for it. */
+/** The provider's request id, in either vendor's header. */
 export const providerRequestId = (headers: HeaderView): string | null =>
   headers.get("x-request-id") ?? headers.get("request-id");

@@ -7,7 +7,7 @@ import { bodyBroken, type RequestBody } from "./request-body.ts";
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** What may stand before the first file. */
+/** Maximum size of everything before the first file. */
 const HEAD_BYTES_MAX = 2 * 1024 * 1024;
 
 export type OpenedUpload = { fields: ReadonlyMap<string, string>; upload: Upload };
@@ -18,14 +18,14 @@ export type UploadFacts = {
   /** The key is scoped, so the model must be known before a provider is called. */
   scoped: boolean;
   clock: Clock;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 };
 
 /**
- * Reads a form up to its first file, then streams the whole of it, byte for byte, at the provider's pace. Only the last
- * chunk is in memory, whatever the size of the file.
- * @throws GatewayError model_not_allowed, before anything is sent, where a scoped key's `model` is not before the file;
+ * Reads a form up to its first file, then streams all of it unchanged at the provider's pace. Only the last chunk is in
+ * memory, whatever the file size.
+ * @throws GatewayError model_not_allowed, before anything is sent, if a scoped key's `model` is not before the file;
  * invalid_request.
  */
 export async function openUpload(
@@ -52,7 +52,7 @@ export async function openUpload(
   }
   if (scoped && !form.fields.has("model")) throw modelMustComeFirst();
 
-  /** The provider sees a body that breaks off, never one that ends early. */
+  /** The provider must see a broken body, never one that seems to end normally. */
   function breakOff(controller: Controller, error: unknown): void {
     fault ??= error instanceof GatewayError ? error : new GatewayError("internal", undefined, error);
     controller.error(fault);

@@ -1,9 +1,9 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** Silence allowed between two chunks of a provider. */
+/** Silence allowed between two chunks from a provider. */
 export const GAP_MS = 300_000;
 
-/** Something that must make progress before its deadline; `expire` ends it. `place` belongs to the watchdog. */
+/** Something that must make progress before its deadline; `expire` ends it. `place` is for the watchdog only. */
 export type Watched = { deadlineMs: number; expire: () => void; place?: number | undefined };
 
 export type Watchdog = {
@@ -14,12 +14,12 @@ export type Watchdog = {
 };
 
 /**
- * One timer for all calls: a timer per call or per chunk would cost more than the call. Deadlines are therefore kept to
- * within `tickMs`.
+ * One timer for all calls: a timer per call or chunk would cost more than the call. Deadlines are therefore only
+ * accurate to `tickMs`.
  */
 export function startWatchdog(clock: Clock, tickMs = 1000): Watchdog {
-  // Not a Set: one that lives long keeps most of what passes through it, and with it whole calls, until a full garbage
-  // collection, because tables that it has outgrown lead on to later ones (JavaScriptCore).
+  // Not a Set: in JavaScriptCore, a long-lived Set's outgrown tables link to later ones, which keeps most entries, and
+  // with them whole calls, alive until a full garbage collection.
   const places: (Watched | undefined)[] = [];
   const gaps: number[] = [];
   const release = (watched: Watched) => {

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { HeaderView } from "../call.ts";
 import { GAP_MS, type Watchdog } from "./watchdog.ts";
 
-/** Bytes of an answer that come in a few pieces, so that no silence within them is worth a watch of its own. */
+/** Answers up to this size arrive in a few chunks, so the silence between them is not watched. */
 const SHORT_BYTES_MAX = 64 * 1024;
 
 type Answer = { answer: Response; headers: HeaderView; abort(): void };
@@ -14,8 +14,8 @@ const isShort = ({ headers }: Answer): boolean => {
 
 /**
  * All bytes of an answer.
- * @throws what the reader throws when the provider breaks off, or is silent for `GAP_MS`, or a short
- * answer takes that long, and `abort` ends it.
+ * @throws what the reader throws if the provider breaks off or `abort` ends the answer: after `GAP_MS` of silence, or
+ * after `GAP_MS` in all for a short answer.
  */
 export async function wholeBody(
   { clock, watchdog }: { clock: Clock; watchdog: Watchdog },

@@ -1,20 +1,20 @@
 import type { CallSettlement, LimitStore } from "./limit-store.ts";
 
-/** Calls with a reservation of this process, and how their settlements reach the database. */
+/** Tracks calls reserved by this process and writes their settlements to the database. */
 export type CallSettlements = {
   begin(callId: string): void;
-  /** Nothing is reserved for the call any more. */
+  /** The call no longer has a reservation. */
   forget(callId: string): void;
   /** Settles now, or once the database is reachable. Waits at most half a second, and never rejects. */
   settle(settlement: CallSettlement): Promise<void>;
-  /** Writes what could not be written before. */
+  /** Retries failed writes. */
   retry(): Promise<void>;
   running(): string[];
-  /** Ended calls of a key whose settlement is still to be written. */
+  /** Number of a key's ended calls whose settlement is not yet written. */
   unsettled(keyId: string): number;
 };
 
-/** The longest that the end of an answer waits for its settlement. */
+/** How long the end of an answer waits for its settlement at most. */
 const END_MS = 500;
 
 export function createSettlements(

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 
-/** Without a heartbeat for longer, a process spends no lease: after 40 s others take what it held. */
+/** Without a heartbeat for longer, a process spends no lease: after 40 s others take over its reservations. */
 const LEASE_GOOD_MS = 30_000;
 /** Pause after a failure. */
 const AWAY_MS = 500;
@@ -9,7 +9,7 @@ const AWAY_MS = 500;
 const STEADY_MS = 12_000;
 
 export type DatabaseConnectivity = {
-  /** The database took the heartbeat; it has itself been up for `upMs`. */
+  /** A heartbeat succeeded; the database has been up for `upMs`. */
   onHeartbeat(upMs: number): void;
   /** Outcome of a query: null, or the error. */
   onResult(error: unknown): void;

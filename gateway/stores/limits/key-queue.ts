@@ -36,9 +36,9 @@ export type KeyQueueDeps = {
   replicas(): number;
   reachable(): boolean;
   onResult(error: unknown): void;
-  /** False after so long without a heartbeat that other processes may take what this one holds. */
+  /** False after so long without a heartbeat that other processes may take over this one's reservations. */
   leasesValid(): boolean;
-  /** Concurrency slots that are still reserved for ended calls of this process. */
+  /** Concurrency slots still reserved for ended calls of this process. */
   slotsFree(): number;
 };
 
@@ -80,7 +80,7 @@ async function answerBatch(deps: KeyQueueDeps, balance: LeaseBalance, batch: Wai
   }
 }
 
-/** Null when the database cannot be queried. */
+/** Null if the database cannot be queried. */
 async function reserveInDatabase(
   deps: KeyQueueDeps,
   balance: LeaseBalance,

@@ -5,7 +5,7 @@ import { drawFromLease, type LimitLease, leaseAllowance, leaseUsd } from "../../
 
 /** A key's lease in this process, and the calls admitted on it. */
 export type LeaseBalance = {
-  /** What the calls on the lease use, on top of what the database knows. */
+  /** Usage of the calls on the lease, in addition to the database's figures. */
   used(): { usd: bigint; calls: number };
   /** Renews the lease in memory; returns what the caller must write to the database. */
   renew(limits: KeyLimits, state: LimitState, replicas: number): { usd: bigint; calls: number };

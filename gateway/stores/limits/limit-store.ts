@@ -33,15 +33,14 @@ export type CallSettlement = {
 
 export type LimitStore = {
   /**
-   * Reads a key's state and writes what `decide` makes of it; starts over if another process has written in the
-   * meantime. Rejects within 2 s if Postgres does not answer; whether the reservation was
-   * written is then unknown.
+   * Reads a key's state and writes the plan that `decide` returns; starts over if another process has written in the
+   * meantime. Rejects within 2 s if Postgres does not answer; whether the reservation was written is then unknown.
    */
   reserve(account: LimitAccount, decide: (state: LimitState) => ReservationPlan): Promise<void>;
   end(ended: CallSettlement): Promise<void>;
   /** Registers this process as alive. Resolves with the number of live processes and the uptime of Postgres. */
   heartbeat(): Promise<{ alive: number; upMs: number }>;
-  /** Frees what processes without a heartbeat for 40 s held, and holds of this process without a running call. */
+  /** Frees holds of processes without a heartbeat for 40 s, and holds of this process without a running call. */
   sweep(running: readonly string[]): Promise<void>;
   dropLease(keyId: string): Promise<void>;
   deregister(): Promise<void>;
@@ -62,7 +61,7 @@ const PERIOD_DAYS_MAX = 32;
 export function openLimitStore(databaseUrl: string, holder: string): LimitStore {
   let client: postgres.Sql | null = null;
 
-  /** After a missed deadline the whole pool is replaced: the connection may hang for ever. */
+  /** After a missed deadline the whole pool is replaced: the connection may hang forever. */
   async function query<T>(work: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
     client ??= connect(databaseUrl, POOL);
     const used = client;
@@ -109,7 +108,7 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
 const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
 
 type Place = { account: LimitAccount; holder: string };
-type StandingRow = {
+type StateRow = {
   turn: string;
   nowMs: number;
   spent: string;
@@ -131,7 +130,7 @@ async function reserveSerially(
   decide: (state: LimitState) => ReservationPlan,
 ): Promise<void> {
   for (;;) {
-    const row = await standingRow(sql, place);
+    const row = await stateRow(sql, place);
     const state = {
       nowMs: row.nowMs,
       spent: BigInt(row.spent) + BigInt(row.ended),
@@ -146,12 +145,12 @@ async function reserveSerially(
 }
 
 /** One statement, so that a cost is seen either as held or as spent, never as both. */
-async function standingRow(sql: postgres.Sql, { account, holder }: Place): Promise<StandingRow> {
+async function stateRow(sql: postgres.Sql, { account, holder }: Place): Promise<StateRow> {
   const { keyId, period } = account;
   const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${keyId}`;
   const inPeriod = sql`started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz`;
   const sum = sql`select coalesce(ceil(sum(usd) * 1e12), 0)::text`;
-  const [row] = await sql<StandingRow[]>`
+  const [row] = await sql<StateRow[]>`
     select coalesce((select turn from limit_turns where ${ofKey}), 0)::text as turn,
       floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
       (${sum} from key_spend where ${ofKey}
@@ -211,16 +210,16 @@ async function book(
 
 async function endOne(
   sql: postgres.Sql,
-  { callId, keyId, usd, slot, tokensDelta: tokensMore }: CallSettlement,
+  { callId, keyId, usd, slot, tokensDelta }: CallSettlement,
 ): Promise<void> {
   const isHold = sql`org_id = ${DEFAULT_ORG} and call_id = ${callId}`;
   await Promise.all([
     usd === null
       ? sql`delete from limit_holds where ${isHold}`
       : sql`update limit_holds set ended = true, usd = ${usd} where ${isHold}`,
-    tokensMore === 0
+    tokensDelta === 0
       ? null
-      : sql`update limit_rates set tokens = greatest(0, tokens + ${tokensMore})
+      : sql`update limit_rates set tokens = greatest(0, tokens + ${tokensDelta})
           where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and slot = ${slot}`,
   ]);
 }

@@ -11,32 +11,32 @@ import { createConnectivity } from "./connectivity.ts";
 import { createKeyQueue, type KeyQueue, type KeyQueueDeps } from "./key-queue.ts";
 import { type LimitStore, openLimitStore } from "./limit-store.ts";
 
-/** What a call that was let through came to. */
+/** Actual usage of an admitted call. */
 export type CallUsage = {
-  /** Exact decimal; null when nobody knows. */
+  /** Exact decimal; null if unknown. */
   costUsd: string | null;
-  /** Null when nobody knows. */
+  /** Null if unknown. */
   tokens: number | null;
 };
 
-/** A call that was let through. Either of the two is called once; it takes half a second at most and never rejects. */
+/** An admitted call. Exactly one of the two methods is called, once; it takes at most 0.5 s and never rejects. */
 export type Grant = {
-  /** Gives back what the call did not use; the rest stays reserved until its record is there. Null: nothing is to be waited for. */
+  /** Returns the unused part; the rest stays reserved until the record is stored. Null: nothing to await. */
   settle(used: CallUsage): Promise<void> | null;
-  /** The call was not sent, and no record will come. */
+  /** The call was not sent and leaves no record. */
   release(): Promise<void>;
 };
 
 export type Limiter = {
   /**
-   * Lets a call through, with what it may use at most reserved for it, or says why not, as the error that the client
-   * gets. A key without limits costs nothing: no question is asked, and `ask` is not called.
+   * Admits a call and reserves its maximum usage, or resolves with the error for the client. A key without limits costs
+   * nothing: no query is made, and `demandOf` is not called.
    */
-  reserve(call: LimitedCall, ask: () => LimitDemand): Grant | Promise<Grant | GatewayError>;
+  reserve(call: LimitedCall, demandOf: () => LimitDemand): Grant | Promise<Grant | GatewayError>;
   close(): Promise<void>;
 };
 
-/** `recorded`: the call leaves a record, which takes its reservation away. */
+/** `recorded`: the call leaves a record, which removes its reservation. */
 type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
 
 export type LimiterOptions = { databaseUrl: string; clock: Clock; log: Log };
@@ -53,11 +53,11 @@ const MESSAGES = {
   reserved: "The rest of the key's budget is reserved for running calls.",
 } as const satisfies Record<LimitRefusal["limit"], string>;
 
-/** One of a few words that providers have (pricing/price-answer.ts), so it may be quoted. */
+/** `chosen` is one of a few known values (pricing/price-answer.ts), so it may be quoted. */
 const unpricedMessage = (chosen: string): string =>
   `The price of \`${chosen}\` is unknown, so a key with a budget may not use it. Leave it out.`;
 
-/** Keeps keys within their limits, together with the other gateways on the database. */
+/** Enforces keys' limits together with the other gateways on the database. */
 export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {
   const store = openLimitStore(databaseUrl, newId());
   const connectivity = createConnectivity(clock, log);
@@ -89,10 +89,10 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
   const timer = setInterval(() => void beat(), BEAT_MS);
   timer.unref();
 
-  async function asked(
+  async function admit(
     call: LimitedCall,
     limits: KeyLimits,
-    ask: LimitDemand,
+    demand: LimitDemand,
   ): Promise<Grant | GatewayError> {
     const { id, admittedAt } = call;
     const queue = queues.of(call);
@@ -101,19 +101,23 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
       callId: id,
       startedAt: admittedAt.toISOString(),
       limits,
-      demand: ask,
+      demand,
     });
     if (answer.kind === "granted") {
       return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
     }
     ends.forget(id);
-    return answer.kind === "refused" ? errorOf(answer.refusal, ask) : new GatewayError("store_unavailable");
+    return answer.kind === "refused"
+      ? errorOf(answer.refusal, demand)
+      : new GatewayError("store_unavailable");
   }
 
   return {
-    reserve(call, ask) {
+    reserve(call, demandOf) {
       const { limits } = call.key;
-      return limits === null || Object.keys(limits).length === 0 ? UNLIMITED : asked(call, limits, ask());
+      return limits === null || Object.keys(limits).length === 0
+        ? UNLIMITED
+        : admit(call, limits, demandOf());
     },
     async close() {
       clearInterval(timer);
@@ -137,7 +141,7 @@ function createKeyQueues(ends: CallSettlements, deps: Omit<KeyQueueDeps, "accoun
       queues.set(name, { keyId: key.id, queue });
       return queue;
     },
-    /** Gives back the leases of keys that have no calls. */
+    /** Returns the leases of idle keys. */
     async releaseIdle(store: Pick<LimitStore, "dropLease">): Promise<void> {
       for (const [name, { keyId, queue }] of [...queues]) {
         if (!queue.idle()) continue;
@@ -176,11 +180,11 @@ function bookedGrant(
 
 function errorOf(
   { type, limit, retryAfterSeconds, headers }: LimitRefusal,
-  { unpricedOption: chosenApart }: LimitDemand,
+  { unpricedOption }: LimitDemand,
 ): GatewayError {
-  // Its bound is beyond any budget, so the budget is what refuses it.
-  const isApart = limit === "budget" && chosenApart !== undefined;
-  const error = new GatewayError(type, isApart ? unpricedMessage(chosenApart) : MESSAGES[limit]);
+  // Its bound exceeds any budget, so the refusal comes from the budget.
+  const isUnpriced = limit === "budget" && unpricedOption !== undefined;
+  const error = new GatewayError(type, isUnpriced ? unpricedMessage(unpricedOption) : MESSAGES[limit]);
   error.headers = { ...headers, "retry-after": String(retryAfterSeconds) };
   return error;
 }

@@ -2,11 +2,11 @@ import { objectOf } from "../../providers/provider-json.ts";
 import { GAP_MS } from "../watchdog.ts";
 import { type BinaryMessage, frameSplitter } from "./event-stream.ts";
 
-/** Bedrock sends no pings, and clients of the messages format treat a long silence as a dead connection. */
+/** Bedrock sends no pings, but clients of the messages format treat a long silence as a dead connection. */
 const PING_MS = 15_000;
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
-/** Exceptions that may end a stream, as the messages format names them; any other is an `api_error`. */
+/** Bedrock's stream exceptions in the messages format's terms; any other is an `api_error`. */
 const ERROR_TYPES: Readonly<Record<string, string>> = {
   throttlingException: "rate_limit_error",
   validationException: "invalid_request_error",
@@ -15,8 +15,8 @@ const ERROR_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Bedrock's answer as Anthropic itself would give it: the call's id under the name that the format has for it, and a
- * binary event stream as server-sent events. Any other body is passed as it came.
+ * Bedrock's answer in Anthropic's form: the call's id in `request-id`, and a binary event stream as server-sent events.
+ * Other bodies pass unchanged.
  */
 export function bedrockAnswer(answer: Response): Response {
   const headers = new Headers(answer.headers);
@@ -32,8 +32,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * The events as they come, with the gateway's own pings during silences. Pings do not count as progress: a provider that
- * is silent for `GAP_MS` has broken off.
+ * The events as they arrive, with pings from the gateway during silences. Pings do not count as progress: a provider
+ * that is silent for `GAP_MS` has broken off.
  */
 export function eventsOf(
   body: ReadableStream<Uint8Array>,
@@ -43,7 +43,7 @@ export function eventsOf(
   const splitter = frameSplitter();
   const read = patientRead(reader, pingMs);
   let silentMs = 0;
-  /** What the next part says; empty where it says nothing yet, null at the end. */
+  /** Text of the next part; may be empty; null at the end. */
   const next = async (): Promise<string | null> => {
     const part = await read();
     silentMs = part === null ? silentMs + pingMs : 0;
@@ -75,17 +75,17 @@ export function eventsOf(
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Reads on, or gives null when nothing has come for `ms`; the read that was begun then goes on. */
+/** Reads the next part, or returns null if none arrives within `ms`; the pending read is kept for the next call. */
 function patientRead(reader: Reader, ms: number) {
-  let begun: ReturnType<Reader["read"]> | null = null;
+  let pendingRead: ReturnType<Reader["read"]> | null = null;
   return async () => {
-    begun ??= reader.read();
-    // Between two calls nobody waits for it, and a rejection that nobody sees would end the process.
-    begun.catch(() => undefined);
+    pendingRead ??= reader.read();
+    // Between two calls nothing awaits it, and an unhandled rejection would end the process.
+    pendingRead.catch(() => undefined);
     const silence = Promise.withResolvers<null>();
     const timer = setTimeout(() => silence.resolve(null), ms);
-    const part = await Promise.race([begun, silence.promise]).finally(() => clearTimeout(timer));
-    if (part !== null) begun = null;
+    const part = await Promise.race([pendingRead, silence.promise]).finally(() => clearTimeout(timer));
+    if (part !== null) pendingRead = null;
     return part;
   };
 }
@@ -108,7 +108,7 @@ function errorOf(exception: string, text: string): string {
   });
 }
 
-/** A message's JSON as an event of its type. Written on one line: a break would end the data. */
+/** A message's JSON as an event of its type, on one line: a line break would end the data. */
 function event(json: string): string {
   const value = objectOf(JSON.parse(json));
   const line = /[\r\n]/.test(json) ? JSON.stringify(value) : json;

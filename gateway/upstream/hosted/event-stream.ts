@@ -1,24 +1,24 @@
 import { crc32 } from "node:zlib";
 
-/** A message of AWS's binary event stream: its headers that are texts, and its payload. */
+/** A message of AWS's binary event stream: its string headers and its payload. */
 export type BinaryMessage = { headers: ReadonlyMap<string, string>; payload: Uint8Array };
 
 export type FrameSplitter = {
-  /** The messages that are complete now. Throws a RangeError at bytes that are no message. */
+  /** The messages completed by `chunk`. @throws RangeError for invalid bytes. */
   push(chunk: Uint8Array): BinaryMessage[];
-  /** Whether bytes of a message are left over: an end that cuts one off is no end. */
+  /** Whether an incomplete message is left: then the stream was cut off. */
   partial(): boolean;
 };
 
-/** Two lengths and their checksum; and the checksum at the end. */
+/** Bytes: two lengths and their checksum; the checksum at the end. */
 const PRELUDE = 12;
 const TRAILER = 4;
-/** AWS bounds a message to 16 MiB and its headers to 128 KiB. */
+/** AWS limits a message to 16 MiB and its headers to 128 KiB. */
 const FRAME_MAX = 16 * 1024 * 1024;
 
 /**
- * Splits a stream of `application/vnd.amazon.eventstream`: total length, length of the headers, CRC-32 of those two,
- * headers, payload, CRC-32 of all before (AWS, "event stream encoding").
+ * Splits a stream of `application/vnd.amazon.eventstream`: total length, headers length, CRC-32 of the two, headers,
+ * payload, CRC-32 of everything before (AWS, "event stream encoding").
  */
 export function frameSplitter(): FrameSplitter {
   let pending = Buffer.alloc(0);
@@ -54,7 +54,7 @@ function frameOf(bytes: Buffer): BinaryMessage {
 }
 
 const TEXT_TYPE = 7;
-/** Bytes of a value by its type: true, false, byte, short, integer, long; then time and uuid. Bytes and texts say theirs. */
+/** Value sizes by type: true, false, byte, short, integer, long, time, uuid. Bytes and strings are length-prefixed. */
 const SIZES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 
 function headersOf(bytes: Buffer): Map<string, string> {

@@ -10,15 +10,16 @@ import { type GoogleHeaders, googleSigner } from "./sign-google.ts";
 export type HostedDeps = { clock: Clock; reach: OutboundFetch };
 
 /**
- * Sends what a cloud hosts the way that cloud wants it: at its own address, signed, and with its answer put back into
- * the wire's own form. What needs none of that goes as it is. Rejects as `send` does, and with a GatewayError where
- * the call cannot be signed.
+ * Adapts calls to cloud-hosted models: the cloud's URL, signature, and the answer converted back to the wire's form.
+ * Other calls go to `send` unchanged. Rejects as `send` does, and with a GatewayError if the call cannot be signed.
  */
 export function hostedSender(send: Send, deps: HostedDeps): Send {
   const google = googleSigner(deps);
   const sendHosted = async (sending: Sending, { auth, hostedBy }: ProviderFacts) => {
     const placed = hostedBy ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
-    for (const [name, value] of Object.entries(await proofOf(placed, auth, { google, clock: deps.clock }))) {
+    for (const [name, value] of Object.entries(
+      await authHeaders(placed, auth, { google, clock: deps.clock }),
+    )) {
       placed.headers[name] = value;
     }
     const answer = await send(placed);
@@ -33,14 +34,14 @@ export function hostedSender(send: Send, deps: HostedDeps): Send {
 
 type Signers = { google: GoogleHeaders; clock: Clock };
 
-async function proofOf(
+async function authHeaders(
   sending: Sending,
   auth: ProviderFacts["auth"],
   { google, clock }: Signers,
 ): Promise<Record<string, string>> {
   const { provider } = sending.target;
   const credential = provider.credential?.reveal();
-  // A caller's own credential is there already, where one may be passed on.
+  // With subscription passthrough the caller's own credential is already set.
   if (credential === undefined || sending.headers["authorization"] !== undefined) return {};
   return auth === "google" ? google(credential, provider) : awsHeaders(credential, sending, clock);
 }

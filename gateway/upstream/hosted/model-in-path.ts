@@ -4,11 +4,11 @@ import { memberValue, scanJson } from "../../http/scan.ts";
 import { splice } from "../../http/splice.ts";
 import type { Sending } from "../send.ts";
 
-/** What becomes of a call in the messages format at a host that has it in another place. */
+/** A messages call as rewritten for a host. */
 type Placed = Pick<Sending, "url" | "headers" | "body">;
 
 /**
- * Hosts of Anthropic's models that take the model in the path and the version in the body (Anthropic, "Claude on
+ * Hosts of Anthropic's models that expect the model in the path and the version in the body (Anthropic, "Claude on
  * Amazon Bedrock", "Claude on Vertex AI").
  */
 export const HOSTS = {
@@ -37,7 +37,7 @@ export const HOSTS = {
     const models = `${rootOf(sending)}/publishers/anthropic/models`;
     const add = { anthropic_version: versionOf(sending, "vertex-2023-10-16") };
     const headers = withoutVersion(sending);
-    // The counter is a model of its own there, and the one whose tokens are counted stays in the body.
+    // On Vertex the token counter is a separate model; the model to count for stays in the body.
     if (sending.surface === "messages.count_tokens") {
       return { url: `${models}/count-tokens:rawPredict`, headers, body: splice(body, { add }) };
     }
@@ -51,7 +51,7 @@ export const HOSTS = {
   },
 } as const satisfies Record<string, (sending: Sending) => Placed>;
 
-/** The vendor's first version, which both clouds have under a name of their own; later ones they call as it does. */
+/** Anthropic's first API version. Both clouds have their own name for it, but not for later ones. */
 const FIRST_VERSION = "2023-06-01";
 
 function versionOf({ headers }: Sending, first: string): string {

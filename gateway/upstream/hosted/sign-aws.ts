@@ -2,15 +2,15 @@ import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "#shared/clock.ts";
 import type { Sending } from "../send.ts";
 
-/** `AKID:SECRET` or `AKID:SECRET:TOKEN`; anything else is an API key of Bedrock's. */
+/** `AKID:SECRET` or `AKID:SECRET:TOKEN`; anything else is a Bedrock API key. */
 const ACCESS_KEY = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([^:\s]+)(?::(\S+))?$/;
 /** `bedrock-runtime.us-east-1.amazonaws.com`, its FIPS and VPC forms, and `bedrock-mantle.us-east-1.api.aws`. */
 const REGION = /(?:^|\.)bedrock[a-z-]*\.([a-z]{2}[a-z-]*-\d)\./;
 const REGION_ELSE = "us-east-1";
 
 /**
- * The headers that prove a call to AWS: Signature Version 4 over the address and the body with an access key, or the
- * API key as a bearer token. The region is the one that the address names.
+ * The headers that authenticate a call to AWS: Signature Version 4 over URL and body with an access key, or the API key
+ * as a bearer token. The region is taken from the URL.
  */
 export async function awsHeaders(
   credential: string,
@@ -25,7 +25,6 @@ export async function awsHeaders(
   const signer = new AwsV4Signer({
     method: "POST",
     url,
-    // Request bodies are never backed by shared memory.
     body: body as Uint8Array<ArrayBuffer>,
     accessKeyId,
     secretAccessKey,

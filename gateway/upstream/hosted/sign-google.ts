@@ -8,14 +8,14 @@ import type { OutboundFetch } from "../outbound-fetch.ts";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
-/** What Google allows at most. */
+/** Google's maximum. */
 const ASSERTION_SECONDS = 3600;
 const DEADLINE_MS = 5000;
-/** A token is not used in its last minute: it must outlast the call's way to the provider. */
+/** A token is not used in its last minute, so that it is still valid when the call arrives. */
 const SPARE_MS = 60_000;
 const TOKENS_MAX = 1000;
 
-/** A service account's key file, as far as it is read. */
+/** The fields used of a service account's key file. */
 const ServiceAccount = Type.Object({
   client_email: Type.String({ minLength: 1 }),
   private_key: Type.String({ minLength: 1 }),
@@ -28,36 +28,39 @@ type Granted = Static<typeof Granted>;
 
 export type GoogleDeps = { clock: Clock; reach: OutboundFetch };
 
-/** The headers that prove a call to Google. */
+/** The headers that authenticate a call to Google. */
 export type GoogleHeaders = (credential: string, provider: Provider) => Promise<Record<string, string>>;
 
 /**
- * Proves calls with a service account: its signed word is changed for an access token (RFC 7523), which serves all
- * calls until it is about to expire. A credential that is no JSON is an access token already.
- * Rejects with GatewayError provider_unconfigured for an account that is refused, upstream_unreachable where nobody
- * could be asked.
+ * Authenticates with a service account: a signed assertion is exchanged for an access token (RFC 7523), which is used
+ * until shortly before it expires. A credential that is not JSON is taken as an access token.
+ * Rejects with GatewayError provider_unconfigured if Google refuses the account, upstream_unreachable if Google cannot
+ * be reached.
  */
 export function googleSigner({ clock, reach }: GoogleDeps): GoogleHeaders {
-  type Kept = { granted: Promise<Granted>; untilMs: number };
-  const kept = new Map<string, Kept>();
+  type CachedToken = { granted: Promise<Granted>; untilMs: number };
+  const tokens = new Map<string, CachedToken>();
 
   function tokenOf(credential: string, provider: Provider): Promise<Granted> {
-    const known = kept.get(credential);
+    const known = tokens.get(credential);
     if (known && known.untilMs > clock.monotonicMs()) return known.granted;
-    if (kept.size >= TOKENS_MAX) kept.clear();
-    // Calls that come meanwhile wait for the same token.
-    const entry: Kept = { granted: ask(credential, provider), untilMs: Number.POSITIVE_INFINITY };
-    kept.set(credential, entry);
+    if (tokens.size >= TOKENS_MAX) tokens.clear();
+    // Concurrent calls wait for the same token.
+    const entry: CachedToken = {
+      granted: requestToken(credential, provider),
+      untilMs: Number.POSITIVE_INFINITY,
+    };
+    tokens.set(credential, entry);
     entry.granted.then(
       ({ expires_in }) => {
         entry.untilMs = clock.monotonicMs() + expires_in * 1000 - SPARE_MS;
       },
-      () => kept.delete(credential),
+      () => tokens.delete(credential),
     );
     return entry.granted;
   }
 
-  async function ask(credential: string, provider: Provider): Promise<Granted> {
+  async function requestToken(credential: string, provider: Provider): Promise<Granted> {
     const account = accountOf(credential);
     const url = account.token_uri ?? TOKEN_URI;
     const assertion = assertionOf(account, url, clock.now());
@@ -105,7 +108,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The account's word that it asks for itself (RFC 7523, section 3). */
+/** The signed JWT assertion (RFC 7523, section 3). */
 function assertionOf({ client_email, private_key }: ServiceAccount, audience: string, now: Date): string {
   const issuedSeconds = Math.floor(now.getTime() / 1000);
   const claims = {
@@ -115,9 +118,9 @@ function assertionOf({ client_email, private_key }: ServiceAccount, audience: st
     iat: issuedSeconds,
     exp: issuedSeconds + ASSERTION_SECONDS,
   };
-  const said = `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}`;
+  const unsigned = `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}`;
   try {
-    return `${said}.${createSign("RSA-SHA256").update(said).sign(private_key, "base64url")}`;
+    return `${unsigned}.${createSign("RSA-SHA256").update(unsigned).sign(private_key, "base64url")}`;
   } catch {
     throw new GatewayError("provider_unconfigured");
   }
