@@ -5,8 +5,8 @@ import { valueAt } from "./scan.ts";
 const PROVIDERS_CHOICE = null;
 
 /**
- * The models that a body requests besides `model`: fallbacks (Anthropic's `fallbacks`, OpenRouter's `models`) and tools'
- * models, such as an advisor or an image model. Null: one that the provider chooses.
+ * The models that a body requests besides `model`: fallbacks (Anthropic's `fallbacks`, OpenRouter's `models`) and
+ * tools' models, such as an advisor or an image model. Null: one that the provider chooses.
  */
 export function additionalModels(body: JsonBody): (string | null)[] {
   const named = (name: string): unknown[] =>

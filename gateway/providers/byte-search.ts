@@ -1,6 +1,6 @@
 import type { Seek } from "../reading.ts";
 
-/** An ASCII text to search for, as bytes: a string would be turned into them at every search. */
+/** An ASCII text to search for, encoded once: a string would be encoded on every search. */
 export type Needle = Buffer;
 
 export const needle = (text: string): Needle => Buffer.from(text, "latin1");
@@ -8,11 +8,11 @@ export const needle = (text: string): Needle => Buffer.from(text, "latin1");
 // Without a Buffer over the bytes, which costs more than the search of a short event.
 const { indexOf } = Buffer.prototype;
 
-/** Where the text stands in the bytes, from `from` on; -1 where it does not. */
+/** Offset of the text at or after `from`; -1 if absent. */
 export const indexOfBytes = (bytes: Uint8Array, text: Needle, from = 0): number =>
   indexOf.call(bytes, text, from);
 
-/** Whether the bytes hold the text. Far cheaper than parsing them. */
+/** Whether the bytes contain the text. Far cheaper than parsing them. */
 export const includesBytes = (bytes: Uint8Array, text: Needle): boolean => indexOfBytes(bytes, text) !== -1;
 
 /** The offset of the next match at or after `from`; -1 without one. */
@@ -23,7 +23,7 @@ export const searcher =
   (bytes, from) =>
     indexOfBytes(bytes, text, from);
 
-/** The first place in a chunk that one of the searches finds. Each goes on where it found: a chunk is searched once. */
+/** The first match of any search in a chunk. Each search resumes at its last match, so a chunk is scanned once. */
 export function seekAny(chunk: Uint8Array, searches: readonly Search[]): Seek {
   const none = chunk.byteLength;
   const found: number[] = [];

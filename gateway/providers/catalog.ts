@@ -1,30 +1,30 @@
 import type { SurfaceName, WireName } from "../surface-facts.ts";
 
-/** What the gateway needs to know of a kind of provider. */
+/** Facts about a provider kind. */
 export type ProviderFacts = {
   wire: WireName;
   /** Wires it also speaks natively, at the same root. */
   otherWires: readonly WireName[];
-  /** API root without a trailing slash, as the vendor's own SDK takes it; null where an administrator must give one. */
+  /** API root without a trailing slash, as the vendor's SDK expects it; null if an administrator must set one. */
   baseUrl: string | null;
-  /** Path meant by a root that has none, because the vendor's SDK takes the bare host. */
+  /** Path to add to a root without one, because the vendor's SDK takes the bare host. */
   rootPath?: string;
   /** Deviations from a surface's `upstreamPath`. */
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** Paths of surfaces that do not stand below the API root but at the host's. */
+  /** Paths of surfaces that are relative to the host, not to the API root. */
   hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /**
    * How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. `aws` and
    * `google` sign each call with it.
    */
   auth: "bearer" | "x-api-key" | "api-key" | "none" | "aws" | "google";
-  /** The cloud that hosts the models of the wire's vendor in a form of its own: the model in the path. */
+  /** The cloud that hosts the vendor's models with its own form of the wire: the model is in the path. */
   hostedBy?: "bedrock" | "vertex";
-  /** Environment variable whose presence makes the provider exist; null where a credential alone does not. */
+  /** Environment variable whose presence creates the provider; null if a credential alone is not enough. */
   envKey: string | null;
   /** The vendor's own hosts: where a caller's own subscription may be used (subscription lane). */
   vendorHosts: readonly string[];
-  /** Whether it takes `stream_options.include_usage`; some refuse the member, some tell usage unasked. */
+  /** Whether it accepts `stream_options.include_usage`; some refuse the member, some always report usage. */
   acceptsStreamUsageOption: boolean;
   /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
@@ -32,9 +32,9 @@ export type ProviderFacts = {
   reasoningOutsideCompletion: boolean;
   /** Its ids in the built-in price list. */
   priceIds: readonly string[];
-  /** What a model's name may begin with here and does not in the price list. */
+  /** Prefix of model names here that the price list does not use. */
   modelPrefix?: string;
-  /** Prices of models that no public list has. */
+  /** Prices of models missing from public lists. */
   prices?: Readonly<Record<string, OwnPrice>>;
 };
 
@@ -70,7 +70,7 @@ const vendor = (baseUrl: string, envKey: string, priceIds: readonly string[]) =>
   priceIds,
 });
 
-/** One row for each kind of provider. A new one that speaks a known wire is a row and no function. */
+/** One row per provider kind. A new kind with a known wire needs a row but no function. */
 export const PROVIDERS = {
   openai: {
     ...OPENAI_LIKE,
@@ -149,7 +149,7 @@ export const PROVIDERS = {
   },
   fireworks: vendor("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ["fireworks"]),
   cerebras: vendor("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", ["cerebras"]),
-  // Tells usage on every chunk unasked.
+  // Reports usage on every chunk without being asked.
   perplexity: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.perplexity.ai",

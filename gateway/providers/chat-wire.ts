@@ -5,7 +5,7 @@ import { chatUsage, usageIn } from "./chat-usage.ts";
 import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
-/** OpenAI's chat completions, and what others made of them. */
+/** OpenAI's chat completions and their variants. */
 export const CHAT_WIRE: Wire = {
   ...openaiErrors,
   readAnswer(bytes, facts) {
@@ -104,7 +104,7 @@ function isNullAt(bytes: Uint8Array, at: number): boolean {
 
 const SEARCHES = [usageAt, searcher(DONE)];
 
-/** Members of a delta that are content, in OpenAI's words and others'. A role alone is none. */
+/** Members of a delta that are content, in OpenAI's and other vendors' naming. A role alone is not content. */
 const CONTENT_MEMBERS = [
   "content",
   "refusal",

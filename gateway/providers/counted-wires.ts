@@ -19,7 +19,7 @@ const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
 const readOnly = (input: number | null, output: number | null = null): Partial<Usage> =>
   input === null ? {} : { uncachedInputTokens: input, outputTokens: output ?? 0 };
 
-/** OpenAI's `prompt_tokens`; some tell the total only. */
+/** OpenAI's `prompt_tokens`; some vendors report only the total. */
 const inputIn = (usage: ProviderObject | null): number | null =>
   countOf(usage?.["prompt_tokens"]) ?? countOf(usage?.["total_tokens"]);
 
@@ -28,7 +28,7 @@ export const EMBEDDINGS_WIRE = counted((answer) => ({
   ...readOnly(inputIn(objectOf(answer["usage"]))),
 }));
 
-/** Vendors tell no usage of moderations and charge nothing for them. */
+/** Vendors report no usage for moderations and do not charge for them. */
 export const MODERATIONS_WIRE = counted(() => null);
 
 /**

@@ -6,7 +6,7 @@ const CODE_POINTS_PER_TOKEN = 4;
 /** Longest answer, in tokens. */
 const OUTPUT_TOKENS_MAX = 4096;
 
-/** Tokens of a text as the built-in provider counts them: one for every four Unicode code points begun. */
+/** The built-in provider's token count: one per four Unicode code points, rounded up. */
 export const echoTokens = (text: string): number => Math.ceil(codePoints(text) / CODE_POINTS_PER_TOKEN);
 
 /** The model that an answer of the built-in provider names. */

@@ -14,7 +14,7 @@ export function wireFor(
   return otherWires.includes(preferred) ? preferred : wire;
 }
 
-/** Where a surface's call goes. The surface's wire must be one that the provider speaks. */
+/** URL of a surface at a provider, which must support the surface's wire. */
 export function upstreamUrl(provider: Provider, surface: SurfaceName): string {
   const facts: ProviderFacts = PROVIDERS[provider.kind];
   const atHost = facts.hostPaths?.[surface];

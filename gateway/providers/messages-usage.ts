@@ -34,7 +34,7 @@ export function messagesUsage(usage: ProviderObject): Usage {
   return compactions.map(tokensOf).reduce(withCompaction, whole);
 }
 
-/** Whether more is billed than is counted here, such as an adviser's tokens, which have another model's price. */
+/** Whether more is billed than counted here, such as an advisor's tokens at another model's price. */
 export const billsMore = (usage: ProviderObject): boolean =>
   iterationsOf(usage).some(({ type }) => !COUNTED.has(type));
 
@@ -56,7 +56,7 @@ function tokensOf(usage: ProviderObject): Usage {
   };
 }
 
-/** An input or output that either of the two leaves out is unknown as a whole. */
+/** If either usage lacks the input or output, their sum is unknown. */
 function withCompaction(whole: Usage, compaction: Usage): Usage {
   const sum = addUsage(whole, { ...compaction, reasoningTokens: null });
   const sumOfBoth = (count: keyof Usage) =>

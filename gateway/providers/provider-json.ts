@@ -19,7 +19,7 @@ export function parseObject(bytes: Uint8Array): ProviderObject | null {
 }
 
 export const objectOf = (value: unknown): ProviderObject | null =>
-  // What is neither a primitive, null nor a list has members by name.
+  // Any object that is not an array can be read as a record.
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ProviderObject) : null;
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -32,17 +32,17 @@ export const countOf = (value: unknown): number | null =>
 export const nameOf = (value: unknown): string | null =>
   typeof value === "string" ? parseLabel(value, 200) : null;
 
-/** The sum, or null where it is larger than a count may be. */
+/** The sum; null if it exceeds `COUNT_MAX`. */
 export function sumOf(...counts: (number | null)[]): number | null {
   const sum = counts.reduce<number>((total, count) => total + (count ?? 0), 0);
   return sum <= COUNT_MAX ? sum : null;
 }
 
-/** The sum of one count of two usages; null where neither has it, or where it is larger than a count may be. */
+/** The sum of a count in two usages; null if neither has it or the sum exceeds `COUNT_MAX`. */
 const sumOfCount = (a: Usage, b: Usage, count: keyof Usage): number | null =>
   a[count] === null && b[count] === null ? null : sumOf(a[count], b[count]);
 
-/** Two usages added up. A count that only one of them has is that one's. */
+/** The sum of two usages. A count present in only one is taken from it. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum = { ...NO_USAGE };
   for (const count in sum) if (isCount(count)) sum[count] = sumOfCount(a, b, count);
@@ -51,6 +51,6 @@ export function addUsage(a: Usage, b: Usage): Usage {
 
 const isCount = (name: string): name is keyof Usage => Object.hasOwn(NO_USAGE, name);
 
-/** A part of a whole: null where it is unknown or larger than the whole. */
+/** A part of a whole; null if unknown or larger than the whole. */
 export const partOf = (part: number | null, whole: number | null): number | null =>
   part !== null && whole !== null && part <= whole ? part : null;

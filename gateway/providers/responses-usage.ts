@@ -11,7 +11,7 @@ export function responsesUsage(usage: ProviderObject): Usage {
   const details = objectOf(usage["input_tokens_details"]);
   const cacheRead = countOf(details?.["cached_tokens"]);
   const written = writesOf(details);
-  // Cached counts that exceed the input they are part of cannot be right; the input's own figure stands.
+  // Cached counts that exceed the input they are part of cannot be right; the input's own figure is used.
   const cached = partOf(sumOf(cacheRead, written.short, written.long), input);
   const reasoning = countOf(objectOf(usage["output_tokens_details"])?.["reasoning_tokens"]);
   return {

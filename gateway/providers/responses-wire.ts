@@ -26,7 +26,7 @@ function take(state: StreamState, type: string, event: ProviderObject): void {
   if (!isLast(type)) return;
   state.terminalSeen = true;
   state.usage = usage ?? state.usage;
-  // Before its end a response says the tier that was asked for, then the one that served it.
+  // An unfinished response reports the requested tier, a finished one the tier that served it.
   state.tier = tier;
   state.billsMore = billsMore;
 }
@@ -41,14 +41,14 @@ function answerOf(response: ProviderObject | null) {
   };
 }
 
-/** Tools of the provider's own that are billed apart, by figures that no answer reports: what is counted is a lower bound. */
+/** Built-in tools billed separately by figures that no answer reports: the counted usage is a lower bound. */
 const BILLED_BESIDES = new Set<unknown>([
   "file_search_call",
   "code_interpreter_call",
   "image_generation_call",
 ]);
 
-/** What a search does besides: these are not billed as one. */
+/** Other actions of a search call, which are not billed as searches. */
 const BROWSING = ["open_page", "find", "find_in_page"];
 
 /** Searches of the web that the provider made for the answer; billed separately, and visible only in its output. */

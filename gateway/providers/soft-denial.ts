@@ -10,7 +10,7 @@ export type SoftDenial = { text: string } & Pick<
 
 /**
  * A denial in the form of an ordinary, complete answer of the wire, plain or streamed, with zero usage. Only the header
- * `x-gateway-guardrail` tells it from one. Null on a wire whose answers are not text.
+ * `x-gateway-guardrail` distinguishes it. Null on a wire whose answers are not text.
  */
 export function softDenial(wire: WireName, { text, ...answer }: SoftDenial): Response | null {
   if (!isTextWire(wire)) return null;

@@ -4,17 +4,17 @@ import { includesBytes, type Needle, needle, type Search, searcher, seekAny } fr
 import { type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf } from "./wire.ts";
 
-/** What a stream has brought so far. */
+/** State of a stream. */
 export type StreamState = StreamProgress & {
   usage: Usage;
   model: string | null;
   tier: string | null;
-  /** The usage is not all that is billed. */
+  /** More is billed than the usage reports. */
   billsMore?: boolean;
 };
 
 export type StreamRules = {
-  /** ASCII texts of which an event must hold one to be read once content was seen. */
+  /** ASCII texts; after content was seen, only events that contain one of them are parsed. */
   markers: readonly string[];
   /** Updates `state` from an event. */
   update(state: StreamState, type: string, event: ProviderObject): void;
@@ -24,15 +24,15 @@ export type StreamRules = {
  * Opens readers of one of OpenAI's newer streams, whose every event has a `type` and of which one of the last reports
  * the usage.
  */
-export function typedStreams({ markers: telling, update: take }: StreamRules): () => StreamReader {
-  const texts = ['"error"', ...telling].map(needle);
+export function typedStreams({ markers, update }: StreamRules): () => StreamReader {
+  const texts = ['"error"', ...markers].map(needle);
   const searches = texts.map(searcher);
-  return () => typedStream({ texts, searches, take });
+  return () => typedStream({ texts, searches, update });
 }
 
-type Opened = { texts: readonly Needle[]; searches: readonly Search[]; take: StreamRules["update"] };
+type Opened = { texts: readonly Needle[]; searches: readonly Search[]; update: StreamRules["update"] };
 
-function typedStream({ texts, searches, take }: Opened): StreamReader {
+function typedStream({ texts, searches, update }: Opened): StreamReader {
   const state: StreamState = {
     contentSeen: false,
     terminalSeen: false,
@@ -50,7 +50,7 @@ function typedStream({ texts, searches, take }: Opened): StreamReader {
     event(data) {
       const event = state.contentSeen && !hasMarker(data) ? null : parseObject(data);
       const type = event?.["type"];
-      if (event && typeof type === "string") take(state, type, event);
+      if (event && typeof type === "string") update(state, type, event);
       return false;
     },
     progress: state,

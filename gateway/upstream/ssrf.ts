@@ -64,7 +64,7 @@ const hostOf = (url: URL): string => url.hostname.toLowerCase().replace(/^\[(.*)
 
 /** A checked address of a host: the connection goes there even if the name resolves differently a moment later. */
 export type ResolvedOrigin = {
-  /** The origin with the address instead of the host name; null if unchanged: a literal, or a proxy resolves the name. */
+  /** The origin with the address instead of the host name; null if unchanged: a literal, or resolved by a proxy. */
   origin: string | null;
   /** The request's `Host` header. */
   host: string;

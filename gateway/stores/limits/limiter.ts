@@ -97,12 +97,8 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
     const { id, admittedAt } = call;
     const queue = queues.of(call);
     ends.begin(id);
-    const answer = await queue.request({
-      callId: id,
-      startedAt: admittedAt.toISOString(),
-      limits,
-      demand,
-    });
+    const startedAt = admittedAt.toISOString();
+    const answer = await queue.request({ callId: id, startedAt, limits, demand });
     if (answer.kind === "granted") {
       return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
     }
