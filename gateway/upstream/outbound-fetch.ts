@@ -66,7 +66,7 @@ async function answerInTurn(
       if (last || !neverSent(cause)) throw cause;
     }
   }
-  throw new RangeError("there is a resolved to every address that passed");
+  throw new RangeError("an origin that passed has at least one address");
 }
 
 const isTaken = (body: OutboundRequest["body"]): boolean => body instanceof ReadableStream && body.locked;
