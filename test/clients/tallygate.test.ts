@@ -224,7 +224,7 @@ test("doctor follows a call and a pull request, and says what is wrong until not
     headRef: "task",
     body: "`Gateway-Session: x`",
   });
-  expect((await doctor()).out).toMatch(/✗ .* is not stamped\.\n.*something before its name/);
+  expect((await doctor()).out).toMatch(/✗ .* is not stamped\.\n.*line starts with something else/);
   expect(await tallygate(["pr", "stamp"])).toMatchObject({ code: 0 });
   expect((await doctor()).out).toContain(`✓ http`);
   await github.story.merge(request);

@@ -129,7 +129,7 @@ test("an answer that would have to be fetched later is refused before anybody is
   const { error } = (await refused.json()) as { error: { type: string; message: string } };
   expect([error.type, error.message]).toEqual([
     "invalid_request_error",
-    "`background` is served with `stream: true` only: the answer cannot be fetched here later.",
+    "`background` needs `stream: true`, because the answer cannot be fetched here later.",
   ]);
   const { answer } = await world.recorded("/v1/responses", { ...body, stream: true });
   expect(answer.status).toBe(200);
