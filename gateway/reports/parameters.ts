@@ -1,5 +1,5 @@
-/** A statement for Postgres. Values are parameters, never text. */
-export type Query = { text: string; params: readonly Param[] };
+/** A statement for Postgres. Values are parameters, never text. `isLong`: it may read so much that a second process pays. */
+export type Query = { text: string; params: readonly Param[]; isLong?: boolean };
 export type Param = string | readonly string[];
 
 export type Parameters = ReturnType<typeof parameters>;

@@ -1,19 +1,11 @@
-import { ROWS_MAX, type Spec } from "#shared/report.ts";
 import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
-import { isTime } from "./dimensions.ts";
 import { recordFacts } from "./facts.ts";
-import {
-  type AggregateName,
-  aggregateOf,
-  DISTINCT,
-  type DistinctName,
-  MEASURE,
-  type Measure,
-} from "./measures.ts";
+import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { cellFacts } from "./rollup/cells.ts";
 import { COUNTS, type Counted, daySums, type Part } from "./rollup/day-sums.ts";
 import { knownSql } from "./rollup/known.ts";
+import { cellsSql, shownSql } from "./shown.ts";
 
 /**
  * The statement that answers a report: a row for each group in the order in which they are shown, and the total, for which
@@ -36,10 +28,8 @@ parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  un
 cells as (${cellsSql(context)}
 )
 ${shownSql(context)}`;
-  return { text, params: context.params.values };
+  return { text, params: context.params.values, isLong: isLong(context) };
 }
-
-const P95 = "latency_p95_ms" satisfies AggregateName;
 
 /** `isOwn`: it has tables of its own; else it is made of those of the groups, each of whose facts is in one group. */
 type Place = Section & { isOwn: boolean };
@@ -53,11 +43,14 @@ function sectionsOf({ ask }: Context): Place[] {
   return [groups, { total: true, dimensions: [], facts: isOwn ? "facts_all" : "facts", isOwn }];
 }
 
-/** Single records are few, or wide, and copied once; cells are read again for each table that is made of them. */
-const factsTable = (context: Context, section: Section): string =>
-  context.facts === "cells"
-    ? `${section.facts} as not materialized (${cellFacts(context, section)}\n)`
-    : `${section.facts} as materialized (${recordFacts(context, section)}\n)`;
+/** Facts are copied once where they are few: single records, and cells beside sums. Many cells are rather read again. */
+function factsTable(context: Context, section: Section): string {
+  const facts = context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
+  return `${section.facts} as ${isLong(context) ? "not " : ""}materialized (${facts}\n)`;
+}
+
+/** Whether cells are read where no sums answer: these may be millions. */
+const isLong = ({ facts, kind }: Context): boolean => facts === "cells" && kind === null;
 
 /** The sums of a section's groups, and the members that are counted in each of them. */
 function tablesOf(context: Context, section: Section): string[] {
@@ -172,75 +165,4 @@ function partSql({ names }: Context, { total, from, figures }: PartOf, isFirst: 
   return `
   select ${columns.join(", ")}
   from ${from} group by current${total ? "" : ", d1, d2"}`;
-}
-
-const SIDES = [
-  ["c", "current"],
-  ["p", "not current"],
-] as const;
-
-/** The added parts of both windows side by side: a row for each group, and the total. */
-function cellsSql(context: Context): string {
-  const columns = SIDES.flatMap(([side, which]) => {
-    const sum = (name: AggregateName) => `sum(${name}) filter (where ${which})`;
-    return context.names.map((name) => `${figureSql(context, name, sum)} as ${side}_${name}`);
-  });
-  return `
-  select total, d1, d2, ${columns.join(", ")}
-  from parts group by total, d1, d2`;
-}
-
-/** An aggregate of one window. Where rows are not shown in its order, the percentile of cells waits (`shownSql`). */
-function figureSql(
-  { ask, facts }: Context,
-  name: AggregateName,
-  sum: (name: AggregateName) => string,
-): string {
-  if (name === P95 && facts === "cells" && isByP95(ask)) return `latency_p95(${sum(name)})::numeric`;
-  // Where nothing was merged, nothing was spent on merges: reviews alone cost 0, and are not of unknown cost.
-  if (ask.spec.source === "outcomes" && name === "cost_usd")
-    return `case when ${sum("merged_prs")} > 0 then ${sum(name)} else 0 end`;
-  return sum(name);
-}
-
-const isByP95 = ({ spec }: Ask): boolean => spec.measures[0] === P95;
-
-/** The first rows in order, and the total. */
-function shownSql({ ask, facts, names }: Context): string {
-  const waits = facts === "cells" && !isByP95(ask);
-  const columns = SIDES.flatMap(([side]) =>
-    names.map((name) =>
-      name === P95 && waits ? `latency_p95(${side}_${name})::text as ${side}_${name}` : `${side}_${name}`,
-    ),
-  );
-  return `select total::text as is_total, d1, d2, ${columns.join(", ")}
-from (
-  select *, row_number() over (partition by total order by ${orderSql(ask.spec)}) as place
-  from cells where c_records > 0 or p_records > 0
-) x where place <= ${ROWS_MAX} order by total, place`;
-}
-
-/** Time ascending, else the first measure descending, then the label. */
-function orderSql({ dimensions, measures }: Spec): string {
-  const times = dimensions.flatMap((name, i) => (isTime(name) ? [`d${i + 1} asc`] : []));
-  const [first] = measures;
-  const rank = first ? [`${rankSql(MEASURE[first])} desc nulls last`] : [];
-  return [...times, ...rank, "d1 asc", "d2 asc"].join(", ");
-}
-
-function rankSql(measure: Measure): string {
-  const known = (name: AggregateName) =>
-    aggregateOf(name).empty === null
-      ? `c_${name}`
-      : `case when c_records > 0 then ${aggregateOf(name).money ? `c_${name}` : `coalesce(c_${name}, 0)`} end`;
-  switch (measure.kind) {
-    case "base":
-    case "share":
-      return known(measure.of);
-    case "per":
-      return `${known(measure.of)} / nullif(c_${measure.per}, 0)`;
-    case "change":
-      // Nothing was 0 before; what is unknown stays so.
-      return `c_${measure.of} - case when p_records > 0 then p_${measure.of} else 0 end`;
-  }
 }

@@ -27,12 +27,14 @@ const DEADLINE_MS = 120_000;
 /**
  * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
  * hashes of millions of cells stay in memory, within bounds. Cells are joined with groups, and grouped, by hash alone: the
- * server cannot know how many groups there are, and would sort far too much. One further process pays for reports that
- * read many cells; most take less time than it needs to start.
+ * server cannot know how many groups there are, and would sort far too much. Most reports take less time than a second
+ * process needs to start.
  */
 const SETTINGS = `lock table requests in access share mode; set local work_mem = '64MB'; set local jit = off;
   set local enable_mergejoin = off; set local enable_nestloop = off; set local enable_sort = off;
-  set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 30000; set local random_page_cost = 1.1`;
+  set local max_parallel_workers_per_gather = 0; set local random_page_cost = 1.1`;
+const LONG = `set local max_parallel_workers_per_gather = 1; set local parallel_setup_cost = 3000;
+  set local parallel_tuple_cost = 0.01`;
 
 /** Opens its connections when first needed, all of them read-only. */
 export function openReportStore(url: string): ReportStore {
@@ -51,7 +53,11 @@ export function openReportStore(url: string): ReportStore {
     try {
       const reading = used.begin("isolation level repeatable read read only", async (sql) => {
         await sql.unsafe(SETTINGS);
-        return { answer: await work(({ text, params }) => sql.unsafe<AnswerRow[]>(text, params.map(sent))) };
+        const ask: AskDatabase = async ({ text, params, isLong }) => {
+          if (isLong) await sql.unsafe(LONG);
+          return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
+        };
+        return { answer: await work(ask) };
       });
       return (await within(DEADLINE_MS, reading)).answer;
     } catch (error) {
