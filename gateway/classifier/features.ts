@@ -3,7 +3,7 @@ import { hashOf, hashPair, hashWord } from "./hashing.ts";
 import { LEXICON } from "./lexicon.ts";
 import { marksOf } from "./marks.ts";
 import { respell } from "./spelling.ts";
-import { readText } from "./text.ts";
+import { clip, readText } from "./text.ts";
 import { wordsOf } from "./tokenizer.ts";
 import { addWordVector, DIMENSIONS, toUnitLength } from "./word-vectors.ts";
 
@@ -28,6 +28,8 @@ export type Features = {
 
 /** Hash families: the same word gives a different feature in each. */
 const FAMILY = { position: 2, prefix: 5, fullWord: 6, mark: 8, cue: 9 } as const;
+/** How much of a text is searched for marks. */
+const MARKED = { head: 700, tail: 300 };
 /** The first words of the zone are features by their position, too. */
 const POSITIONS = 3;
 /** Word prefixes stand in for stemming: "summarise", "summary" and "summaries" share both. */
@@ -84,7 +86,7 @@ export function featuresOf(text: string, explain = false): Features {
   const meaning = new Float32Array(DIMENSIONS);
   addZone(wordsOf(zone), counter, meaning);
   addFullText(wordsOf(full), counter);
-  for (const mark of marksOf(raw)) {
+  for (const mark of marksOf(clip(raw, MARKED))) {
     counter.readFrom(mark, "shape");
     counter.add(BLOCKS.marks, hashOf(FAMILY.mark, mark));
   }

@@ -1,6 +1,7 @@
-/** Characters kept of a long text: its beginning and its end. All later work is bounded by their sum. */
-const HEAD_CHARACTERS = 1500;
-const TAIL_CHARACTERS = 500;
+/** How many characters are kept of a long text's beginning and end. */
+type Extent = { head: number; tail: number };
+/** All later work is bounded by this. */
+const READ: Extent = { head: 1500, tail: 500 };
 /** The instruction zone: where people write what they want done, before or after the material. */
 const ZONE_HEAD_CHARACTERS = 160;
 const ZONE_TAIL_CHARACTERS = 100;
@@ -15,10 +16,10 @@ const NON_ASCII = /[^\0-\x7f]/;
 /** A text as the classifier reads it: at most 2,000 characters, normalised, and the parts that carry the instruction. */
 export type ReadText = { raw: string; full: string; zone: string };
 
-/** Cuts a text to its first 1,500 and last 500 characters, before anything else costs time. */
-export function clip(text: string): string {
-  if (text.length <= HEAD_CHARACTERS + TAIL_CHARACTERS) return text;
-  return `${text.slice(0, HEAD_CHARACTERS)}\n${text.slice(-TAIL_CHARACTERS)}`;
+/** Cuts a text to its first 1,500 and last 500 characters (or another extent), a line end between them. */
+export function clip(text: string, { head, tail }: Extent = READ): string {
+  if (text.length <= head + tail + 1) return text;
+  return `${text.slice(0, head)}\n${text.slice(-tail)}`;
 }
 
 /** Compatibility forms folded (NFKC), lower case, every run of digits one `0`. Line ends stay. */
@@ -54,6 +55,7 @@ const MATERIAL_TEST = new RegExp(MATERIAL.source);
 /** Reads a text for the classifier. The cost is bounded whatever its length. */
 export function readText(text: string): ReadText {
   const raw = clip(text);
-  const full = normalise(raw);
+  // Clipped again: a single character can fold to eighteen.
+  const full = clip(normalise(raw));
   return { raw, full, zone: zoneOf(full) };
 }

@@ -97,6 +97,55 @@ describe("marks of shape", () => {
   });
 });
 
+describe("hostile texts", () => {
+  const units = {
+    letters: "a",
+    "dotted letters": "a.",
+    digits: "1",
+    "digits and blanks": "1 ",
+    "line ends": "\n",
+    blanks: " ",
+    "blank lines": " \n",
+    "carriage returns": "\r",
+    Chinese: "中",
+    "mixed scripts": "中中中aaa",
+    "a keyword a line": "if a\n",
+    "returned sentences": "return a.\n",
+    assignments: "const a=b ",
+    tags: "<a\n",
+    "empty items": "-\n",
+    choices: "A. ",
+    questions: "? ",
+    quotes: '"',
+  };
+  const starts = ["", "const a=", "import ", "- ", "?", "中中中", "1"];
+
+  /** The least processor time of several runs: what else runs on the machine adds to it and never takes away. */
+  const costOf = (text: string) => {
+    const costs = Array.from({ length: 3 }, () => {
+      const from = process.cpuUsage();
+      for (let run = 0; run < 2; run++) marksOf(text);
+      const { user, system } = process.cpuUsage(from);
+      return user + system;
+    });
+    return Math.min(...costs);
+  };
+
+  for (const [name, unit] of Object.entries(units)) {
+    test(`${name}: marks cost no more a character in a long text`, () => {
+      for (const start of starts) {
+        const textOf = (length: number) => `${start}${unit.repeat(length / unit.length)}!.`;
+        // Sixteen times the text costs 16 times as much if the cost is linear, 256 times if it is quadratic.
+        expect(costOf(textOf(16_000)) / Math.max(costOf(textOf(1000)), 100)).toBeLessThan(80);
+      }
+    });
+  }
+
+  test("a character that folds to eighteen does not make the text longer", () => {
+    expect(readText("\ufdfa".repeat(100_000)).full.length).toBeLessThanOrEqual(2001);
+  });
+});
+
 describe("marks of shape by example", () => {
   const cases: Record<string, string[]> = {
     "inline code": ["call `run` now", "the run() of it", "see main.py there", "in snake_case"],
