@@ -149,7 +149,7 @@ describe("reports from a replica", () => {
     );
     await call("late");
     expect(await requestsOf("late")).toBe(0);
-    expect(gateway.log()).toContain("lags behind");
+    expect(gateway.log()).toContain("the replica for reports lags");
     await ask(replica.url, "alter subscription tallygate enable");
     await until(async () => (await requestsOf("late")) === 1);
   });
