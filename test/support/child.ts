@@ -1,5 +1,3 @@
-import { atEnd } from "./at-end.ts";
-
 export type Child = {
   pid: number;
   /** What it has written to both outputs so far. */
@@ -22,8 +20,8 @@ echo $!
 wait $!`;
 
 /**
- * Starts a process of exactly this environment. It ends with the test or the file that started it, and by
- * BUN_FEATURE_FLAG_NO_ORPHANS also with a test process that was killed.
+ * Starts a process of exactly this environment. It ends with a test process that was killed, by
+ * BUN_FEATURE_FLAG_NO_ORPHANS; whoever starts it ends it otherwise.
  */
 export async function startChild(command: readonly string[], env: Record<string, string>): Promise<Child> {
   const shell = Bun.spawn(["/bin/sh", "-c", SHIELD, "sh", ...command], {
@@ -58,7 +56,6 @@ export async function startChild(command: readonly string[], env: Record<string,
     if (shell.exitCode === null) process.kill(pid, signal);
     await shell.exited;
   };
-  atEnd(() => end("SIGKILL"));
   return {
     pid,
     log: () => output,

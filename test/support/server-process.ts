@@ -1,3 +1,4 @@
+import { atEnd } from "./at-end.ts";
 import { type Child, startChild } from "./child.ts";
 import { freePort } from "./ports.ts";
 import { until } from "./until.ts";
@@ -28,6 +29,9 @@ export async function startServer(
   const env = { PATH: process.env["PATH"] ?? "", [portName]: String(port), LOG_LEVEL: "warn", ...settings };
   let past = "";
   let child: Child;
+  let started: Child | null = null;
+  // Once, for all its starts: a test may restart what was started for its whole file.
+  atEnd(() => started?.end("SIGKILL"));
   const isReady = async () => {
     if (child.hasExited()) throw new Error(`the process ended while it was starting:\n${child.log()}`);
     return fetch(`${url}/readyz`).then(
@@ -37,6 +41,7 @@ export async function startServer(
   };
   const start = async () => {
     child = await startChild([process.execPath, "--no-env-file", main], env);
+    started = child;
     await until(isReady);
   };
   const end = async (signal: "SIGTERM" | "SIGKILL") => {
