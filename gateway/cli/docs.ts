@@ -5,7 +5,7 @@ import { dimensionTable, markdownTable, measureTable } from "../reports/referenc
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The parts of pages that are made from the code's own tables, by the name in their markers. */
+/** Page parts generated from the code's own tables, by the name in their markers. */
 const PARTS = {
   kinds: { page: "gateway/providers/README.md", make: kindTable },
   settings: { page: "gateway/README.md", make: settingTable },
@@ -13,10 +13,10 @@ const PARTS = {
   measures: { page: "gateway/reports/README.md", make: measureTable },
 } as const;
 
-/** The pages that have generated parts. */
+/** Pages with generated parts. */
 export const GENERATED_PAGES: readonly string[] = [...new Set(Object.values(PARTS).map(({ page }) => page))];
 
-/** A page with its generated parts made anew. @throws Error where a part's markers are missing. */
+/** A page with its generated parts replaced. @throws Error if a part's markers are missing. */
 export function withGenerated(page: string, text: string): string {
   const parts = Object.entries(PARTS).filter(([, part]) => part.page === page);
   return parts.reduce((present, [name, { make }]) => {
@@ -26,7 +26,7 @@ export function withGenerated(page: string, text: string): string {
   }, text);
 }
 
-/** Kinds of provider, and the variable that makes one exist. */
+/** Provider kinds, with the variable that enables each. */
 function kindTable(): string {
   const rows = Object.entries(PROVIDERS).map(([kind, facts]) => [
     `\`${kind}\``,
@@ -35,7 +35,7 @@ function kindTable(): string {
   return markdownTable(["Kind", "Exists with"], rows);
 }
 
-/** What administrators switch, its default and its meaning. */
+/** Administrators' settings, with default and meaning. */
 function settingTable(): string {
   const rows = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => {
     const schema = Settings.properties[name as keyof typeof DEFAULT_SETTINGS];
@@ -46,7 +46,7 @@ function settingTable(): string {
 
 type Described = { description?: string; anyOf?: readonly { description?: string }[] };
 
-/** Of a member that may be null, what its other form says. */
+/** The non-null form of a nullable member. */
 const meaningOf = ({ description, anyOf = [] }: Described): string =>
   description ?? anyOf.find((form) => form.description)?.description ?? "";
 

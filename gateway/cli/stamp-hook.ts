@@ -1,7 +1,7 @@
 import { readHookInput } from "./stamping/hook-input.ts";
 
-// What `tallygate install` gives to agents as their hook after a tool. Most tools concern no pull request, so the rest is
-// loaded only where one may.
+// `tallygate install` sets this as the agents' post-tool hook. Most tools concern no pull request, so the rest is
+// loaded only when one may.
 
 const call = readHookInput(await Bun.stdin.text());
 if (call?.concerns) {

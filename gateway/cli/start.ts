@@ -8,7 +8,7 @@ import { launch } from "./start/launch.ts";
 import { stopRequests } from "./start/stop-requests.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** Exit status of a command line that cannot be understood. */
+/** Exit status for an invalid command line. */
 const USAGE = 2;
 
 const say = (text: string) => void process.stderr.write(`${text}\n`);
@@ -23,7 +23,7 @@ if (words.length > 0) {
   process.exit(USAGE);
 }
 
-// Before 1.4 Bun sent a POST again when its connection broke, and a call could be billed twice.
+// Before 1.4 Bun resent a POST when its connection broke, so a call could be billed twice.
 if (!Bun.semver.satisfies(Bun.version, ">=1.4.0")) {
   say(`Bun ${Bun.version} is too old; 1.4 or later is needed, e.g. npx -y bun@1.4.5 run start`);
   process.exit(1);
@@ -32,7 +32,7 @@ if (!Bun.semver.satisfies(Bun.version, ">=1.4.0")) {
 const config = settingsOrExit(readLauncherConfig, 1);
 reachDirectly([config.host]);
 const log = createLog("launcher", config.logLevel);
-// Whatever goes astray here, what was started must stay looked after.
+// Whatever goes wrong here, the child processes must stay supervised.
 process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
 const requests = stopRequests();
 try {

@@ -17,7 +17,7 @@ import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
 import { addSession } from "./commands/session.ts";
 
-/** Exit status of a command line that cannot be understood. */
+/** Exit status for an invalid command line. */
 const USAGE = 2;
 
 function existing(path: string): string {
@@ -54,7 +54,7 @@ for (const add of [
   add(program);
 }
 
-// Whoever reads only the beginning, such as `head`, closes the pipe; the work goes on to its end.
+// A reader such as `head` closes the pipe early; the work still runs to its end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

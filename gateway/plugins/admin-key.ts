@@ -3,10 +3,9 @@ import { Elysia } from "elysia";
 import type { Secret } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 
-/** Whether a request carries the admin key, as `Authorization: Bearer <admin key>`. */
 export type AdminKeyCheck = (headers: Headers) => boolean;
 
-/** Compares digests of equal length in constant time, so that neither time nor length tells anything of the key. */
+/** Compares digests of equal length in constant time, so that neither time nor length leaks the key. */
 export function adminKeyCheck(adminKey: Secret): AdminKeyCheck {
   const expected = digest(adminKey.reveal());
   return (headers) => {
@@ -26,7 +25,7 @@ export function requireAdminKey(isAdmin: AdminKeyCheck, headers: Headers): void 
   );
 }
 
-/** Routes marked `{ adminKey: true }` take the admin key and nothing else; the check is bound to the route, never to a path. */
+/** Routes marked `{ adminKey: true }` accept only the admin key; the check is bound to the route, never to a path. */
 export const adminKey = (isAdmin: AdminKeyCheck) =>
   new Elysia({ name: "plugin.admin-key" }).macro({
     adminKey: { beforeHandle: ({ request }) => requireAdminKey(isAdmin, request.headers) },

@@ -5,31 +5,31 @@ import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
 import { cachedHeaders } from "../http/headers.ts";
 
-/** Who calls: the key, and the other credential that came beside it, if any. */
+/** The caller: its key, and the other credential sent with it, if any. */
 type Known = Pick<Call, "key" | "passthroughCredential">;
 
-/** Who calls, and with which headers: they are read once. */
+/** The caller and its headers, which are read once. */
 export type Caller = Known & Pick<Call, "headers">;
 
 export type KeyLookup = {
-  /** By lower-case hex SHA-256 of the secret; at once when the key is in memory. */
+  /** Looks up by lower-case hex SHA-256 of the secret; synchronous if the key is in memory. */
   keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
 };
 
 const SECRET = /^tg_[0-9A-Za-z]{43}$/;
-/** Client keys, and admin keys as they are made at the first start. */
+/** Client keys, and admin keys in the form generated at the first start. */
 const OURS = /^tga?_[0-9A-Za-z]{43}$/;
 
 function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
-  // Anything of another form is none of our keys, and costs no look-up.
+  // A credential of any other form cannot be a key of ours and costs no lookup.
   if (!SECRET.test(secret)) return null;
   return keys.keyOf(Bun.SHA256.hash(secret, "hex"));
 }
 
 /**
- * The caller of a request. `x-gateway-key` alone decides where it is present; otherwise the first of
+ * Identifies the caller of a request. If `x-gateway-key` is present, it alone decides; otherwise the first of
  * `Authorization: Bearer` and `x-api-key` that is a known key (decision: `x-gateway-key` decides alone).
- * @throws GatewayError unauthenticated; key_unverifiable when the key store cannot be read.
+ * @throws GatewayError unauthenticated; key_unverifiable if the key store cannot be read.
  */
 export async function authenticate(keys: KeyLookup, headers: HeaderView): Promise<Known> {
   const { gatewayKey, bearer, apiKey } = readCredentials(headers);
@@ -46,8 +46,8 @@ export async function authenticate(keys: KeyLookup, headers: HeaderView): Promis
 }
 
 /**
- * A credential of somebody else's, for the subscription lane. Whatever has the form of our keys is none, known or not:
- * one that was revoked, or that another replica has just made, must not reach a vendor either.
+ * Another party's credential, for subscription pass-through. Anything in the form of our keys is excluded, known or
+ * not: a revoked key, or one that another replica has just created, must not reach a vendor either.
  */
 function passthroughCredential(bearer: string | null, apiKey: string | null): Call["passthroughCredential"] {
   if (bearer !== null && !OURS.test(bearer)) {

@@ -6,14 +6,14 @@ import type { ErrorContext } from "../providers/wire.ts";
 import { WIRES } from "../providers/wires.ts";
 import type { WireName } from "../surface-facts.ts";
 
-/** Whose error vocabulary an address speaks; the first match counts. This decides wording only, never access. */
+/** Which error format an address uses; the first match counts. This affects wording only, never access. */
 const SHAPES: readonly { prefix: string; needsHeader?: string; wire: WireName }[] = [
   { prefix: "/v1/messages", wire: "messages" },
   { prefix: "/v1/models", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/", wire: "chat" },
 ];
 
-/** The answer for anything thrown: the surface's own shape, the public sentence, and nothing of what went wrong inside. */
+/** The answer for anything thrown: the surface's own shape and the public sentence, without internal details. */
 export function errorAnswer(error: unknown, request: Request): Response {
   const type = error instanceof GatewayError ? error.type : "internal";
   const message = error instanceof GatewayError ? error.message : ERRORS.internal.public;
@@ -48,7 +48,7 @@ function pathOf(request: Request): string {
   }
 }
 
-/** Goes on the app first: a hook that is registered after a route does not apply to it. */
+/** Must be registered first: a hook does not apply to routes registered before it. */
 export const errorAnswers = (deps: { log: Log }) =>
   new Elysia({ name: "plugin.error-answers" }).onError({ as: "global" }, ({ error, code, request }) => {
     if (code === "NOT_FOUND") return errorAnswer(new GatewayError("not_found"), request);

@@ -6,8 +6,8 @@ const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?|\[[0-9A-Fa-f:.]{
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * A host that the router reads as we do. Elysia looks for the path from the eleventh character of the URL on, so a
- * host of under four characters, or one that holds a slash, would let a request run another handler than its path says.
+ * A host that the router reads as we do. Elysia searches for the path from the URL's eleventh character, so a host of
+ * under four characters, or one that contains a slash, would let a request reach another handler than its path says.
  */
 const isPlainHost = (host: string | null): boolean =>
   host !== null && host.length >= 4 && host.length <= 255 && HOST.test(host);

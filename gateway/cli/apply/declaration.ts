@@ -19,10 +19,10 @@ import {
   type ResourceKindName,
 } from "./kinds.ts";
 
-/** One thing that is wrong with a file: where, and why. */
+/** One fault in a file, with its position and reason. */
 type FileFault = { line: number | null; where: string; why: string };
 
-/** The file cannot be applied; the message names every fault, one a line, in the order of the file. */
+/** The file cannot be applied; the message lists every fault, one per line, in file order. */
 export class DeclarationFault extends Error {
   override readonly name = "DeclarationFault";
 
@@ -36,29 +36,29 @@ export class DeclarationFault extends Error {
   }
 }
 
-/** One thing that the file declares. */
 export type Declared = {
   kind: ResourceKindName;
-  /** Empty where there is only one of the kind. */
+  /** Empty for a kind of which there is only one. */
   name: string;
-  /** With what the file takes from the environment in its place. */
+  /** With environment references resolved. */
   body: Members;
-  /** Members that came from the environment, with the variables' names; their values are never shown. */
+  /** Members read from the environment, with the variable names; their values are never shown. */
   fromEnv: ReadonlyMap<string, string>;
-  /** Where a member stands, by its JSON pointer; a missing one where its parent does. */
+  /** The line of a member, by its JSON pointer; for a missing member, the line of its parent. */
   placeOf(pointer: string): { line: number | null; where: string };
 };
 
-/** A variable by its name, undefined where it is not set. */
+/** Looks up a variable; undefined if not set. */
 export type Lookup = (name: string) => string | undefined;
 
 const REFERENCE = /\$(\$\{|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
 const WHOLE_REFERENCE = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
 /**
- * What a YAML file declares, in the order in which it is applied, each part checked as the admin API would. `${NAME}` in
- * a text is that variable, `$${` is `${`; a secret must be such a reference and nothing else.
- * @throws DeclarationFault naming every fault with its line.
+ * Parses a YAML file into its resources in the order in which they are applied, each validated as by the admin API.
+ * `${NAME}` in a text is replaced by that variable, and `$${` is a literal `${`; a secret must consist of one such
+ * reference.
+ * @throws DeclarationFault listing every fault with its line.
  */
 export function readDeclaration(text: string, file: string, lookup: Lookup): Declared[] {
   const lines = new LineCounter();
@@ -112,7 +112,7 @@ function readOne(reading: Reading, name: ResourceKindName, path: Path): Declared
   const before = reading.faults.length;
   for (const { path: pointer, message } of faultsOf(kind.form, value)) {
     const place = placeOf(reading, path, pointer);
-    // What is wrong with a reference makes the value wrong, too.
+    // An unresolved reference makes the value invalid, too.
     if (!reading.faults.some(({ where }) => where === place.where))
       reading.faults.push({ ...place, why: `${message}.` });
   }
@@ -130,7 +130,7 @@ function readOne(reading: Reading, name: ResourceKindName, path: Path): Declared
 
 type Filling = { reading: Reading; kind: ResourceKind; fromEnv: Map<string, string>; root: number };
 
-/** The value of a node with references replaced; aliases are followed, which the parser bounds. */
+/** A node's value with references replaced; aliases are followed, bounded by the parser. */
 function readValue(filling: Filling, path: Path): unknown {
   const node = nodeAt(filling.reading, path);
   if (isMap(node)) {
@@ -191,7 +191,7 @@ function placeOf(reading: Reading, path: Path, pointer: string): { line: number 
   return { line: null, where };
 }
 
-/** The line of the member's name, or of an item's beginning. */
+/** The line of a member's name, or of an item's start. */
 function lineOf(reading: Reading, path: Path): number | null {
   const parent = nodeAt(reading, path.slice(0, -1));
   const key = isMap(parent) ? parent.items.find((pair) => keyText(pair.key) === path.at(-1))?.key : null;

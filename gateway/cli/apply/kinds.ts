@@ -13,23 +13,22 @@ import { Settings } from "#shared/settings.ts";
 
 export type Members = Record<string, unknown>;
 
-/** One kind of thing that a file declares, and how the admin API has it. */
+/** One kind of resource in a file, and its form in the admin API. */
 export type ResourceKind = {
-  /** Below /admin/v1. */
+  /** Path below /admin/v1. */
   path: string;
-  /** `named`: members by name; `listed`: a list whose items tell who they are; `single`: one for all. */
+  /** `named`: members by name; `listed`: a list whose items identify themselves; `single`: exactly one. */
   shape: "named" | "listed" | "single";
-  /** What the file says of one. */
   form: TSchema;
-  /** Who a thing of the gateway's is, and an item of a listed kind. */
+  /** Identifies an existing resource, and an item of a listed kind. */
   nameOf(it: Members): string;
-  /** The last part of its address. */
+  /** Last segment of its path. */
   addressOf(it: Members): string;
-  /** Whether a new one is `PUT` at its name, or `POST`ed with the name as a member. */
+  /** Whether a new one is created by `PUT` at its name, or by `POST` with the name as a member. */
   create: "put" | "post";
-  /** Members that the gateway never shows again: they come from the environment, and are sent every time. */
+  /** Write-only members: read from the environment and sent every time. */
   secrets: readonly string[];
-  /** What the gateway adds to what it is told. */
+  /** The body as completed by the gateway. */
   filled?(body: Members): Members;
 };
 
@@ -42,7 +41,7 @@ const byId = (nameOf: ResourceKind["nameOf"]) => ({ nameOf, addressOf: (it: Memb
 const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies ResourceKind;
 
-/** In the order in which they are applied: what others name comes before them. */
+/** In the order in which they are applied: a resource comes before those that refer to it. */
 export const RESOURCE_KINDS = {
   providers: named("/providers", ProviderPut, ["credential"]),
   guardrails: named("/guardrails", GuardrailPut),
@@ -89,17 +88,16 @@ export const RESOURCE_KINDS = {
 } as const satisfies Record<string, ResourceKind>;
 
 export type ResourceKindName = keyof typeof RESOURCE_KINDS;
-// The keys of the table and nothing else.
 export const RESOURCE_KIND_NAMES = Object.keys(RESOURCE_KINDS) as ResourceKindName[];
 
-/** A price is the one of its model, at its provider or at any, from its instant on. */
+/** Identified by model, provider (or any) and start. */
 function priceName({ provider, model, effective_from: from }: Members): string {
   const atMs = readInstant(String(from));
   const instant = atMs === null ? String(from) : new Date(atMs).toISOString();
   return `${provider ?? "*"}/${model} from ${instant.replace("T00:00:00.000Z", "")}`;
 }
 
-/** A budget is by month where nothing else is said. */
+/** Monthly unless stated otherwise. */
 const filledLimits = (limits: Members): Members => ({
   ...limits,
   ...(limits["budget_usd"] !== undefined && { budget_period: limits["budget_period"] ?? "month" }),

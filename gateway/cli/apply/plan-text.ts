@@ -3,7 +3,7 @@ import type { Change, PlanStep } from "./plan.ts";
 const SIGNS = { create: "+", change: "~", keep: "=" } as const;
 const VALUE_LENGTH_MAX = 120;
 
-/** A step as a person reads it; of what stays as it is, one line. No secret is in it. */
+/** A step for display; unchanged resources take one line. Contains no secrets. */
 export function stepText(step: PlanStep): string {
   const head = `${SIGNS[step.action]} ${titleOf(step)}`;
   const lines = step.action === "keep" ? [] : step.changes.map((change) => changeLine(step, change));
@@ -16,7 +16,7 @@ export function stepText(step: PlanStep): string {
 export const titleOf = ({ declared: { kind, name } }: PlanStep): string =>
   name === "" ? kind : `${kind} ${name}`;
 
-/** The sum of a plan in a line, before it is done or after. */
+/** The plan's totals in one line, before or after it is applied. */
 export function planSummary(steps: readonly PlanStep[], isDone: boolean): string {
   const count = (action: PlanStep["action"]) => steps.filter((step) => step.action === action).length;
   const resent = steps.reduce((sum, { resent: secrets }) => sum + secrets.length, 0);
@@ -35,7 +35,7 @@ function changeLine(step: PlanStep, { member, from, to }: Change): string {
 
 const secretOf = (step: PlanStep, member: string): string => `(from ${variablesOf(step, member).join(", ")})`;
 
-/** Variables that stand in a member, or within it. */
+/** Variables used in a member, or within it. */
 const variablesOf = ({ declared }: PlanStep, member: string): string[] =>
   [...declared.fromEnv]
     .filter(([at]) => at === member || at.startsWith(`${member}/`))

@@ -5,21 +5,20 @@ import { sameValue } from "./same-value.ts";
 
 export type Change = { member: string; from: unknown; to: unknown };
 
-/** What is to be done for one thing that a file declares. */
 export type PlanStep = {
   declared: Declared;
   action: "create" | "change" | "keep";
-  /** What differs; of a new thing, all that is said of it. */
+  /** The differences; for a new resource, every declared member. */
   changes: Change[];
-  /** Secrets that cannot be compared, and are sent again. */
+  /** Secrets that cannot be compared, so they are sent again. */
   resent: string[];
-  /** Null: there is nothing to send. */
+  /** Null: nothing to send. */
   call: { method: "PUT" | "POST" | "PATCH"; path: string; body: Members } | null;
 };
 
 /**
- * What makes the gateway's thing like the declared one. What the file does not say of it stays as it is. `present` is the
- * gateway's, or null.
+ * The step that makes the gateway's resource (`present`, or null) match the declared one. Undeclared members are left
+ * alone.
  */
 export function planStep(declared: Declared, present: Members | null): PlanStep {
   const kind: ResourceKind = RESOURCE_KINDS[declared.kind];
@@ -62,7 +61,7 @@ function differing(kind: ResourceKind, body: Members, present: Members): Change[
     .map(([member, to]) => ({ member, from: presentValue(kind, member, present), to }));
 }
 
-/** A secret that is to be taken away is compared with whether there is one. */
+/** A secret to be removed is compared only by its presence. */
 function presentValue(kind: ResourceKind, member: string, present: Members): unknown {
   if (!kind.secrets.includes(member)) return present[member];
   return present["credential_source"] === "stored" || present["has_credential"] === true ? "(stored)" : null;

@@ -3,8 +3,8 @@ import { readDecimal, readInstant } from "#shared/admin/fields.ts";
 import { isRecord } from "#shared/json.ts";
 
 /**
- * Whether what a file says is what the gateway has: money by its amount, times by their instant, null as absent, and an
- * absent member of an object as its default.
+ * Whether a declared value equals the gateway's: money by amount, times by instant, null like absent, and an object's
+ * absent member like its default.
  */
 export function sameValue(form: TSchema | undefined, said: unknown, had: unknown): boolean {
   const one = said ?? defaultOf(form);
@@ -35,7 +35,7 @@ function withoutNull(form: TSchema): TSchema {
 const isMoney = (form: TSchema | undefined): boolean =>
   Array.isArray(form?.["type"]) && form["type"].includes("number");
 
-/** 0.20 and 0.2 are one amount. */
+/** 0.20 and 0.2 are the same amount. */
 const amountOf = (value: unknown): string =>
   (readDecimal(value) ?? String(value)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 

@@ -5,10 +5,10 @@ import { fits, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
 import { gatewayUrl, readAdminKey } from "./settings.ts";
 
-/** The gateway answered with an error, or not at all; the message says what to do. */
+/** The gateway answered with an error or not at all; the message says what to do. */
 export class ApiError extends Error {
   override readonly name = "ApiFault";
-  /** Null: it did not answer. */
+  /** Null: no answer. */
   readonly status: number | null;
 
   constructor(status: number | null, message: string) {
@@ -19,16 +19,16 @@ export class ApiError extends Error {
 
 export type Api = {
   url: string;
-  /** The JSON that a call is answered with, null where there is none. @throws ApiError */
+  /** The JSON answer, or null for an empty one. @throws ApiError */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The same as text. @throws ApiError */
+  /** The answer as text. @throws ApiError */
   text(method: string, path: string, body?: unknown): Promise<string>;
 };
 
 const ANSWER_MS_MAX = 60_000;
 const Failure = open({ error: open({ message: Type.String() }) });
 
-/** Calls of the gateway at `url` with one key. */
+/** Calls the gateway at `url` with one key. */
 export function apiAt(url: string, key: Secret): Api {
   const text = async (method: string, path: string, body?: unknown): Promise<string> => {
     const answer = await fetch(`${url}${path}`, {
@@ -52,7 +52,7 @@ export function apiAt(url: string, key: Secret): Api {
 
 const WHERE = "Start it with `bun run start`, or name another with --url or TALLYGATE_URL.";
 
-/** @throws Error where there is no admin key. */
+/** @throws Error without an admin key. */
 export function adminApi(url: string | undefined): Api {
   const key = readAdminKey();
   if (key === null) {
@@ -65,13 +65,13 @@ export function adminApi(url: string | undefined): Api {
 
 function faultText(status: number, said: string): string {
   if (status === 401) return "The gateway does not know this key (401).";
-  let told: unknown = null;
+  let answer: unknown = null;
   try {
-    told = JSON.parse(said);
+    answer = JSON.parse(said);
   } catch {
-    // A proxy before the gateway answers in its own words.
+    // A proxy in front of the gateway answers in its own format.
   }
-  return fits(Failure, told) ? `${told.error.message} (${status})` : `The gateway answered ${status}.`;
+  return fits(Failure, answer) ? `${answer.error.message} (${status})` : `The gateway answered ${status}.`;
 }
 
 /** Every item of a list, page by page. @throws ApiError */
@@ -88,7 +88,7 @@ export async function listAll<T extends TSchema>(api: Api, path: string, item: T
   return found;
 }
 
-/** An answer of a known form. @throws ApiError where it has another one. */
+/** Checks an answer's shape. @throws ApiError for any other shape. */
 export function expectShape<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {
   if (fits(form, value)) return value;
   throw new ApiError(200, `${what} was answered in a form of another version.`);

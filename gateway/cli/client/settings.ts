@@ -21,7 +21,7 @@ const App = Type.Object({ HOST: listenHost(), GITHUB_APP_PORT: port(8788) });
 const withoutSlash = (address: string): string => address.replace(/\/+$/, "");
 
 /**
- * The gateway's address: the one given, else `TALLYGATE_URL`, else where a gateway with these settings is reached.
+ * The gateway's address: the given one, else `TALLYGATE_URL`, else the one that follows from the gateway's settings.
  * @throws ConfigurationError
  */
 export function gatewayUrl(given: string | undefined): string {
@@ -31,14 +31,14 @@ export function gatewayUrl(given: string | undefined): string {
   return withoutSlash(PUBLIC_URL ?? `http://${reachable(HOST, PORT)}`);
 }
 
-/** Where the GitHub App with these settings listens. @throws ConfigurationError */
+/** The address of the GitHub App with these settings. @throws ConfigurationError */
 export function githubAppUrl(given: string | undefined): string {
   if (given !== undefined) return withoutSlash(given);
   const { HOST, GITHUB_APP_PORT } = readEnv(App);
   return `http://${reachable(HOST, GITHUB_APP_PORT)}`;
 }
 
-/** The gateway that agents are to be led to, where `TALLYGATE_URL` and `TALLYGATE_KEY` name one. */
+/** The gateway to point agents to, if `TALLYGATE_URL` and `TALLYGATE_KEY` name one. */
 export function agentGateway(): { url: string; key: string } | null {
   const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
   return TALLYGATE_URL && TALLYGATE_KEY ? { url: withoutSlash(TALLYGATE_URL), key: TALLYGATE_KEY } : null;
@@ -50,7 +50,7 @@ export function readClientKey(): Secret | null {
   return TALLYGATE_KEY === undefined ? null : new Secret(TALLYGATE_KEY);
 }
 
-/** The administrators' key: `ADMIN_KEY`, else the one in `DATA_DIR`; null where neither is. */
+/** The admin key: `ADMIN_KEY`, else the one in `DATA_DIR`, else null. */
 export function readAdminKey(): Secret | null {
   const { ADMIN_KEY, DATA_DIR } = readEnv(Admin);
   const found = ADMIN_KEY ?? readSecretFile(join(resolve(DATA_DIR), "admin-key"));

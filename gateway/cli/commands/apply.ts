@@ -73,7 +73,7 @@ function readFile(file: string): Promise<string> {
     });
 }
 
-/** @throws DeclarationFault for a name that cannot be used again. */
+/** @throws DeclarationFault for a name that cannot be reused. */
 async function planOf(api: Api, declared: readonly Declared[], file: string): Promise<PlanStep[]> {
   const present = new Map<ResourceKindName, Map<string, Members>>();
   const steps: PlanStep[] = [];
@@ -99,7 +99,7 @@ async function thingsOf(api: Api, kind: ResourceKind): Promise<Map<string, Membe
 
 const WithSecret = open({ secret: Type.String() });
 
-/** A new key's secret is shown as soon as it is there. @throws DeclarationFault where the gateway refuses a step. */
+/** Prints a new key's secret as soon as the key exists. @throws DeclarationFault if the gateway refuses a step. */
 async function send(
   api: Api,
   steps: readonly PlanStep[],
@@ -114,7 +114,7 @@ async function send(
   }
 }
 
-/** The gateway's refusal with the line of the member that it names. */
+/** The gateway's refusal with the line of the member it names. */
 function refusalOf(error: unknown, step: PlanStep, { file, left }: { file: string; left: number }): unknown {
   if (!(error instanceof ApiError)) return error;
   const pointer = /^(\/[^:\s]+):/.exec(error.message)?.[1] ?? "";

@@ -25,8 +25,8 @@ function instantOf(text: string): string {
 
 async function backfill({ since, repo, url }: Options): Promise<void> {
   const body = { ...(since && { since }), ...(repo && { repository: `${repo.owner}/${repo.repository}` }) };
-  const told = await adminApi(url).call("POST", "/admin/v1/repositories/backfill", body);
-  const { repositories } = expectShape(BackfillView, told, "The backfill");
+  const answer = await adminApi(url).call("POST", "/admin/v1/repositories/backfill", body);
+  const { repositories } = expectShape(BackfillView, answer, "The backfill");
   const back = since === undefined ? "from the first pull request on" : `back to ${since}`;
   print(
     repositories === 0

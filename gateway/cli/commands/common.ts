@@ -2,38 +2,38 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { isHttpUrl } from "../client/settings.ts";
 
-/** What a command is asked for, to standard output. */
+/** Writes a command's result to standard output. */
 export const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** What a person should know besides, to standard error, where it spoils no output. */
+/** Writes notes to standard error, so that output can be piped. */
 export const printNote = (text: string): void => void process.stderr.write(`tallygate: ${text}\n`);
 
-/** The directory that `-C` names, else the one that it was started in. */
+/** The directory named with `-C`, else the current one. */
 export const directoryOf = (command: Command): string => {
   const { directory } = command.optsWithGlobals<{ directory?: string }>();
   return resolve(directory ?? ".");
 };
 
-/** An address, as commander's argument parsers take it. */
+/** Argument parser for a URL. */
 export function parseUrl(text: string): string {
   if (isHttpUrl(text)) return text;
   throw new InvalidArgumentError("An http or https URL is expected.");
 }
 
-/** The option that leads to another gateway than the settings name. */
+/** The option that selects a gateway other than the one in the settings. */
 export const URL_OPTION = [
   "--url <url>",
   "the gateway (TALLYGATE_URL, else PUBLIC_URL, else HOST and PORT)",
   parseUrl,
 ] as const;
 
-/** A whole number of 1 or more, as commander's argument parsers take it. */
+/** Argument parser for an integer of 1 or more. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a whole number.");
 }
 
-/** Names between commas, as commander's argument parsers take them. */
+/** Argument parser for comma-separated names. */
 export const parseNames = (text: string): string[] =>
   text
     .split(",")

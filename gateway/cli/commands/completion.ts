@@ -15,10 +15,10 @@ export const addCompletion = (program: Command) =>
     )
     .action((shell: Shell) => print(scriptOf(shell, placesOf(program, []))));
 
-/** A command by the words that lead to it, and what may follow them. */
+/** A command's path, and the words that may follow it. */
 type Place = { path: readonly string[]; words: readonly string[] };
 
-/** Every command, the deepest first, so that the first that fits the words is the nearest. */
+/** Every command, deepest first, so that the first match is the most specific. */
 function placesOf(command: Command, path: readonly string[]): Place[] {
   const options = command.options.flatMap(({ long }) => (long ? [long] : []));
   const commands = command.commands.map((it) => it.name());
@@ -33,12 +33,12 @@ function scriptOf(shell: Shell, places: readonly Place[]): string {
     ...(shell === "zsh" ? ["autoload -U +X bashcompinit && bashcompinit"] : []),
     "_tallygate() {",
     '  local path="" word words=""',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell syntax
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do case "$word" in -*) ;; *) path="$path$word " ;; esac; done',
     '  case "$path" in',
     ...cases,
     "  esac",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell syntax
     '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
     "}",
     "complete -o default -F _tallygate tallygate",

@@ -12,9 +12,9 @@ const textOf = (file: string): Promise<string> =>
   });
 
 /**
- * Holds the classifier of a gateway's routes against labelled texts, and tells the result as lines. The routes come
- * from the admin API; the texts are read and classified here and go nowhere.
- * @throws Error naming the bad line of the file, or what the gateway answered.
+ * Evaluates the classifier for a gateway's routes on labelled texts and returns the result as lines. Routes come from
+ * the admin API; texts are read and classified locally and never sent.
+ * @throws Error naming the bad line of the file, or the gateway's error.
  */
 export async function evaluateRoutesOf(file: string, url?: string): Promise<string> {
   const texts = readLabelledTexts(await textOf(file));

@@ -44,7 +44,7 @@ export const addInstall = (program: Command) =>
       process.exitCode = options.managed ? printManaged(options) : install(agents, options);
     });
 
-/** What would be passed over, or null. */
+/** A name that would be ignored, or null. */
 function faultOf(agents: readonly AgentName[], { managed, required, url }: Options): string | null {
   if (managed) {
     return agents.every((name) => name === "claude") ? null : "option '--managed' is for Claude Code only";
@@ -57,7 +57,7 @@ const HELP = `
 The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
 request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.`;
 
-/** For administrators, who give it to machines; this program does not write it. */
+/** Printed for administrators to distribute; this program does not write it. */
 function printManaged({ url, required }: Options): number {
   process.stdout.write(managedSettings(gatewayUrl(url), { required: required ?? false }));
   const places = Object.entries(MANAGED_SETTINGS_PATHS).map(([system, path]) => `  ${system}: ${path}`);
@@ -68,10 +68,10 @@ function printManaged({ url, required }: Options): number {
 
 const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
 
-/** Exit status: 1 where an agent's file could not be changed, or no agent is here. */
-function install(asked: readonly AgentName[], options: Options): number {
+/** Exit status 1: an agent's file could not be changed, or no agent was found. */
+function install(names: readonly AgentName[], options: Options): number {
   const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](HOMES)));
-  const agents = asked.length > 0 ? asked : used;
+  const agents = names.length > 0 ? names : used;
   if (agents.length === 0) {
     printNote(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
     return 1;
@@ -102,7 +102,7 @@ function installOne(name: AgentName, { dryRun, remove }: Options): boolean {
   }
 }
 
-/** Whole or not at all; what a link leads to is replaced, not the link. */
+/** Writes atomically; a symbolic link stays, and its target is replaced. */
 function replace(path: string, text: string | null): void {
   const real = existsSync(path) ? realpathSync(path) : path;
   if (text === null) {
@@ -116,7 +116,7 @@ function replace(path: string, text: string | null): void {
   renameSync(temporary, real);
 }
 
-/** By full paths, because a hook may run where neither is found; without a project's own `.env`. */
+/** With full paths, because a hook's PATH may have neither; without the project's own `.env`. */
 const hookCommand = (): string =>
   [process.execPath, "--no-env-file", join(import.meta.dir, "../stamp-hook.ts")].map(quoted).join(" ");
 

@@ -6,7 +6,7 @@ import { type Api, adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
 import { parseCount, parseNames, print, printNote, URL_OPTION } from "./common.ts";
 
-/** What these commands use of a key. */
+/** The members of a key that these commands use. */
 const Key = open({
   id: Type.String(),
   name: Type.String(),
@@ -99,23 +99,23 @@ const addCreate = (keys: Command) =>
       show(await adminApi(options.url).call("POST", PATH, body), options.json);
     });
 
-/** Ends the command where the admin API would refuse the body whatever the gateway's state. */
+/** Ends the command if the admin API would refuse the body in any state. */
 function requireForm(form: TSchema, body: object, command: Command): void {
   const [fault] = faultsOf(form, body);
   if (fault) command.error(`error: ${saidAt(fault.path)}: ${fault.message}`);
 }
 
-/** Members whose options are not simply their names. */
+/** Members whose option name differs from their own. */
 const OPTIONS: Readonly<Record<string, string>> = { expires_at: "expires", grace_seconds: "grace" };
 
-/** What the person wrote for a member of the body: `/limits/budget_usd` is `option '--budget-usd'`. */
+/** The option behind a member of the body: `/limits/budget_usd` is `option '--budget-usd'`. */
 function saidAt(pointer: string): string {
   const member = pointer.split("/").findLast((part) => /^[a-z_]+$/.test(part)) ?? "name";
   if (member === "name") return "argument 'name'";
   return `option '--${OPTIONS[member] ?? member.replaceAll("_", "-")}'`;
 }
 
-/** What is not asked for is left out: an absent scope is unlimited. */
+/** Omits what was not given: an absent scope is unlimited. */
 function bodyOf(name: string, options: CreateOptions): object {
   const scopes = present({
     routes: options.routes,

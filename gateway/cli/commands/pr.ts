@@ -58,17 +58,17 @@ export function parseAccess(text: string): GithubAccess {
   throw new InvalidArgumentError("gh or rest is expected.");
 }
 
-/** Says what became of it. Exit status: 0 where it is stamped, or nothing had to be done; 1 where somebody has to act. */
-export function printStamped({ done, ...told }: Stamped, json: boolean): number {
-  if (json) print(JSON.stringify({ done, ...told }, null, 2));
-  else if (done) print(told.text);
-  else printNote(told.text);
+/** Prints the result. Exit status 1 if somebody has to act, else 0. */
+export function printStamped({ done, ...rest }: Stamped, json: boolean): number {
+  if (json) print(JSON.stringify({ done, ...rest }, null, 2));
+  else if (done) print(rest.text);
+  else printNote(rest.text);
   return done ? 0 : 1;
 }
 
 /**
- * Stamps as an agent's hook after a tool that concerned a pull request: silent where there is none, and never in the way
- * of the agent. Exit status 1 where somebody has to act.
+ * Runs as an agent's hook after a tool call that concerns a pull request: silent if there is none, and never blocks the
+ * agent. Exit status 1 if somebody has to act.
  */
 export async function stampAsHook(call: StampHookCall): Promise<number> {
   const { done, changed, text, url } = await stampIn(call.directory ?? ".", {}, call.session);
@@ -77,13 +77,13 @@ export async function stampAsHook(call: StampHookCall): Promise<number> {
   return done ? 0 : 1;
 }
 
-function stampIn(directory: string, options: Options, told: StampOptions["told"]): Promise<Stamped> {
+function stampIn(directory: string, options: Options, reported: StampOptions["reported"]): Promise<Stamped> {
   const { via = null, number = null, repo = null, session = null } = options;
   return stampPullRequest(gitIn(directory), openGithub(directory, via), {
     place: repo,
     number,
     session,
-    told,
+    reported,
     fromCommits: options.fromCommits ?? false,
     dryRun: options.dryRun ?? false,
   });

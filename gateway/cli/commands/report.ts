@@ -56,7 +56,7 @@ function filtersOf(text: string, others: Filter[] = []): Filter[] {
   return [...others, { dimension, values }];
 }
 
-/** What the gateway would say of the query whatever it has recorded, of the option that it came from; null: nothing. */
+/** The gateway's refusal of a query that is invalid in any state, in terms of the option it came from; null: valid. */
 function faultOf(query: URLSearchParams): string | null {
   try {
     const { range } = readQuery(query);
@@ -80,7 +80,7 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
 
 const FAILED = "This report failed. The gateway's log says why.";
 
-/** Administrators read reports with their key, others with a client key of theirs. */
+/** Administrators use their key, others a client key. */
 function reportsApi(url: string | undefined): Api {
   const key = readAdminKey() ?? readClientKey();
   return key ? apiAt(gatewayUrl(url), key) : adminApi(url);
@@ -97,7 +97,7 @@ function queryOf(ids: readonly string[], options: Options): URLSearchParams {
   return query;
 }
 
-/** The gateway's own CSV, of the very specification that the report has. */
+/** The gateway's own CSV of the same specification. */
 async function csvOf(api: Api, reports: readonly Report[]): Promise<string> {
   const [one, ...others] = reports;
   if (!one?.result || others.length > 0) throw new Error("--csv: Name one report.");

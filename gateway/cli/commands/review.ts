@@ -48,7 +48,7 @@ export const addReview = (program: Command) => {
     });
 };
 
-/** GitHub's ids have ten digits by now, and get longer. */
+/** GitHub's ids have ten digits today and keep growing. */
 function reviewId(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("A review's id is the whole number at the end of its address.");

@@ -31,11 +31,11 @@ async function rebuild(): Promise<void> {
   if (!url) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
   const rollups = openRollups({ url });
   const startMs = performance.now();
-  let told = "";
+  let lastDay = "";
   const onProgress = ({ rolledTo, records }: Progress) => {
     const day = rolledTo.toISOString().slice(0, 10);
-    if (day === told) return;
-    told = day;
+    if (day === lastDay) return;
+    lastDay = day;
     print(`rolled up to ${day}, ${records} records so far`);
   };
   try {

@@ -10,7 +10,7 @@ export const addRoutes = (program: Command) =>
     .argument("<file>", 'JSON lines: {"text": …, "route": …}; without a route, a text that fits none')
     .option(...URL_OPTION)
     .action(async (file: string, { url }: { url?: string }) => {
-      // The classifier takes longer to load than everything else together.
+      // Loaded on demand: the classifier takes longer to load than everything else together.
       const { evaluateRoutesOf } = await import("./evaluate-routes.ts");
       process.stdout.write(`${await evaluateRoutesOf(file, url)}\n`);
     });

@@ -15,7 +15,7 @@ import { parseSession } from "./session.ts";
 
 type Options = { session?: SessionId; subscription?: true; stamp?: true; quiet?: true };
 
-/** What only the gateway's own processes need, and no agent may see. */
+/** Only the gateway's own processes need these; no agent may see them. */
 const OURS = { ADMIN_KEY: null, MASTER_KEY: null };
 const NOT_FOUND = 127;
 
@@ -25,7 +25,7 @@ export const addRun = (program: Command) =>
     .description("Run a coding agent so that all its calls carry the branch's session.")
     .argument("<command...>", "the agent's own command line, after --")
     .option("--session <id>", "this session instead of the branch's", parseSession)
-    .option("--subscription", "the agent's own subscription pays; the key goes beside it in x-gateway-key")
+    .option("--subscription", "the agent's own subscription pays; the key is sent in x-gateway-key")
     .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
     .option("-q, --quiet", "do not say which session it is")
     .addHelpText("after", HELP)
@@ -42,17 +42,17 @@ it is configured for another one. Without them, only the session is added.
   tallygate run -- codex exec "fix the build"
   tallygate run -- npx @google/gemini-cli`;
 
-/** Runs the command to its end and answers with its exit status. */
+/** Runs the command to its end and returns its exit status. */
 async function run(directory: string, words: readonly string[], options: Options): Promise<number> {
   const git = gitIn(directory);
-  const asked = options.session ?? null;
+  const requested = options.session ?? null;
   const task: Task =
-    asked === null ? await openTask(git) : { session: asked, branch: null, isDefault: false };
+    requested === null ? await openTask(git) : { session: requested, branch: null, isDefault: false };
   const added = await additionsOf(words, task, options);
   if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
   const status = await runToEnd(directory, words, added);
-  if (asked === null) await keepTask(git, task.session).catch(() => undefined);
-  if (options.stamp) await stampAtEnd(directory, asked);
+  if (requested === null) await keepTask(git, task.session).catch(() => undefined);
+  if (options.stamp) await stampAtEnd(directory, requested);
   return status;
 }
 
@@ -82,7 +82,7 @@ async function additionsOf(
   return { ...additionsFor(agent?.name ?? null, context), at: agent?.argumentsAt ?? 1 };
 }
 
-/** The provider that Codex' own settings choose; its built-in ones cannot be changed. */
+/** The provider selected in Codex's settings; built-in providers cannot be changed. */
 async function codexProvider(): Promise<string | null> {
   const home = readPresent(["CODEX_HOME"]).get("CODEX_HOME") ?? join(homedir(), ".codex");
   const text = await Bun.file(join(home, "config.toml"))
@@ -115,7 +115,7 @@ async function runToEnd(
     env: all,
     stdio: ["inherit", "inherit", "inherit"],
   });
-  // Ctrl-C reaches the agent by itself: both belong to the terminal's foreground group.
+  // Ctrl-C reaches the agent on its own: both are in the terminal's foreground process group.
   const wait = () => undefined;
   const pass = (signal: NodeJS.Signals) => child.kill(signal);
   process.on("SIGINT", wait).on("SIGTERM", pass).on("SIGHUP", pass);
@@ -126,14 +126,14 @@ async function runToEnd(
   );
 }
 
-/** Stamps the session that was asked for, since the calls carried it, else the branch's. */
-async function stampAtEnd(directory: string, asked: SessionId | null): Promise<void> {
+/** Stamps the requested session, since the calls carried it, else the branch's. */
+async function stampAtEnd(directory: string, requested: SessionId | null): Promise<void> {
   try {
     const { text } = await stampPullRequest(gitIn(directory), openGithub(directory, null), {
       place: null,
       number: null,
-      session: asked,
-      told: null,
+      session: requested,
+      reported: null,
       fromCommits: false,
       dryRun: false,
     });

@@ -37,7 +37,7 @@ async function session(directory: string, options: Options): Promise<void> {
   print(await pinSession(git, branch, id ?? newSession()));
 }
 
-/** A session id, as commander's argument parsers take it. */
+/** Argument parser for a session id. */
 export function parseSession(text: string): SessionId {
   const id = parseSessionId(text);
   if (id) return id;

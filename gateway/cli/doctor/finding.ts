@@ -1,8 +1,8 @@
-/** What was looked at and how it is; of what is wrong, what to do about it. */
+/** What was checked and the outcome; for a failure, also the remedy. */
 export type Finding = {
   state: "passed" | "failed" | "skipped";
   what: string;
-  /** For `failed` what to do, for `skipped` why it could not be looked at. */
+  /** For `failed` the remedy, for `skipped` why it could not be checked. */
   advice?: string;
 };
 
@@ -15,7 +15,7 @@ const SIGNS = { passed: "✓", failed: "✗", skipped: "–" } as const;
 export const findingText = ({ state, what, advice }: Finding): string =>
   `${SIGNS[state]} ${what}${advice === undefined ? "" : `\n    ${advice}`}`;
 
-/** A finding where looking at it fails altogether. */
+/** Turns an exception during a check into a finding. */
 export async function attemptCheck(what: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();

@@ -15,7 +15,7 @@ export type GatewayUnderTest = {
 
 const START = "Start it with `bun run start`, or name another with --url or TALLYGATE_URL.";
 
-/** From the gateway's port to the record of a call: each finding needs the ones before it. */
+/** From the gateway's port to the record of a call: each check depends on the ones before it. */
 export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Finding> {
   const health = await statusOf(`${it.url}/healthz`);
   if (health === null) return yield failed(`The gateway at ${it.url} does not answer.`, START);
@@ -105,7 +105,7 @@ async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Find
 
 const Settings = open({ pull_request_stamping: Type.Boolean() });
 
-/** Whether an administrator has switched the joining of pull requests on. */
+/** Whether joining of pull requests is switched on. */
 export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise<Finding> {
   if (admin === null)
     return skipped("Whether stamping is on was not looked at.", "That takes the admin key.");
@@ -128,7 +128,7 @@ export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise
   }
 }
 
-/** Whether the GitHub App answers and can store what GitHub sends. */
+/** Whether the GitHub App answers and can store GitHub's deliveries. */
 export async function appFinding(url: string): Promise<Finding> {
   const ready = await statusOf(`${url}/readyz`);
   if (ready === 200) return passed(`The GitHub App at ${url} is ready.`);

@@ -10,7 +10,7 @@ import type { GithubApi } from "../stamping/github.ts";
 import { locatePullRequest, type PullRequest } from "../stamping/pull-request.ts";
 import { type Finding, failed, passed, skipped } from "./finding.ts";
 
-/** The session that the checkout's branch works under. */
+/** The session of the checked-out branch. */
 export async function branchFinding(git: Git): Promise<Finding> {
   const branch = await currentBranch(git);
   if (branch === null)
@@ -32,7 +32,7 @@ export type PullRequestUnderTest = {
   admin: Secret | null;
 };
 
-/** One pull request from its body to the report: each finding needs the ones before it. */
+/** One pull request from its body to the report: each check depends on the ones before it. */
 export async function* pullRequestFindings(it: PullRequestUnderTest): AsyncGenerator<Finding> {
   const found = await locatePullRequest(it.git, it.github, { place: null, number: it.number });
   if (found === null) {

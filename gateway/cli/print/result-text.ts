@@ -9,7 +9,7 @@ import {
 } from "#shared/report.ts";
 import { tableText } from "./table.ts";
 
-/** A result as a table: one line a group, the total last; with a comparison, each measure's change beside it. */
+/** A result as a table: one line per group, the total last; with a comparison, each measure's change next to it. */
 export function resultText(result: Result): string {
   const { dimensions, measures } = result.spec;
   const shown = [...new Set(measures)];
@@ -40,7 +40,7 @@ function windowText({ window, previousWindow }: Result): string {
   return previousWindow ? `${span(window)}, against ${span(previousWindow)}` : span(window);
 }
 
-/** Unknown is told from 0; "≥" marks a lower bound of money. */
+/** Unknown differs from 0; "≥" marks a lower bound of cost. */
 function cellsOf(row: Row, name: MeasureName, compared: boolean): string[] {
   const unit = MEASURE_MEANING[name][0];
   const value = figureOf(row.current, name);
@@ -53,7 +53,7 @@ function cellsOf(row: Row, name: MeasureName, compared: boolean): string[] {
 
 const figureOf = (figures: Figures | null, name: MeasureName): number | null => figures?.[name] ?? null;
 
-/** Figures as they are: money to the digit at which it says something, shares in percent. */
+/** Money down to its first significant digits, shares in percent. */
 function figureText(value: number, unit: Unit): string {
   if (unit === "fraction") return `${(value * 100).toFixed(1)} %`;
   const digits =
@@ -64,7 +64,7 @@ function figureText(value: number, unit: Unit): string {
   });
 }
 
-/** Labels come from clients: nothing in them may move a terminal's cursor. */
+/** Labels come from clients and must not move a terminal's cursor. */
 const printable = (label: string): string => label.replace(/[\p{Cc}\p{Cf}]/gu, "�");
 
 function decompositionText({ deltaUsd, parts, unmodelledUsd, floor }: Decomposition): string {

@@ -1,4 +1,4 @@
-/** Text in columns, the head underlined; columns in `right` stand to the right. */
+/** Text in columns with an underlined header; columns in `right` are right-aligned. */
 export function tableText(
   head: readonly string[],
   rows: readonly (readonly string[])[],

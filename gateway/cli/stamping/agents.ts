@@ -4,25 +4,25 @@ import { isRecord } from "#shared/json.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
-/** What a run tells an agent. */
+/** A run's settings for an agent. */
 export type RunContext = {
   session: SessionId;
-  /** This process's variables, by name. */
+  /** This process's environment. */
   env(name: string): string | undefined;
-  /** The gateway's address and a client key of it; null: the agent is set up already, and only the label is added. */
+  /** The gateway's address and a client key; null: the agent is configured already, and only the label is added. */
   gateway: { url: string; key: string } | null;
-  /** Whether the caller's own subscription stays the credential, with the key beside it. */
+  /** Whether the caller's own subscription remains the credential, with the key sent alongside. */
   subscription: boolean;
-  /** The provider that the agent's own settings choose, where the label must name it. */
+  /** The provider selected in the agent's own settings, if the label must name it. */
   provider: string | null;
 };
 
 export type Additions = { env?: Record<string, string>; args?: readonly string[] };
 
 type Agent = {
-  /** The program's name, and the package's where a runner such as npx starts it. */
+  /** The program's name, and its package's when a runner such as npx starts it. */
   names: readonly string[];
-  /** Variables and arguments that put `x-session-id` on every call of the agent, and lead it to the gateway. */
+  /** Variables and arguments that point the agent to the gateway and put `x-session-id` on every call. */
   add(run: RunContext): Additions;
 };
 
@@ -30,7 +30,7 @@ const HEADER = "x-session-id";
 
 const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-plugin.ts")).href;
 
-/** The coding agents that can carry a session of ours, and how each of them is told. */
+/** Coding agents that can carry a session of ours, and how each is configured. */
 const AGENTS = {
   claude: {
     names: ["claude", "@anthropic-ai/claude-code"],
@@ -97,7 +97,7 @@ const AGENTS = {
 export type AgentName = keyof typeof AGENTS;
 export const AGENT_NAMES = Object.keys(AGENTS) as AgentName[];
 
-/** The agent that a command line starts, itself or through a package runner, and where its own arguments begin. */
+/** The agent that a command line starts, directly or through a package runner, and the index of its own arguments. */
 export function agentOf(command: readonly string[]): { name: AgentName; argumentsAt: number } | null {
   const runs = /^(npx|bunx|pnpx)$/.test(baseName(command[0] ?? ""));
   const at = runs ? command.findIndex((word, place) => place > 0 && !word.startsWith("-")) : 0;
@@ -111,8 +111,8 @@ const baseName = (path: string): string =>
   (path.split(/[\\/]/).at(-1) ?? "").replace(/\.(exe|cmd|bat|ps1)$/i, "");
 
 /**
- * Variables for any command: those of every agent, because a shell or a script may start one. Of an agent that is known,
- * its own and its arguments.
+ * Variables for any command: those of every agent, because a shell or a script may start one. For a known agent, only
+ * its own, plus its arguments.
  */
 export function additionsFor(name: AgentName | null, run: RunContext): Required<Additions> {
   const all = (name ? [name] : AGENT_NAMES).map((agent): Additions => AGENTS[agent].add(run));
@@ -122,13 +122,15 @@ export function additionsFor(name: AgentName | null, run: RunContext): Required<
   };
 }
 
-/** Headers one a line, as `Name: value`; the header's former line goes, because two values would make no valid id. */
+/**
+ * Headers as `Name: value` lines; an existing line for the header is replaced, because two values make an invalid id.
+ */
 function withHeaderLine(present: string | undefined, name: string, value: string): string {
   const others = (present ?? "").split(/\r?\n|\\n/).filter((line) => line.trim() !== "" && !isOf(line, name));
   return [...others, `${name}: ${value}`].join("\n");
 }
 
-/** Headers between commas, as `Name:value`; a comma within a value stays. */
+/** Headers as comma-separated `Name:value`; a comma within a value is kept. */
 function withHeaderItem(present: string | undefined, name: string, value: string): string {
   const others = (present ?? "").split(/,(?=\s*[^,:]+:)/).filter((it) => it.trim() !== "" && !isOf(it, name));
   return [...others.map((it) => it.trim()), `${name}:${value}`].join(",");
@@ -136,7 +138,7 @@ function withHeaderItem(present: string | undefined, name: string, value: string
 
 const isOf = (text: string, name: string): boolean => text.split(":")[0]?.trim().toLowerCase() === name;
 
-/** Settings that opencode lays over its files, with the plugin among theirs. What is no JSON is the caller's to mend. */
+/** Settings that opencode merges over its files, with the plugin added. Invalid JSON is left for the caller to fix. */
 function withPlugin(present: string | undefined, plugin: string): string {
   const settings: unknown = JSON.parse(present || "{}");
   const given = isRecord(settings) ? settings : {};

@@ -2,8 +2,8 @@ import { newId } from "#shared/ids.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import type { Git } from "./git.ts";
 
-// The id of a branch's task lies in `branch.<name>.gateway-session` of the repository's own configuration: all worktrees
-// share it, it follows a renamed branch, it goes with a deleted one, and nothing of it enters the history.
+// A branch's task id is kept as `branch.<name>.gateway-session` in the repository's own configuration: all worktrees
+// share it, it is renamed and deleted with the branch, and it never enters the history.
 
 const keyOf = (branch: string): string => `branch.${branch}.gateway-session`;
 
@@ -19,16 +19,16 @@ export async function pinnedSession(git: Git, branch: string): Promise<SessionId
 }
 
 /**
- * Pins the branch to `id` unless it is pinned already, and answers with what it is pinned to. Two that pin at once agree:
- * both add a value under git's own lock, and the first one counts.
- * @throws Error where git's configuration cannot be written.
+ * Pins the branch to `id` unless it is pinned already, and returns the id it is pinned to. Concurrent pins agree: each
+ * adds a value under git's own lock, and the first one counts.
+ * @throws Error if git's configuration cannot be written.
  */
 export async function pinSession(git: Git, branch: string, id: SessionId): Promise<SessionId> {
   const present = await pinnedSession(git, branch);
   if (present !== null) return present;
   for (let tries = 0; tries < TRIES; tries++) {
     if ((await git("config", "--local", "--add", keyOf(branch), id)) !== null) break;
-    // Another git holds the lock of the file.
+    // Another git process holds the file's lock.
     await Bun.sleep(LOCKED_MS);
   }
   const pinned = await pinnedSession(git, branch);
@@ -39,14 +39,13 @@ export async function pinSession(git: Git, branch: string, id: SessionId): Promi
 const TRIES = 20;
 const LOCKED_MS = 50;
 
-/** Takes the branch's pin away. */
 export async function unpinSession(git: Git, branch: string): Promise<void> {
   await git("config", "--local", "--unset-all", keyOf(branch));
 }
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** A new id, `gs_` and 26 letters and digits, ordered by the time at which it was made. */
+/** A new id: `gs_` and 26 letters and digits, ordered by creation time. */
 export function newSession(uuid: string = newId()): SessionId {
   let rest = BigInt(`0x${uuid.replaceAll("-", "")}`);
   let letters = "";

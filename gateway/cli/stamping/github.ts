@@ -1,12 +1,12 @@
 import { inheritedEnv, readPresent } from "#shared/env.ts";
 import { parsedJson } from "#shared/json.ts";
 
-/** An answer of GitHub's REST API; `body` is its JSON, null where there is none. */
+/** An answer of GitHub's REST API; `body` is its JSON, or null. */
 type GithubAnswer = { status: number; body: unknown };
 
-/** One way to GitHub's REST API: `path` is below its root, as `repos/{owner}/{repository}/pulls`. */
+/** Access to GitHub's REST API: `path` is below its root, as `repos/{owner}/{repository}/pulls`. */
 export type GithubApi = {
-  /** The web host of repositories that it serves, with a port where it has one. */
+  /** The web host of the repositories it serves, with its port, if any. */
   host: string;
   way: GithubAccess;
   ask(method: "GET" | "PATCH" | "PUT", path: string, body?: object): Promise<GithubAnswer>;
@@ -21,8 +21,9 @@ const ASK_MS_MAX = 20_000;
 const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
 
 /**
- * The way to GitHub that this machine has: REST with `GITHUB_TOKEN` (or `GH_TOKEN`) where one is set, else the GitHub CLI
- * with its own login. With `GHE_HOST` it leads to that server alone, so a token never goes to a host that a checkout names.
+ * Opens GitHub with this machine's credentials: REST with `GITHUB_TOKEN` (or `GH_TOKEN`) if set, else the GitHub CLI
+ * with its own login. With `GHE_HOST` it talks to that server alone, so a token never goes to a host named by a
+ * checkout.
  * @throws Error saying what is missing.
  */
 export function openGithub(directory: string, wanted: GithubAccess | null): GithubApi {
@@ -67,7 +68,7 @@ function restWay({ host, protocol, token }: { host: string; protocol: string; to
   };
 }
 
-/** `gh api --include` tells the status on its first line, also of an answer that it then reports as its failure. */
+/** `gh api --include` prints the status on its first line, even for an answer that it then reports as a failure. */
 function ghWay({ host, gh, directory }: { host: string; gh: string; directory: string }): GithubApi {
   return {
     host,

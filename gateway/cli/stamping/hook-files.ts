@@ -3,22 +3,23 @@ import { pathToFileURL } from "node:url";
 import type { AgentName } from "./agents.ts";
 import { editGroups, type HookGroup, jsonText } from "./hook-groups.ts";
 
-/** Where agents keep a person's own settings. */
+/** Where agents keep a user's own settings. */
 export type Homes = { home: string; env(name: string): string | undefined };
 
 export type HookFile = {
   /** The file that gets the hook. */
   path(homes: Homes): string;
   /**
-   * The file's text with the hook in it, once; with a null command, without it. Everything else stays. Null is no file.
-   * @throws Error for a file that cannot be understood.
+   * The file's text with the hook added once or, with a null command, removed. Everything else is kept; null means no
+   * file.
+   * @throws Error for a file that cannot be parsed.
    */
   edit(text: string | null, command: string | null): string | null;
-  /** What a person still has to do. */
+  /** What the user still has to do. */
   afterwards?: string;
 };
 
-/** Each agent's own directory: where it is, the agent is used here. */
+/** Each agent's own directory: if it exists, the agent is used here. */
 export const DIRECTORIES = {
   claude: ({ home, env }) => env("CLAUDE_CONFIG_DIR") ?? join(home, ".claude"),
   codex: ({ home, env }) => env("CODEX_HOME") ?? join(home, ".codex"),
@@ -30,7 +31,7 @@ export const DIRECTORIES = {
 const OPENCODE_HOOK = pathToFileURL(join(import.meta.dir, "opencode-hook.ts")).href;
 
 const TIMEOUT_SECONDS = 60;
-/** Tools of GitHub's own tool server, under whatever name the agent knows the server by. */
+/** Tools of GitHub's own MCP server, whatever name the agent gives the server. */
 const REQUEST_TOOLS = "mcp__.*pull_request.*";
 
 const group = (matcher: string, command: string): HookGroup => ({
@@ -38,7 +39,7 @@ const group = (matcher: string, command: string): HookGroup => ({
   hooks: [{ type: "command", command, timeout: TIMEOUT_SECONDS }],
 });
 
-/** Which file of which agent gets the hook that stamps, and in what form. */
+/** The file in which each agent gets the stamping hook, and its format. */
 export const HOOK_FILES = {
   claude: {
     path: (homes) => join(DIRECTORIES.claude(homes), "settings.json"),

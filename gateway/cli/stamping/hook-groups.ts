@@ -1,17 +1,18 @@
 import { isRecord, parsedJson } from "#shared/json.ts";
 
-/** Hooks of one event that run after the tools which `matcher` fits. */
+/** Hooks of one event that run after tools matching `matcher`. */
 export type HookGroup = { matcher: string; hooks: object[] };
 
-/** By this a hook of ours is known again, wherever the checkout lies. */
+/** Identifies a hook of ours, wherever the checkout is. */
 const MARK = "stamp-hook.ts";
 
 type Members = Record<string, unknown>;
 
 /**
- * An editor of settings that hold hooks in groups by matcher, below `hooks.<event>`, as Claude Code invented them: our own
- * groups are the ones that `make` makes of the command, or with a null command none; everything else stays.
- * @throws Error for a text that has another form.
+ * An editor for settings with hooks grouped by matcher below `hooks.<event>`, the format that Claude Code introduced:
+ * our groups are replaced by those that `make` returns for the command, or removed with a null command; everything else
+ * is kept.
+ * @throws Error for a text of another form.
  */
 export const editGroups =
   (event: string, make: (command: string) => HookGroup[]) =>
@@ -24,11 +25,11 @@ export const editGroups =
     const ours = command === null ? [] : make(command);
     const next = withMember(settings, "hooks", withMember(hooks, event, [...others, ...ours]));
     if (Object.keys(next).length === 0) return null;
-    // What says the same stays as somebody wrote it.
+    // Equal content keeps the user's formatting.
     return text !== null && Bun.deepEquals(next, settings) ? text : jsonText(next);
   };
 
-/** The object with this member, or without it where it would be empty. */
+/** The object with this member, or without it if it would be empty. */
 function withMember(members: Members, name: string, value: object): Members {
   const { [name]: _, ...others } = members;
   return Object.keys(value).length > 0 ? { ...members, [name]: value } : others;

@@ -1,13 +1,13 @@
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 
-// An agent starts a hook after every tool, so nothing is loaded here that takes time: no schema, only members by name.
+// An agent starts a hook after every tool, so nothing slow is loaded here: members are read by name, without a schema.
 
 export type StampHookCall = {
-  /** The session that the agent sends of itself. */
+  /** The session that the agent itself reports. */
   session: SessionId | null;
   directory: string | null;
-  /** Whether the tool may have made or changed a pull request. */
+  /** Whether the tool may have created or changed a pull request. */
   concerns: boolean;
 };
 
@@ -18,8 +18,8 @@ const TOOL_NAME =
   /(?:create|update|edit|merge)_?pull_?request|pull_?request_?(?:create|update)|create_?pr\b/i;
 
 /**
- * Reads what an agent writes to its hook's standard input after a tool: Claude Code, Codex and Gemini CLI use the same
- * names, Copilot CLI its own. Null where it is not JSON of that form.
+ * Reads what an agent writes to its hook's standard input after a tool: Claude Code, Codex and Gemini CLI share their
+ * member names, Copilot CLI has its own. Null unless it is JSON of that form.
  */
 export function readHookInput(text: string): StampHookCall | null {
   const input = membersOf(parsedJson(text));
@@ -34,7 +34,7 @@ export function readHookInput(text: string): StampHookCall | null {
   };
 }
 
-/** The shell's command, from the member that the agent's shell tool calls it by; arguments may come as JSON text. */
+/** The shell command, from whichever member the agent's shell tool uses; arguments may be JSON text. */
 function commandOf(given: unknown): string {
   const members = membersOf(typeof given === "string" ? parsedJson(given) : given);
   const command = members.get("command") ?? members.get("cmd") ?? members.get("script");

@@ -1,14 +1,14 @@
 import { readPresent } from "#shared/env.ts";
 import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
-/** What this plugin uses of opencode's hooks. */
+/** The part of opencode's hooks that this plugin uses. */
 type Hooks = {
   "chat.headers"(call: unknown, output: { headers: Record<string, string> }): Promise<void>;
 };
 
 /**
- * A plugin of opencode: every call of a model carries the run's session instead of opencode's own. The name is written as
- * opencode writes it, so that it takes that header's place.
+ * An opencode plugin: every model call carries the run's session instead of opencode's own. The name is spelled as
+ * opencode spells it, so that it replaces that header.
  */
 export const tallygate = async (): Promise<Hooks> => ({
   "chat.headers": async (_call, output) => {

@@ -4,8 +4,8 @@ import { currentBranch, type Git } from "./git.ts";
 import type { GithubApi } from "./github.ts";
 import { headOwner, type Remote, remotesOn } from "./remote.ts";
 
-/** What the CLI needs to know of a pull request; GitHub tells far more. */
-const Told = open({
+/** The members of a pull request that the CLI needs. */
+const PullRequestBody = open({
   number: Type.Integer(),
   html_url: Type.String(),
   state: Type.String(),
@@ -15,32 +15,31 @@ const Told = open({
   head: open({ ref: Type.String() }),
   base: open({ repo: open({ id: Type.Integer() }) }),
 });
-const ToldList = Type.Array(Told);
+const PullRequestList = Type.Array(PullRequestBody);
 
 export type PullRequest = {
   owner: string;
   repository: string;
-  /** GitHub's id of the repository, which outlives its names. */
+  /** GitHub's id of the repository, which survives renames. */
   repositoryId: number;
   number: number;
   url: string;
-  /** The branch that it wants to merge. */
+  /** The head branch. */
   branch: string;
   isOpen: boolean;
   merged: boolean;
   body: string | null;
 };
 
-/** A repository at GitHub. */
 export type RepositoryName = { owner: string; repository: string };
 
-/** Which pull request: null where nobody said. */
+/** Which pull request; null where the user named none. */
 export type PullRequestChoice = { place: RepositoryName | null; number: number | null };
 
 /**
- * The pull request of that number in the repository that pull requests go to, or of the branch that is checked out: the
- * open one, else the one that changed last. Null where there is none.
- * @throws Error where the checkout has no remote at GitHub, or GitHub refuses.
+ * The pull request with that number in the base repository, or of the checked-out branch: the open one, else the one
+ * updated last. Null if there is none.
+ * @throws Error if the checkout has no GitHub remote, or GitHub refuses.
  */
 export async function locatePullRequest(
   git: Git,
@@ -62,7 +61,7 @@ export async function locatePullRequest(
   return null;
 }
 
-/** Reads the body again, so that what was found is not older than what is written over. */
+/** Reads the body again, so that a newer version is not overwritten. */
 export async function readPullRequest(
   github: GithubApi,
   place: RepositoryName,
@@ -70,11 +69,11 @@ export async function readPullRequest(
 ): Promise<PullRequest | null> {
   const { status, body } = await github.ask("GET", `${pathOf(place)}/pulls/${number}`);
   if (status === 404) return null;
-  if (status === 200 && fits(Told, body)) return viewOf(place, body);
+  if (status === 200 && fits(PullRequestBody, body)) return viewOf(place, body);
   throw refusal(status, `read pull request ${number}`, place);
 }
 
-/** @throws Error where GitHub refuses. */
+/** @throws Error if GitHub refuses. */
 export async function writeBody(github: GithubApi, it: PullRequest, body: string): Promise<void> {
   const { status } = await github.ask("PATCH", `${pathOf(it)}/pulls/${it.number}`, { body });
   if (status !== 200) throw refusal(status, `change pull request ${it.number}`, it);
@@ -83,7 +82,7 @@ export async function writeBody(github: GithubApi, it: PullRequest, body: string
 const Commit = open({ commit: open({ message: Type.String() }) });
 const COMMITS_MAX = 250;
 
-/** The messages of its commits, the first 250. @throws Error where GitHub refuses. */
+/** Messages of its first 250 commits. @throws Error if GitHub refuses. */
 export async function commitMessages(github: GithubApi, it: PullRequest): Promise<string[]> {
   const messages: string[] = [];
   for (let page = 1; messages.length < COMMITS_MAX; page++) {
@@ -98,7 +97,10 @@ export async function commitMessages(github: GithubApi, it: PullRequest): Promis
 
 const Forked = open({ parent: open({ name: Type.String(), owner: open({ login: Type.String() }) }) });
 
-/** The remotes' repositories, then their parents: pull requests of a fork go there, and it need not be among the remotes. */
+/**
+ * The remotes' repositories, then their parents: a fork's pull requests go to its parent, which need not be among the
+ * remotes.
+ */
 async function* basesOf(github: GithubApi, remotes: readonly Remote[]): AsyncGenerator<RepositoryName> {
   yield* remotes;
   for (const remote of remotes) {
@@ -112,24 +114,24 @@ async function ofBranch(github: GithubApi, place: RepositoryName, head: string):
   const query = new URLSearchParams({ head, state: "all", sort: "updated", direction: "desc" });
   const { status, body } = await github.ask("GET", `${pathOf(place)}/pulls?${query}`);
   if (status === 404) return null;
-  if (status !== 200 || !fits(ToldList, body)) throw refusal(status, "list pull requests", place);
-  const found = body.map((told) => viewOf(place, told)).filter(({ branch }) => head.endsWith(`:${branch}`));
+  if (status !== 200 || !fits(PullRequestList, body)) throw refusal(status, "list pull requests", place);
+  const found = body.map((item) => viewOf(place, item)).filter(({ branch }) => head.endsWith(`:${branch}`));
   return found.find(({ isOpen }) => isOpen) ?? found[0] ?? null;
 }
 
 export const pathOf = ({ owner, repository }: RepositoryName): string =>
   `repos/${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
 
-const viewOf = ({ owner, repository }: RepositoryName, told: typeof Told.static): PullRequest => ({
+const viewOf = ({ owner, repository }: RepositoryName, item: typeof PullRequestBody.static): PullRequest => ({
   owner,
   repository,
-  repositoryId: told.base.repo.id,
-  number: told.number,
-  url: told.html_url,
-  branch: told.head.ref,
-  isOpen: told.state === "open",
-  merged: told.merged_at !== null,
-  body: told.body,
+  repositoryId: item.base.repo.id,
+  number: item.number,
+  url: item.html_url,
+  branch: item.head.ref,
+  isOpen: item.state === "open",
+  merged: item.merged_at !== null,
+  body: item.body,
 });
 
 export function refusal(status: number, what: string, { owner, repository }: RepositoryName): Error {

@@ -1,12 +1,12 @@
 import type { Git } from "./git.ts";
 
-/** A repository at GitHub, as one of the checkout's remotes names it. */
+/** A GitHub repository, as named by one of the checkout's remotes. */
 export type Remote = { name: string; host: string; owner: string; repository: string };
 
 const SCP_FORM = /^(?:[^@/]+@)?([A-Za-z0-9.-]+):(?!\/)(.+)$/;
 const PATH_FORM = /^\/*([^/]+)\/([^/]+?)(?:\.git)?\/*$/;
 
-/** The host, owner and repository of a remote's address in any form that git takes; null for a path on disk. */
+/** Host, owner and repository of a remote's address in any form that git accepts; null for a local path. */
 export function readRemoteAddress(address: string): Omit<Remote, "name"> | null {
   const url = /^[a-z+]+:\/\//.test(address) ? URL.parse(address) : null;
   const [, scpHost, scpPath] = url ? [] : (SCP_FORM.exec(address) ?? []);
@@ -16,20 +16,20 @@ export function readRemoteAddress(address: string): Omit<Remote, "name"> | null 
   return { host: host.toLowerCase(), owner, repository };
 }
 
-/** GitHub serves ssh at a port of its own, too; an http server's port is part of its name. */
+/** GitHub also serves ssh at a port of its own; an http server's port is part of its name. */
 function hostOf({ protocol, hostname, host }: URL): string {
   if (hostname === "ssh.github.com") return "github.com";
   return /^https?:$/.test(protocol) ? host : hostname;
 }
 
-/** The remotes that lie on `host`: the ones that pull requests go to by habit first (`upstream`, then `origin`). */
+/** The remotes on `host`, those that usually receive pull requests first (`upstream`, then `origin`). */
 export async function remotesOn(git: Git, host: string): Promise<Remote[]> {
   const names = (await git("remote"))?.split("\n").filter(Boolean) ?? [];
   const found: Remote[] = [];
   for (const name of names) {
     const address = await git("remote", "get-url", name);
     const remote = address === null ? null : readRemoteAddress(address);
-    // An address over ssh does not tell the port of its web server.
+    // An ssh address does not contain its web server's port.
     if (remote && (remote.host === host || remote.host === host.replace(/:\d+$/, "")))
       found.push({ name, ...remote, host });
   }
@@ -41,7 +41,7 @@ const rank = (name: string): number => {
   return at === -1 ? 2 : at;
 };
 
-/** Owner of the repository that the branch is pushed to, as far as its remotes tell. */
+/** Owner of the repository that the branch is pushed to, if its remotes show it. */
 export async function headOwner(
   git: Git,
   branch: string,

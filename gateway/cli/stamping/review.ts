@@ -15,28 +15,28 @@ import { notStamped, type Stamped, writeLine } from "./stamp-target.ts";
 import { knownSession } from "./task.ts";
 
 export type ReviewOptions = PullRequestChoice & {
-  /** Its id at GitHub; null: the latest one of whoever's login it is. */
+  /** GitHub's id; null: the latest review by the token's owner. */
   review: number | null;
-  /** Null: what the branch, a wrapper or the agent tells. */
+  /** Null: taken from the branch, a wrapper or the agent. */
   session: SessionId | null;
   dryRun: boolean;
 };
 
-const Told = open({
+const ReviewBody = open({
   id: Type.Integer(),
   html_url: Type.String(),
   state: Type.String(),
   body: nullable(Type.String()),
   user: nullable(open({ login: Type.String() })),
 });
-type Review = typeof Told.static;
+type Review = typeof ReviewBody.static;
 
 const PAGE = 100;
 
 /**
- * Writes the session that a review was made in into its body, so that the review counts. One that names a session keeps
- * it, and doing it again changes nothing.
- * @throws Error where git or GitHub refuse.
+ * Writes the session in which a review was made into its body, so that the review counts. A review that already names a
+ * session keeps it; repeating this changes nothing.
+ * @throws Error if git or GitHub refuses.
  */
 export async function stampReview(git: Git, github: GithubApi, options: ReviewOptions): Promise<Stamped> {
   const found = await locatePullRequest(git, github, options);
@@ -69,7 +69,7 @@ const UNKNOWN =
 
 const isSubmitted = ({ state }: Review): boolean => state !== "PENDING";
 
-/** The latest review that the owner of the login has submitted. */
+/** The latest review submitted by the token's owner. */
 async function ownReview(github: GithubApi, it: PullRequest): Promise<Review | null> {
   const login = await ownLogin(github);
   const own = (await reviewsOf(github, it)).filter(
@@ -81,13 +81,13 @@ async function ownReview(github: GithubApi, it: PullRequest): Promise<Review | n
 const reviewBy = async (github: GithubApi, it: PullRequest, id: number): Promise<Review | null> =>
   (await reviewsOf(github, it)).find((review) => review.id === id && isSubmitted(review)) ?? null;
 
-/** All of its reviews, the oldest first. */
+/** All of its reviews, oldest first. */
 async function reviewsOf(github: GithubApi, it: PullRequest): Promise<Review[]> {
   const reviews: Review[] = [];
   for (let page = 1; ; page++) {
     const path = `${reviewsPath(it)}?per_page=${PAGE}&page=${page}`;
     const { status, body } = await github.ask("GET", path);
-    if (status !== 200 || !fits(Type.Array(Told), body)) throw refusal(status, "read the reviews", it);
+    if (status !== 200 || !fits(Type.Array(ReviewBody), body)) throw refusal(status, "read the reviews", it);
     reviews.push(...body);
     if (body.length < PAGE) return reviews;
   }

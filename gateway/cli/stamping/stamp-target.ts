@@ -2,7 +2,7 @@ import type { SessionId } from "#shared/labels.ts";
 import { readSessionLine } from "#shared/session-line.ts";
 import { stampBody } from "./stamped-body.ts";
 
-/** `done` is false where somebody has to act; `text` says what happened, or what to do, in a sentence. */
+/** `done` is false if somebody has to act; `text` is a sentence with the outcome or the remedy. */
 export type Stamped = {
   done: boolean;
   changed: boolean;
@@ -11,31 +11,31 @@ export type Stamped = {
   session: SessionId | null;
 };
 
-/** A text at GitHub that can name a session. */
+/** A text on GitHub that can name a session. */
 export type StampTarget = {
   url: string;
   body: string | null;
-  /** @throws Error where GitHub refuses. */
+  /** @throws Error if GitHub refuses. */
   write(body: string): Promise<void>;
-  /** The text as it stands now. */
+  /** The current text. */
   reread(): Promise<string | null>;
-  /** What becomes of it with two ids, as `it has no cost`. */
+  /** The consequence of two ids, as `it has no cost`. */
   harm: string;
 };
 
 /**
- * Writes the session's line into a text, unless a session stands there already. Doing it again changes nothing.
- * @throws Error where GitHub refuses.
+ * Adds the session's line to a text, unless the text names a session already. Repeating this changes nothing.
+ * @throws Error if GitHub refuses.
  */
 export async function writeLine(it: StampTarget, session: SessionId, dryRun: boolean): Promise<Stamped> {
-  const told = stampBody(it.body, session);
-  switch (told.kind) {
+  const stamped = stampBody(it.body, session);
+  switch (stamped.kind) {
     case "same":
       return settled(it, session, { changed: false, text: `${it.url} is stamped ${session}.` });
     case "other":
       return notStamped(
         it.url,
-        `${it.url} names the session ${told.ids[0]}, and this task is ${session}. Nothing was changed: with two ids ${it.harm}.`,
+        `${it.url} names the session ${stamped.ids[0]}, and this task is ${session}. Nothing was changed: with two ids ${it.harm}.`,
       );
     case "conflict":
       return notStamped(
@@ -55,7 +55,7 @@ export async function writeLine(it: StampTarget, session: SessionId, dryRun: boo
     case "stamped":
       return dryRun
         ? settled(it, session, { changed: false, text: `${it.url} would be stamped ${session}.` })
-        : await write(it, session, told.body);
+        : await write(it, session, stamped.body);
   }
 }
 

@@ -15,19 +15,19 @@ import { notStamped, type Stamped, writeLine } from "./stamp-target.ts";
 import { knownSession } from "./task.ts";
 
 export type StampOptions = PullRequestChoice & {
-  /** Given by whoever asks; null: what the branch, a wrapper or the agent tells. */
+  /** Given by the caller; null: taken from the branch, a wrapper or the agent. */
   session: SessionId | null;
-  /** What the agent around tells of itself, where nothing better is known. */
-  told: SessionId | null;
-  /** Whether `Gateway-Session` trailers of its commits may tell the session. */
+  /** The id that the surrounding agent reports, used if nothing better is known. */
+  reported: SessionId | null;
+  /** Whether `Gateway-Session` trailers of its commits may name the session. */
   fromCommits: boolean;
   dryRun: boolean;
 };
 
 /**
- * Writes the session of a branch's task into its pull request, unless a session stands there already: a second id would
- * leave the merge without a cost. Doing it again changes nothing.
- * @throws Error where git or GitHub refuse.
+ * Writes the session of a branch's task into its pull request, unless the pull request names one already: a second id
+ * would leave the merge without a cost. Repeating this changes nothing.
+ * @throws Error if git or GitHub refuses.
  */
 export async function stampPullRequest(git: Git, github: GithubApi, options: StampOptions): Promise<Stamped> {
   const found = await locatePullRequest(git, github, options);
@@ -54,23 +54,20 @@ export const noPullRequest = (number: number | null): Stamped =>
 const UNKNOWN =
   "This branch's session is unknown. Work with `tallygate run -- <agent>`, or name it with --session.";
 
-/**
- * The session of this checkout's task; where nothing here tells it, the one that the pull request itself or its commits
- * name.
- */
+/** The session of this checkout's task, else the one named by the pull request itself or its commits. */
 async function sessionFor(
   it: PullRequest,
-  { told, fromCommits }: StampOptions,
+  { reported, fromCommits }: StampOptions,
   { git, github }: { git: Git; github: GithubApi },
 ): Promise<SessionId | null> {
   const branch = await currentBranch(git);
-  const known = branch === it.branch ? await knownSession(git, told) : null;
+  const known = branch === it.branch ? await knownSession(git, reported) : null;
   if (known !== null) return known;
   const [written] = readSessionLine(it.body).ids;
   if (written !== undefined) return written;
   const trailer = fromCommits ? await sessionOfCommits(github, it) : null;
-  // Another branch's task is not this pull request's; a job of CI has no branch at all.
-  return trailer ?? (branch === null ? await knownSession(git, told) : null);
+  // Another branch's task does not belong to this pull request; a CI job has no branch at all.
+  return trailer ?? (branch === null ? await knownSession(git, reported) : null);
 }
 
 async function sessionOfCommits(github: GithubApi, it: PullRequest): Promise<SessionId | null> {
@@ -80,7 +77,7 @@ async function sessionOfCommits(github: GithubApi, it: PullRequest): Promise<Ses
   throw new Error(`The commits of ${it.url} name ${ids.size} sessions (${[...ids].join(", ")}).`);
 }
 
-/** What is stamped once holds for all further work on the branch. */
+/** Pins the branch, so that the stamped session also covers further work on it. */
 async function keepPin(git: Git, it: PullRequest, session: SessionId): Promise<void> {
   const branch = await currentBranch(git);
   if (branch === null || branch !== it.branch || (await pinnedSession(git, branch)) !== null) return;

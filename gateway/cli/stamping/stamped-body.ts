@@ -3,8 +3,8 @@ import { isOverlong } from "#shared/markdown-lines.ts";
 import { readSessionLine, type SessionLine } from "#shared/session-line.ts";
 
 /**
- * What becomes of a body that is to name `session`: `same` and `other` leave it as it is, because a second id would make
- * the merge count as one without a cost; `too_long` and `no_place` cannot be stamped.
+ * The outcome of stamping a body with `session`: `same` and `other` leave it unchanged, because with a second id the
+ * merge would have no cost; `too_long` and `no_place` cannot be stamped.
  */
 export type Stamping =
   | { kind: "stamped"; body: string }
@@ -14,8 +14,8 @@ export type Stamping =
   | { kind: "no_place" };
 
 /**
- * The body with the line `Gateway-Session: <session>` as its last paragraph, or as its first where the end lies within
- * code or a comment that nothing closes. Its line ends stay what they are.
+ * The body with the line `Gateway-Session: <session>` as its last paragraph, or as its first if the end lies within
+ * unclosed code or an unclosed comment. Line endings are kept.
  */
 export function stampBody(body: string | null, session: SessionId): Stamping {
   const { verdict, ids } = readSessionLine(body);

@@ -2,14 +2,14 @@ export type BannerFacts = {
   gatewayUrl: string;
   publicUrl: string | null;
   githubAppUrl: string;
-  /** What the database is and where it lies, in words. */
+  /** The database and its location, for display. */
   database: string;
   adminKeyFile: string | null;
-  /** The file with the first client key's secret; null when there is none. */
+  /** The file with the first client key's secret; null if there is none. */
   firstKeyFile: string | null;
 };
 
-/** What a person needs when the pair has started: where it is, where the keys are, and one call that works when pasted. */
+/** What a user needs after the start: addresses, where the keys are, and one call ready to paste. */
 export function banner(facts: BannerFacts): string {
   const rows = [
     ["Gateway", facts.gatewayUrl],
@@ -33,6 +33,6 @@ function firstCall({ gatewayUrl, firstKeyFile }: BannerFacts): string[] {
   ];
 }
 
-/** As one word of a POSIX shell, also inside a command substitution within double quotes. */
+/** Quoted as one POSIX shell word, also inside a command substitution within double quotes. */
 export const quoted = (path: string): string =>
   /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -12,17 +12,16 @@ export type ChildSpec = {
 };
 
 export type Child = {
-  /** Resolves when the process is gone for good: asked to, or because its settings are wrong. */
+  /** Resolves when the process is gone for good: stopped on request, or because its settings are wrong. */
   ended: Promise<"stopped" | "misconfigured">;
-  /** Whether a process runs just now. */
   running(): boolean;
-  /** Passes a signal on; the process is not started again from now on. */
+  /** Forwards a signal; from then on the process is not restarted. */
   stop(signal: NodeJS.Signals): void;
 };
 
 /**
- * Runs a script of ours as a child process, and again whenever it ends unasked. Its output goes where ours goes. Its
- * standard input is a pipe to us and carries nothing: it ends when we do, however we end, and that is the child's sign.
+ * Runs a script of ours as a child process and restarts it whenever it exits unexpectedly. It shares our output. Its
+ * standard input is a pipe that carries nothing: it closes when we end, however we end, which tells the child to stop.
  */
 export function keepChild(spec: ChildSpec): Child {
   const stopping = new AbortController();
@@ -53,10 +52,10 @@ export function keepChild(spec: ChildSpec): Child {
 }
 
 const spawn = (spec: ChildSpec) =>
-  // The launcher has read .env already, and gives each child what it needs of it.
+  // The launcher has read .env already and passes each child what it needs from it.
   Bun.spawn([process.execPath, "--no-env-file", spec.script], {
     env: spec.env,
-    // Its own session: Ctrl-C reaches it through us, once.
+    // A session of its own: Ctrl-C reaches it through us, once.
     detached: true,
     stdio: ["pipe", "inherit", "inherit"],
   });

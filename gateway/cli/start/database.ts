@@ -11,18 +11,18 @@ export type DatabaseOptions = {
   log: Log;
   clock: Clock;
   progress: (text: string) => void;
-  /** Aborted when the launcher is asked to stop. */
+  /** Aborted when the launcher has to stop. */
   signal: AbortSignal;
 };
 
 export type ReadyDatabase = {
   url: string;
-  /** What it is and where it lies, for a person. */
+  /** The database and its location, for display. */
   description: string;
   stop(): Promise<void>;
 };
 
-/** A database with this program's schema: the one given, or one of our own. @throws Error with what to do. */
+/** A migrated database: the given one, or one of our own. @throws Error with a remedy. */
 export async function readyDatabase(options: DatabaseOptions): Promise<ReadyDatabase> {
   const database = (await given(options)) ?? (await embedded(options));
   try {
@@ -50,12 +50,12 @@ async function embedded({ config, log, clock, progress }: DatabaseOptions): Prom
   };
 }
 
-/** Codes of a database that may yet come: refused or lost connections, unknown hosts, a server that is starting. */
+/** Codes of a database that may yet come up: refused or lost connections, unknown hosts, a server that is starting. */
 const NOT_THERE = /^(ECONN|ENOENT|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|CONNECT|DEADLINE|57P0|08|53300)/;
 
 async function migrateWhenThere(url: string, { progress, signal }: DatabaseOptions): Promise<void> {
   const slow = setTimeout(() => progress("Migrating the database …"), 1_000);
-  let told = false;
+  let announced = false;
   try {
     while (!signal.aborted) {
       const fault = await migrate(url).then(
@@ -65,8 +65,8 @@ async function migrateWhenThere(url: string, { progress, signal }: DatabaseOptio
       if (fault === null) return;
       const code = String(errorFields(fault)["code"] ?? "");
       if (!NOT_THERE.test(code)) throw new Error(`The database cannot be migrated: ${reasonOf(fault)}`);
-      if (!told) progress(`Waiting for the database (${code}) …`);
-      told = true;
+      if (!announced) progress(`Waiting for the database (${code}) …`);
+      announced = true;
       await pause(1_000, signal);
     }
   } finally {
@@ -74,13 +74,13 @@ async function migrateWhenThere(url: string, { progress, signal }: DatabaseOptio
   }
 }
 
-/** Drizzle's errors quote the statement; what Postgres said is their cause. */
+/** Drizzle's errors quote the statement; their cause has Postgres's message. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message : "unknown";
 }
 
-/** Not worth a stop: records of a month without a partition go to the default one, and move later. */
+/** Not fatal: records of a month without a partition go to the default one and are moved later. */
 async function partitions(url: string, { clock, log }: DatabaseOptions): Promise<void> {
   try {
     await ensurePartitions(url, clock.now());

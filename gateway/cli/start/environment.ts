@@ -7,9 +7,9 @@ import { PROVIDERS } from "../../providers/catalog.ts";
 import type { InstallationSecrets } from "./secrets.ts";
 
 /**
- * What Bun reads when a process starts: the number of requests at once, above which it queues silently, and the
- * milliseconds after which freed memory goes back to the system. By itself it waits a tenth of a second, after which a
- * busy gateway needs that memory again, page by page.
+ * Bun reads these when a process starts: the number of concurrent requests above which it silently queues, and the
+ * milliseconds after which freed memory is returned to the system. The default is a tenth of a second, after which a
+ * busy gateway has to fault the same pages in again.
  */
 export const RUNTIME = {
   NODE_ENV: "production",
@@ -17,12 +17,12 @@ export const RUNTIME = {
   MIMALLOC_PURGE_DELAY: "2000",
 } as const;
 
-/** For both. */
+/** For both programs. */
 const COMMON = { ...RUNTIME, [SUPERVISED]: "1" };
 
 const GITHUB_SECRETS = ["PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"];
 
-/** What the gateway is started with: this environment without the GitHub App's secrets. */
+/** The gateway's environment: this one without the GitHub App's secrets. */
 export const gatewayEnv = (
   config: LauncherConfig,
   secrets: InstallationSecrets,
@@ -38,8 +38,8 @@ export const gatewayEnv = (
   });
 
 /**
- * What the GitHub App is started with: this environment without the gateway's keys and the providers'. Of the gateway's
- * keys it gets what proves an administrator and what seals its own credentials; neither gives the keys back.
+ * The GitHub App's environment: this one without the gateway's keys and the providers'. Of the gateway's keys it gets
+ * only one that verifies administrators and one that seals its own credentials; neither reveals the original keys.
  */
 export const githubAppEnv = (secrets: InstallationSecrets, databaseUrl: string): Record<string, string> => {
   const providerKeys = Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));

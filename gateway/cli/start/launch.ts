@@ -15,25 +15,24 @@ import type { StopRequests } from "./stop-requests.ts";
 
 export type LaunchOptions = {
   config: LauncherConfig;
-  /** The programs of the pair. */
   scripts: { gateway: string; githubApp: string };
   requests: StopRequests;
   log: Log;
   clock: Clock;
-  /** Shows a line to the person who started this. */
+  /** Shows a line to the user. */
   say: (text: string) => void;
 };
 
-/** Exit statuses of the launcher. */
+/** The launcher's exit statuses. */
 const ENDED = 0;
 const FAILED = 1;
 
-/** How long a port may still be held by a pair that is just ending. */
+/** How long a previous pair that is shutting down may still hold a port. */
 const PORT_PATIENCE_MS = 10_000;
 
 /**
- * Database, gateway and GitHub App, from start to end; resolves with the exit status when all three have ended.
- * @throws Error with what to do when the start fails.
+ * Runs database, gateway and GitHub App from start to end; resolves with the exit status when all three have ended.
+ * @throws Error with a remedy if the start fails.
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const { config, requests } = options;
@@ -46,10 +45,10 @@ export async function launch(options: LaunchOptions): Promise<number> {
   }
 }
 
-/** Makes the data directory, and the secrets in it. */
+/** Creates the data directory and the secrets in it. */
 function secretsIn(config: LauncherConfig): InstallationSecrets {
   try {
-    // Postgres's own user must get through, if it is another one; the files inside guard themselves.
+    // Postgres may run as another user and must be able to traverse it; the files inside have their own modes.
     makeDirectory(config.dataDirectory, 0o711);
     return ensureSecrets(config);
   } catch (error) {
@@ -82,14 +81,14 @@ async function runPair(
   const children = [gateway, githubApp].map((program) => keepChild({ ...program, log, clock }));
   const over = new AbortController();
   void announce(options, { secrets, database }, over.signal);
-  // A child ends for good before it is asked to only if its settings are wrong; it has told of them itself.
+  // A child ends unrequested only if its settings are wrong, and has logged them itself.
   const end = await Promise.race([requests.first, ...children.map((child) => child.ended)]);
   over.abort();
   await endPair(children, end === "misconfigured" || end === "stopped" ? "SIGTERM" : end, options);
   return end === "misconfigured" ? FAILED : ENDED;
 }
 
-/** Passes the signal on and waits; who has not ended in time, or when a second request comes, is killed. */
+/** Forwards the signal and waits; a child still running at the time limit, or at a second request, is killed. */
 async function endPair(
   children: Child[],
   signal: NodeJS.Signals,

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { pause } from "#shared/backoff.ts";
 
-/** Why `host:port` cannot be listened on (`EADDRINUSE`, `EACCES`, …), or null. */
+/** The error code with which listening on `host:port` fails (`EADDRINUSE`, `EACCES`, …), or null. */
 export function portFault(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -10,14 +10,14 @@ export function portFault(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** `host:port` of a listener as this machine reaches it: an unspecified address is not one to connect to. */
+/** `host:port` of a listener as reached from this machine: an unspecified address cannot be connected to. */
 export function reachable(host: string, port: number): string {
   if (host === "0.0.0.0") return `127.0.0.1:${port}`;
   if (host === "::") return `[::1]:${port}`;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Resolves when `url` answers 200, or when `signal` is aborted; then false. */
+/** Resolves with true when `url` answers 200, or with false when `signal` aborts. */
 export async function untilReady(url: string, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     const ready = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]) }).then(

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { readPresent } from "#shared/env.ts";
 
-/** npx stands a shell and `bun run` above us. */
+/** npx puts a shell and `bun run` above us. */
 const LEVELS_MAX = 5;
 
 const EVERY_MS = 1_000;
 
 /**
- * Calls `ended` once when the package runner that this process was started by (`bun run`, and `npx` above it) is gone.
- * Runners do not pass on every signal, and what they started would otherwise go on unseen and hold its ports. A process
- * that no runner started is left alone, so that it may outlive the terminal that it was started from.
+ * Calls `ended` once when the package runner that started this process (`bun run`, and `npx` above it) is gone. Runners
+ * do not forward every signal, and their children would otherwise run on unseen and hold their ports. Without a runner
+ * the process is left alone, so that it may outlive its terminal.
  */
 export function onRunnerExit(ended: () => void): void {
   if (readPresent(["npm_lifecycle_event"]).size === 0) return;
@@ -23,7 +23,7 @@ export function onRunnerExit(ended: () => void): void {
   timer.unref();
 }
 
-/** Our parent and, if an npm stands above it, all up to that. */
+/** Our parent and, if npm is among its ancestors, every process up to that. */
 function runners(): number[] {
   const above: number[] = [];
   for (let level = 0, pid = parentOf(process.pid); level < LEVELS_MAX && pid !== null && pid > 1; level++) {
@@ -34,7 +34,7 @@ function runners(): number[] {
   return above.slice(0, 1);
 }
 
-/** Whether each still is the child of the next: the parent of a dead process's child is another one. */
+/** Whether each is still the child of the next: the child of a dead process gets another parent. */
 function sameChain(chain: readonly number[]): boolean {
   const whole = [process.pid, ...chain];
   return whole.every((pid, index) => index === whole.length - 1 || parentOf(pid) === whole[index + 1]);

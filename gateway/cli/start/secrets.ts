@@ -5,12 +5,13 @@ import { readSecretFile, writeSecretFile } from "#shared/secret-file.ts";
 import type { LauncherConfig } from "../../config.ts";
 import { newClientSecret } from "../../stores/client-secret.ts";
 
-/** `adminKeyFile` is null where the key came through the environment. */
+/** `adminKeyFile` is null if the key came from the environment. */
 export type InstallationSecrets = { adminKey: string; adminKeyFile: string | null; masterKey: string };
 
 /**
- * The two keys of an installation: from the environment, else from the data directory, else made now and kept there,
- * readable by this user alone. @throws Error when a kept master key has been damaged.
+ * The two keys of an installation: from the environment, else from the data directory, else generated and kept there,
+ * readable by this user alone.
+ * @throws Error if a kept master key is damaged.
  */
 export function ensureSecrets(config: LauncherConfig): InstallationSecrets {
   const adminKeyFile = join(config.dataDirectory, "admin-key");
