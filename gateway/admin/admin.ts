@@ -22,7 +22,7 @@ import { adminToolCalls } from "./tool-calls.ts";
 
 export type { AdminDeps } from "./deps.ts";
 
-/** What administrators set and read, under `/admin/v1`. Every route of it takes the admin key and nothing else. */
+/** The admin API under `/admin/v1`. Every route accepts only the admin key. */
 export const admin = (deps: AdminDeps) =>
   new Elysia({ name: "admin", prefix: "/admin/v1" })
     .use(adminProviders(deps))

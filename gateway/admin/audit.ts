@@ -11,7 +11,7 @@ import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("audit");
 
-/** `/admin/v1/audit`: who read what was captured, and who switched capture on or off. Newest first. */
+/** `/admin/v1/audit`: who read captured bodies, and who switched capture on or off. Newest first. */
 export const adminAudit = (deps: AdminDeps) =>
   new Elysia({ name: "admin.audit", prefix: "/audit" }).use(adminKey(deps.isAdmin)).get(
     "",

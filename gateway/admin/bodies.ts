@@ -10,7 +10,7 @@ import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("records");
 
-/** `/admin/v1/requests/{id}/body`: what was captured of a call; reading it is written into the audit. */
+/** `/admin/v1/requests/{id}/body`: the captured bodies of a call; reading them is audited. */
 export const adminBodies = (deps: AdminDeps) =>
   new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(adminKey(deps.isAdmin)).get(
     "/:id/body",

@@ -13,18 +13,17 @@ export type AdminDeps = {
   database: Database;
   directory: Pick<DirectoryStore, "current" | "refresh">;
   classifier: Pick<RouteClassifier, "current" | "training">;
-  /** Seals providers' credentials. */
   sealer: Sealer;
-  /** Providers' credentials of the environment, by variable: which providers live on one. */
+  /** Providers' credentials from the environment, by variable; they show which providers are active. */
   providerKeys: ReadonlyMap<string, Secret>;
   isAdmin: AdminKeyCheck;
   addressGuard: Pick<AddressGuard, "saveFault">;
-  /** Resolves once the calls that ended until now are in the database. */
+  /** Resolves once the calls that have ended so far are in the database. */
   settled(): Promise<void>;
   clock: Clock;
 };
 
-/** Makes a change, and answers when it is in force in this process. */
+/** Makes a change and resolves when it is in force in this process. */
 export async function saveChange<T>(deps: AdminDeps, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const result = await change(deps.database, work);
   await deps.directory.refresh();
@@ -34,14 +33,14 @@ export async function saveChange<T>(deps: AdminDeps, work: (tx: Transaction) => 
 export const readDatabase = <T>(deps: AdminDeps, work: (db: Database["db"]) => PromiseLike<T>): Promise<T> =>
   withStoreErrors(() => work(deps.database.db));
 
-/** A page does not wait longer than this for calls that have just ended. */
+/** Maximum wait of a page for calls that have just ended. */
 const SETTLED_MAX_MS = 1000;
 
-/** Lets calls that have just ended be seen; where they cannot be stored now, the page is without them. */
+/** Waits until calls that have just ended are visible; if they cannot be stored now, the page goes without them. */
 export async function awaitSettled(deps: AdminDeps): Promise<void> {
   try {
     await within(SETTLED_MAX_MS, deps.settled());
   } catch {
-    // The recorder itself says in the log what keeps it.
+    // The recorder logs the cause itself.
   }
 }

@@ -16,15 +16,15 @@ type SchemaOf<T> = TSchema & { static: T };
 type Words = Pick<RouteDocs, "summary" | "description">;
 type Step = "list" | "create" | "read" | "put" | "patch" | "remove";
 
-/** What a resource with a name in its address is; the story of its six routes is the same for all of them. */
+/** A resource with its name in its address; the six routes are the same for all of them. */
 export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patch, View> = {
-  /** Its place below `/admin/v1`. */
+  /** Path below `/admin/v1`. */
   path: string;
-  /** Its heading in the documentation. */
+  /** Heading in the documentation. */
   tag: string;
-  /** What one and several of it are called there, such as `a route` and `routes`. */
+  /** Singular and plural for the documentation, such as `a route` and `routes`. */
   nouns: { one: string; many: string };
-  /** What the documentation says otherwise than of every resource. */
+  /** Replaces the standard wording of the documentation. */
   words?: Partial<Record<Step, Partial<Words>>>;
   schemas: {
     name: TSchema;
@@ -37,14 +37,14 @@ export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patc
     list(reader: Reader, slice: Slice): Promise<Row[]>;
     find(reader: Reader, name: string): Promise<Row | null>;
     write(tx: Transaction, row: Row): Promise<void>;
-    /** False where there was none. @throws GatewayError conflict while something names it. */
+    /** False if there was none. @throws GatewayError conflict while it is referenced. */
     remove(tx: Transaction, name: string, now: Date): Promise<boolean>;
   };
-  /** The row that POST and PUT make; `current` is the one that is replaced. */
+  /** The row for POST and PUT; `current` is the one to be replaced. */
   made(edit: Edit<Row | null, Put>, deps: AdminDeps): Row;
-  /** The row with the members that PATCH gives. */
+  /** The row with PATCH's members applied. */
   patched(edit: Edit<Row, Patch>, deps: AdminDeps): Row;
-  /** Refuses what a body alone shows to be wrong, before anything is looked up. @throws GatewayError invalid_request */
+  /** Refuses what the body alone shows to be invalid, before any lookup. @throws GatewayError invalid_request */
   checkBody?(body: Put | Patch, deps: AdminDeps): Promise<void>;
   /** Refuses a row that may not be saved. @throws GatewayError invalid_request */
   checkRow?(row: Row, deps: AdminDeps): Promise<void>;
@@ -77,7 +77,6 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
   const { schemas, store } = it;
   const view = (row: Row): View => it.view(row, deps);
 
-  /** Reads what is there, makes of it what shall be, and writes that. */
   const save = (name: string, next: (current: Row | null, now: Date) => Row) =>
     saveChange(deps, async (tx) => {
       const current = await store.find(tx, name);

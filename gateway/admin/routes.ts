@@ -6,7 +6,7 @@ import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
 
-/** `/admin/v1/routes`: named kinds of task, and the model behind each. */
+/** `/admin/v1/routes`: named kinds of task, and the model for each. */
 export const adminRoutes = (deps: AdminDeps) =>
   namedResource(deps, {
     path: "routes",

@@ -10,7 +10,7 @@ import { adminRoute } from "./documented.ts";
 const docs = adminRoute("settings");
 const SettingsPatch = Type.Partial(Settings);
 
-/** `/admin/v1/settings`: what holds for the whole organisation. */
+/** `/admin/v1/settings`: organisation-wide settings. */
 export const adminSettings = (deps: AdminDeps) =>
   new Elysia({ name: "admin.settings", prefix: "/settings" })
     .use(adminKey(deps.isAdmin))

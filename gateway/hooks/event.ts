@@ -6,16 +6,16 @@ import type { ToolName } from "./tool-name.ts";
 export type HookEvent =
   | {
       kind: "call";
-      /** The agent's own id of the call; null where it gave none. */
+      /** The agent's own id of the call; null if it gave none. */
       id: string | null;
-      /** The agent's turn, by which a permission request without an id finds its call; null elsewhere. */
+      /** The agent's turn, which links a permission request without an id to its call; null elsewhere. */
       turn: string | null;
       name: ToolName;
       /** As the agent sent it. */
       rawName: string;
       session: SessionId | null;
       client: string | null;
-      /** Null: only a denial is worth a row. */
+      /** Null: only a denial is stored. */
       status: ToolStatus | null;
       before: boolean;
       /** Whether `status` wins over a later report that the call succeeded. */

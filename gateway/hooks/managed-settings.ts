@@ -8,10 +8,10 @@ const EVENTS = [
   "SessionEnd",
 ] as const;
 
-/** Seconds that an agent waits for the gateway before it goes on without an opinion. */
+/** Seconds that an agent waits for the gateway before it continues without an answer. */
 const TIMEOUT_SECONDS = 5;
 
-/** The environment variable that agents' machines hold the client key in. */
+/** The environment variable with the client key on agents' machines. */
 export const KEY_VARIABLE = "TALLYGATE_KEY";
 
 /** The variable in which `tallygate run` passes the session to an agent; without it, the agent's own session counts. */
@@ -20,8 +20,8 @@ export const SESSION_VARIABLE = "GATEWAY_SESSION_ID";
 const VARIABLES = [KEY_VARIABLE, SESSION_VARIABLE];
 
 /**
- * The text of a managed-settings.json for Claude Code that sends its hooks to the gateway at `url`. With `required`,
- * tools do not run while the gateway cannot be asked; without it, agents go on.
+ * A managed-settings.json for Claude Code that sends its hooks to the gateway at `url`. With `required`, tools do not
+ * run while the gateway is unreachable; without it, agents continue.
  */
 export function managedSettings(url: string, { required = false }: { required?: boolean } = {}): string {
   const hook = {
@@ -50,8 +50,8 @@ export const MANAGED_SETTINGS_PATHS = {
 } as const;
 
 /**
- * A command for agents whose hooks are commands: it passes the JSON on its standard input on, and the gateway's answer
- * to the agent. It fails silently, so that a gateway that is away stops nobody.
+ * A command for agents with command hooks: it forwards its standard input to the gateway, and the answer to the agent.
+ * It fails silently, so that an unreachable gateway blocks nobody.
  */
 export const forwarder = (url: string, client: string): string =>
   `curl -sf -m ${TIMEOUT_SECONDS - 1} --data-binary @- -H "content-type: application/json" ` +

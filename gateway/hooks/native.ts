@@ -10,7 +10,10 @@ import { readToolName } from "./tool-name.ts";
 /** The status that a kind of hook reports; null: none, but policies apply. */
 type Meaning = { status: ToolStatus | null; before?: true; failure?: true; client?: string };
 
-/** The hooks that report a call, by the names of Claude Code, which Codex shares, and Gemini CLI. Others are ignored. */
+/**
+ * Hooks that report a call, by the event names of Claude Code, which Codex shares, and of Gemini CLI. Others are
+ * ignored.
+ */
 const EVENTS: Readonly<Record<string, Meaning>> = {
   PreToolUse: { status: "pending", before: true },
   PermissionRequest: { status: null, before: true },
@@ -60,7 +63,7 @@ function statusOf(body: JsonBody, event: string, { status }: Meaning): ToolStatu
   return event === "AfterTool" && resultHasError(body) ? "failed" : status;
 }
 
-/** Looks for the member's name alone: the result is not parsed. */
+/** Looks only for the member's name: the result is not parsed. */
 function resultHasError({ bytes, members }: JsonBody): boolean {
   const result = members.get("tool_response")?.at(-1);
   if (!result || bytes[result.valueStart] !== OPEN_BRACE) return false;
@@ -73,7 +76,7 @@ function textMember(body: JsonBody, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Of `mcp_server: {name, source}`. */
+/** Reads `mcp_server: {name, source}`. */
 function serverOf(body: JsonBody): unknown {
   const server = memberValue(body, "mcp_server");
   return typeof server === "object" && server !== null && "name" in server ? server.name : null;

@@ -21,18 +21,18 @@ export type HookDeps = {
   clock: Clock;
 };
 
-/** Objects, arrays and separators of a body in the generic form, far more than its 100 events have. */
+/** Maximum of objects, arrays and separators in a generic body; 100 events need far fewer. */
 const GENERIC_VALUES_MAX = 50_000;
 
 /**
- * Handles an agent's hook events and returns the answer. When it resolves, the events are on disk, with or without
+ * Handles an agent's hook events and returns the answer. When it resolves, the events are on disk, even without
  * Postgres: agents do not retry.
- * @throws GatewayError invalid_request, too_large; cannot_record while the disk takes nothing.
+ * @throws GatewayError invalid_request, too_large; cannot_record while the disk is full.
  */
 export function hookReceiver(deps: HookDeps) {
   const turns = recentCalls();
 
-  /** Permission requests do not name their call: finds its id by the turn. */
+  /** Permission requests do not name their call: its id is found by the turn. */
   function identified({ key }: HookSender, event: CallEvent): CallEvent {
     const turn = [callOrigin(key), event.session, event.turn, event.rawName];
     if (event.id !== null) {
@@ -62,10 +62,10 @@ export function hookReceiver(deps: HookDeps) {
     const { hookPolicies, toolServers } = deps.directory.current();
     const sender: HookSender = { key, headers, labels: readLabels(headers, null) };
 
-    // Read: one event of an agent's own, or a list in the generic form
+    // Read: one native event, or a list in the generic form
     const { native, events } = readEvents(bytes, deps.clock.now(), (server) => toolServers.has(server));
 
-    // Judge: only what has not happened yet can be denied
+    // Judge: only a call that has not run yet can be denied
     const policies = events.map((event) =>
       event.kind === "call" && event.before
         ? denying(hookPolicies, { ...event, client: clientOf(sender, event) })

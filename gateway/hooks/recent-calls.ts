@@ -2,8 +2,8 @@
 const CALLS_MAX = 20_000;
 
 /**
- * The ids of recent calls by turn, in memory: an agent requests permission without the call's id, right after it
- * announced the call. Without an entry, a denial becomes a row of its own.
+ * Ids of recent calls by turn, in memory: an agent requests permission without the call's id, right after announcing
+ * the call. Without an entry, a denial becomes a row of its own.
  */
 export function recentCalls(max = CALLS_MAX) {
   const calls = new Map<string, string>();

@@ -1,16 +1,16 @@
 import { parseLabel } from "#shared/labels.ts";
 
-/** Longest name of a tool and of a server that is stored, as the tool protocol bounds them. */
+/** Longest stored name of a tool and of a server; the bound comes from MCP. */
 const TOOL_MAX = 128;
 const SERVER_MAX = 64;
 
 /** A tool and its server; a server of null is the agent itself. Names that cannot be stored are null. */
 export type ToolName = { server: string | null; tool: string | null };
 
-/** How agents name the tools of a server that they are connected to. */
+/** How agents name the tools of their MCP servers. */
 const OF_A_SERVER = /^mcp__(.+?)__(.+)$/s;
 
-/** The tool gateway names the tools of all its servers `server__tool`; a server's name has no underscore. */
+/** The tool gateway names tools `server__tool`; a server's name contains no underscore. */
 const THROUGH_THE_GATEWAY = /^([a-z0-9-]{1,24})__(.+)$/s;
 
 /**

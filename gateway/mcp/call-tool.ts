@@ -107,7 +107,7 @@ function outcomeOfError(error: unknown): Outcome {
   return outcomeOfFailure(error);
 }
 
-/** How the client library reports a POST that was answered with an HTTP error and no JSON-RPC. */
+/** How the client library reports an HTTP error without a JSON-RPC body. */
 const isRefusedPost = (error: unknown): error is SdkHttpError =>
   error instanceof SdkHttpError && error.code === SdkErrorCode.ClientHttpNotImplemented;
 

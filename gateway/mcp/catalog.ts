@@ -3,13 +3,13 @@ import type { ListKind, Lists, ServerItems } from "./lists.ts";
 import type { Naming } from "./naming.ts";
 import { mayCall, mayUseAll, mayUseServer } from "./permission.ts";
 
-/** Items on a page of a list. */
+/** Items per page of a list. */
 const PAGE = 1000;
 const CURSOR = /^from:(\d{1,6})$/;
 
 export type ToolCatalog = { lists: Lists; servers: readonly ToolServer[]; key: ClientKey; naming: Naming };
 
-/** The servers that the key may use at least in part. */
+/** The servers of which the key may use at least a part. */
 export const serversFor = (
   toolServers: ReadonlyMap<string, ToolServer>,
   key: ClientKey,

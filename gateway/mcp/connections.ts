@@ -14,7 +14,7 @@ import { VERSION } from "#shared/version.ts";
 import type { ToolServer } from "../directory.ts";
 import { type ToolServerFetch, ToolServerRefusal } from "../upstream/tool-server.ts";
 
-/** Connections kept, each with a session of its server's where that has sessions. */
+/** Connections kept, each with a session if its server uses sessions. */
 const CONNECTIONS_MAX = 256;
 const IDLE_MS = 300_000;
 const CONNECT_MS = 10_000;
@@ -40,7 +40,7 @@ export type Connections = {
   close(): Promise<void>;
 };
 
-/** `legacy`: revisions that begin with `initialize`; `modern`: those whose messages stand alone. */
+/** `legacy`: revisions that begin with `initialize`; `modern`: those with self-contained messages. */
 export type Era = "legacy" | "modern";
 
 /** The server could not be reached, or does not speak the protocol. */
@@ -57,7 +57,7 @@ export function openConnections(ask: ToolServerFetch, clock: Clock): Connections
   };
   const evictIdle = () => {
     const now = clock.monotonicMs();
-    // In the order of last use: the first are the longest unused.
+    // In the order of last use, least recent first.
     for (const [key, entry] of entries) {
       const isOld = now - entry.usedMs > IDLE_MS;
       if (entry.users === 0 && (isOld || entries.size >= CONNECTIONS_MAX)) drop(key, entry);
@@ -98,7 +98,7 @@ export function openConnections(ask: ToolServerFetch, clock: Clock): Connections
       try {
         return await once(of, work);
       } catch (error) {
-        // The server did not take the message: it knows no such session any more.
+        // The server did not process the message: it no longer knows the session.
         if (hasEnded(error)) return await once(of, work);
         throw error;
       }
@@ -112,7 +112,7 @@ export function openConnections(ask: ToolServerFetch, clock: Clock): Connections
   };
 }
 
-/** The refusal of which an error of the client library tells, if it tells of one. */
+/** The refusal behind an error of the client library, if any. */
 function refusalIn(error: unknown): ToolServerRefusal | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ToolServerRefusal) return cause;
@@ -122,7 +122,7 @@ function refusalIn(error: unknown): ToolServerRefusal | null {
 
 const hasEnded = (error: unknown): boolean => error instanceof SdkHttpError && error.status === 404;
 
-/** A change of the address or the credential makes another connection. */
+/** A changed address or credential gets a new connection. */
 function keyOf({ server, keyId, session }: ConnectionOf): string {
   const place = [
     server.url,
@@ -151,7 +151,7 @@ function eraSupport(ask: ToolServerFetch, clock: Clock): Connections["speaks"] {
   };
 }
 
-/** Rejects where the server gives no answer that tells. */
+/** Rejects if the server's answer does not show it. */
 async function supportsEra(ask: ToolServerFetch, server: ToolServer, era: Era): Promise<boolean> {
   try {
     await ended(await connected(ask, server, era === "legacy" ? "legacy" : { pin: MODERN }));
@@ -188,7 +188,7 @@ async function connected(
   return { client, transport };
 }
 
-/** What a server says without being asked has nobody here to hear it; the rest of a call's answer may be fetched. */
+/** Messages that a server sends outside a call have no receiver here; the rest of a call's answer may be fetched. */
 async function asked(ask: ToolServerFetch, server: ToolServer, init: RequestInit): Promise<Response> {
   const method = init.method ?? "GET";
   const headers = new Headers(init.headers);

@@ -3,16 +3,16 @@ import { joinedName, splitName } from "./permission.ts";
 
 type Named = Pick<ToolServer, "name">;
 
-/** How clients name what servers have, and back. */
+/** Maps servers' names to those that clients use, and back. */
 export type Naming = {
   name(server: Named, own: string): string;
   uri(server: Named, own: string): string;
-  /** The server's name, and its own name for the thing; null for what is no name here. */
+  /** The server, and its own name for the item; null for an unknown name. */
   splitName(told: string): { server: string; own: string } | null;
   splitUri(told: string): { server: string; own: string } | null;
 };
 
-/** `server__tool`, and `server+` before a resource's own address, as a scheme of its own. */
+/** `server__tool`, and `server+` before a resource's own URI, forming a scheme of its own. */
 export const JOINED: Naming = {
   name: (server, own) => joinedName(server.name, own),
   uri: (server, own) => `${server.name}+${own}`,
@@ -23,7 +23,7 @@ export const JOINED: Naming = {
   },
 };
 
-/** The names of the one server, as they are. */
+/** A single server's names, unchanged. */
 export function ownNames({ name }: Named): Naming {
   const split = (told: string) => ({ server: name, own: told });
   return { name: (_, own) => own, uri: (_, own) => own, splitName: split, splitUri: split };

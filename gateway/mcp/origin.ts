@@ -3,8 +3,8 @@ import { RPC, RpcError } from "./json-rpc.ts";
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Refuses requests of foreign pages: one whose name was made to resolve to this machine could speak to it with the
- * reader's browser. Without an `Origin` no page has sent it.
+ * Refuses requests from foreign pages: after DNS rebinding, such a page could reach this machine through the user's
+ * browser. A request without an `Origin` does not come from a page.
  * @throws RpcError, status 403
  */
 export function requireOwnOrigin(

@@ -7,9 +7,9 @@ import { ToolServerRefusal } from "../upstream/tool-server.ts";
 /** The recorded outcome of a tool call. */
 export type Outcome = {
   status: ToolStatus;
-  /** A code of the protocol's, `http_` and a status, or `unreachable`; null where there is none. */
+  /** A JSON-RPC code, `http_` and a status, or `unreachable`; null if there is none. */
   errorCode: string | null;
-  /** Whether the server has worked, or may have: then the call has its price, else it is free. */
+  /** Whether the server did the work, or may have: only then does the call have a price. */
   worked: boolean;
 };
 
@@ -26,7 +26,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   return neverReached ? notTaken("unreachable") : NO_ANSWER;
 }
 
-/** The outcome that a JSON-RPC response tells. */
+/** The outcome of a JSON-RPC response. */
 export function outcomeOf(response: Readonly<Record<string, unknown>>): Outcome {
   if (isRecord(response["error"])) return failedWith(response["error"]["code"]);
   return isRecord(response["result"]) ? outcomeOfResult(response["result"]) : NO_ANSWER;
@@ -40,13 +40,13 @@ export const failedWith = (code: unknown): Outcome => ({
 
 export function outcomeOfResult(result: Readonly<Record<string, unknown>>): Outcome {
   const done = (status: ToolStatus, worked = true): Outcome => ({ status, errorCode: null, worked });
-  // The call comes again with what was asked for, and counts then.
+  // The call is repeated with the requested input, and is counted then.
   if (result["resultType"] === "input_required") return done("pending", false);
   if (result["resultType"] === "task" || isRecord(result["task"])) return done("pending");
   return done(result["isError"] === true ? "failed" : "ok");
 }
 
-/** Exact USD of a call; null where nobody has set a price. */
+/** Exact USD of a call; null if no price is set. */
 export function costOf(server: ToolServer, tool: string, { worked }: Pick<Outcome, "worked">): string | null {
   if (!worked) return "0";
   return (Object.hasOwn(server.prices, tool) ? server.prices[tool] : null) ?? server.pricePerCall;

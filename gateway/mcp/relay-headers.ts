@@ -1,4 +1,4 @@
-/** What a tool server gets as the client wrote it; a name that ends in `-` stands for all that begin so. */
+/** Headers that a tool server gets unchanged; a name ending in `-` is a prefix. */
 const TO_SERVER = [
   "accept",
   "content-type",
@@ -8,7 +8,7 @@ const TO_SERVER = [
   "mcp-param-",
   "mcp-protocol-version",
 ];
-/** What a client gets as the server wrote it. The session's id is made anew for the client. */
+/** Headers that a client gets unchanged. The session id is replaced by a sealed one. */
 const TO_CLIENT = ["allow", "cache-control", "content-type", "retry-after", "x-accel-buffering"];
 
 export const serverHeaders = (from: Headers): Headers => kept(from, TO_SERVER);

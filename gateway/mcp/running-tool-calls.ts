@@ -12,7 +12,7 @@ export type RunningToolCalls = {
  * two clients of one key use the same request numbers, and only on the replica that runs the call.
  */
 export function runningToolCalls(): RunningToolCalls {
-  // What stays of a call behind a Map that lives long (see upstream/watchdog.ts) is then but an empty box.
+  // If something long-lived retains the entry (see upstream/watchdog.ts), it retains only an empty box.
   const calls = new Map<string, { controller: AbortController | null }>();
   const nameOf = ({ keyId, session, requestId }: RunningId) => JSON.stringify([keyId, session, requestId]);
   return {

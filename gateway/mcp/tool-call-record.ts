@@ -22,26 +22,26 @@ export type ToolCallDeps = {
 /** The calling key and the labels of the request. */
 export type ToolCaller = { key: ClientKey; labels: CallLabels };
 
-/** One tool call, by the server's own name of the tool and without its arguments. */
+/** One tool call, with the server's own name of the tool and without arguments. */
 export type ToolCall = ToolCaller & {
   server: ToolServer;
   tool: string;
-  /** The agent's own id of the call, which its hooks report too. */
+  /** The agent's own id of the call, also reported by its hooks. */
   externalId: string | null;
 };
 
 /** A call in progress. Only the first outcome counts. */
 export type OpenToolCall = { settle(outcome: Outcome): Promise<void> };
 
-/** Longest name of a tool that is recorded; the protocol's own bound. */
+/** Longest recorded tool name; the protocol's own bound. */
 const TOOL_NAME_MAX = 128;
 
-/** A tool call needs a free concurrency slot and a budget that is not used up. */
+/** A tool call needs a free concurrency slot and remaining budget. */
 const ASK = { tokens: 0, usd: 1n, minimumUsd: 1n };
 
 /**
- * Reserves the key's limits and records that the call begins; without a later outcome it stays recorded as a call without
- * an answer. A call that the limits refuse is recorded as denied.
+ * Reserves the key's limits and records the start of the call; if no outcome follows, the record stays a call without
+ * an answer. A call refused by the limits is recorded as denied.
  * @throws GatewayError rate_limited, budget_exhausted, store_unavailable, cannot_record
  */
 export async function openToolCall(deps: ToolCallDeps, call: ToolCall): Promise<OpenToolCall> {
@@ -89,7 +89,7 @@ async function opened(
   };
 }
 
-/** Records a call that was refused before anything was sent; `errorCode` is null where the key's scope refused it. */
+/** Records a call refused before anything was sent; `errorCode` is null if the key's scope refused it. */
 export async function recordDenied(
   { clock, recorder }: Pick<ToolCallDeps, "clock" | "recorder">,
   call: ToolCall,
@@ -126,7 +126,7 @@ function observed(
 
 const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 
-/** The agent's own id of the call, where it sends one (Claude Code's hooks call it `tool_use_id`). */
+/** The agent's own id of the call, if it sends one (`tool_use_id` in Claude Code's hooks). */
 export function externalIdOf(params: Readonly<Record<string, unknown>>): string | null {
   const id = metaOf(params)["claudecode/toolUseId"];
   return typeof id === "string" ? id : null;

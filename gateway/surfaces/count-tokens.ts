@@ -1,6 +1,6 @@
 import { modelSurface, type SurfaceDeps } from "./model-surface.ts";
 
-/** `POST /v1/messages/count_tokens`: forwarded to the provider of the route, and not recorded. */
+/** `POST /v1/messages/count_tokens`: forwarded to the route's provider, and not recorded. */
 export const countTokens = (deps: SurfaceDeps) =>
   modelSurface(deps, "messages.count_tokens", {
     summary: "Token count of a message",

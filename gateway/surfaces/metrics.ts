@@ -18,7 +18,7 @@ const DETAIL = {
   },
 };
 
-/** `GET /metrics` in Prometheus' text format. Label values come from closed lists, so no client can make new ones. */
+/** `GET /metrics` in Prometheus's text format. Label values come from closed lists, so clients cannot add new ones. */
 export const metrics = (deps: MetricsDeps) =>
   new Elysia({ name: "surface.metrics" }).get(
     "/metrics",

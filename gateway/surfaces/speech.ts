@@ -1,6 +1,8 @@
 import { modelSurface, type SurfaceDeps } from "./model-surface.ts";
 
-/** `POST /v1/audio/speech` (spec, endpoint table): `auto` is the route `tts`; the answer is bytes of sound, passed on untouched. */
+/**
+ * `POST /v1/audio/speech` (spec, endpoint table): `auto` is the route `tts`; the answer's audio is passed on untouched.
+ */
 export const speech = (deps: SurfaceDeps) =>
   modelSurface(deps, "audio.speech", {
     summary: "Speech",

@@ -40,7 +40,7 @@ export async function writeLine(it: StampTarget, session: SessionId, dryRun: boo
     case "conflict":
       return notStamped(
         it.url,
-        `${it.url} names ${told.ids.length} sessions (${told.ids.join(", ")}), so ${it.harm}. Keep only one of these lines.`,
+        `${it.url} names ${stamped.ids.length} sessions (${stamped.ids.join(", ")}), so ${it.harm}. Keep only one of these lines.`,
       );
     case "too_long":
       return notStamped(
