@@ -51,6 +51,10 @@ CREATE TABLE "audit_entries" (
 	"actor" text COLLATE "C" NOT NULL,
 	"action" text COLLATE "C" NOT NULL,
 	"subject" text COLLATE "C" NOT NULL,
+	"address" text COLLATE "C",
+	"request_id" uuid,
+	"before" jsonb,
+	"after" jsonb,
 	CONSTRAINT "audit_entries_org_id_id_pk" PRIMARY KEY("org_id","id")
 );
 --> statement-breakpoint
@@ -813,4 +817,14 @@ CREATE FUNCTION "latency_p95"("latencies" numeric) RETURNS double precision LANG
 $$;--> statement-breakpoint
 -- Who has a label has one owner or few: without knowing so the server expects many more groups of them than there are.
 CREATE STATISTICS "rollup_hours_person" (ndistinct) ON "owner", "user_label" FROM "rollup_hours";--> statement-breakpoint
-CREATE STATISTICS "rollup_sessions_person" (ndistinct) ON "owner", "user_label" FROM "rollup_sessions";
+CREATE STATISTICS "rollup_sessions_person" (ndistinct) ON "owner", "user_label" FROM "rollup_sessions";--> statement-breakpoint
+-- Nobody changes or deletes what the audit log says; its rows leave when they are 400 days old.
+CREATE FUNCTION "keep_audit_entries"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_OP = 'UPDATE' OR OLD."at" > now() - interval '399 days' THEN
+		RAISE EXCEPTION 'Entries of the audit log cannot be changed, and are deleted only when they are 400 days old.';
+	END IF;
+	RETURN OLD;
+END $$;--> statement-breakpoint
+CREATE TRIGGER "audit_entries_kept" BEFORE UPDATE OR DELETE ON "audit_entries"
+	FOR EACH ROW EXECUTE FUNCTION "keep_audit_entries"();

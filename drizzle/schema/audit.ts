@@ -1,33 +1,64 @@
-import { pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { jsonb, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { instant, label, org } from "./columns.ts";
 
+/** Every action that the audit log can name. */
 export const AUDITED = [
-  "body.read",
+  "installation.created",
+  "provider.set",
+  "provider.deleted",
+  "route.set",
+  "route.deleted",
   "body_capture.on",
   "body_capture.off",
+  "body.read",
+  "key.created",
+  "key.changed",
+  "key.rotated",
+  "key.revoked",
+  "price.created",
+  "price.changed",
+  "price.deleted",
+  "prices.repriced",
+  "guardrail.set",
+  "guardrail.deleted",
   "mcp_server.set",
   "mcp_server.deleted",
   "hook_policy.set",
   "hook_policy.deleted",
   "report.saved",
   "report.deleted",
-  "prices.repriced",
+  "settings.changed",
+  "repositories.backfill",
   "digest_webhook.set",
   "digest_webhook.deleted",
 ] as const;
 
-/** Who did what to what, when. Rows are only ever added. */
+export type AuditAction = (typeof AUDITED)[number];
+
+/** A thing as the API shows it; credentials only by their last four characters. */
+export type AuditedState = Readonly<Record<string, unknown>>;
+
+/** Who changed what, when and from where. Rows are only added, and deleted when they are 400 days old. */
 export const auditEntries = pgTable(
   "audit_entries",
   {
     orgId: org(),
-    /** uuidv7: in the order of time. */
+    /** uuidv7: in order of time. */
     id: uuid("id").notNull(),
     at: instant("at").notNull(),
+    /** `admin key`, or what the gateway did by itself: `first start`, `environment`. */
     actor: label("actor").notNull(),
-    action: label("action").$type<(typeof AUDITED)[number]>().notNull(),
-    /** A request's id, or the name of a route, a tool server, a saved report or a host, or a window. */
+    /** IP address of the caller; null for what the gateway did by itself. */
+    address: label("address"),
+    /** The `x-request-id` of the answer; null for what the gateway did by itself. */
+    requestId: uuid("request_id"),
+    action: label("action").$type<AuditAction>().notNull(),
+    /** A request's id, or the name or id of what was changed. */
     subject: label("subject").notNull(),
+    /** Null: it did not exist. */
+    before: jsonb("before").$type<AuditedState>(),
+    /** Null: it no longer exists. */
+    after: jsonb("after").$type<AuditedState>(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );

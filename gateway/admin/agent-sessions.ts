@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 
 /** `/admin/v1/agent-sessions`: what agents tell of themselves beside what the gateway recorded, session by session. */
 export const adminAgentSessions = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.agent-sessions", prefix: "/agent-sessions" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.agent-sessions", prefix: "/agent-sessions" }).use(adminKey(deps)).get(
     "",
     async ({ request }) => {
       const query = readQuery(request, deps.clock.now());

@@ -1,29 +1,81 @@
 import { Elysia } from "elysia";
-import { AuditView } from "#shared/admin/bodies.ts";
+import { AUDITED } from "#drizzle/schema/audit.ts";
+import { AuditView } from "#shared/admin/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
+import type { Secret } from "../directory.ts";
 import { adminKey } from "../plugins/admin-key.ts";
-import { listAudit } from "../stores/audit.ts";
+import { type AuditFilter, type AuditRow, listAudit } from "../stores/audit.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
-import { pageFrom, readListQuery } from "./list.ts";
+import { type ListQuery, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("audit");
+const NAMES = ["actor", "action", "subject", "from", "to", "format"] as const;
+type Name = (typeof NAMES)[number];
 
-/** `/admin/v1/audit`: who read captured bodies, and who switched capture on or off. Newest first. */
+/** `/admin/v1/audit`: every administrative change, and who read captured bodies. Newest first. */
 export const adminAudit = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.audit", prefix: "/audit" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.audit", prefix: "/audit" }).use(adminKey(deps)).get(
     "",
     async ({ request }) => {
-      const { limit, after } = readListQuery(request, []);
+      const query = readListQuery(request, NAMES);
+      const { limit, after, given } = query;
+      requireKnown(given, { action: AUDITED, format: ["json", "ndjson"] });
+      const filter = filterOf(query);
       const cursor = after && idCursor(after);
-      const rows = await readDatabase(deps, (db) => listAudit(db, { after: cursor, limit: limit + 1 }));
-      return pageFrom(rows, limit, { view: (row) => viewAs(AuditView, row), cursor: (row) => row.id });
+      if (given.format === "ndjson") return streamed(deps, filter, cursor);
+      const slice = { after: cursor, limit: limit + 1 };
+      const rows = await readDatabase(deps, (db) => listAudit(db, filter, slice));
+      return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
     },
     docs({
-      summary: "List the audit, newest first",
-      query: LIST_QUERY,
+      summary: "List administrative changes, newest first",
+      description:
+        "`before` and `after` are the thing as the API shows it; credentials appear as their last four characters. Entries are kept for 400 days.",
+      query: {
+        ...LIST_QUERY,
+        actor: "Who made the change: `admin key`, `first start` or `environment`.",
+        action: `One of ${AUDITED.join(", ")}.`,
+        subject: "Name or id of what was changed.",
+        from: "RFC 3339 date-time, or a date: changes from then on.",
+        to: "RFC 3339 date-time, or a date, which is included: changes before then.",
+        format: "`ndjson` streams every entry that matches, one JSON object a line, without pages.",
+      },
       answers: { 200: pageOf(AuditView) },
     }),
   );
+
+function filterOf({ given }: ListQuery<Name>): AuditFilter {
+  const { actor = null, action = null, subject = null } = given;
+  return { actor, action, subject, ...readWindow(given.from, given.to) };
+}
+
+const viewOf = (row: AuditRow): AuditView => viewAs(AuditView, row);
+
+const BATCH = 500;
+
+/** Every entry that matches, read in batches as the client takes them. */
+function streamed(deps: AdminDeps, filter: AuditFilter, from: string | null): Response {
+  let after = from;
+  const encoder = new TextEncoder();
+  const lines = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const slice = { after, limit: BATCH };
+      const rows = await readDatabase(deps, (db) => listAudit(db, filter, slice));
+      const text = rows.map((row) => `${JSON.stringify(viewOf(row))}\n`).join("");
+      if (text !== "") controller.enqueue(encoder.encode(text));
+      after = rows.at(-1)?.id ?? after;
+      if (rows.length < BATCH) controller.close();
+    },
+  });
+  return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });
+}
+
+/** How the audit log shows a credential; null: there is none. */
+export function lastFour(credential: Secret | null): string | null {
+  const value = credential?.reveal();
+  // Of a short one, four characters would give too much away.
+  return value === undefined ? null : `…${value.length < 12 ? "" : value.slice(-4)}`;
+}

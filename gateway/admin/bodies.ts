@@ -12,10 +12,10 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/requests/{id}/body`: the captured bodies of a call; reading them is audited. */
 export const adminBodies = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(adminKey(deps)).get(
     "/:id/body",
-    async ({ params }) => {
-      const body = await readCapturedBody(deps, idParameter(params.id));
+    async ({ params, origin }) => {
+      const body = await readCapturedBody(deps, idParameter(params.id), origin);
       if (!body) throw new GatewayError("not_found");
       return viewAs(BodyView, body);
     },

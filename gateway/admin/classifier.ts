@@ -8,7 +8,7 @@ const docs = adminRoute("routes");
 
 /** `/admin/v1/classifier`: what `auto` chooses by, and how well the routes can be told apart. */
 export const adminClassifier = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.classifier", prefix: "/classifier" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.classifier", prefix: "/classifier" }).use(adminKey(deps)).get(
     "",
     () => viewOf(deps.classifier),
     docs({

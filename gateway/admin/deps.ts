@@ -2,6 +2,7 @@ import { type Database, within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Secret } from "../directory.ts";
 import type { AdminKeyCheck } from "../plugins/admin-key.ts";
+import type { Audit, Origin } from "../stores/audit.ts";
 import { change, type Transaction } from "../stores/change.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import type { DirectoryStore } from "../stores/directory/directory.ts";
@@ -23,9 +24,13 @@ export type AdminDeps = {
   clock: Clock;
 };
 
-/** Makes a change and resolves when it is in force in this process. */
-export async function saveChange<T>(deps: AdminDeps, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const result = await change(deps.database, work);
+/** Makes a change, which `work` adds to the audit log; resolves when it is in force in this process. */
+export async function saveChange<T>(
+  deps: AdminDeps,
+  origin: Origin,
+  work: (tx: Transaction, audit: Audit) => Promise<T>,
+): Promise<T> {
+  const result = await change(deps.database, origin, work);
   await deps.directory.refresh();
   return result;
 }

@@ -13,6 +13,8 @@ import { withoutQuery } from "../digest/post-digest.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { WEEK_MS, weekBefore } from "../reports/digest.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
 import {
   type DigestWebhookRow,
   findDigestWebhook,
@@ -36,7 +38,7 @@ export type AdminDigestDeps = AdminDeps & {
 /** `/admin/v1/digest`: the weekly digest: what it would say now, where it goes, and what became of the latest ones. */
 export const adminDigest = (deps: AdminDigestDeps) =>
   new Elysia({ name: "admin.digest", prefix: "/admin/v1/digest" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get(
       "",
       () => stateOf(deps),
@@ -59,17 +61,12 @@ export const adminDigest = (deps: AdminDigestDeps) =>
     )
     .put(
       "/webhook",
-      async ({ request }) => {
+      async ({ request, origin }) => {
         const body = await readJson(request, DigestWebhookBody);
         const { url, allow_private_network: allowPrivateNetwork = false } = body;
         const fault = await faultOf(deps, url, allowPrivateNetwork);
         if (fault !== null) throw new GatewayError("invalid_request", `/url: ${fault}.`);
-        const now = deps.clock.now();
-        const { row, secret } = await putDigestWebhook(deps.database, deps.sealer, {
-          url,
-          allowPrivateNetwork,
-          now,
-        });
+        const { row, secret } = await setWebhook(deps, origin, { url, allowPrivateNetwork });
         return created({ ...webhookView(row), secret });
       },
       docs({
@@ -80,13 +77,29 @@ export const adminDigest = (deps: AdminDigestDeps) =>
     )
     .delete(
       "/webhook",
-      async () => {
-        if (!(await removeDigestWebhook(deps.database, deps.clock.now())))
-          throw new GatewayError("not_found");
+      async ({ origin }) => {
+        await audited(deps.database, origin, async (tx, audit) => {
+          const gone = await removeDigestWebhook(tx);
+          if (!gone) throw new GatewayError("not_found");
+          const before = webhookView(gone);
+          await audit({ action: "digest_webhook.deleted", subject: before.host, before });
+        });
         return noContent();
       },
       docs({ summary: "Stop posting digests", answers: { 204: null } }),
     );
+
+type WantedWebhook = { url: string; allowPrivateNetwork: boolean };
+
+const setWebhook = ({ database, sealer, clock }: AdminDeps, origin: Origin, wanted: WantedWebhook) =>
+  audited(database, origin, async (tx, audit) => {
+    const before = await findDigestWebhook(tx);
+    const made = await putDigestWebhook(tx, sealer, { ...wanted, now: clock.now() });
+    const after = webhookView(made.row);
+    const states = { ...(before && { before: webhookView(before) }), after };
+    await audit({ action: "digest_webhook.set", subject: after.host, ...states });
+    return made;
+  });
 
 async function faultOf(deps: AdminDigestDeps, url: string, allowPrivate: boolean): Promise<string | null> {
   if (!URL.canParse(url)) return "Expected an http or https address";
@@ -97,7 +110,7 @@ async function faultOf(deps: AdminDigestDeps, url: string, allowPrivate: boolean
 
 async function stateOf({ database, directory, clock }: AdminDigestDeps): Promise<DigestState> {
   const { digest_day: day, digest_hour: hour, digest_repository } = directory.current().settings;
-  const webhook = await findDigestWebhook(database);
+  const webhook = await findDigestWebhook(database.db);
   const rows = await latestDigests(database, LATEST);
   return {
     next_due_at: new Date(lastDue(clock.now(), { day, hour }).getTime() + WEEK_MS).toISOString(),

@@ -30,6 +30,7 @@ export const adminGuardrails = (deps: AdminDeps) =>
       view: GuardrailView,
     },
     store: { ...guardrailRows, remove: deleteGuardrail },
+    audit: { set: "guardrail.set", deleted: "guardrail.deleted" },
     made: ({ name, body, now }) => newGuardrail(name, body, now),
     patched: ({ current, body, now }) => patchedRow(current, camelCased(body), now),
     checkBody: requireUsable,

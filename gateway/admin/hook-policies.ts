@@ -7,12 +7,7 @@ import {
 } from "#shared/admin/hook-policies.ts";
 import { camelCased } from "#shared/case.ts";
 import { patchedRow } from "../stores/named-rows.ts";
-import {
-  deleteHookPolicy,
-  hookPolicyRows,
-  newHookPolicy,
-  writeHookPolicy,
-} from "../stores/tools/hook-policies.ts";
+import { hookPolicyRows, newHookPolicy } from "../stores/tools/hook-policies.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
@@ -36,7 +31,8 @@ export const adminHookPolicies = (deps: AdminDeps) =>
       patch: HookPolicyPatch,
       view: HookPolicyView,
     },
-    store: { ...hookPolicyRows, write: writeHookPolicy, remove: deleteHookPolicy },
+    store: hookPolicyRows,
+    audit: { set: "hook_policy.set", deleted: "hook_policy.deleted" },
     made: ({ name, body, now }) => newHookPolicy(name, body, now),
     patched: ({ current, body, now }) => patchedRow(current, camelCased(body), now),
     view: (row) => viewAs(HookPolicyView, row),

@@ -15,7 +15,7 @@ const docs = adminRoute("keys");
 
 /** `/admin/v1/keys/{id}/batches`: the batch view of a key. */
 export const adminKeyBatches = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.key-batches" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.key-batches" }).use(adminKey(deps)).get(
     "/keys/:id/batches",
     async ({ request, params }) => {
       const { limit, after } = readListQuery(request, []);

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { AuditAction } from "#drizzle/schema/audit.ts";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { type Page, pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
 import {
@@ -11,7 +12,8 @@ import {
 } from "#shared/admin/keys.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
-import type { Reader } from "../stores/change.ts";
+import type { Origin } from "../stores/audit.ts";
+import type { Reader, Transaction } from "../stores/change.ts";
 import {
   findKey,
   insertKey,
@@ -32,13 +34,17 @@ import { viewAs } from "./view-as.ts";
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>
   new Elysia({ name: "admin.keys", prefix: "/keys" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get("", ({ request }) => list(deps, request), { ...LIST })
-    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
-    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
-    .delete("/:id", ({ params }) => revoke(deps, params.id), { ...REVOKE })
-    .post("/:id/rotate", ({ request, params }) => rotate(deps, params.id, request), { ...ROTATE });
+    .patch("/:id", ({ request, params, origin }) => patch(deps, origin, { id: params.id, request }), {
+      ...PATCH,
+    })
+    .delete("/:id", ({ params, origin }) => revoke(deps, origin, params.id), { ...REVOKE })
+    .post("/:id/rotate", ({ request, params, origin }) => rotate(deps, origin, { id: params.id, request }), {
+      ...ROTATE,
+    });
 
 const docs = adminRoute("keys");
 const LIST = docs({
@@ -75,13 +81,15 @@ async function list(deps: AdminDeps, request: Request): Promise<Page<KeyView>> {
   return pageFrom(rows, limit, { view: (row) => viewOf(row, now), cursor: (row) => row.id });
 }
 
-async function create(deps: AdminDeps, request: Request): Promise<Response> {
+async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
   const body = await readJson(request, KeyBody);
   const facts = factsOf(body, { ...NO_FACTS, name: body.name });
   const now = deps.clock.now();
-  const made = await saveChange(deps, async (tx) => {
+  const made = await saveChange(deps, origin, async (tx, audit) => {
     const { id, secret } = await insertKey(tx, facts, now);
-    return { ...viewOf(await existing(tx, id, now), now), secret };
+    const after = viewOf(await existing(tx, id, now), now);
+    await audit({ action: "key.created", subject: id, after });
+    return { ...after, secret };
   });
   return created(made);
 }
@@ -91,37 +99,52 @@ async function readOne(deps: AdminDeps, id: string): Promise<KeyView> {
   return viewOf(await readDatabase(deps, (db) => existing(db, id, now)), now);
 }
 
-async function patch(deps: AdminDeps, id: string, request: Request): Promise<KeyView> {
+type KeyRequest = { id: string; request: Request };
+
+async function patch(deps: AdminDeps, origin: Origin, { id, request }: KeyRequest): Promise<KeyView> {
   const body = await readJson(request, KeyPatch);
-  const now = deps.clock.now();
-  return saveChange(deps, async (tx) => {
-    const current = await existing(tx, id, now);
-    await updateKey(tx, id, factsOf(body, current));
-    return viewOf(await existing(tx, id, now), now);
-  });
+  return changeKey(deps, { id, origin, action: "key.changed" }, (tx, current) =>
+    updateKey(tx, id, factsOf(body, current)),
+  ).then(({ after }) => after);
 }
 
-async function revoke(deps: AdminDeps, id: string): Promise<Response> {
-  const now = deps.clock.now();
-  await saveChange(deps, async (tx) => {
-    await existing(tx, id, now);
-    await revokeKey(tx, id, now);
-  });
+async function revoke(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {
+  await changeKey(deps, { id, origin, action: "key.revoked" }, (tx, _key, now) => revokeKey(tx, id, now));
   return noContent();
 }
 
-async function rotate(deps: AdminDeps, id: string, request: Request) {
+async function rotate(deps: AdminDeps, origin: Origin, { id, request }: KeyRequest) {
   const { grace_seconds: graceSeconds = 0 } = await readJson(request, RotateBody);
-  const now = deps.clock.now();
-  return saveChange(deps, async (tx) => {
-    const key = await existing(tx, id, now);
-    if (key.revokedAt !== null) {
-      throw new GatewayError("conflict", "The key is revoked and cannot get another secret.");
-    }
-    const secret = await rotateKey(tx, id, { now, graceSeconds });
-    return { ...viewOf(await existing(tx, id, now), now), secret };
-  });
+  const { after, result: secret } = await changeKey(
+    deps,
+    { id, origin, action: "key.rotated" },
+    (tx, key, now) => {
+      if (key.revokedAt !== null) {
+        throw new GatewayError("conflict", "The key is revoked and cannot get another secret.");
+      }
+      return rotateKey(tx, id, { now, graceSeconds });
+    },
+  );
+  return { ...after, secret };
 }
+
+type KeyChange = { id: string; origin: Origin; action: AuditAction };
+
+/** Changes a key that exists; returns what it is afterwards. */
+const changeKey = <T>(
+  deps: AdminDeps,
+  { id, origin, action }: KeyChange,
+  work: (tx: Transaction, current: KeyWithSecrets, now: Date) => Promise<T>,
+): Promise<{ after: KeyView; result: T }> => {
+  const now = deps.clock.now();
+  return saveChange(deps, origin, async (tx, audit) => {
+    const current = await existing(tx, id, now);
+    const result = await work(tx, current, now);
+    const after = viewOf(await existing(tx, id, now), now);
+    await audit({ action, subject: id, before: viewOf(current, now), after });
+    return { after, result };
+  });
+};
 
 async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithSecrets> {
   const key = await findKey(reader, idParameter(id), now);

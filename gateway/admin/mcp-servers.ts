@@ -7,12 +7,12 @@ import {
 } from "#shared/admin/mcp-servers.ts";
 import { GatewayError } from "../errors.ts";
 import {
-  deleteMcpServer,
   editedMcpServer,
   type McpServerRow,
   mcpServerRows,
-  writeMcpServer,
+  openToolCredential,
 } from "../stores/tools/mcp-servers.ts";
+import { lastFour } from "./audit.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
@@ -45,7 +45,12 @@ export const adminMcpServers = (deps: AdminDeps) =>
       patch: McpServerPatch,
       view: McpServerView,
     },
-    store: { ...mcpServerRows, write: writeMcpServer, remove: deleteMcpServer },
+    store: mcpServerRows,
+    audit: {
+      set: "mcp_server.set",
+      deleted: "mcp_server.deleted",
+      secrets: (row, { sealer }) => ({ credential: lastFour(openToolCredential(row, sealer)) }),
+    },
     made: (edit, { sealer }) => editedMcpServer({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedMcpServer({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,

@@ -12,7 +12,7 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/metrics-dropped`: what the metrics receiver was sent and does not store, by name. */
 export const adminMetricsDropped = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.metrics-dropped", prefix: "/metrics-dropped" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.metrics-dropped", prefix: "/metrics-dropped" }).use(adminKey(deps)).get(
     "",
     async ({ request }) => {
       const { limit, after, given } = readListQuery(request, ["key", "kind"]);

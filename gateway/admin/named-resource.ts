@@ -1,8 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { AuditAction, AuditedState } from "#drizzle/schema/audit.ts";
 import { type Page, pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
+import type { AuditEntry, Origin } from "../stores/audit.ts";
 import type { Reader, Transaction } from "../stores/change.ts";
 import type { Slice } from "../stores/slice.ts";
 import { readJson } from "./body.ts";
@@ -37,8 +39,16 @@ export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patc
     list(reader: Reader, slice: Slice): Promise<Row[]>;
     find(reader: Reader, name: string): Promise<Row | null>;
     write(tx: Transaction, row: Row): Promise<void>;
-    /** False if there was none. @throws GatewayError conflict while it is referenced. */
-    remove(tx: Transaction, name: string, now: Date): Promise<boolean>;
+    /** The row that is gone; null if there was none. @throws GatewayError conflict while it is referenced. */
+    remove(tx: Transaction, name: string): Promise<Row | null>;
+  };
+  audit: {
+    set: AuditAction;
+    deleted: AuditAction;
+    /** What an edit does besides, which has a name of its own. Null: there is no such row before, or after. */
+    also?(before: Row | null, after: Row | null): AuditAction[];
+    /** What the view leaves out: the last four characters of credentials. */
+    secrets?(row: Row, deps: AdminDeps): AuditedState;
   };
   /** The row for POST and PUT; `current` is the one to be replaced. */
   made(edit: Edit<Row | null, Put>, deps: AdminDeps): Row;
@@ -61,13 +71,13 @@ export function namedResource<Row extends Named, Put extends { name?: string }, 
   const docs = docsOf(it);
   const { list, create, readOne, put, patch, remove } = stepsOf(deps, it);
   return new Elysia({ name: `admin.${it.path}`, prefix: `/${it.path}` })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get("", ({ request }) => list(request), docs.list)
-    .post("", ({ request }) => create(request), docs.create)
+    .post("", ({ request, origin }) => create(request, origin), docs.create)
     .get("/:name", ({ params }) => readOne(params.name), docs.read)
-    .put("/:name", ({ request, params }) => put(params.name, request), docs.put)
-    .patch("/:name", ({ request, params }) => patch(params.name, request), docs.patch)
-    .delete("/:name", ({ params }) => remove(params.name), docs.remove);
+    .put("/:name", ({ request, params, origin }) => put(params.name, request, origin), docs.put)
+    .patch("/:name", ({ request, params, origin }) => patch(params.name, request, origin), docs.patch)
+    .delete("/:name", ({ params, origin }) => remove(params.name, origin), docs.remove);
 }
 
 function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
@@ -77,12 +87,14 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
   const { schemas, store } = it;
   const view = (row: Row): View => it.view(row, deps);
 
-  const save = (name: string, next: (current: Row | null, now: Date) => Row) =>
-    saveChange(deps, async (tx) => {
+  const entries = auditEntriesOf(deps, it);
+  const save = (name: string, origin: Origin, next: (current: Row | null, now: Date) => Row) =>
+    saveChange(deps, origin, async (tx, audit) => {
       const current = await store.find(tx, name);
       const row = next(current, deps.clock.now());
       await it.checkRow?.(row, deps);
       await store.write(tx, row);
+      for (const entry of entries(name, current, row)) await audit(entry);
       return { row, isNew: !current };
     });
 
@@ -93,10 +105,10 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
       return pageFrom(rows, limit, { view, cursor: (row) => row.name });
     },
 
-    async create(request: Request): Promise<Response> {
+    async create(request: Request, origin: Origin): Promise<Response> {
       const body = await readJson(request, schemas.body);
       await it.checkBody?.(body, deps);
-      const { row } = await save(body.name, (current, now) => {
+      const { row } = await save(body.name, origin, (current, now) => {
         if (current) throw new GatewayError("conflict");
         return it.made({ name: body.name, current, body, now }, deps);
       });
@@ -109,35 +121,50 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
       return view(row);
     },
 
-    async put(name: string, request: Request): Promise<Response | View> {
+    async put(name: string, request: Request, origin: Origin): Promise<Response | View> {
       const body = await readJson(request, schemas.put);
       requireSameName(name, body.name, schemas.name);
       await it.checkBody?.(body, deps);
-      const { row, isNew } = await save(name, (current, now) => {
+      const { row, isNew } = await save(name, origin, (current, now) => {
         const made = it.made({ name, current, body, now }, deps);
         return { ...made, createdAt: current?.createdAt ?? made.createdAt };
       });
       return isNew ? created(view(row)) : view(row);
     },
 
-    async patch(name: string, request: Request): Promise<View> {
+    async patch(name: string, request: Request, origin: Origin): Promise<View> {
       const body = await readJson(request, schemas.patch);
       await it.checkBody?.(body, deps);
-      const { row } = await save(name, (current, now) => {
+      const { row } = await save(name, origin, (current, now) => {
         if (!current) throw new GatewayError("not_found");
         return it.patched({ name, current, body, now }, deps);
       });
       return view(row);
     },
 
-    async remove(name: string): Promise<Response> {
-      await saveChange(deps, async (tx) => {
-        if (!(await store.remove(tx, name, deps.clock.now()))) throw new GatewayError("not_found");
+    async remove(name: string, origin: Origin): Promise<Response> {
+      await saveChange(deps, origin, async (tx, audit) => {
+        const gone = await store.remove(tx, name);
+        if (!gone) throw new GatewayError("not_found");
+        for (const entry of entries(name, gone, null)) await audit(entry);
       });
       return noContent();
     },
   };
 }
+
+/** What an edit adds to the audit log. */
+const auditEntriesOf =
+  <Row extends Named, Put extends { name?: string }, Patch, View>(
+    deps: AdminDeps,
+    { audit, view }: ResourceFacts<Row, Put, Patch, View>,
+  ) =>
+  (subject: string, before: Row | null, after: Row | null): AuditEntry[] => {
+    const shown = (row: Row): AuditedState => ({ ...view(row, deps), ...audit.secrets?.(row, deps) });
+    const states = { ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) };
+    const actions = [after ? audit.set : audit.deleted, ...(audit.also?.(before, after) ?? [])];
+    return actions.map((action) => ({ action, subject, ...states }));
+  };
 
 function docsOf<Row extends Named, Put extends { name?: string }, Patch, View>({
   tag,

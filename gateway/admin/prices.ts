@@ -10,6 +10,7 @@ import {
 } from "#shared/admin/prices.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
+import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
 import {
   deletePrice,
@@ -31,17 +32,23 @@ import { viewAs } from "./view-as.ts";
 /** `/admin/v1/prices`: prices that win over the built-in list. */
 export const adminPrices = (deps: AdminDeps) =>
   new Elysia({ name: "admin.prices", prefix: "/prices" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get("", ({ request }) => list(deps, request), { ...LIST })
-    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/:id", async ({ params }) => viewOf(await readDatabase(deps, (db) => existing(db, params.id))), {
       ...READ,
     })
-    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
-    .delete("/:id", ({ params }) => remove(deps, params.id), { ...DELETE })
-    .post("/reprice", async ({ request }) => reprice(deps, await readJson(request, RepriceBody)), {
-      ...REPRICE,
-    });
+    .patch("/:id", ({ request, params, origin }) => patch(deps, origin, { id: params.id, request }), {
+      ...PATCH,
+    })
+    .delete("/:id", ({ params, origin }) => remove(deps, origin, params.id), { ...DELETE })
+    .post(
+      "/reprice",
+      async ({ request, origin }) => reprice(deps, origin, await readJson(request, RepriceBody)),
+      {
+        ...REPRICE,
+      },
+    );
 
 const docs = adminRoute("prices");
 const LIST = docs({
@@ -73,26 +80,37 @@ async function list(deps: AdminDeps, request: Request): Promise<Page<PriceView>>
   return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
 }
 
-async function create(deps: AdminDeps, request: Request): Promise<Response> {
+async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
   const body = await readJson(request, PriceBody);
-  const made = await saveChange(deps, async (tx) => {
+  const made = await saveChange(deps, origin, async (tx, audit) => {
     const id = await insertPrice(tx, newPrice(body), deps.clock.now());
-    return viewOf(await existing(tx, id));
+    const after = viewOf(await existing(tx, id));
+    await audit({ action: "price.created", subject: id, after });
+    return after;
   });
   return created(made);
 }
 
-async function patch(deps: AdminDeps, id: string, request: Request): Promise<PriceView> {
+async function patch(
+  deps: AdminDeps,
+  origin: Origin,
+  { id, request }: { id: string; request: Request },
+): Promise<PriceView> {
   const body = await readJson(request, PricePatch);
-  return saveChange(deps, async (tx) => {
-    await updatePrice(tx, id, patchedPrice(await existing(tx, id), body));
-    return viewOf(await existing(tx, id));
+  return saveChange(deps, origin, async (tx, audit) => {
+    const current = await existing(tx, id);
+    await updatePrice(tx, id, patchedPrice(current, body));
+    const after = viewOf(await existing(tx, id));
+    await audit({ action: "price.changed", subject: id, before: viewOf(current), after });
+    return after;
   });
 }
 
-async function remove(deps: AdminDeps, id: string): Promise<Response> {
-  await saveChange(deps, async (tx) => {
-    if (!(await deletePrice(tx, idParameter(id)))) throw new GatewayError("not_found");
+async function remove(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {
+  await saveChange(deps, origin, async (tx, audit) => {
+    const before = viewOf(await existing(tx, id));
+    await deletePrice(tx, id);
+    await audit({ action: "price.deleted", subject: id, before });
   });
   return noContent();
 }

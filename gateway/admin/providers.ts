@@ -4,11 +4,13 @@ import { GatewayError } from "../errors.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import {
   baseUrlOf,
+  belongingOf,
   environmentCredential,
   isProviderKind,
   type ProviderRow,
 } from "../stores/directory/provider-rows.ts";
 import { deleteProvider, editedProvider, providerRows } from "../stores/providers.ts";
+import { lastFour } from "./audit.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
@@ -28,6 +30,15 @@ export const adminProviders = (deps: AdminDeps) =>
     },
     schemas: { name: Name, body: ProviderBody, put: ProviderPut, patch: ProviderPatch, view: ProviderView },
     store: { ...providerRows, remove: deleteProvider },
+    audit: {
+      set: "provider.set",
+      deleted: "provider.deleted",
+      secrets: (row, { sealer }) => ({
+        credential: lastFour(
+          row.credential === null ? null : sealer.open(row.credential, belongingOf(row.name)),
+        ),
+      }),
+    },
     made: (edit, { sealer }) => editedProvider({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedProvider({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,

@@ -24,7 +24,7 @@ const EQUAL = Object.keys(PULL_REQUEST_FILTERS) as PullRequestFilter[];
 /** `/admin/v1/pull-requests`: pull requests that GitHub told of, and why each is joined to a session or not. */
 export const adminPullRequests = (deps: AdminDeps) =>
   new Elysia({ name: "admin.pull-requests", prefix: "/pull-requests" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get(
       "",
       async ({ request }) => {

@@ -9,8 +9,8 @@ import {
 } from "#shared/admin/repositories.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
+import { audited } from "../stores/change.ts";
 import { requestBackfill } from "../stores/repositories.ts";
-import { withStoreErrors } from "../stores/store-errors.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
@@ -21,7 +21,7 @@ const docs = adminRoute("records");
 /** `/admin/v1/repositories`: what the GitHub App sees, since when, and how far it has read it. */
 export const adminRepositories = (deps: AdminDeps) =>
   new Elysia({ name: "admin.repositories", prefix: "/repositories" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get(
       "",
       async ({ request }) => {
@@ -38,15 +38,16 @@ export const adminRepositories = (deps: AdminDeps) =>
     )
     .post(
       "/backfill",
-      async ({ request }) => {
+      async ({ request, origin }) => {
         const { since, repository = null } = await readJson(request, BackfillBody);
         const sinceMs = since === undefined ? null : readInstant(since);
         const from = sinceMs === null ? null : new Date(sinceMs).toISOString();
-        const repositories = await withStoreErrors(() =>
-          deps.database.db.transaction((tx) =>
-            requestBackfill(tx, { since: from, repository }, deps.clock.now()),
-          ),
-        );
+        const repositories = await audited(deps.database, origin, async (tx, audit) => {
+          const count = await requestBackfill(tx, { since: from, repository }, deps.clock.now());
+          const after = { since: from, repositories: count };
+          await audit({ action: "repositories.backfill", subject: repository ?? "all repositories", after });
+          return count;
+        });
         if (repositories === 0 && repository !== null) {
           throw new GatewayError("not_found", "The GitHub App sees no repository of this name.");
         }

@@ -7,7 +7,8 @@ import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { priceBook } from "../pricing/price-book.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { audit } from "../stores/audit.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
 import {
   applyPrices,
   costOfWindow,
@@ -16,13 +17,12 @@ import {
   type RecordWindow,
   type UnpricedRecord,
 } from "../stores/reprice.ts";
-import { withStoreErrors } from "../stores/store-errors.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 
 const BATCH = 500;
 
 /** Prices the unpriced records of a window by the prices that were in force when each was made. */
-export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<RepriceView> {
+export async function reprice(deps: AdminDeps, origin: Origin, body: RepriceBody): Promise<RepriceView> {
   const window = windowOf(body);
   const dryRun = body.dry_run ?? false;
   await awaitSettled(deps);
@@ -45,16 +45,20 @@ export async function reprice(deps: AdminDeps, body: RepriceBody): Promise<Repri
     old_cost_usd: formatDecimal(parseDecimal(before.costUsd)),
     new_cost_usd: formatDecimal(cost),
   };
-  if (!dryRun && repriced > 0) await writeDown(deps, outcome, at);
+  if (!dryRun && repriced > 0) await writeDown(deps, origin, outcome);
   return outcome;
 }
 
 /** The old sum and the new one outlast the answer. */
-async function writeDown(deps: AdminDeps, outcome: RepriceView, at: Date): Promise<void> {
+async function writeDown(deps: AdminDeps, origin: Origin, outcome: RepriceView): Promise<void> {
   const { from, to, repriced_records, old_cost_usd, new_cost_usd } = outcome;
-  const subject = `${from} to ${to}: ${repriced_records} records, ${old_cost_usd} to ${new_cost_usd} USD`;
-  await withStoreErrors(() =>
-    deps.database.db.transaction((tx) => audit(tx, { action: "prices.repriced", subject, at })),
+  await audited(deps.database, origin, (_tx, audit) =>
+    audit({
+      action: "prices.repriced",
+      subject: `${from} to ${to}`,
+      before: { cost_usd: old_cost_usd },
+      after: { cost_usd: new_cost_usd, repriced_records },
+    }),
   );
 }
 

@@ -30,7 +30,7 @@ const EQUAL = Object.keys(REQUEST_FILTERS) as RequestFilter[];
 /** `/admin/v1/requests`: the records of calls, newest first, and why each cost what it cost. */
 export const adminRequests = (deps: AdminDeps) =>
   new Elysia({ name: "admin.requests", prefix: "/requests" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get(
       "",
       async ({ request }) => {

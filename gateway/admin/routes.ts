@@ -14,6 +14,14 @@ export const adminRoutes = (deps: AdminDeps) =>
     nouns: { one: "a route", many: "routes" },
     schemas: { name: RouteName, body: RouteBody, put: RoutePut, patch: RoutePatch, view: RouteView },
     store: { ...routeRows, write: writeRoute, remove: deleteRoute },
+    audit: {
+      set: "route.set",
+      deleted: "route.deleted",
+      also: (before, after) => {
+        const [was, is] = [before?.bodyCapture ?? false, after?.bodyCapture ?? false];
+        return was === is ? [] : [is ? "body_capture.on" : "body_capture.off"];
+      },
+    },
     made: ({ name, body, now }) => newRoute(name, body, now),
     patched: ({ current, body, now }) => patchedRow(current, camelCased(body), now),
     view: (row) => viewAs(RouteView, row),

@@ -16,6 +16,7 @@ import { CATALOGUE, type CatalogueEntry } from "../reports/catalogue.ts";
 import { DEFAULT_FRAME, isBuiltIn } from "../reports/request.ts";
 import { checkSpec } from "../reports/spec.ts";
 import { periodsOf } from "../reports/window.ts";
+import type { AuditEntry, Origin } from "../stores/audit.ts";
 import {
   deleteSavedReport,
   findSavedReport,
@@ -33,13 +34,15 @@ import { viewAs } from "./view-as.ts";
 /** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
 export const adminReports = (deps: AdminDeps) =>
   new Elysia({ name: "admin.reports", prefix: "/reports" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get("", ({ request }) => list(deps, request), { ...LIST })
-    .post("", ({ request }) => create(deps, request), { ...CREATE })
+    .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
-    .put("/:id", ({ request, params }) => put(deps, params.id, request), { ...PUT })
-    .patch("/:id", ({ request, params }) => patch(deps, params.id, request), { ...PATCH })
-    .delete("/:id", ({ params }) => remove(deps, params.id), { ...DELETE });
+    .put("/:id", ({ request, params, origin }) => put(deps, origin, { id: params.id, request }), { ...PUT })
+    .patch("/:id", ({ request, params, origin }) => patch(deps, origin, { id: params.id, request }), {
+      ...PATCH,
+    })
+    .delete("/:id", ({ params, origin }) => remove(deps, origin, params.id), { ...DELETE });
 
 const docs = adminRoute("reports");
 const FIXED = "A built-in report cannot be changed: 403.";
@@ -70,13 +73,14 @@ async function list(deps: AdminDeps, request: Request): Promise<Page<SavedReport
   return pageFrom(views, limit, { view: (view) => view, cursor: ({ id }) => id });
 }
 
-async function create(deps: AdminDeps, request: Request): Promise<Response> {
+async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
   const body = await readJson(request, SavedReportBody);
   if (isBuiltIn(body.id)) throw new GatewayError("conflict");
   const row = newReport(deps, body.id, body);
-  await saveChange(deps, async (tx) => {
+  await saveChange(deps, origin, async (tx, audit) => {
     if (await findSavedReport(tx, row.id)) throw new GatewayError("conflict");
     await writeSavedReport(tx, row);
+    await audit(savedEntry(null, row));
   });
   return created(viewOf(row));
 }
@@ -89,7 +93,13 @@ async function readOne(deps: AdminDeps, id: string): Promise<SavedReportView> {
   return viewOf(row);
 }
 
-async function put(deps: AdminDeps, id: string, request: Request): Promise<Response | SavedReportView> {
+type ReportRequest = { id: string; request: Request };
+
+async function put(
+  deps: AdminDeps,
+  origin: Origin,
+  { id, request }: ReportRequest,
+): Promise<Response | SavedReportView> {
   requireSaved(id);
   const { id: repeated, ...body } = await readJson(request, SavedReportPut);
   if (repeated !== undefined && repeated !== id) {
@@ -97,36 +107,51 @@ async function put(deps: AdminDeps, id: string, request: Request): Promise<Respo
   }
   requireSameName(id, undefined, Name);
   const made = newReport(deps, id, body);
-  const { row, isNew } = await saveChange(deps, async (tx) => {
+  const { row, isNew } = await saveChange(deps, origin, async (tx, audit) => {
     const current = await findSavedReport(tx, id);
     const row = { ...made, createdAt: current?.createdAt ?? made.createdAt };
     await writeSavedReport(tx, row);
+    await audit(savedEntry(current, row));
     return { row, isNew: !current };
   });
   return isNew ? created(viewOf(row)) : viewOf(row);
 }
 
-async function patch(deps: AdminDeps, id: string, request: Request): Promise<SavedReportView> {
+async function patch(
+  deps: AdminDeps,
+  origin: Origin,
+  { id, request }: ReportRequest,
+): Promise<SavedReportView> {
   requireSaved(id);
   const body = await readJson(request, Patch);
   const spec = body.spec && usable(deps, body.spec);
-  const row = await saveChange(deps, async (tx) => {
+  const row = await saveChange(deps, origin, async (tx, audit) => {
     const current = await findSavedReport(tx, id);
     if (!current) throw new GatewayError("not_found");
     const patched = { ...current, ...body, ...(spec && { spec }), updatedAt: deps.clock.now().toISOString() };
     await writeSavedReport(tx, patched);
+    await audit(savedEntry(current, patched));
     return patched;
   });
   return viewOf(row);
 }
 
-async function remove(deps: AdminDeps, id: string): Promise<Response> {
+async function remove(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {
   requireSaved(id);
-  await saveChange(deps, async (tx) => {
-    if (!(await deleteSavedReport(tx, id, deps.clock.now()))) throw new GatewayError("not_found");
+  await saveChange(deps, origin, async (tx, audit) => {
+    const gone = await deleteSavedReport(tx, id);
+    if (!gone) throw new GatewayError("not_found");
+    await audit({ action: "report.deleted", subject: id, before: viewOf(gone) });
   });
   return noContent();
 }
+
+const savedEntry = (before: SavedReportRow | null, after: SavedReportRow): AuditEntry => ({
+  action: "report.saved",
+  subject: after.id,
+  ...(before && { before: viewOf(before) }),
+  after: viewOf(after),
+});
 
 function requireSaved(id: string): void {
   if (isBuiltIn(id)) throw new GatewayError("built_in", "The report is built in and cannot be changed.");

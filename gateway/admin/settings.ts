@@ -13,7 +13,7 @@ const SettingsPatch = Type.Partial(Settings);
 /** `/admin/v1/settings`: organisation-wide settings. */
 export const adminSettings = (deps: AdminDeps) =>
   new Elysia({ name: "admin.settings", prefix: "/settings" })
-    .use(adminKey(deps.isAdmin))
+    .use(adminKey(deps))
     .get(
       "",
       () => readDatabase(deps, readSettings),
@@ -21,9 +21,14 @@ export const adminSettings = (deps: AdminDeps) =>
     )
     .patch(
       "",
-      async ({ request }) => {
+      async ({ request, origin }) => {
         const patch = await readJson(request, SettingsPatch);
-        return saveChange(deps, (tx) => patchSettings(tx, patch, deps.clock.now()));
+        return saveChange(deps, origin, async (tx, audit) => {
+          const before = await readSettings(tx);
+          const after = await patchSettings(tx, patch, deps.clock.now());
+          await audit({ action: "settings.changed", subject: Object.keys(patch).join(", "), before, after });
+          return after;
+        });
       },
       docs({ summary: "Change settings", body: SettingsPatch, answers: { 200: Settings } }),
     );

@@ -19,7 +19,7 @@ const EQUAL = Object.keys(TOOL_CALL_FILTERS) as ToolCallFilter[];
 
 /** `/admin/v1/tool-calls`: what hooks and the tool gateway saw of calls of tools, newest first. */
 export const adminToolCalls = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.tool-calls", prefix: "/tool-calls" }).use(adminKey(deps.isAdmin)).get(
+  new Elysia({ name: "admin.tool-calls", prefix: "/tool-calls" }).use(adminKey(deps)).get(
     "",
     async ({ request }) => {
       const query = readQuery(request);

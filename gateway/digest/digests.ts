@@ -60,7 +60,7 @@ async function storeDue(deps: DigestDeps): Promise<void> {
 
   const isOn = {
     issue: last !== undefined && digest_repository !== null,
-    webhook: last !== undefined && (await findDigestWebhook(deps.database)) !== null,
+    webhook: last !== undefined && (await findDigestWebhook(deps.database.db)) !== null,
   };
   const content = isOn.issue || isOn.webhook ? await makeDigest(deps, weekBefore(due)) : null;
   const row = (channel: "issue" | "webhook") => ({

@@ -1,7 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
+import type { Clock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
 import type { Secret } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import type { Origin } from "../stores/audit.ts";
 
 export type AdminKeyCheck = (headers: Headers) => boolean;
 
@@ -25,8 +28,22 @@ export function requireAdminKey(isAdmin: AdminKeyCheck, headers: Headers): void 
   );
 }
 
-/** Routes marked `{ adminKey: true }` accept only the admin key; the check is bound to the route, never to a path. */
-export const adminKey = (isAdmin: AdminKeyCheck) =>
+/** Name of whoever presents the admin key: it names nobody. */
+const ADMIN_KEY = "admin key";
+
+/**
+ * Routes marked `{ adminKey: true }` accept only the admin key; the check is bound to the route, never to a path. They
+ * get the caller as `origin`, for the audit log, and answer with its request id in `x-request-id`.
+ */
+export const adminKey = ({ isAdmin, clock }: { isAdmin: AdminKeyCheck; clock: Clock }) =>
   new Elysia({ name: "plugin.admin-key" }).macro({
-    adminKey: { beforeHandle: ({ request }) => requireAdminKey(isAdmin, request.headers) },
+    adminKey: {
+      resolve({ request, server, set }) {
+        requireAdminKey(isAdmin, request.headers);
+        const requestId = newId();
+        set.headers["x-request-id"] = requestId;
+        const address = server?.requestIP(request)?.address ?? null;
+        return { origin: { actor: ADMIN_KEY, address, requestId, at: clock.now() } satisfies Origin };
+      },
+    },
   });

@@ -1,28 +1,71 @@
-import { and, desc, eq, lt } from "drizzle-orm";
-import { type AUDITED, auditEntries } from "#drizzle/schema/audit.ts";
+import { and, desc, eq, gte, lt } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { type AuditAction, type AuditedState, auditEntries } from "#drizzle/schema/audit.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
-import type { Reader, Transaction } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
 export type AuditRow = typeof auditEntries.$inferSelect;
 
-type Audited = { action: (typeof AUDITED)[number]; subject: string; at: Date };
+/** Who makes a change, from where, and when. */
+export type Origin = {
+  actor: string;
+  /** IP address; null: the gateway itself. */
+  address: string | null;
+  requestId: string | null;
+  at: Date;
+};
 
-/** Whoever holds the admin key: it names nobody. */
-const ACTOR = "admin key";
+export type AuditEntry = {
+  action: AuditAction;
+  /** A request's id, or the name or id of what is changed. */
+  subject: string;
+  /** As the API shows it, without secrets; absent: it did not exist. */
+  before?: AuditedState;
+  /** As the API shows it, without secrets; absent: it no longer exists. */
+  after?: AuditedState;
+};
 
-/** Writes down what is done in the same transaction: it does not happen unwritten. */
-export async function audit(
-  tx: Pick<Transaction, "insert">,
-  { action, subject, at }: Audited,
-): Promise<void> {
-  await tx.insert(auditEntries).values({ id: newId(), at: at.toISOString(), actor: ACTOR, action, subject });
-}
+/** Adds an entry to the audit log, in the transaction that makes the change. */
+export type Audit = (entry: AuditEntry) => Promise<void>;
 
-export const listAudit = (reader: Reader, { after, limit }: Slice): Promise<AuditRow[]> =>
+/** What the gateway itself changes, without a caller. */
+export const ownOrigin = (actor: "first start" | "environment", at: Date): Origin => ({
+  actor,
+  address: null,
+  requestId: null,
+  at,
+});
+
+/** The only place that writes the audit log. */
+export const auditIn =
+  (tx: Pick<Database["db"], "insert">, { at, ...origin }: Origin): Audit =>
+  async (entry) => {
+    await tx.insert(auditEntries).values({ id: newId(), at: at.toISOString(), ...origin, ...entry });
+  };
+
+/** Null: any. */
+export type AuditFilter = Record<"actor" | "action" | "subject" | "from" | "to", string | null>;
+
+/** Newest first. */
+export const listAudit = (
+  reader: Pick<Database["db"], "select">,
+  filter: AuditFilter,
+  { after, limit }: Slice,
+): Promise<AuditRow[]> =>
   reader
     .select()
     .from(auditEntries)
-    .where(and(eq(auditEntries.orgId, DEFAULT_ORG), after === null ? undefined : lt(auditEntries.id, after)))
+    .where(
+      and(
+        eq(auditEntries.orgId, DEFAULT_ORG),
+        after === null ? undefined : lt(auditEntries.id, after),
+        filter.actor === null ? undefined : eq(auditEntries.actor, filter.actor),
+        // An action that does not exist matches nothing; the caller has refused it.
+        filter.action === null ? undefined : eq(auditEntries.action, filter.action as AuditAction),
+        filter.subject === null ? undefined : eq(auditEntries.subject, filter.subject),
+        filter.from === null ? undefined : gte(auditEntries.at, filter.from),
+        filter.to === null ? undefined : lt(auditEntries.at, filter.to),
+      ),
+    )
     .orderBy(desc(auditEntries.id))
     .limit(limit);

@@ -4,7 +4,7 @@ import { capturedBodies } from "#drizzle/schema/bodies.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { audit } from "./audit.ts";
+import { auditIn, type Origin } from "./audit.ts";
 import type { SealContext, Sealer } from "./seal.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -79,6 +79,7 @@ export type KeptBody = CapturedCall & { capturedAt: string; expiresAt: string };
 export const readCapturedBody = (
   { database, sealer, clock }: Omit<BodiesOptions, "log">,
   requestId: string,
+  origin: Origin,
 ): Promise<KeptBody | null> =>
   withStoreErrors(() =>
     database.db.transaction(async (tx) => {
@@ -95,7 +96,7 @@ export const readCapturedBody = (
         );
       const opened = row && sealer.open(row.sealed, belongingOf(requestId));
       if (!opened) return null;
-      await audit(tx, { action: "body.read", subject: requestId, at });
+      await auditIn(tx, origin)({ action: "body.read", subject: requestId });
       const call: CapturedCall = JSON.parse(opened.reveal());
       return { ...call, capturedAt: row.capturedAt, expiresAt: row.expiresAt };
     }),

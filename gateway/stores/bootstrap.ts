@@ -9,7 +9,8 @@ import type { Log } from "#shared/log.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { Secret } from "../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
-import { change, type Reader, type Transaction } from "./change.ts";
+import { auditIn, ownOrigin } from "./audit.ts";
+import { ownChange, type Reader, type Transaction } from "./change.ts";
 import { readVersion, versionIn } from "./directory/load-directory.ts";
 import { newGuardrail } from "./guardrails.ts";
 import { insertKey } from "./keys.ts";
@@ -44,10 +45,22 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
   ) {
     return;
   }
-  await change(database, async (tx) => {
-    if ((await versionIn(tx)) === 1) await furnish(tx, options);
+  const now = options.clock.now();
+  await ownChange(database, async (tx) => {
+    if ((await versionIn(tx)) === 1) {
+      await furnish(tx, options);
+      await auditIn(
+        tx,
+        ownOrigin("first start", now),
+      )({
+        action: "installation.created",
+        subject: DEFAULT_ORG,
+      });
+    }
+    const auditEnvironment = auditIn(tx, ownOrigin("environment", now));
     for (const kind of await missing(tx, kinds)) {
-      await tx.insert(providers).values(plainProvider(kind, options.clock.now()));
+      await tx.insert(providers).values(plainProvider(kind, now));
+      await auditEnvironment({ action: "provider.set", subject: kind, after: { name: kind, kind } });
       options.log.info({ provider: kind }, "created a provider for a credential in the environment");
     }
   });

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { directoryVersions } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { type Audit, auditIn, type Origin } from "./audit.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** A transaction of drizzle's, in which a change reads what it must hold to and writes. */
@@ -11,11 +12,42 @@ export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0
 export type Reader = Pick<Transaction, "select">;
 
 /**
- * One change to what administrators set, and the mark that makes every replica load it. The mark is written first: its
- * row lock lets one change in at a time, so that what a change checks (a route's provider exists) still holds when it
- * commits, and versions become visible in order.
+ * One change to what administrators set, its entries in the audit log, and the mark that makes every replica load it.
+ * The mark is written first: its row lock lets one change in at a time, so that what a change checks (a route's provider
+ * exists) is still true when it commits, and versions become visible in order.
+ * @throws Error if `work` adds no entry to the audit log: nothing is changed unseen.
  */
-export const change = <T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+export const change = <T>(
+  database: Database,
+  origin: Origin,
+  work: (tx: Transaction, audit: Audit) => Promise<T>,
+): Promise<T> =>
+  audited(database, origin, async (tx, audit) => {
+    await markChanged(tx);
+    return work(tx, audit);
+  });
+
+/** Like `change`, for what no replica keeps in memory. @throws Error if `work` adds no entry to the audit log. */
+export const audited = <T>(
+  database: Database,
+  origin: Origin,
+  work: (tx: Transaction, audit: Audit) => Promise<T>,
+): Promise<T> =>
+  withStoreErrors(() =>
+    database.db.transaction(async (tx) => {
+      const write = auditIn(tx, origin);
+      let entries = 0;
+      const result = await work(tx, async (entry) => {
+        entries += 1;
+        await write(entry);
+      });
+      if (entries === 0) throw new Error("A change added no entry to the audit log.");
+      return result;
+    }),
+  );
+
+/** A change by the gateway itself. It audits what it does, and may find that another replica has done it already. */
+export const ownChange = <T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
   withStoreErrors(() =>
     database.db.transaction(async (tx) => {
       await markChanged(tx);

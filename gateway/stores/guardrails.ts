@@ -13,7 +13,7 @@ export type GuardrailRow = typeof guardrails.$inferSelect;
 export const guardrailRows = namedRows(guardrails);
 
 /** @throws GatewayError conflict while a route lists it: its calls would no longer be guarded. */
-export async function deleteGuardrail(tx: Transaction, name: string): Promise<boolean> {
+export async function deleteGuardrail(tx: Transaction, name: string): Promise<GuardrailRow | null> {
   const rows = await tx
     .select({ route: routes.name, guardrails: routes.guardrails })
     .from(routes)
@@ -23,7 +23,7 @@ export async function deleteGuardrail(tx: Transaction, name: string): Promise<bo
   if (users.length > 0) {
     throw new GatewayError("conflict", `The guardrail ${name} is used by: ${users.join(", ")}.`);
   }
-  return (await guardrailRows.remove(tx, name)) !== null;
+  return guardrailRows.remove(tx, name);
 }
 
 /** @throws GatewayError conflict when there is no guardrail of one of these names. */

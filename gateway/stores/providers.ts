@@ -12,14 +12,14 @@ import type { Sealer } from "./seal.ts";
 export const providerRows = namedRows(providers);
 
 /** @throws GatewayError conflict while a route calls it. */
-export async function deleteProvider(tx: Transaction, name: string): Promise<boolean> {
+export async function deleteProvider(tx: Transaction, name: string): Promise<ProviderRow | null> {
   const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG)).orderBy(routes.name);
   const users = rows.filter((row) => [row, ...row.fallbacks].some((target) => target.provider === name));
   if (users.length > 0) {
     const names = users.map((row) => row.name).join(", ");
     throw new GatewayError("conflict", `The provider ${name} is used by: ${names}.`);
   }
-  return (await providerRows.remove(tx, name)) !== null;
+  return providerRows.remove(tx, name);
 }
 
 export type ProviderEdit = {

@@ -4,7 +4,6 @@ import type { RoutePut } from "#shared/admin/routes.ts";
 import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
-import { audit } from "./audit.ts";
 import type { Reader, Transaction } from "./change.ts";
 import { requireGuardrails } from "./guardrails.ts";
 import { namedRows } from "./named-rows.ts";
@@ -19,24 +18,13 @@ export async function writeRoute(tx: Transaction, row: RouteRow): Promise<void> 
   await requireProviders(tx, row);
   await requireGuardrails(tx, row.guardrails);
   if (row.surface !== "chat") await refuseForDefault(tx, row.name, "must serve chat");
-  await auditCapture(tx, row);
   await routeRows.write(tx, row);
 }
 
 /** @throws GatewayError conflict while it is the default route. */
-export async function deleteRoute(tx: Transaction, name: string, now: Date): Promise<boolean> {
+export async function deleteRoute(tx: Transaction, name: string): Promise<RouteRow | null> {
   await refuseForDefault(tx, name, "cannot be deleted");
-  const gone = await routeRows.remove(tx, name);
-  if (gone?.bodyCapture) await audit(tx, { action: "body_capture.off", subject: name, at: now });
-  return gone !== null;
-}
-
-/** Whoever has bodies captured, or no longer, is written down. */
-async function auditCapture(tx: Transaction, { name, bodyCapture, updatedAt }: RouteRow): Promise<void> {
-  const before = (await routeRows.find(tx, name))?.bodyCapture ?? false;
-  if (bodyCapture === before) return;
-  const action = bodyCapture ? "body_capture.on" : "body_capture.off";
-  await audit(tx, { action, subject: name, at: new Date(updatedAt) });
+  return routeRows.remove(tx, name);
 }
 
 async function refuseForDefault(tx: Reader, name: string, what: string): Promise<void> {

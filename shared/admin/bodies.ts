@@ -15,13 +15,3 @@ export const BodyView = closed({
   answer: nullable(Captured),
 });
 export type BodyView = Static<typeof BodyView>;
-
-/** One line of `GET /admin/v1/audit`. */
-export const AuditView = closed({
-  id: Type.String({ format: "uuid" }),
-  at: Type.String(),
-  actor: Type.String(),
-  action: Type.String(),
-  subject: Type.String({ description: "A request's id, or the name of a route or a tool server." }),
-});
-export type AuditView = Static<typeof AuditView>;

@@ -140,10 +140,12 @@ describe("pricing again", () => {
     expect(cost).toMatchObject({ repriced_at: expect.any(String), usage_source: "provider" });
     expect(cost.reason).toEndWith("until then its cost was unknown.");
     const [entry] = (await it.call("GET", "/audit?limit=1")).body.data;
-    expect([entry.action, entry.subject]).toEqual([
-      "prices.repriced",
-      "2026-10-01T00:00:00.000Z to 2026-11-01T00:00:00.000Z: 2 records, 0.5 to 0.508 USD",
-    ]);
+    expect(entry).toMatchObject({
+      action: "prices.repriced",
+      subject: "2026-10-01T00:00:00.000Z to 2026-11-01T00:00:00.000Z",
+      before: { cost_usd: "0.5" },
+      after: { cost_usd: "0.508", repriced_records: 2 },
+    });
     expect((await stored(rows[2]!.id))?.unpriced).toBe(true);
     expect((await stored(rows[6]!.id))?.costUsd).toBe("0.5");
 

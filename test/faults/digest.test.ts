@@ -106,11 +106,13 @@ const rows = () => database.sql`select due_on, channel, state, failure from dige
 const states = async () => (await rows()).map((row) => `${row["due_on"]} ${row["channel"]} ${row["state"]}`);
 
 const setWebhook = (path = "") =>
-  putDigestWebhook(database, sealer, {
-    url: `http://127.0.0.1:${receiver.port}/hook${path}`,
-    allowPrivateNetwork: true,
-    now,
-  });
+  database.db.transaction((tx) =>
+    putDigestWebhook(tx, sealer, {
+      url: `http://127.0.0.1:${receiver.port}/hook${path}`,
+      allowPrivateNetwork: true,
+      now,
+    }),
+  );
 
 beforeEach(async () => {
   await database.sql`truncate digests, digest_webhooks`;
@@ -308,7 +310,7 @@ test("switching on sends nothing of the past, and switching the day sends no sec
   now = new Date("2026-12-09T08:00:00Z");
   await gateway().round();
   expect(received).toHaveLength(2);
-  await removeDigestWebhook(database, now);
+  await database.db.transaction((tx) => removeDigestWebhook(tx));
   now = new Date("2026-12-16T08:00:00Z");
   await gateway().round();
   expect(received).toHaveLength(2);

@@ -5,7 +5,7 @@ import { keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { directoryVersions, providers, routes, settings } from "#drizzle/schema/routes.ts";
 import { Secret } from "#gateway/directory.ts";
 import { bootstrap } from "#gateway/stores/bootstrap.ts";
-import { change } from "#gateway/stores/change.ts";
+import { ownChange } from "#gateway/stores/change.ts";
 import { systemClock } from "#shared/clock.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { recordedLog, sha256Hex } from "#test/admin/world.ts";
@@ -61,7 +61,7 @@ test("the first start makes the built-in provider, its four routes, the settings
 
 test("a second start changes nothing, not even the version, and brings back nothing that was deleted", async () => {
   await start();
-  await change(database, (tx) => tx.delete(routes).where(eq(routes.name, "tts")));
+  await ownChange(database, (tx) => tx.delete(routes).where(eq(routes.name, "tts")));
   const before = await database.db.select().from(directoryVersions);
   const { kept } = await start();
   expect(kept).toEqual([]);
@@ -104,7 +104,7 @@ test("an administrator's own provider of that name is left as it is", async () =
     createdAt: now,
     updatedAt: now,
   };
-  await change(database, (tx) => tx.insert(providers).values(own));
+  await ownChange(database, (tx) => tx.insert(providers).values(own));
   await start({ OPENAI_API_KEY: "sk" });
   expect((await database.db.select().from(providers).where(eq(providers.name, "openai")))[0]).toMatchObject(
     own,

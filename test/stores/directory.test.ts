@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { openDatabase } from "#drizzle/database.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { bootstrap } from "#gateway/stores/bootstrap.ts";
-import { change } from "#gateway/stores/change.ts";
+import { ownChange } from "#gateway/stores/change.ts";
 import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { insertKey, revokeKey } from "#gateway/stores/keys.ts";
 import { editedProvider, providerRows } from "#gateway/stores/providers.ts";
@@ -61,7 +61,7 @@ async function replica(options: { url?: string; masterKey?: Uint8Array; pollMs?:
 
 /** A key that another process made. */
 const keyElsewhere = () =>
-  change(admin, (tx) => insertKey(tx, { ...FACTS, name: newId() }, systemClock.now()));
+  ownChange(admin, (tx) => insertKey(tx, { ...FACTS, name: newId() }, systemClock.now()));
 
 const refusal = async (answer: ReturnType<DirectoryStore["keyOf"]>): Promise<string> => {
   try {
@@ -79,7 +79,7 @@ describe("one replica's change reaches the others", () => {
     two.store.subscribe(() => {
       throw new Error("a listener's own failure");
     });
-    await change(one.database, (tx) => patchSettings(tx, { retention_days: 77 }, systemClock.now()));
+    await ownChange(one.database, (tx) => patchSettings(tx, { retention_days: 77 }, systemClock.now()));
     await one.store.refresh();
     expect(one.store.current().settings.retention_days).toBe(77);
     await until(() => two.store.current().settings.retention_days === 77);
@@ -101,7 +101,7 @@ describe("one replica's change reaches the others", () => {
     const { id, secret } = await keyElsewhere();
     expect(await store.keyOf(hex(secret))).not.toBeNull();
     await until(() => store.current().keys.has(hex(secret)));
-    await change(admin, (tx) => revokeKey(tx, id, systemClock.now()));
+    await ownChange(admin, (tx) => revokeKey(tx, id, systemClock.now()));
     await until(async () => (await store.keyOf(hex(secret))) === null);
   });
 
@@ -116,7 +116,7 @@ describe("one replica's change reaches the others", () => {
   test("refreshes at once end with the newest, however they overlap", async () => {
     const { store, database } = await replica();
     for (let days = 100; days < 120; days++) {
-      await change(database, (tx) => patchSettings(tx, { retention_days: days }, systemClock.now()));
+      await ownChange(database, (tx) => patchSettings(tx, { retention_days: days }, systemClock.now()));
       void store.refresh();
       await store.refresh();
       expect(store.current().settings.retention_days).toBe(days);
@@ -129,7 +129,7 @@ describe("expiry", () => {
     const { store, clock } = await replica();
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const make = () =>
-      change(admin, (tx) => insertKey(tx, { ...FACTS, name: newId(), expiresAt }, systemClock.now()));
+      ownChange(admin, (tx) => insertKey(tx, { ...FACTS, name: newId(), expiresAt }, systemClock.now()));
     const [known, other] = [await make(), await make()];
     await store.refresh();
     expect(await store.keyOf(hex(known.secret))).not.toBeNull();
@@ -182,7 +182,7 @@ describe("while Postgres is away", () => {
 test("a credential sealed with another master key is not used, and the log names the provider", async () => {
   const edit = { name: "sealed", current: null, merge: false, now: systemClock.now() };
   const body = { kind: "groq", credential: "sk-CANARY" };
-  await change(admin, (tx) =>
+  await ownChange(admin, (tx) =>
     providerRows.write(tx, editedProvider({ ...edit, body, sealer: createSealer(MASTER_KEY) })),
   );
   expect((await replica()).store.current().providers.get("sealed")?.credential?.reveal()).toBe("sk-CANARY");

@@ -5,7 +5,7 @@ import type { Database } from "#drizzle/database.ts";
 import { digestWebhooks } from "#drizzle/schema/feedback.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { closed, fits } from "#shared/schema.ts";
-import { audit } from "../audit.ts";
+import type { Reader, Transaction } from "../change.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 import { withStoreErrors } from "../store-errors.ts";
 
@@ -22,8 +22,8 @@ export type DigestWebhook = Static<typeof Sealed> & { allowPrivateNetwork: boole
 type Db = Pick<Database, "db">;
 const isOwn = eq(digestWebhooks.orgId, DEFAULT_ORG);
 
-export const findDigestWebhook = ({ db }: Db): Promise<DigestWebhookRow | null> =>
-  withStoreErrors(async () => (await db.select().from(digestWebhooks).where(isOwn))[0] ?? null);
+export const findDigestWebhook = (reader: Reader): Promise<DigestWebhookRow | null> =>
+  withStoreErrors(async () => (await reader.select().from(digestWebhooks).where(isOwn))[0] ?? null);
 
 /** The address and its secret; null: none is set, or it was sealed with another master key. */
 export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWebhook | null> =>
@@ -35,35 +35,24 @@ export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWeb
   });
 
 /** Sets the address, with a new secret of 256 bits, which is returned only this once. */
-export const putDigestWebhook = (
-  { db }: Db,
+export async function putDigestWebhook(
+  tx: Transaction,
   sealer: Sealer,
   { url, allowPrivateNetwork, now }: { url: string; allowPrivateNetwork: boolean; now: Date },
-): Promise<{ row: DigestWebhookRow; secret: string }> =>
-  withStoreErrors(async () => {
-    const secret = `whsec_${randomBytes(32).toString("base64")}`;
-    const row = {
-      sealed: sealer.seal(JSON.stringify({ url, secret }), BELONGING),
-      host: new URL(url).host,
-      allowPrivateNetwork,
-      createdAt: now.toISOString(),
-    };
-    await db.transaction(async (tx) => {
-      await tx
-        .insert(digestWebhooks)
-        .values(row)
-        .onConflictDoUpdate({ target: digestWebhooks.orgId, set: row });
-      await audit(tx, { action: "digest_webhook.set", subject: row.host, at: now });
-    });
-    return { row, secret };
-  });
+): Promise<{ row: DigestWebhookRow; secret: string }> {
+  const secret = `whsec_${randomBytes(32).toString("base64")}`;
+  const row = {
+    sealed: sealer.seal(JSON.stringify({ url, secret }), BELONGING),
+    host: new URL(url).host,
+    allowPrivateNetwork,
+    createdAt: now.toISOString(),
+  };
+  await tx.insert(digestWebhooks).values(row).onConflictDoUpdate({ target: digestWebhooks.orgId, set: row });
+  return { row, secret };
+}
 
-/** False: none was set. */
-export const removeDigestWebhook = ({ db }: Db, now: Date): Promise<boolean> =>
-  withStoreErrors(() =>
-    db.transaction(async (tx) => {
-      const [removed] = await tx.delete(digestWebhooks).where(isOwn).returning({ host: digestWebhooks.host });
-      if (removed) await audit(tx, { action: "digest_webhook.deleted", subject: removed.host, at: now });
-      return removed !== undefined;
-    }),
-  );
+/** The address that was set; null: none was. */
+export async function removeDigestWebhook(tx: Transaction): Promise<DigestWebhookRow | null> {
+  const [removed] = await tx.delete(digestWebhooks).where(isOwn).returning();
+  return removed ?? null;
+}

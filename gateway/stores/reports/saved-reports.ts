@@ -1,7 +1,6 @@
 import { and, eq, gt, inArray } from "drizzle-orm";
 import { savedReports } from "#drizzle/schema/reports.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { audit } from "../audit.ts";
 import type { Reader, Transaction } from "../change.ts";
 import type { Slice } from "../slice.ts";
 
@@ -35,12 +34,10 @@ export async function writeSavedReport(tx: Transaction, row: SavedReportRow): Pr
     .insert(savedReports)
     .values(row)
     .onConflictDoUpdate({ target: [savedReports.orgId, savedReports.id], set: row });
-  await audit(tx, { action: "report.saved", subject: row.id, at: new Date(row.updatedAt) });
 }
 
-/** False where there was none. */
-export async function deleteSavedReport(tx: Transaction, id: string, now: Date): Promise<boolean> {
-  const gone = await tx.delete(savedReports).where(isReport(id)).returning();
-  if (gone.length > 0) await audit(tx, { action: "report.deleted", subject: id, at: now });
-  return gone.length > 0;
+/** The report that is gone; null if there was none. */
+export async function deleteSavedReport(tx: Transaction, id: string): Promise<SavedReportRow | null> {
+  const [gone] = await tx.delete(savedReports).where(isReport(id)).returning();
+  return gone ?? null;
 }

@@ -8,11 +8,12 @@ import { CLOSE_STALE } from "./tool-calls.ts";
 const EVERY_MS = 15 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** What is kept for as long as the records of calls are, and told of at a time of its own. */
-const AGEING: readonly Ageing[] = [
+/** What is deleted by age: after `days`, or as records of calls are, after `retention_days`. */
+const AGEING: readonly (Ageing & { days?: number })[] = [
   { table: "tool_calls", column: "started_at" },
   { table: "agent_points", column: "ended_at" },
   { table: "dropped_names", column: "first_at" },
+  { table: "audit_entries", column: "at", days: 400 },
 ];
 
 export type KeepDeps = {
@@ -29,10 +30,10 @@ export type KeepDeps = {
 export async function expireToolCalls({ database, directory, clock, log }: KeepDeps): Promise<void> {
   const nowMs = clock.now().getTime();
   await database.sql.unsafe(CLOSE_STALE, [new Date(nowMs - DAY_MS).toISOString()]);
-  const before = new Date(nowMs - directory.current().settings.retention_days * DAY_MS);
-  for (const ageing of AGEING) {
-    const rows = await expire(database.sql, ageing, before);
-    if (rows > 0) log.info({ table: ageing.table, rows }, "deleted rows older than retention_days");
+  const { retention_days: retentionDays } = directory.current().settings;
+  for (const { days = retentionDays, ...ageing } of AGEING) {
+    const rows = await expire(database.sql, ageing, new Date(nowMs - days * DAY_MS));
+    if (rows > 0) log.info({ table: ageing.table, rows, days }, "deleted old rows");
   }
 }
 

@@ -4,8 +4,7 @@ import type { HookPolicyPatch } from "#shared/admin/hook-policies.ts";
 import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { HookPolicy } from "../../directory.ts";
-import { audit } from "../audit.ts";
-import type { Reader, Transaction } from "../change.ts";
+import type { Reader } from "../change.ts";
 import { namedRows } from "../named-rows.ts";
 
 export type HookPolicyRow = typeof hookPolicies.$inferSelect;
@@ -25,17 +24,6 @@ export const loadHookPolicies = (reader: Reader): Promise<HookPolicy[]> =>
     .from(hookPolicies)
     .where(and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.enabled, true)))
     .orderBy(asc(hookPolicies.name));
-
-export async function writeHookPolicy(tx: Transaction, row: HookPolicyRow): Promise<void> {
-  await hookPolicyRows.write(tx, row);
-  await audit(tx, { action: "hook_policy.set", subject: row.name, at: new Date(row.updatedAt) });
-}
-
-export async function deleteHookPolicy(tx: Transaction, name: string, now: Date): Promise<boolean> {
-  const gone = await hookPolicyRows.remove(tx, name);
-  if (gone) await audit(tx, { action: "hook_policy.deleted", subject: name, at: now });
-  return gone !== null;
-}
 
 /** A new policy: what the body leaves out gets its default. */
 export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow => ({

@@ -4,26 +4,14 @@ import { readDecimal } from "#shared/admin/fields.ts";
 import type { McpServerPatch, McpServerPut } from "#shared/admin/mcp-servers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import type { ToolServer } from "../../directory.ts";
-import { audit } from "../audit.ts";
-import type { Reader, Transaction } from "../change.ts";
+import type { Secret, ToolServer } from "../../directory.ts";
+import type { Reader } from "../change.ts";
 import { namedRows } from "../named-rows.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 
 export type McpServerRow = typeof mcpServers.$inferSelect;
 
 export const mcpServerRows = namedRows(mcpServers);
-
-export async function writeMcpServer(tx: Transaction, row: McpServerRow): Promise<void> {
-  await audit(tx, { action: "mcp_server.set", subject: row.name, at: new Date(row.updatedAt) });
-  await mcpServerRows.write(tx, row);
-}
-
-export async function deleteMcpServer(tx: Transaction, name: string, now: Date): Promise<boolean> {
-  const gone = await mcpServerRows.remove(tx, name);
-  if (gone) await audit(tx, { action: "mcp_server.deleted", subject: name, at: now });
-  return gone !== null;
-}
 
 export type McpServerEdit = {
   name: string;
@@ -85,6 +73,12 @@ const belongingOf = (toolServer: string): SealContext => ({
   purpose: "tool_credential",
 });
 
+/** Null: there is none, or it was sealed with another master key. */
+export const openToolCredential = (
+  { name, credential }: Pick<McpServerRow, "name" | "credential">,
+  sealer: Sealer,
+): Secret | null => (credential === null ? null : sealer.open(credential, belongingOf(name)));
+
 /** The tool servers that are switched on, by name and in the order of their names. */
 export async function loadToolServers(
   reader: Reader,
@@ -99,7 +93,7 @@ export async function loadToolServers(
 }
 
 function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer {
-  const credential = row.credential === null ? null : sealer.open(row.credential, belongingOf(row.name));
+  const credential = openToolCredential(row, sealer);
   if (row.credential !== null && credential === null) {
     log.error({ server: row.name }, "stored credential cannot be decrypted with this master key");
   }
