@@ -116,7 +116,9 @@ describe("body capture", () => {
     await capture(false);
     await capture(false);
     await capture(true);
-    const switches = (await audited()).filter(({ subject }) => subject === "chat").slice(0, 2);
+    const switches = (await audited())
+      .filter(({ action, subject }) => subject === "chat" && action.startsWith("body_capture."))
+      .slice(0, 2);
     expect(switches.map(({ action }) => action)).toEqual(["body_capture.on", "body_capture.off"]);
     const route = { surface: "chat", provider: "echo", model: "echo", body_capture: true };
     await gateway.admin("PUT", "/routes/gone", route);
