@@ -497,36 +497,6 @@ CREATE TABLE "rollup_active_days" (
 	CONSTRAINT "rollup_active_days_org_id_who_month_pk" PRIMARY KEY("org_id","who","month")
 ) WITH (fillfactor = 50);
 --> statement-breakpoint
-CREATE TABLE "rollup_days" (
-	"day" date NOT NULL,
-	"records" integer NOT NULL,
-	"unpriced" integer NOT NULL,
-	"uncertain" integer NOT NULL,
-	"latency_count" integer NOT NULL,
-	"ttft_count" integer NOT NULL,
-	"input_tokens" bigint NOT NULL,
-	"output_tokens" bigint NOT NULL,
-	"cached_tokens" bigint NOT NULL,
-	"priced_input_tokens" bigint NOT NULL,
-	"priced_output_tokens" bigint NOT NULL,
-	"latency_sum" bigint NOT NULL,
-	"ttft_sum" bigint NOT NULL,
-	"first_at" timestamptz(3) NOT NULL,
-	"active_hours" integer NOT NULL,
-	"billed_hours" integer NOT NULL,
-	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
-	"kind" text COLLATE "C" NOT NULL,
-	"value" text COLLATE "C" NOT NULL,
-	"channel" text COLLATE "C" NOT NULL,
-	"cost_usd" numeric,
-	"token_cost_usd" numeric,
-	"latencies" numeric,
-	"session_cost_usd" numeric,
-	"first_session_at" timestamptz(3),
-	"first_tag_at" timestamptz(3),
-	CONSTRAINT "rollup_days_org_id_kind_day_value_channel_pk" PRIMARY KEY("org_id","kind","day","value","channel")
-);
---> statement-breakpoint
 CREATE TABLE "rollup_distinct_deltas" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"entity" text COLLATE "C" NOT NULL,
@@ -616,6 +586,37 @@ CREATE TABLE "rollup_state" (
 	"org_id" text COLLATE "C" PRIMARY KEY DEFAULT 'default' NOT NULL,
 	"rolled_to" timestamptz(3) NOT NULL,
 	"raw_from" timestamptz(3)
+);
+--> statement-breakpoint
+CREATE TABLE "rollup_sums" (
+	"at" timestamptz(3) NOT NULL,
+	"records" integer NOT NULL,
+	"unpriced" integer NOT NULL,
+	"uncertain" integer NOT NULL,
+	"latency_count" integer NOT NULL,
+	"ttft_count" integer NOT NULL,
+	"input_tokens" bigint NOT NULL,
+	"output_tokens" bigint NOT NULL,
+	"cached_tokens" bigint NOT NULL,
+	"priced_input_tokens" bigint NOT NULL,
+	"priced_output_tokens" bigint NOT NULL,
+	"latency_sum" bigint NOT NULL,
+	"ttft_sum" bigint NOT NULL,
+	"first_at" timestamptz(3) NOT NULL,
+	"active_hours" integer NOT NULL,
+	"billed_hours" integer NOT NULL,
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"grain" text COLLATE "C" NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"value" text COLLATE "C" NOT NULL,
+	"channel" text COLLATE "C" NOT NULL,
+	"cost_usd" numeric,
+	"token_cost_usd" numeric,
+	"latencies" numeric,
+	"session_cost_usd" numeric,
+	"first_session_at" timestamptz(3),
+	"first_tag_at" timestamptz(3),
+	CONSTRAINT "rollup_sums_org_id_kind_grain_at_value_channel_pk" PRIMARY KEY("org_id","kind","grain","at","value","channel")
 );
 --> statement-breakpoint
 CREATE TABLE "route_models" (

@@ -111,17 +111,19 @@ export const rollupSessions = pgTable(
   ],
 );
 
-/** Sums of a whole day's records by one dimension: by one value of it (`kind`) in one channel. */
-export const rollupDays = pgTable(
-  "rollup_days",
+/** Sums of an hour's or of a whole day's records by one dimension: by one value of it (`kind`) in one channel. */
+export const rollupSums = pgTable(
+  "rollup_sums",
   {
-    day: date("day").notNull(),
+    /** The start of the hour or of the day (UTC). */
+    at: instant("at").notNull(),
     ...counts(),
-    /** Pairs of a session and an hour, of all channels together: it stands with one of them. */
+    /** Pairs of a session and an hour, of all channels together: one of them has it, the others have 0. */
     activeHours: count("active_hours"),
     /** The same outside the subscription lane. */
     billedHours: count("billed_hours"),
     orgId: org(),
+    grain: label("grain").$type<"hour" | "day">().notNull(),
     kind: label("kind").notNull(),
     value: label("value").notNull(),
     channel: label("channel").$type<Channel>().notNull(),
@@ -131,7 +133,9 @@ export const rollupDays = pgTable(
     firstSessionAt: instant("first_session_at"),
     firstTagAt: instant("first_tag_at"),
   },
-  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.day, table.value, table.channel] })],
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.kind, table.grain, table.at, table.value, table.channel] }),
+  ],
 );
 
 /**

@@ -28,7 +28,7 @@ export type Context = {
   /** What a fact is: a single record, or a cell, which sums up several. */
   facts: "records" | "cells";
   covers: { current: Cover; previous: Cover | null };
-  /** By which dimension sums of days answer; null: they do not, and cells are read. */
+  /** By which dimension sums answer; null: they do not, and cells are read. */
   kind: Kind | null;
 };
 

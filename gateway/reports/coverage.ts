@@ -4,7 +4,7 @@ import type { Ask } from "./context.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { relationOf } from "./relations.ts";
 import { coverOf, type Reach, type Span } from "./rollup/cover.ts";
-import { spansSql } from "./rollup/spans.ts";
+import { spansSql, sumsSql } from "./rollup/spans.ts";
 import { sourceOf } from "./sources.ts";
 import { filtersOf } from "./spec.ts";
 import type { Period } from "./window.ts";
@@ -42,7 +42,8 @@ function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
   const cell = (at: string) =>
     `${at}, case when session is not null then ${at} end, case when cardinality(tags) > 0 then ${at} end`;
   const text = `select ${["record", "session", "tag"].map((name) => first(name, `min(${name})`)).join(", ")}
-from (select first_at, first_session_at, first_tag_at from rollup_days where kind = 'total' and ${within("day", sums ? [sums] : [])}
+from (select first_at, first_session_at, first_tag_at from rollup_sums
+    where org_id = ${org} and kind = 'total' and ${sums ? sumsSql("", sums, params) : "false"}
   union all select ${cell("first_at")} from rollup_sessions where ${within("day", days)}
   union all select ${cell("first_at")} from rollup_hours where ${within("hour", hours)}
   union all select ${cell("started_at")} from requests where ${within("started_at", raw)}

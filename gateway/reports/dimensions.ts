@@ -19,7 +19,7 @@ export type KeyColumn = (typeof KEY_COLUMNS)[number];
 
 /**
  * A dimension. `records`: its text over a single record `r`, its key `k`, and one of its tags `t`; `cells`: the same over a
- * cell, where it differs, with the `columns` of cells that it reads. `sums`: the value by which sums of a day are kept, and
+ * cell, where it differs, with the `columns` of cells that it reads. `sums`: the value by which sums are kept, and
  * `label`: its text over a row `r` of these. `filter` says when a record or a cell passes; `any` is the list of accepted
  * texts. A filter chooses records, so a record chosen for one tag shows under all of its tags.
  */

@@ -32,7 +32,7 @@ export type DistinctName = keyof typeof DISTINCT;
 
 /**
  * What is summed or counted in SQL. `records`: over facts that are single records, with the columns of relations.ts;
- * `cells`: over facts that are sums of records (rollup/cells.ts), and over sums of days. `distinct`: over the members of
+ * `cells`: over facts that are sums of records (rollup/cells.ts), and over sums by one dimension. `distinct`: over the members of
  * DISTINCT instead, by both kinds of facts; `ofMerges`: likewise, but of source outcomes alone. `billed` leaves out the
  * subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records.
  */

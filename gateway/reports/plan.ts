@@ -3,7 +3,7 @@ import { recordFacts } from "./facts.ts";
 import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { cellFacts } from "./rollup/cells.ts";
-import { COUNTS, type Counted, daySums, type Part } from "./rollup/day-sums.ts";
+import { COUNTS, type Counted, dimensionSums, type Part } from "./rollup/dimension-sums.ts";
 import { knownSql } from "./rollup/known.ts";
 import { cellsSql, shownSql } from "./shown.ts";
 
@@ -108,12 +108,12 @@ function freshSql(
   ) e`;
 }
 
-/** What a section is made of: its sums, the members that are counted in it, and the sums of days. */
+/** What a section is made of: its sums, the members that are counted in it, and the sums by one dimension. */
 function partsOf(context: Context, section: Place): PartOf[] {
   const parts = [
     sumsPart(context, section),
     ...distinctNames(context).map((name) => membersPart(context, section, name)),
-    ...daySums(context, section),
+    ...dimensionSums(context, section),
   ];
   return parts.map((part) => ({ ...part, total: section.total }));
 }

@@ -1,26 +1,30 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { coverOf, type Span } from "#gateway/reports/rollup/cover.ts";
+import { type Cover, coverOf, type Span } from "#gateway/reports/rollup/cover.ts";
 
 const ms = (text: string) => Date.parse(text);
 const text = ({ fromMs, toMs }: Span) =>
   [fromMs, toMs].map((at) => (Number.isFinite(at) ? new Date(at).toISOString().slice(5, 16) : "…")).join(" ");
 
+/** Sums, with the midnight at which those of days end and those of hours begin. */
+const sumsText = ({ sums }: Cover) =>
+  sums && `${text({ ...sums, toMs: sums.midnightMs })}, ${text({ ...sums, fromMs: sums.midnightMs })}`;
+
 const period = { fromMs: ms("2026-03-01T22:30:00Z"), toMs: ms("2026-03-05T09:20:00Z") };
-const rolledToMs = ms("2026-03-05T08:00:00Z");
+const rolledToMs = ms("2026-03-05T08:15:00Z");
 const survey = { rolledToMs, rawFromMs: null, markedMs: [] };
 
 test("a period is sums from its first midnight on, cells before it, and single records at its edges and where nothing is rolled up", () => {
   const cover = coverOf(period, survey, true);
-  expect(cover.sums && text(cover.sums)).toBe("03-02T00:00 03-05T00:00");
-  expect(cover.days.map(text)).toEqual(["03-05T00:00 03-05T08:00"]);
-  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00"]);
-  expect(cover.raw.map(text)).toEqual(["03-01T22:30 03-01T23:00", "03-05T08:00 03-05T09:20"]);
+  expect(sumsText(cover)).toBe("03-02T00:00 03-05T00:00, 03-05T00:00 03-05T08:00");
+  expect(cover.days).toEqual([]);
+  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-05T08:00 03-05T08:15"]);
+  expect(cover.raw.map(text)).toEqual(["03-01T22:30 03-01T23:00", "03-05T08:15 03-05T09:20"]);
 });
 
 test("without sums it is cells of days, the last of them as far as it is summed up", () => {
   const cover = coverOf(period, survey, false);
-  expect([cover.sums, cover.days.map(text)]).toEqual([null, ["03-02T00:00 03-05T08:00"]]);
+  expect([cover.sums, cover.days.map(text)]).toEqual([null, ["03-02T00:00 03-05T08:15"]]);
   const early = coverOf({ ...period, toMs: ms("2026-03-04T09:20:00Z") }, survey, false);
   expect(early.days.map(text)).toEqual(["03-02T00:00 03-04T00:00"]);
   expect(early.hours.map(text)).toContain("03-04T00:00 03-04T09:00");
@@ -28,8 +32,12 @@ test("without sums it is cells of days, the last of them as far as it is summed 
 
 test("an hour that changed is read as single records, and the rest of its day as hours", () => {
   const cover = coverOf(period, { ...survey, markedMs: [ms("2026-03-02T10:00:00Z")] }, true);
-  expect(cover.sums && text(cover.sums)).toBe("03-03T00:00 03-05T00:00");
-  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T10:00", "03-02T11:00 03-03T00:00"]);
+  expect(sumsText(cover)).toBe("03-03T00:00 03-05T00:00, 03-05T00:00 03-05T08:00");
+  expect(cover.hours.map(text)).toEqual([
+    "03-01T23:00 03-02T10:00",
+    "03-02T11:00 03-03T00:00",
+    "03-05T08:00 03-05T08:15",
+  ]);
   expect(cover.raw.map(text)).toContain("03-02T10:00 03-02T11:00");
 });
 
@@ -40,8 +48,8 @@ test("an hour whose single records are gone belongs to the period in which it be
     markedMs: [ms("2026-03-02T10:00:00Z")],
   };
   const cover = coverOf({ fromMs: period.fromMs, toMs: ms("2026-03-02T12:20:00Z") }, gone, true);
-  expect(cover.sums && text(cover.sums)).toBe("03-02T00:00 03-02T00:00");
-  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-02T00:00 03-02T13:00"]);
+  expect(sumsText(cover)).toBe("03-02T00:00 03-02T00:00, 03-02T00:00 03-02T10:00");
+  expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-02T10:00 03-02T13:00"]);
   expect(cover.raw.map(text)).toEqual(["03-02T10:00 03-02T11:00"]);
 });
 
@@ -54,7 +62,7 @@ test("distinct deltas count to the end of a period that sums cover alone, and el
   expect(end()).toBe("03-04T09:47");
   expect(end({ ...cut, fromMs: cut.fromMs + 1 })).toBe("03-04T09:00");
   expect(end(cut, { markedMs: [ms("2026-03-04T09:00:00Z")] })).toBe("03-04T09:00");
-  expect(end({ ...cut, toMs: rolledToMs + 1 })).toBe("03-05T08:00");
+  expect(end({ ...cut, toMs: rolledToMs + 1 })).toBe("03-05T08:15");
 });
 
 test("without a bound, and with nothing rolled up, all is read once", () => {
@@ -63,8 +71,8 @@ test("without a bound, and with nothing rolled up, all is read once", () => {
   const never = coverOf(ever, { ...survey, ...nowhere }, true);
   expect([never.sums, never.days, never.hours, never.raw.map(text)]).toEqual([null, [], [], ["… …"]]);
   const cover = coverOf(ever, survey, true);
-  expect(cover.sums && text(cover.sums)).toBe("… 03-05T00:00");
-  expect(cover.raw.map(text)).toEqual(["03-05T08:00 …"]);
+  expect(sumsText(cover)).toBe("… 03-05T00:00, 03-05T00:00 03-05T08:00");
+  expect(cover.raw.map(text)).toEqual(["03-05T08:15 …"]);
 });
 
 test("every instant of a period is read in exactly one place, and no other instant", () => {

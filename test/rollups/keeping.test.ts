@@ -90,7 +90,7 @@ describe("what changes is marked", () => {
   });
 
   test("the command makes all anew and tells how far it is", async () => {
-    await it.sql`delete from rollup_days`;
+    await it.sql`delete from rollup_sums`;
     const command = Bun.spawn(["bun", "gateway/cli/tallygate.ts", "rollups", "rebuild"], {
       cwd: join(import.meta.dir, "../.."),
       env: { ...process.env, DATABASE_URL: it.database.url },

@@ -133,7 +133,7 @@ function rowsIn(
     from ${table} r where r.org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, spans, params)})`;
 }
 
-/** Columns without rows, where sums of days tell everything. */
+/** Columns without rows, where sums by one dimension answer alone. */
 function noRows(context: Context, keys: readonly KeyColumn[]): string {
   const none = [
     ...keys.map((key) => `null::${TYPES[key] ?? "text"} as ${key}`),
@@ -143,7 +143,7 @@ function noRows(context: Context, keys: readonly KeyColumn[]): string {
     select true as current, true as counted, null::date as day, 0 as hours, ${none.join(", ")} where false`;
 }
 
-/** Where distinct deltas tell who was active, and the facts are read beside them for their sums. */
+/** Where distinct deltas count who was active, and facts are read for their sums alone. */
 function countedSpans({ covers: { current, previous } }: Context): Span[] {
   return [current.sums, previous?.sums].flatMap((sums) =>
     sums && sums.toMs < sums.endMs ? [{ fromMs: sums.toMs, toMs: sums.endMs }] : [],

@@ -14,10 +14,10 @@ export type Reach = {
 };
 
 /**
- * Sums by one dimension: those of whole days from `fromMs` to `toMs`, both midnights. Distinct deltas tell who was active
- * until `endMs`, which lies in the day after them.
+ * Sums by one dimension: those of whole days from `fromMs` to `midnightMs`, both midnights, and those of hours from there to
+ * `toMs`. Distinct deltas count who was active until `endMs`, which lies in the same day.
  */
-export type Sums = Span & { endMs: number };
+export type Sums = Span & { midnightMs: number; endMs: number };
 
 /**
  * Where the records of a period are read, each in one place: as `sums` by one dimension; as cells of whole `days` (the
@@ -60,7 +60,7 @@ export function coverOf(period: Period, reach: Reach, bySums: boolean): Cover {
     .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
   const known = sums ? [sums] : [];
-  const days = wholeDays(whole, [...anew, ...late], reach.rolledToMs).flatMap((span) => without(span, known));
+  const days = wholeDays(whole, [...anew, ...late, ...known], reach.rolledToMs);
   return {
     sums,
     days,
@@ -86,19 +86,19 @@ function sumsOf(period: Span, whole: Span, reach: Reach): Sums | null {
   const isAll = longest.fromMs === period.fromMs && longest.toMs === whole.toMs;
   const isCut = period.toMs > whole.toMs && period.toMs < reach.rolledToMs;
   const endMs = isAll && isCut && !reach.markedMs.includes(whole.toMs) ? period.toMs : longest.toMs;
-  return { fromMs: longest.fromMs, toMs: down(DAY_MS, longest.toMs), endMs };
+  const midnightMs = down(DAY_MS, longest.toMs);
+  return { fromMs: longest.fromMs, midnightMs, toMs: down(HOUR_MS, longest.toMs), endMs };
 }
 
 const hourAt = (ms: number): Span => ({ fromMs: ms, toMs: ms + HOUR_MS });
 const isSpan = ({ fromMs, toMs }: Span): boolean => fromMs < toMs;
 
-/** Whole days in which no hour is marked; the last counts as one where it is not rolled up any further. */
-function wholeDays({ fromMs, toMs }: Span, marked: readonly Span[], rolledToMs: number): Span[] {
+/** Days of which no hour is read elsewhere; the last counts as whole where it is not rolled up any further. */
+function wholeDays({ fromMs, toMs }: Span, elsewhere: readonly Span[], rolledToMs: number): Span[] {
   const within = { fromMs: up(DAY_MS, fromMs), toMs: toMs === rolledToMs ? toMs : down(DAY_MS, toMs) };
-  const holes = marked.map(({ fromMs: ms }) => ({
-    fromMs: down(DAY_MS, ms),
-    toMs: down(DAY_MS, ms) + DAY_MS,
-  }));
+  const holes = elsewhere
+    .filter(isSpan)
+    .map((span) => ({ fromMs: down(DAY_MS, span.fromMs), toMs: up(DAY_MS, span.toMs) }));
   return isSpan(within) ? without(within, holes) : [];
 }
 

@@ -1,7 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 import { dimensionOf } from "../dimensions.ts";
 
-/** The dimensions by which days are summed up, and all in all. */
+/** The dimensions by which hours and days are summed up, and all in all. */
 export const KINDS = ["total", "client", "model", "route", "subject", "key", "channel", "tag"] as const;
 export type Kind = (typeof KINDS)[number];
 export const isKind = (name: string): name is Kind => KINDS.some((kind) => kind === name);

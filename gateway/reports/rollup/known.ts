@@ -2,7 +2,7 @@ import type { Context, Section } from "../context.ts";
 import { TAG_ROWS } from "../dimensions.ts";
 import { activeSql } from "./active-days.ts";
 import type { Cover } from "./cover.ts";
-import { type Counted, kindOf, unitOf, type WindowSums, windowSums } from "./day-sums.ts";
+import { type Counted, kindOf, unitOf, type WindowSums, windowSums } from "./dimension-sums.ts";
 import { billedSql, valueSql, whoSql } from "./kinds.ts";
 
 /**
@@ -45,7 +45,6 @@ function hasOthers(cover: Cover | null): boolean {
   if (!cover) return false;
   const { sums, days, hours, raw } = cover;
   return [...days, ...hours, ...raw].some(
-    ({ fromMs, toMs }) =>
-      !sums || fromMs < sums.toMs || Math.min(fromMs, toMs) >= sums.endMs || toMs > sums.endMs,
+    ({ fromMs, toMs }) => !sums || fromMs < sums.fromMs || toMs > sums.endMs,
   );
 }

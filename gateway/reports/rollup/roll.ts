@@ -63,37 +63,55 @@ select $1::text, $2::date, row_number() over ()::int, bit_or(1 << extract(hour f
   ${SESSION_KEYS.map((key) => `r.${key}`).join(", ")}, ${overHours}, min(r.first_at)
 ${IN_DAY} where ${OF_DAY} group by ${SESSION_KEYS.map((key) => `r.${key}`).join(", ")}`;
 
-/** The sums of the whole day $2, of which there are none. Active hours stand with the first channel of a value. */
-const dayOf = (kind: Kind): string => {
-  const from = `${IN_DAY} ${kind === "tag" ? TAG_ROWS : ""} where ${OF_DAY}`;
+const SUMS_BESIDE = `value, channel, ${sums}, first_at, session_cost_usd, first_session_at, first_tag_at, active_hours, billed_hours`;
+
+/** The sums of the hours from $2 to before $3, of which there are none. The first channel of a value has its active hours. */
+const hoursOf = (kind: Kind): string => {
+  const value = valueSql(kind);
+  const from = `from (select h.*, true as attributed from rollup_hours h) r ${kind === "tag" ? TAG_ROWS : ""}
+  where r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz`;
   return `
-insert into rollup_days (org_id, kind, day, value, channel, ${sums}, first_at, session_cost_usd, first_session_at,
-  first_tag_at, active_hours, billed_hours)
-select $1::text, '${kind}', $2::date, s.value, s.channel, ${SUM_NAMES.map((name) => `s.${name}`).join(", ")}, s.first_at,
+insert into rollup_sums (org_id, grain, kind, at, ${SUMS_BESIDE})
+select $1::text, 'hour', '${kind}', s.hour, s.value, s.channel, ${SUM_NAMES.map((name) => `s.${name}`).join(", ")}, s.first_at,
   s.session_cost_usd, s.first_session_at, s.first_tag_at, case when s.place = 1 then coalesce(a.n, 0) else 0 end,
   case when s.place = 1 then coalesce(a.billed, 0) else 0 end
 from (
-  select ${valueSql(kind)} as value, r.channel, ${overHours},
+  select r.hour, ${value} as value, r.channel, ${overHours},
     min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
     min(r.first_at) filter (where r.session is not null) as first_session_at,
     min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at,
-    row_number() over (partition by ${valueSql(kind)} order by r.channel) as place
+    row_number() over (partition by r.hour, ${value} order by r.channel) as place
   ${from}
-  group by ${valueSql(kind)}, r.channel
+  group by r.hour, ${value}, r.channel
 ) s
 left join (
-  select value, count(*) as n, count(*) filter (where billed) as billed
+  select hour, value, count(*) as n, count(*) filter (where billed) as billed
   from (
-    select ${valueSql(kind)} as value, bool_or(${billedSql("r.")}) as billed
+    select r.hour, ${value} as value, bool_or(${billedSql("r.")}) as billed
     ${from} and r.session is not null
-    group by r.hour, ${valueSql(kind)}, r.session
-  ) sessions group by value
-) a on a.value = s.value`;
+    group by r.hour, ${value}, r.session
+  ) sessions group by hour, value
+) a on a.hour = s.hour and a.value = s.value`;
 };
 
-export const ROLL_DAYS: readonly string[] = KINDS.map(dayOf);
+export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map(hoursOf);
 
-/** What was made of the day $2 before. */
-export const FORGET_DAY: readonly string[] = ["rollup_sessions", "rollup_days"].map(
-  (table) => `delete from ${table} where org_id = $1::text and day = $2::date`,
-);
+export const FORGET_HOUR_SUMS = `delete from rollup_sums
+where org_id = $1::text and grain = 'hour' and at >= $2::timestamptz and at < $3::timestamptz`;
+
+const MIDNIGHT = "($2::date::timestamp at time zone 'UTC')";
+
+/** The sums of the whole day $2, of which there are none, from those of its hours. */
+export const ROLL_DAY_SUMS = `
+insert into rollup_sums (org_id, grain, kind, at, ${SUMS_BESIDE})
+select $1::text, 'day', r.kind, ${MIDNIGHT}, r.value, r.channel, ${overHours}, min(r.first_at), sum(r.session_cost_usd),
+  min(r.first_session_at), min(r.first_tag_at), sum(r.active_hours), sum(r.billed_hours)
+from rollup_sums r where r.org_id = $1::text and r.grain = 'hour' and r.kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")})
+  and r.at >= ${MIDNIGHT} and r.at < ${MIDNIGHT} + interval '1 day'
+group by r.kind, r.value, r.channel`;
+
+/** What was made of the day/** What was made of the day $2 before. */
+export const FORGET_DAY: readonly string[] = [
+  "delete from rollup_sessions where org_id = $1::text and day = $2::date",
+  `delete from rollup_sums where org_id = $1::text and grain = 'day' and at = ${MIDNIGHT}`,
+];

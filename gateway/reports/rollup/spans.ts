@@ -1,6 +1,6 @@
 import type { Parameters } from "../parameters.ts";
 import type { Period } from "../window.ts";
-import { DAY_MS, type Span } from "./cover.ts";
+import { DAY_MS, type Span, type Sums } from "./cover.ts";
 
 /** The UTC day of an instant; far before any record where there is no bound. */
 export const dayOf = (ms: number): string =>
@@ -20,6 +20,18 @@ function boundsSql(column: string, { fromMs, toMs }: Span, params: Parameters): 
   ];
   return bounds.length > 0 ? `(${bounds.join(" and ")})` : "true";
 }
+
+/** The rows of `rollup_sums` that make up a window's sums. */
+export const sumsSql = (prefix: string, { fromMs, midnightMs, toMs }: Sums, params: Parameters): string => {
+  const rows = [
+    ["day", { fromMs, toMs: midnightMs }],
+    ["hour", { fromMs: midnightMs, toMs }],
+  ] as const;
+  const some = rows
+    .filter(([, span]) => span.fromMs < span.toMs)
+    .map(([grain, span]) => `${prefix}grain = '${grain}' and ${boundsSql(`${prefix}at`, span, params)}`);
+  return `(${some.join(" or ") || "false"})`;
+};
 
 export const withinSql = (column: string, { fromMs, toMs }: Period, params: Parameters): string =>
   boundsSql(column, { fromMs: fromMs ?? Number.NEGATIVE_INFINITY, toMs }, params);

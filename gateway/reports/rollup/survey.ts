@@ -24,8 +24,8 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
       and h.hour >= date_trunc('day', s.rolled_to, 'UTC') and (${within("h.hour")})), 0) end)::text as records
 from rollup_state s
 cross join lateral (
-  select coalesce(sum(d.records), 0) as records from rollup_days d
-  where d.org_id = ${org} and d.kind = 'total' and (${within("d.day")})
+  select coalesce(sum(d.records), 0) as records from rollup_sums d
+  where d.org_id = ${org} and d.kind = 'total' and d.grain = 'day' and (${within("d.at")})
 ) d
 where s.org_id = ${org}`;
   return { text, params: params.values };

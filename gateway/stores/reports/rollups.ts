@@ -4,7 +4,7 @@ import { FORGET_ACTIVE_FROM } from "../../reports/rollup/active-days.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
-import { sumUpDay } from "./sum-up-day.ts";
+import { sumUpDay, sumUpHours } from "./sum-up-day.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
 const SETTLE_MS = 5 * 60_000;
@@ -90,6 +90,7 @@ async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs
   const records = await sumUpDay(sql, day, async () => {
     if (fromMs < rolledToMs) await sql.unsafe(FORGET_HOURS, span);
     const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
+    await sumUpHours(sql, span);
     return made?.records ?? 0;
   });
   const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
@@ -153,26 +154,22 @@ async function remakeHour(
   { hourMs, rawFromMs, rolledToMs }: State & { hourMs: number },
 ): Promise<void> {
   const toMs = Math.min(hourMs + HOUR_MS, rolledToMs);
-  const span = [iso(hourMs), iso(toMs)];
-  if (rawFromMs === null || hourMs >= rawFromMs) {
-    await sql.unsafe(FORGET_HOURS, [orgId, ...span]);
-    await sql.unsafe(ROLL_HOURS, [orgId, ...span]);
-    return;
+  const span = [orgId, iso(hourMs), iso(toMs)];
+  const isThere = rawFromMs === null || hourMs >= rawFromMs;
+  for (const statement of isThere ? [FORGET_HOURS, ROLL_HOURS] : [ADD_LATE, FORGET_LATE]) {
+    await sql.unsafe(statement, span);
   }
-  await sql.unsafe(ADD_LATE, [orgId, ...span]);
-  await sql.unsafe(FORGET_LATE, [orgId, ...span]);
+  await sumUpHours(sql, span);
 }
-
-const OF_DAYS = ["rollup_sessions", "rollup_days", "rollup_distinct_deltas"];
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */
 async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Turn> {
   const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
-  await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
   const day = from.slice(0, 10);
-  for (const table of OF_DAYS) {
-    await sql`delete from ${sql(table)} where org_id = ${orgId} and day >= ${day}`;
-  }
+  await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
+  await sql`delete from rollup_sums where org_id = ${orgId} and at >= ${from}`;
+  await sql`delete from rollup_sessions where org_id = ${orgId} and day >= ${day}`;
+  await sql`delete from rollup_distinct_deltas where org_id = ${orgId} and day >= ${day}`;
   for (const statement of FORGET_ACTIVE_FROM) await sql.unsafe(statement, [orgId, day]);
   await sql`update rollup_state set rolled_to = ${from} where org_id = ${orgId}`;
   return "more";

@@ -10,7 +10,13 @@ import {
   NOTE_STEPS,
   TAKE_STEPS,
 } from "../../reports/rollup/distinct-deltas.ts";
-import { FORGET_DAY, ROLL_DAYS, ROLL_SESSIONS } from "../../reports/rollup/roll.ts";
+import {
+  FORGET_DAY,
+  FORGET_HOUR_SUMS,
+  ROLL_DAY_SUMS,
+  ROLL_HOUR_SUMS,
+  ROLL_SESSIONS,
+} from "../../reports/rollup/roll.ts";
 import type { Sql } from "./rollup-writer.ts";
 
 /** `known`: sums of it were made before. `isWhole`: all of its hours are rolled up. `isLast`: no later day is summed up. */
@@ -33,7 +39,8 @@ export async function sumUpDay(
   } else await sql.unsafe(NOTE_NOBODY);
   const records = await rollHours();
   if (records === 0 && !known) return 0;
-  for (const statement of [ROLL_SESSIONS, ...(isWhole ? ROLL_DAYS : [])]) await sql.unsafe(statement, day);
+  for (const statement of [ROLL_SESSIONS, ...(isWhole ? [ROLL_DAY_SUMS] : [])])
+    await sql.unsafe(statement, day);
   await sql.unsafe(NOTE_AFTER, day);
   await sql.unsafe(LOOK_AT_NOTES);
   await sql.unsafe(NOTE_ELSEWHERE, day);
@@ -46,6 +53,11 @@ export async function sumUpDay(
   await sql.unsafe(NOTE_ACTIVE, day);
   await sql.unsafe(FORGET_NOTES);
   return records;
+}
+
+/** Makes the sums of hours of their cells. `span`: the organisation, the first hour, and the one after the last. */
+export async function sumUpHours(sql: Sql, span: string[]): Promise<void> {
+  for (const statement of [FORGET_HOUR_SUMS, ...ROLL_HOUR_SUMS]) await sql.unsafe(statement, span);
 }
 
 /** Many groups fit, none is worth compiling for, and young tables without statistics are not joined row by row. */

@@ -35,7 +35,7 @@ async function printSizes(): Promise<void> {
   const [row] = await sql`
     select (select count(*) from requests) as records, (select count(*) from rollup_hours) as hours,
       (select count(*) from rollup_sessions) as sessions,
-      (select count(*) from rollup_days) as days,
+      (select count(*) from rollup_sums) as sums,
       (select count(*) from rollup_distinct_deltas) as deltas,
       (select count(*) from rollup_active_days) as active_days`;
   const tables = await sql<{ name: string; bytes: string }[]>`

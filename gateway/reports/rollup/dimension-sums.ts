@@ -4,13 +4,13 @@ import { type AggregateName, aggregateOf, namedIn } from "../measures.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type Sums } from "./cover.ts";
 import { billedSql, type Kind, LANE, type Lane } from "./kinds.ts";
-import { dayOf } from "./spans.ts";
+import { dayOf, sumsSql } from "./spans.ts";
 import { SUM_NAMES } from "./sums.ts";
 
 /** Aggregates by name, and the table whose rows they are made of. */
 export type Part = { from: string; figures: Readonly<Partial<Record<AggregateName, string>>> };
 
-/** The sums of a window: whole days from `fromDay` to before `toDay`, and of that day the hours before `toHour`. */
+/** The sums of a window: days from `fromDay` to before `toDay`, and of that day the hours before `toHour` (to `endMs`). */
 export type WindowSums = Sums & { current: boolean; fromDay: string; toDay: string; toHour: number };
 
 export function windowSums({ covers: { current, previous } }: Pick<Context, "covers">): WindowSums[] {
@@ -21,8 +21,9 @@ export function windowSums({ covers: { current, previous } }: Pick<Context, "cov
   return sides.flatMap(({ isCurrent, sums }) => {
     // Before the first day there is nothing.
     if (!sums || sums.fromMs === sums.endMs) return [];
-    const toHour = Math.ceil((sums.endMs - sums.toMs) / HOUR_MS);
-    return [{ ...sums, current: isCurrent, fromDay: dayOf(sums.fromMs), toDay: dayOf(sums.toMs), toHour }];
+    const toHour = Math.ceil((sums.endMs - sums.midnightMs) / HOUR_MS);
+    const [fromDay, toDay] = [dayOf(sums.fromMs), dayOf(sums.midnightMs)];
+    return [{ ...sums, current: isCurrent, fromDay, toDay, toHour }];
   });
 }
 
@@ -35,13 +36,13 @@ export type Counted = keyof typeof COUNTS;
 const LANES = Object.keys(LANE) as Lane[];
 
 /** What sums by one dimension add to a section; nothing where none are read. */
-export function daySums(context: Context, section: Section): Part[] {
+export function dimensionSums(context: Context, section: Section): Part[] {
   const sums = windowSums(context);
   if (context.kind === null || sums.length === 0) return [];
-  const hasDays = sums.some(({ fromMs, toMs }) => fromMs < toMs);
+  const hasSums = sums.some(({ fromMs, toMs }) => fromMs < toMs);
   const hasDeltas = distinctNames(context).some((name) => name !== "hour");
   return [
-    ...(hasDays ? [sumsPart(context, section)] : []),
+    ...(hasSums ? [sumsPart(context, section)] : []),
     ...(hasDeltas ? [deltasPart(context, section)] : []),
   ];
 }
@@ -63,13 +64,13 @@ function sumsPart(context: Context, section: Section): Part {
   const channel = ask.spec.filters.channel ?? [];
   const where = channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : "";
   const from = rowsSql(context, section, {
-    table: "rollup_days",
+    table: "rollup_sums",
     columns: () => [
+      "(t.at at time zone 'UTC')::date as day",
       `${asksForLane(ask.spec) ? "true" : billedSql("t.")} as billed`,
       ...columns.map((name) => `t.${name}`),
     ],
-    where: ({ fromDay, toDay }) =>
-      `t.day >= ${params.add(fromDay, "date")} and t.day < ${params.add(toDay, "date")}${where}`,
+    where: (of) => `${sumsSql("t.", of, params)}${where}`,
   });
   return { from, figures };
 }
@@ -87,19 +88,20 @@ function deltasPart(context: Context, section: Section): Part {
   const { start } = unitOf(section, "t.day");
   const from = rowsSql(context, section, {
     table: "rollup_distinct_deltas",
-    columns: ({ toDay, toMs, endMs }) => [
+    columns: ({ toDay, midnightMs, endMs }) => [
+      "t.day",
       "t.entity",
       "t.lane",
-      endMs > toMs
-        ? `case when t.day < ${params.add(toDay, "date")} then t.n else width_bucket(${endMs - toMs - 1}, t.firsts) end as n`
+      endMs > midnightMs
+        ? `case when t.day < ${params.add(toDay, "date")} then t.n else width_bucket(${endMs - midnightMs - 1}, t.firsts) end as n`
         : "t.n",
     ],
     where: ({
       fromDay,
       toDay,
-      toMs,
+      midnightMs,
       endMs,
-    }) => `t.day >= ${params.add(fromDay, "date")} and t.day ${endMs > toMs ? "<=" : "<"} ${params.add(toDay, "date")}
+    }) => `t.day >= ${params.add(fromDay, "date")} and t.day ${endMs > midnightMs ? "<=" : "<"} ${params.add(toDay, "date")}
           and t.previous < ${start(params.add(fromDay, "date"))} and t.lane in (${list(wanted.map(({ lane }) => String(LANE[lane])))})
           and t.entity in (${list(wanted.map(({ entity }) => `'${entity}'`))})`,
   });
@@ -122,7 +124,7 @@ function rowsSql(context: Context, section: Section, { table, columns, where }: 
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => dimensionOf(name).label ?? "r.value");
   const windows = windowSums(context).map(
     (sums) => `
-      select ${[`${sums.current} as current`, "t.day", "t.value", ...columns(sums)].join(", ")} from ${table} t
+      select ${[`${sums.current} as current`, "t.value", ...columns(sums)].join(", ")} from ${table} t
         where t.org_id = ${org} and t.kind = '${kindOf(context, section)}' and ${where(sums)}`,
   );
   const keys = dimensions.includes("key")
