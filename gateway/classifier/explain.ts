@@ -1,5 +1,5 @@
 import type { Decision } from "./decide.ts";
-import type { FeatureSource } from "./features.ts";
+import type { FeatureSource } from "./feature-counter.ts";
 import type { Model } from "./model.ts";
 import { type Nearest, nearestOf } from "./nearest.ts";
 import type { ScoredText } from "./score.ts";
@@ -23,26 +23,38 @@ export type Why = {
   hidden: string | null;
 };
 
-type Share = FeatureSource & { weight: number };
+type Share = Pick<FeatureSource, "text" | "concept"> & { weight: number };
 
-const MEANING: FeatureSource = { text: "", concept: "meaning" };
 const SHOWN_MAX = 8;
 const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 
-/** What each word, concept and mark of the text adds to the margin. */
+/** What each word, word pair, concept and mark of the text adds to the margin, and what its meaning adds. */
 function sharesOf({ features, vector }: ScoredText, weightOf: (column: number) => number): Share[] {
-  const sums = new Map<FeatureSource, number>();
+  const meaning: Share = { text: "", concept: "meaning", weight: 0 };
+  const shares = new Map<number, Share>();
   for (let at = 0; at < vector.ids.length; at++) {
-    const source = features.sources[vector.features[at] ?? -1] ?? MEANING;
     const weight = (vector.values[at] ?? 0) * weightOf(vector.ids[at] ?? 0);
-    sums.set(source, (sums.get(source) ?? 0) + weight);
+    const source = features.sources[vector.features[at] ?? -1];
+    // A signed 32-bit key: others are looked up several times slower.
+    const share = source ? shares.get(source.id | 0) : meaning;
+    if (share) share.weight += weight;
+    else if (source) shares.set(source.id | 0, { text: source.text, concept: source.concept, weight });
   }
-  const shares = new Map<string, Share>();
-  for (const [source, weight] of sums) {
-    const key = `${source.concept ?? ""}\0${source.text}`;
-    shares.set(key, { ...source, weight: weight + (shares.get(key)?.weight ?? 0) });
+  return meaning.weight === 0 ? [...shares.values()] : [...shares.values(), meaning];
+}
+
+/** The shares of most weight either way, as shown. */
+function strongest(shares: readonly Share[], admits: (share: Share) => boolean): Share[] {
+  const found: Share[] = [];
+  for (const share of shares) {
+    const size = Math.abs(share.weight);
+    if (!admits(share) || (found.length === SHOWN_MAX && size <= Math.abs(found.at(-1)?.weight ?? 0)))
+      continue;
+    const place = found.findIndex(({ weight }) => Math.abs(weight) < size);
+    found.splice(place < 0 ? found.length : place, 0, share);
+    if (found.length > SHOWN_MAX) found.pop();
   }
-  return [...shares.values()].sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight));
+  return found.map((share) => ({ ...share, weight: rounded(share.weight) }));
 }
 
 /** Explains a decision by exact shares of its margin and by the nearest example. */
@@ -62,9 +74,9 @@ export function explain(model: Model, scored: ScoredText, decision: Decision): W
     const rival = second < 0 ? 0 : (model.weights[column * count + second] ?? 0);
     return (model.weights[column * count + best] ?? 0) - rival;
   };
-  const shares = sharesOf(scored, weightOf).map((share) => ({ ...share, weight: rounded(share.weight) }));
-  const terms = shares.filter(({ concept }) => concept === null).slice(0, SHOWN_MAX);
-  const concepts = shares.filter(({ concept }) => concept !== null).slice(0, SHOWN_MAX);
+  const shares = sharesOf(scored, weightOf);
+  const terms = strongest(shares, ({ concept }) => concept === null);
+  const concepts = strongest(shares, ({ concept }) => concept !== null);
   const bias = rounded(weightOf(model.weights.length / count - 1));
   const shown = [...terms, ...concepts].reduce((sum, { weight }) => sum + weight, bias);
   return {

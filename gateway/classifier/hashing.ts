@@ -2,15 +2,15 @@
 const PRIME = 0x01000193;
 const BASIS = 0x811c9dc5;
 
-/** Hash of a text within a family, an unsigned 32-bit integer, never 0. A text has another hash in each family. */
-export function hashOf(family: number, text: string): number {
-  let hash = Math.imul(BASIS ^ (family + 1), PRIME);
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+/** Hash of a text, an unsigned 32-bit integer, never 0. Of a word it is a feature, and the key of the word vectors. */
+export function hashWord(text: string, start = 0, end = text.length): number {
+  let hash = Math.imul(BASIS ^ 1, PRIME);
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
   return finish(hash);
 }
 
-/** Hash of a word, as a feature of the instruction zone and as a key of the word vectors. */
-export const hashWord = (word: string): number => hashOf(0, word);
+/** Hash of a text within a family: it differs between families. */
+export const hashOf = (family: number, text: string): number => hashPair(hashWord(text), family);
 
 /** Hash of an ordered pair. */
 export const hashPair = (first: number, second: number): number =>

@@ -6,7 +6,7 @@ const MARKS = {
   "code fence": /```|~~~/,
   "code-like line":
     /^[^\S\n\r\u2028\u2029]*(?:(?:def|class|function|public|private|static|const|let|var|async)\s+\w+.*[({:;=][^\S\n]*\S{0,80}$|(?:import|from)\s+[\w.{},*]+(?: +[\w.{},*]+)*\s+(?:import|from)\b|import\s+[\w.]+;?$|return\b[^.\n]*$|(?:if|for|while)\s*\(.+\)|(?:if|for|while)\s[^.]{1,300}:$|#include|<\/?[a-z][^<>]*>|(?:SELECT|INSERT|UPDATE|CREATE)\s.+(?:FROM|INTO|SET|TABLE)\b|[\w.]+\([^()]*\);?$|[}\])]+;$)/m,
-  "inline code": /`[^`\n]+`|\b\w+\(\)|\b[a-z]+_[a-z]+\b|\b\w+\.(?:py|js|ts|java|cpp|go|rs|sql|sh|html|css)\b/,
+  "inline code": /`[^`\n]+`|\w\(\)|[a-z]_[a-z]|\w\.(?:py|js|ts|java|cpp|go|rs|sql|sh|html|css)\b/,
   formula:
     /\d\s*[=+*^×÷]\s*[\da-z(]|\d\s*\/\s*\d|\b[a-z]\s*[=+^]\s*[\da-z(-]|\\(?:frac|sqrt|int|sum)|(?-i:[√∑∫π≤≥])/i,
   address: /https?:\/\/|www\./,
@@ -15,7 +15,8 @@ const MARKS = {
   "ends with a question": /[?？؟]\s*(?:["'”’)]\s*)?$/,
   "not Latin": /[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/,
   "quoted text": /["“”«»「」„].{12,}["“”«»「」]/s,
-  "list of lines": /(?:^[^\S\n\r\u2028\u2029]*(?:[-*•]|\d+[.)、])\s+\S.*\n*){2}/m,
+  "list of lines":
+    /^[^\S\n\r\u2028\u2029]*(?:[-*•]|\d+[.)、])\s+\S.*\n+[^\S\n\r\u2028\u2029]*(?:[-*•]|\d+[.)、])\s+\S/m,
   "choices to pick from": /(?:^|[\s(（])A\s*[.)、:：）][\s\S]{1,300}?(?:^|[\s(（])B\s*[.)、:：）]/m,
   // Three letters are enough: to try every length of a long run of them would take time that grows with its square.
   "two scripts":

@@ -5,7 +5,7 @@ import type { Starter } from "./starter.ts";
 import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
 
 /** Raised when the features change: a stored model of another format is trained again. */
-export const MODEL_FORMAT = 8;
+export const MODEL_FORMAT = 9;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
 export type RouteInput = {
@@ -44,7 +44,7 @@ export type Model = {
   weights: Float32Array;
   threshold: number;
   sigmoid: Sigmoid;
-  /** Examples to point at: their vectors, classes and ids. */
+  /** Examples to point at: their vectors scaled to length 1, their classes and ids. */
   nearest: { rows: Rows; classOf: Int32Array; ids: readonly string[] };
   report: TrainReport;
 };

@@ -1,6 +1,6 @@
 import type { Decision } from "./decide.ts";
 import type { Model } from "./model.ts";
-import { dot, rowAt, type SparseVector, squaredLength } from "./sparse.ts";
+import { rowDot, type SparseVector, squaredLength } from "./sparse.ts";
 
 /** An example that a text resembles. `similarity`: the cosine, to four digits. */
 export type Nearest = { route: string; exampleId: string; similarity: number };
@@ -9,18 +9,21 @@ export type Nearest = { route: string; exampleId: string; similarity: number };
 export function nearestOf(model: Model, vector: SparseVector, { best, second }: Decision): Nearest | null {
   const { rows, classOf, ids } = model.nearest;
   const leading = new Set([model.classes[best]?.name, model.classes[second]?.name]);
+  const isLeading = model.classes.map(({ name }) => leading.has(name));
   const dense = new Float32Array(rows.width);
-  for (const [at, id] of vector.ids.entries()) dense[id] = vector.values[at] ?? 0;
-  const length = Math.sqrt(squaredLength(vector));
-  let nearest: Nearest | null = null;
+  for (let at = 0; at < vector.ids.length; at++) dense[vector.ids[at] ?? 0] = vector.values[at] ?? 0;
+  let nearest = -1;
+  let product = 0;
   for (let row = 0; row < rows.count; row++) {
-    const route = model.classes[classOf[row] ?? -1]?.name ?? "";
-    if (!leading.has(route)) continue;
-    const example = rowAt(rows, row);
-    const cosine = dot(example, dense) / (Math.sqrt(squaredLength(example)) * length || 1);
-    if (cosine > (nearest?.similarity ?? 0)) {
-      nearest = { route, exampleId: ids[row] ?? "", similarity: Math.round(cosine * 1e4) / 1e4 };
-    }
+    if (!isLeading[classOf[row] ?? -1]) continue;
+    const found = rowDot(rows, row, dense);
+    if (found > product) [nearest, product] = [row, found];
   }
-  return nearest;
+  if (nearest < 0) return null;
+  const cosine = product / Math.sqrt(squaredLength(vector));
+  return {
+    route: model.classes[classOf[nearest] ?? -1]?.name ?? "",
+    exampleId: ids[nearest] ?? "",
+    similarity: Math.round(cosine * 1e4) / 1e4,
+  };
 }

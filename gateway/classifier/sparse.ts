@@ -24,11 +24,18 @@ export const rowAt = ({ starts, ids, values }: Rows, row: number): SparseVector 
   values: values.subarray(starts[row], starts[row + 1]),
 });
 
-/** The product of a sparse and a dense vector. */
-export function dot({ ids, values }: SparseVector, dense: Float32Array): number {
+/** The product of one of the rows and a dense vector. */
+export function rowDot({ starts, ids, values }: Rows, row: number, dense: Float32Array): number {
+  const end = starts[row + 1] ?? 0;
   let product = 0;
-  for (let at = 0; at < ids.length; at++) product += (values[at] ?? 0) * (dense[ids[at] ?? 0] ?? 0);
+  for (let at = starts[row] ?? 0; at < end; at++) product += (values[at] ?? 0) * (dense[ids[at] ?? 0] ?? 0);
   return product;
+}
+
+/** The same vector with length 1; a zero vector stays zero. */
+export function unitVector(vector: SparseVector): SparseVector {
+  const length = Math.sqrt(squaredLength(vector)) || 1;
+  return { ids: vector.ids, values: vector.values.map((value) => value / length) };
 }
 
 export function squaredLength({ values }: SparseVector): number {

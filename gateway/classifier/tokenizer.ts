@@ -1,3 +1,5 @@
+import { hashWord } from "./hashing.ts";
+
 /** What a UTF-16 code unit is to the tokenizer. */
 export const GAP = 0;
 export const LETTER = 1;
@@ -18,19 +20,33 @@ export const CHARACTER_CLASS = Uint8Array.from({ length: 65_536 }, (_, code) =>
   code >= 0xd800 && code <= 0xdfff ? LETTER : classOf(code),
 );
 
-/** Words of a normalised text; a character of an unspaced script is one word. */
-export function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  let start = -1;
-  for (let at = 0; at <= text.length; at++) {
-    const kind = at < text.length ? (CHARACTER_CLASS[text.charCodeAt(at)] ?? GAP) : GAP;
-    if (kind === LETTER) {
-      if (start < 0) start = at;
-      continue;
-    }
-    if (start >= 0) words.push(text.slice(start, at));
-    start = -1;
-    if (kind === UNSPACED) words.push(text.slice(at, at + 1));
+/** Words of a text by their places: word `i` is `text.slice(starts[i], ends[i])`, `hashes[i]` its hash. */
+export type Words = {
+  text: string;
+  starts: readonly number[];
+  ends: readonly number[];
+  hashes: Uint32Array;
+};
+
+/** Finds the words of a normalised text; a character of an unspaced script is one word. */
+export function wordsOf(text: string): Words {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const isLetter = (at: number) => CHARACTER_CLASS[text.charCodeAt(at)] === LETTER;
+  for (let at = 0; at < text.length; ) {
+    const start = at;
+    const kind = CHARACTER_CLASS[text.charCodeAt(start)];
+    at++;
+    if (kind === GAP) continue;
+    while (kind === LETTER && at < text.length && isLetter(at)) at++;
+    starts.push(start);
+    ends.push(at);
   }
-  return words;
+  const hashes = new Uint32Array(starts.length);
+  for (let word = 0; word < hashes.length; word++) hashes[word] = hashWord(text, starts[word], ends[word]);
+  return { text, starts, ends, hashes };
 }
+
+/** A word's text. */
+export const wordAt = ({ text, starts, ends }: Words, word: number): string =>
+  text.slice(starts[word], ends[word]);

@@ -4,7 +4,7 @@ import { trainLinear } from "./linear.ts";
 import { SOFTMAX_SCALE, softmaxLoss, svmLoss } from "./losses.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
-import { type Rows, rowAt, rowsOf } from "./sparse.ts";
+import { type Rows, rowAt, rowsOf, unitVector } from "./sparse.ts";
 import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
 import { type TrainingSet, trainingSetOf } from "./training-set.ts";
 import { type BlockWeights, columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";
@@ -35,7 +35,7 @@ function nearestOf({ classes, samples }: TrainingSet, rows: Rows): Model["neares
   });
   return {
     rows: rowsOf(
-      kept.map(([row]) => rowAt(rows, row)),
+      kept.map(([row]) => unitVector(rowAt(rows, row))),
       rows.width,
     ),
     classOf: Int32Array.from(kept, ([, { label }]) => label),

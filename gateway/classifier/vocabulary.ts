@@ -51,7 +51,8 @@ function tfidfOf({ hashes, counts, blocks }: Features, { table, idf, idfUnseen }
   for (let at = 0; at < hashes.length; at++) {
     const column = placeOf(table, hashes[at] ?? 0);
     const block = blocks[at] ?? 0;
-    const value = (1 + Math.log(counts[at] ?? 1)) * (idf[column] ?? idfUnseen);
+    const count = counts[at] ?? 1;
+    const value = (count === 1 ? 1 : 1 + Math.log(count)) * (idf[column] ?? idfUnseen);
     squares[block] = (squares[block] ?? 0) + (column < 0 ? UNSEEN_SHARE : 1) * value * value;
     if (column < 0) continue;
     ids[size] = column;
@@ -86,7 +87,7 @@ export function vectorOf(
   };
   append(vocabulary.idf.length, features.meaning, weights[BLOCKS.meaning]);
   append(vocabulary.idf.length + DIMENSIONS, unitLength(kinds), weights[BLOCKS.kinds]);
-  return { ids: ids.slice(0, size), values: values.slice(0, size), features: counted.features };
+  return { ids: ids.subarray(0, size), values: values.subarray(0, size), features: counted.features };
 }
 
 function unitLength(numbers: ArrayLike<number>): Float64Array {

@@ -10,7 +10,7 @@ const HALF_WEIGHT_FREQUENCY = 1e-3;
 const frequencyOf = (rank: number) => 0.06 / (rank + 2.7);
 
 const [WORDS, NUMBERS] = unpack();
-const RANKS = hashTableOf(WORDS.map(hashWord));
+const RANKS = hashTableOf(WORDS.map((word) => hashWord(word)));
 const SCALES = Float32Array.from(WORDS, (_, rank) => {
   const vector = NUMBERS.subarray(rank * DIMENSIONS, (rank + 1) * DIMENSIONS);
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0) || 1);

@@ -7,7 +7,7 @@ import { isTemplate, KINDS, templateFor } from "#gateway/classifier/kinds.ts";
 import { marksOf } from "#gateway/classifier/marks.ts";
 import { SEEDS } from "#gateway/classifier/seeds.ts";
 import { clip, normalise, readText, zoneOf } from "#gateway/classifier/text.ts";
-import { wordsOf } from "#gateway/classifier/tokenizer.ts";
+import { wordAt, wordsOf } from "#gateway/classifier/tokenizer.ts";
 
 describe("reading a text", () => {
   test("every text is cut to 2,001 characters before anything else costs time", () => {
@@ -20,7 +20,9 @@ describe("reading a text", () => {
   });
 
   test("Han, Kana and Thai are read one character at a time, Hangul and Latin by words", () => {
-    expect(wordsOf("翻译this为 한국어 ไทย")).toEqual(["翻", "译", "this", "为", "한국어", "ไ", "ท", "ย"]);
+    const words = wordsOf("翻译this为 한국어 ไทย");
+    const texts = Array.from(words.hashes, (_, at) => wordAt(words, at));
+    expect(texts).toEqual(["翻", "译", "this", "为", "한국어", "ไ", "ท", "ย"]);
   });
 
   test("the instruction zone ends where pasted material begins, and keeps the end", () => {

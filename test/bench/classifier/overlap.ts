@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { SEEDS } from "#gateway/classifier/seeds.ts";
 import { normalise } from "#gateway/classifier/text.ts";
-import { wordsOf } from "#gateway/classifier/tokenizer.ts";
+import { wordAt, wordsOf } from "#gateway/classifier/tokenizer.ts";
 import { readClinc, readCsv, readLines } from "./data.ts";
 
 const GRAM = 5;
@@ -19,7 +19,8 @@ const WORDS_MIN = 8;
 
 function gramsOf(text: string): string[] {
   const read = normalise(text);
-  const words = wordsOf(read);
+  const found = wordsOf(read);
+  const words = Array.from(found.hashes, (_, at) => wordAt(found, at));
   return Array.from({ length: Math.max(words.length - GRAM + 1, 0) }, (_, at) =>
     words.slice(at, at + GRAM).join(" "),
   );
@@ -84,7 +85,7 @@ for (const [at, text] of texts.entries()) {
 
 let found = 0;
 for (const seed of SEEDS) {
-  if (wordsOf(normalise(seed.text)).length < WORDS_MIN) continue;
+  if (wordsOf(normalise(seed.text)).hashes.length < WORDS_MIN) continue;
   const grams = gramsOf(seed.text);
   const shared = new Map<number, number>();
   for (const gram of grams)
