@@ -29,6 +29,8 @@ export type Upload = {
   bytes(moved: () => void): ReadableStream<Uint8Array>;
   /** Registers `abort` for when the rest is not forwarded: a stalled provider would not pull again to notice. */
   onAbort(abort: () => void): void;
+  /** Registers what judges the text fields after the first file; it rejects to break the upload off before them. */
+  onLateFields(judge: (fields: readonly (readonly [name: string, text: string])[]) => Promise<void>): void;
   /** As declared by the client. */
   contentLength: number | null;
   /** Why the rest was not forwarded; null while nothing is wrong. */

@@ -10,6 +10,7 @@ import {
   type GuardrailTools,
   type GuardrailVerdict,
 } from "./guardrail/evaluate.ts";
+import { lateRules, withLateFields } from "./guardrail/late-fields.ts";
 import { pace } from "./guardrail/pace.ts";
 import { textsOf } from "./guardrail/text.ts";
 import { additionalModels } from "./http/additional-models.ts";
@@ -68,9 +69,10 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
   for (const rule of verdict.observed) deps.guardrailHeld(rule, "observed");
+  const late = judgeLateFields(deps, call, { labels, choice, observed: verdict.observed });
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
-  const closed = (facts: Facts) => closeEntry(entry, facts, sinceAdmission(deps, call));
+  const closed = (facts: Facts) => closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call));
   if (verdict.kind !== "pass") {
     const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
     deps.guardrailHeld(verdict.rule, answer ? "soft_deny" : "block");
@@ -144,6 +146,44 @@ function evaluate(
   const call = { ...it, key, additionalModels: others, texts: () => (texts ??= textsOf(allMembers(body))) };
   return evaluateGuardrails(rules, call, { pace: pace(clock), consult });
 }
+
+type LateVerdict = { rule: string | null };
+
+/** Judges the fields after a form's first file as they come; `rule` is then the one that matched. */
+function judgeLateFields(
+  deps: ExchangeDeps,
+  { key, body, upload }: Call,
+  it: Pick<GuardrailInput, "labels" | "choice"> & { observed: readonly string[] },
+): LateVerdict {
+  const late: LateVerdict = { rule: null };
+  const { guardrails } = deps.directory.current();
+  if (guardrails.length === 0) return late;
+  const observed = new Set(it.observed);
+  const input = {
+    ...it,
+    key,
+    additionalModels: () => additionalModels(body),
+    texts: () => textsOf(allMembers(body)),
+  };
+  upload?.onLateFields(async (fields) => {
+    const rules = lateRules(guardrails, observed);
+    const tools = { pace: pace(deps.clock), consult: deps.consult };
+    const verdict = await evaluateGuardrails(rules, withLateFields(input, fields), tools);
+    late.rule ??= verdict.rule;
+    for (const rule of verdict.observed) {
+      observed.add(rule);
+      deps.guardrailHeld(rule, "observed");
+    }
+    if (verdict.kind === "pass") return;
+    late.rule = verdict.rule;
+    deps.guardrailHeld(verdict.rule, "block");
+    throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
+  });
+  return late;
+}
+
+const withRule = (entry: RequestRow, rule: string | null): RequestRow =>
+  rule === null ? entry : { ...entry, guardrail: rule };
 
 /** Null on surfaces whose answers are not an assistant's text. */
 function denialOf(call: Call, choice: Choice, message: string | null): Response | null {

@@ -1,4 +1,6 @@
 import { GatewayError } from "../errors.ts";
+import { FILE_FORM } from "../http/deciding-names.ts";
+import { requireOneField } from "../http/form-fields.ts";
 import { type MultipartEvent, multipartScanner } from "../http/multipart.ts";
 import type { PartHead } from "../http/multipart-headers.ts";
 import type { RequestBody } from "../upstream/request-body.ts";
@@ -24,18 +26,17 @@ export type FileForm = {
  */
 export function fileForm(arrival: RequestBody, boundary: string, { lines, evaluate }: Checks): FileForm {
   const scanner = multipartScanner(boundary);
+  const names = new Set<string>();
   let part: PartHead | null = null;
-  let fileSeen = false;
   let filename: string | null = null;
   let purpose: Uint8Array[] = [];
 
   function begin(next: PartHead): void {
     part = next;
+    requireOneField(FILE_FORM, next.name, names.has(next.name));
+    names.add(next.name);
     if (next.isFile !== (next.name === "file")) throw invalid("The only file of the form must be `file`.");
-    if (!next.isFile) return;
-    if (fileSeen) throw invalid("The form must contain one `file`.");
-    fileSeen = true;
-    filename = next.filename;
+    if (next.isFile) filename = next.filename;
   }
 
   /** Closes the current part; returns the bytes that were held back for it. */
@@ -69,7 +70,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
         begin(event.part);
         return [];
       case "end":
-        if (!fileSeen) throw invalid("The form must contain one `file`.");
+        if (!names.has("file")) throw invalid("The form must contain one `file`.");
         return [];
     }
   }

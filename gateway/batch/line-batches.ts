@@ -1,6 +1,7 @@
 import type { JsonBody } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { BATCH } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { findFile } from "../stores/batches.ts";
 import { batchAnswer, relayedAnswer } from "./answers.ts";
@@ -24,7 +25,7 @@ export async function createLineBatch(
   deps: BatchDeps,
   { key, headers, bytes, origin }: BatchRequest,
 ): Promise<Response> {
-  const body = scanJson(bytes);
+  const body = scanJson(bytes, BATCH);
   requireWindow(memberValue(body, "completion_window"));
   const inputFileId = requireProviderId(memberValue(body, "input_file_id"), "file");
   const file = await findFile(deps.database, key.id, inputFileId);

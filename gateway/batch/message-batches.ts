@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { BATCH } from "../http/deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipWhitespace } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
 import { batchAnswer, relayedAnswer } from "./answers.ts";
@@ -55,7 +56,7 @@ export async function createMessageBatch(
 
 /** The body with every request's model resolved; all other bytes unchanged. */
 function withModels(bytes: Uint8Array, resolver: Resolver): Uint8Array {
-  const { valueStart } = singleMember(scanJson(bytes), "requests");
+  const { valueStart } = singleMember(scanJson(bytes, BATCH), "requests");
   const parts: Uint8Array[] = [];
   let copied = 0;
   let number = 0;

@@ -1,6 +1,8 @@
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import { scanJson, valueAt } from "../http/scan.ts";
+import { BATCH_LINE } from "../http/deciding-names.ts";
+import { valueAt } from "../http/json-value.ts";
+import { scanJson } from "../http/scan.ts";
 import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineEndpoints, lineSurface, type Resolver } from "./resolve.ts";
 
@@ -26,7 +28,7 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
     number += 1;
     if (isBlankLine(line)) return line;
     try {
-      const request = scanJson(line);
+      const request = scanJson(line, BATCH_LINE);
       const url = singleMember(request, "url");
       const address = valueAt(line, url);
       const surface = lineSurface(address);

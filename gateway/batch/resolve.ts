@@ -5,6 +5,7 @@ import { evaluateGuardrails, type GuardrailInput, type GuardrailVerdict } from "
 import { pace } from "../guardrail/pace.ts";
 import { textsOf } from "../guardrail/text.ts";
 import { additionalModels } from "../http/additional-models.ts";
+import { CALL } from "../http/deciding-names.ts";
 import { readLabels } from "../http/labels.ts";
 import { allMembers } from "../http/members.ts";
 import { scanJson, stringMember } from "../http/scan.ts";
@@ -70,7 +71,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
       for (const one of batch) requirePass(deps, await evaluateGuardrails(directory.guardrails, one, tools));
     },
     resolve(surface, bytes) {
-      const body = scanJson(bytes);
+      const body = scanJson(bytes, CALL);
       const call = {
         surface,
         key,

@@ -2,6 +2,7 @@ import { errorFields } from "#shared/log.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { boundaryOf } from "../http/boundary.ts";
+import { requireUtf8 } from "../http/content-type.ts";
 import { insertFiles } from "../stores/batches.ts";
 import type { StreamedBody } from "../upstream/provider-api.ts";
 import { openRequestBody } from "../upstream/request-body.ts";
@@ -23,6 +24,7 @@ export async function uploadFile(
   deps: BatchDeps,
   { key, request }: { key: ClientKey; request: Request },
 ): Promise<Response> {
+  requireUtf8(request.headers);
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (boundary === null) {
     throw new GatewayError("unsupported_media_type", "This surface accepts multipart/form-data.");

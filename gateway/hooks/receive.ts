@@ -2,6 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { ClientKey, Directory, HookPolicy } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { HOOK } from "../http/deciding-names.ts";
 import { requireJsonLimits } from "../http/json-limits.ts";
 import { readLabels } from "../http/labels.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
@@ -84,7 +85,7 @@ type Read = { native: string | null; events: HookEvent[] };
 
 function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string) => boolean): Read {
   requireJsonLimits(bytes);
-  const body = scanJson(bytes);
+  const body = scanJson(bytes, HOOK);
   const native = eventName(body);
   if (native !== null) {
     const event = nativeEvent(body, { at: now.toISOString(), isRegistered });

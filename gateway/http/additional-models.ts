@@ -1,5 +1,6 @@
 import type { JsonBody } from "../call.ts";
-import { valueAt } from "./scan.ts";
+import { isBuiltInTool } from "./deciding-names.ts";
+import { valueAt } from "./json-value.ts";
 
 /** A model that the provider chooses: whether a key may use it cannot be checked in advance. */
 const PROVIDERS_CHOICE = null;
@@ -26,9 +27,9 @@ function fallbackModels(fallbacks: unknown): (string | null)[] {
 /** A function's `parameters` are a schema; only those of a provider's built-in tool can name a model. */
 function toolModels(tool: unknown): string[] {
   const own = textOf(memberOf(tool, "model"));
-  const type = memberOf(tool, "type");
-  const isBuiltIn = typeof type === "string" && type !== "function" && type !== "custom";
-  return isBuiltIn ? [...own, ...textOf(memberOf(memberOf(tool, "parameters"), "model"))] : own;
+  return isBuiltInTool(memberOf(tool, "type"))
+    ? [...own, ...textOf(memberOf(memberOf(tool, "parameters"), "model"))]
+    : own;
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

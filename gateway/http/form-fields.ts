@@ -1,64 +1,85 @@
+import { isUtf8 } from "node:buffer";
 import { parseLabel } from "#shared/labels.ts";
 import { GatewayError } from "../errors.ts";
+import { CALL, type Vocabulary } from "./deciding-names.ts";
 import type { MultipartEvent } from "./multipart.ts";
+import type { PartHead } from "./multipart-headers.ts";
+import { requireOneReading, TwoReadings } from "./one-reading.ts";
 
-/** Longer text fields are ignored. */
+/** Limits of a form's texts, which are held until they have been read. */
 const FIELD_BYTES_MAX = 1024 * 1024;
+const TEXT_BYTES_MAX = 2 * FIELD_BYTES_MAX;
+const FIELDS_MAX = 1000;
 /** Longest accepted `model` after the file. */
 const MODEL_MAX = 200;
+
+export type Field = readonly [name: string, text: string];
 
 export type FormFields = {
   /**
    * Takes the form's events in order.
-   * @throws GatewayError model_not_allowed; invalid_request for a `model` that the provider could read differently.
+   * @throws GatewayError model_not_allowed; too_large; invalid_request for fields that the provider could read
+   * differently.
    */
   take(events: readonly MultipartEvent[]): void;
-  /** The complete text fields before the first file. */
-  readonly fields: ReadonlyMap<string, string>;
-  /** The first file has started, or the form has ended: further fields are ignored. */
+  /** The complete text fields before the first file, and those after it. */
+  readonly fields: readonly Field[];
+  readonly lateFields: readonly Field[];
+  /** The first file has started, or the form has ended. */
   readonly headSeen: boolean;
+  /** A text field has started and not ended. */
+  readonly textOpen: boolean;
   /** `model`, if it came after the file. */
   readonly trailingModel: string | null;
 };
 
-type Field = { name: string; kept: boolean; bytes: Uint8Array[]; size: number };
+type Text = { name: string; bytes: Uint8Array[]; size: number };
 
 /**
  * The text fields of a form that is forwarded while it is read. A scoped key's `model` must come before the file,
- * because it decides whether anything is sent to the provider (spec, endpoint table); a second `model` is refused,
- * because the provider might use either.
+ * because it decides whether anything is sent to the provider (spec, endpoint table).
  */
 export function formFields(scoped: boolean): FormFields {
-  const fields = new Map<string, string>();
+  const fields: Field[] = [];
+  const lateFields: Field[] = [];
+  const names = new Set<string>();
   let headSeen = false;
-  let modelSeen = false;
   let trailingModel: string | null = null;
-  let current: Field | null = null;
+  let current: Text | null = null;
+  let textBytes = 0;
 
   function finish(): void {
-    if (current?.kept) {
-      const text = Buffer.concat(current.bytes).toString("utf8");
-      if (!headSeen) fields.set(current.name, text);
-      else if (current.name === "model") trailingModel = parseLabel(text, MODEL_MAX);
-    }
+    if (!current) return;
+    const bytes = Buffer.concat(current.bytes);
+    if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "A text field is not valid UTF-8.");
+    const text = bytes.toString("utf8");
+    (headSeen ? lateFields : fields).push([current.name, text]);
+    if (headSeen && current.name === "model") trailingModel = parseLabel(text, MODEL_MAX);
     current = null;
   }
 
-  function begin({ name, isFile }: { name: string; isFile: boolean }): void {
+  function begin({ name, isFile, isPlain }: PartHead): void {
     finish();
-    if (name === "model") {
-      requirePlainModel({ scoped, isFile, modelSeen, headSeen });
-      modelSeen = true;
+    if (scoped && name === "model" && isPlain && (headSeen || names.has(name))) {
+      throw headSeen ? modelMustComeFirst() : new GatewayError("model_not_allowed", "`model` appears twice.");
     }
+    requireOneField(CALL, name, names.has(name));
+    if (!isPlain && CALL.names.has(name)) {
+      throw new GatewayError("invalid_request", `\`${name}\` must be a plain text field.`);
+    }
+    names.add(name);
     headSeen ||= isFile;
-    current = isFile ? null : { name, kept: !headSeen || name === "model", bytes: [], size: 0 };
+    current = isFile ? null : { name, bytes: [], size: 0 };
+    if (fields.length + lateFields.length >= FIELDS_MAX)
+      throw new GatewayError("too_large", "The form has too many fields.");
   }
 
   function keep(bytes: Uint8Array): void {
-    if (!current?.kept) return;
+    if (!current) return;
     current.size += bytes.byteLength;
-    if (current.size > FIELD_BYTES_MAX) Object.assign(current, { kept: false, bytes: [] });
-    else current.bytes.push(bytes);
+    textBytes += bytes.byteLength;
+    if (current.size > FIELD_BYTES_MAX || textBytes > TEXT_BYTES_MAX) throw textTooLong();
+    current.bytes.push(bytes);
   }
 
   return {
@@ -73,8 +94,12 @@ export function formFields(scoped: boolean): FormFields {
       }
     },
     fields,
+    lateFields,
     get headSeen() {
       return headSeen;
+    },
+    get textOpen() {
+      return current !== null;
     },
     get trailingModel() {
       return trailingModel;
@@ -86,12 +111,29 @@ export function formFields(scoped: boolean): FormFields {
 export const modelMustComeFirst = (): GatewayError =>
   new GatewayError("model_not_allowed", "This key has a scope: put `model` before the file.");
 
-type ModelPart = { scoped: boolean; isFile: boolean; modelSeen: boolean; headSeen: boolean };
+export const textTooLong = (): GatewayError =>
+  new GatewayError("too_large", "A text field of the form is too long.");
 
-function requirePlainModel({ scoped, isFile, modelSeen, headSeen }: ModelPart): void {
-  if (isFile) throw new GatewayError("invalid_request", "`model` must be a plain text field.");
-  if (scoped && headSeen) throw modelMustComeFirst();
-  if (!modelSeen) return;
-  const sentence = "`model` appears twice.";
-  throw new GatewayError(scoped ? "model_not_allowed" : "invalid_request", sentence);
+/**
+ * As for members of JSON. Some servers also ignore blanks around a name, and read `name[]` as `name`.
+ * @throws TwoReadings
+ */
+export function requireOneField(vocabulary: Vocabulary, name: string, again: boolean): void {
+  requireOneReading(vocabulary, name, again);
+  const plain = name.replace(/\[.*$/s, "").trim();
+  if (plain === name) return;
+  requireOneReading(vocabulary, plain, false);
+  if (!vocabulary.names.has(plain)) return;
+  throw new TwoReadings(`A field's name differs from \`${plain}\` only in its spelling.`);
 }
+
+/** The fields as one JSON object; a field that is there several times is a member as often. */
+export const fieldsAsJson = (
+  fields: readonly Field[],
+  more: Readonly<Record<string, unknown>> = {},
+): Buffer =>
+  Buffer.from(
+    `{${[...fields.filter(([name]) => !(name in more)), ...Object.entries(more)]
+      .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
+      .join(",")}}`,
+  );

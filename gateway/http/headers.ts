@@ -30,14 +30,7 @@ class CachedHeaders implements HeaderView {
 }
 
 /** Request headers forwarded to providers unchanged; a name that ends in `-` is a prefix. */
-const TO_PROVIDER = allowList([
-  "accept",
-  "anthropic-",
-  "content-type",
-  "idempotency-key",
-  "openai-beta",
-  "user-agent",
-]);
+const TO_PROVIDER = allowList(["accept", "anthropic-", "idempotency-key", "openai-beta", "user-agent"]);
 
 /**
  * Answer headers forwarded to clients. Without `content-length`: the server frames what it actually sends, which may be
@@ -72,10 +65,17 @@ const ANTHROPIC_VERSION = "2023-06-01";
  */
 export function upstreamHeaders(from: HeaderView, wire: WireName): HeaderTable {
   const headers = filtered(from, TO_PROVIDER);
+  headers["content-type"] = upstreamType(from);
   // The meter reads the answer, so it must not be compressed.
   headers["accept-encoding"] = "identity";
   if (wire === "messages") headers["anthropic-version"] ??= ANTHROPIC_VERSION;
   return headers;
+}
+
+/** A form keeps its boundary. Everything else was read as JSON, so nobody may read it as something else. */
+function upstreamType(from: HeaderView): string {
+  const type = from.get("content-type") ?? "";
+  return /^multipart\//i.test(type) ? type : "application/json";
 }
 
 /** The provider's headers that a client may see: no cookies, no organisation, no header names of the gateway. */

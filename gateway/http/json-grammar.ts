@@ -128,29 +128,69 @@ function isHexDigit(byte: number | undefined): boolean {
   return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
 }
 
-type Visit = (member: Member) => void;
+/** Reads the members of one object while it is skipped. */
+export type Visit = {
+  /** The object's nesting level. */
+  level: number;
+  /** Called at each key, before its value; returns what reads the objects in that value, if anything does. */
+  key?(start: number, end: number): Within | null;
+  member(member: Member): void;
+  /** Called after the last member; not for a visit that `skipObject` was given. */
+  end?(): void;
+};
+
+/** Makes the visit of an object at a nesting level. */
+export type Within = (level: number) => Visit;
+
+const levelOf = (nesting: number | Visit): number => (typeof nesting === "number" ? nesting : nesting.level);
 
 /**
- * The offset after the object whose brace is at `at`. `nesting` is its level, or a function: level 1, called with each
- * of the object's own members in order.
+ * The offset after the object whose brace is at `at`. `nesting` is its level, or what reads its own members in order.
  * @throws GatewayError invalid_request
  */
 export function skipObject(bytes: Uint8Array, at: number, nesting: number | Visit): number {
   const visit = typeof nesting === "number" ? null : nesting;
-  const level = typeof nesting === "number" ? nesting : 1;
+  const level = levelOf(nesting);
   if (level > DEPTH_MAX) throw tooDeep();
   let next = skipWhitespace(bytes, at + 1);
   if (bytes[next] === CLOSE_BRACE) return next + 1;
   for (;;) {
     const keyStart = next;
     if (bytes[keyStart] !== QUOTE) throw fault(bytes, keyStart);
-    const colon = skipWhitespace(bytes, skipString(bytes, keyStart));
+    const keyEnd = skipString(bytes, keyStart);
+    const colon = skipWhitespace(bytes, keyEnd);
     if (bytes[colon] !== COLON) throw fault(bytes, colon);
     const valueStart = skipWhitespace(bytes, colon + 1);
-    const valueEnd = skipValue(bytes, valueStart, level + 1);
-    visit?.({ keyStart, valueStart, valueEnd });
+    const within = visit?.key?.(keyStart, keyEnd) ?? null;
+    const valueEnd = within
+      ? skipWithin(bytes, valueStart, { level: level + 1, within })
+      : skipValue(bytes, valueStart, level + 1);
+    visit?.member({ keyStart, valueStart, valueEnd });
     next = skipWhitespace(bytes, valueEnd);
     if (bytes[next] === CLOSE_BRACE) return next + 1;
+    if (bytes[next] !== COMMA) throw fault(bytes, next);
+    next = skipWhitespace(bytes, next + 1);
+  }
+}
+
+type Inner = { level: number; within: Within };
+
+function skipVisited(bytes: Uint8Array, at: number, visit: Visit): number {
+  const end = skipObject(bytes, at, visit);
+  visit.end?.();
+  return end;
+}
+
+/** Skips a value and visits its object, or the objects of its list and of lists in that. */
+export function skipWithin(bytes: Uint8Array, at: number, { level, within }: Inner): number {
+  if (bytes[at] === OPEN_BRACE) return skipVisited(bytes, at, within(level));
+  if (bytes[at] !== OPEN_BRACKET) return skipValue(bytes, at, level);
+  if (level > DEPTH_MAX) throw tooDeep();
+  let next = skipWhitespace(bytes, at + 1);
+  if (bytes[next] === CLOSE_BRACKET) return next + 1;
+  for (;;) {
+    next = skipWhitespace(bytes, skipWithin(bytes, next, { level: level + 1, within }));
+    if (bytes[next] === CLOSE_BRACKET) return next + 1;
     if (bytes[next] !== COMMA) throw fault(bytes, next);
     next = skipWhitespace(bytes, next + 1);
   }

@@ -1,5 +1,5 @@
 import type { JsonBody } from "../call.ts";
-import { valueAt } from "./scan.ts";
+import { valueAt } from "./json-value.ts";
 
 /** Every top-level member with its value; duplicates included, because a provider may read either. */
 export function* allMembers({ bytes, members }: JsonBody): Generator<readonly [string, unknown]> {

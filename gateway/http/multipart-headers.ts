@@ -1,12 +1,27 @@
 import { GatewayError } from "../errors.ts";
+import { isUtf8Type } from "./content-type.ts";
 
 /** The parsed head of one part. */
 export type PartHead = {
   name: string;
-  /** It has a file name, or a type that no text field has. */
+  /** Media for the provider: a file in one of `MEDIA_FIELDS`, or of a type that no text has. */
   isFile: boolean;
+  /** A text field without a file name. */
+  isPlain: boolean;
   filename: string | null;
 };
+
+/** The fields of vendors' forms that take media. A file in any other field may be text for a model. */
+const MEDIA_FIELDS = new Set([
+  "audio",
+  "file",
+  "image",
+  "image[]",
+  "input_reference",
+  "mask",
+  "reference_image",
+  "video",
+]);
 
 const refused = (sentence: string) => new GatewayError("invalid_request", `The multipart body: ${sentence}`);
 
@@ -25,11 +40,22 @@ export function readPartHead(bytes: Uint8Array): PartHead {
   if (name === undefined) throw refused("every part needs a `name`.");
   const filename = parameters.get("filename") ?? null;
   const hasFilename = filename !== null || parameters.has("filename*");
-  return { name, filename, isFile: hasFilename || !isText(headers.get("content-type")) };
+  const type = headers.get("content-type");
+  requirePlainBytes(type, headers.get("content-transfer-encoding"));
+  const isFile = (hasFilename && MEDIA_FIELDS.has(name)) || !isText(type);
+  return { name, filename, isFile, isPlain: !isFile && !hasFilename };
 }
 
 const isText = (type: string | undefined): boolean =>
-  type === undefined || /^(?:text\/plain|application\/json)(?:\s*;|$)/i.test(type);
+  type === undefined || /^(?:text\/\S+|application\/json)(?:\s*;|$)/i.test(type);
+
+/** A text that is encoded would be read by some providers as it is and by others decoded. */
+function requirePlainBytes(type: string | undefined, encoding: string | undefined): void {
+  if (encoding !== undefined && !/^(?:binary|[78]bit)$/i.test(encoding)) {
+    throw refused("a part has a transfer encoding.");
+  }
+  if (!isUtf8Type(type ?? null)) throw refused("a part has another charset than UTF-8.");
+}
 
 function headersOf(text: string): Map<string, string> {
   const headers = new Map<string, string>();

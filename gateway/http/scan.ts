@@ -1,48 +1,57 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
+import type { Vocabulary } from "./deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipString, skipWhitespace } from "./json-grammar.ts";
+import { nameAt, valueAt } from "./json-value.ts";
+import { lookInto, requireOneReading } from "./one-reading.ts";
 
 /** Maximum number of top-level members. Their offsets are kept, so this bounds a call's memory. */
 export const MEMBERS_MAX = 10_000;
-
-// `ignoreBOM` keeps U+FEFF at the start of a text, because a key may start with it.
-const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
-const textOf = (bytes: Uint8Array, start: number, end: number): string =>
-  UTF8.decode(bytes.subarray(start, end));
 
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 
 /**
  * Validates the body as one JSON object (RFC 8259) in one pass and locates its top-level members. Nothing is parsed, so
- * unused members cost no memory. Accepts any object that `JSON.parse` accepts, if it is UTF-8 without byte order mark,
+ * unused members cost no memory. A member that decides by `vocabulary` must be there once and as it is spelled. Accepts any object that `JSON.parse` accepts, if it is UTF-8 without byte order mark,
  * nested at most `DEPTH_MAX` deep, with at most `MEMBERS_MAX` members.
  * @throws GatewayError invalid_request, which never quotes the body.
  */
-export function scanJson(bytes: Uint8Array): JsonBody {
+export function scanJson(bytes: Uint8Array, vocabulary: Vocabulary = NOTHING_DECIDES): JsonBody {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid("The body begins with a byte order mark. Send UTF-8 without it.");
   }
   if (!isUtf8(bytes)) throw invalid("The body is not valid UTF-8.");
   const start = skipWhitespace(bytes, 0);
   if (bytes[start] !== OPEN_BRACE) throw invalid("The body must be one JSON object.");
-  const { members, end } = membersOf(bytes, start);
+  const { members, end } = membersOf(bytes, start, vocabulary);
   if (skipWhitespace(bytes, end) !== bytes.length) throw invalid("The body continues after its JSON object.");
   return { bytes, members };
 }
 
+const NOTHING_DECIDES: Vocabulary = { names: new Set() };
+
+type Members = { members: Map<string, Member[]>; end: number };
+
 /** The top-level members by unescaped name: `"mod\u0065l"` is `model`. */
-function membersOf(bytes: Uint8Array, start: number): { members: Map<string, Member[]>; end: number } {
+function membersOf(bytes: Uint8Array, start: number, vocabulary: Vocabulary): Members {
   const members = new Map<string, Member[]>();
   let count = 0;
-  const end = skipObject(bytes, start, (member) => {
-    count++;
-    if (count > MEMBERS_MAX) throw invalid(`The body has more than ${MEMBERS_MAX} members.`);
-    const name = keyOf(bytes, member.keyStart);
-    const same = members.get(name);
-    if (same) same.push(member);
-    else members.set(name, [member]);
+  let name = "";
+  const end = skipObject(bytes, start, {
+    level: 1,
+    key(from, to) {
+      count++;
+      if (count > MEMBERS_MAX) throw invalid(`The body has more than ${MEMBERS_MAX} members.`);
+      name = nameAt(bytes, from, to);
+      requireOneReading(vocabulary, name, members.has(name));
+      return lookInto(bytes, vocabulary.within?.get(name));
+    },
+    member(member) {
+      const same = members.get(name);
+      if (same) same.push(member);
+      else members.set(name, [member]);
+    },
   });
   return { members, end };
 }
@@ -55,16 +64,14 @@ export function lastMember(
 ): { last: Member | null; empty: boolean } {
   let last: Member | null = null;
   let empty = true;
-  skipObject(bytes, start, (member) => {
-    empty = false;
-    if (keyOf(bytes, member.keyStart) === name) last = member;
+  skipObject(bytes, start, {
+    level: 1,
+    member(member) {
+      empty = false;
+      if (nameAt(bytes, member.keyStart, skipString(bytes, member.keyStart)) === name) last = member;
+    },
   });
   return { last, empty };
-}
-
-function keyOf(bytes: Uint8Array, keyStart: number): string {
-  const text = textOf(bytes, keyStart, skipString(bytes, keyStart));
-  return text.includes("\\") ? String(JSON.parse(text)) : text.slice(1, -1);
 }
 
 /**
@@ -87,9 +94,6 @@ export function booleanMember(body: JsonBody, member: string): boolean {
   if (typeof value === "boolean") return value;
   throw invalid(`\`${member}\` must be true or false.`);
 }
-
-export const valueAt = (bytes: Uint8Array, { valueStart, valueEnd }: Member): unknown =>
-  JSON.parse(textOf(bytes, valueStart, valueEnd));
 
 /** The value of a top-level member, the last one of duplicates; `undefined` if there is none. */
 export function memberValue(body: JsonBody, name: string): unknown {

@@ -1,6 +1,7 @@
 import type { JsonBody, Member } from "../call.ts";
 import { isWhitespace, OPEN_BRACE, skipWhitespace } from "./json-grammar.ts";
-import { lastMember, memberValue, valueAt } from "./scan.ts";
+import { valueAt } from "./json-value.ts";
+import { lastMember, memberValue } from "./scan.ts";
 
 /** What the gateway may change in a body; `route` is always removed (spec, common request inputs). */
 export type Edits = {

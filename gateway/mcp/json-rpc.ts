@@ -1,6 +1,8 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { isRecord } from "#shared/json.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
+import { MCP_MESSAGE } from "../http/deciding-names.ts";
+import { TwoReadings } from "../http/one-reading.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 
 /** Codes of JSON-RPC and of the protocol. */
@@ -36,44 +38,29 @@ export class RpcError extends Error {
   }
 }
 
-/** Members that decide what a message does: two readers must not find different values. */
-const ONCE = ["method", "id", "params"];
-
 /**
  * The message in a body. Batches are refused: the revisions that are served have none.
  * @throws RpcError
  */
 export function readMessage(bytes: Uint8Array): RpcMessage {
   const body = scanned(bytes);
-  if (ONCE.some((name) => (body.members.get(name)?.length ?? 0) > 1)) {
-    throw new RpcError(RPC.invalidRequest, "A field of the message is there twice.");
-  }
   const [id, method, params] = ["id", "method", "params"].map((name) => memberValue(body, name));
   if (memberValue(body, "jsonrpc") !== "2.0" || !isId(id) || !isMethod(method)) {
     throw new RpcError(RPC.invalidRequest, "The message is not JSON-RPC 2.0.");
   }
-  requireOneName(bytes, body.members.get("params")?.[0]);
   return { id, method: method ?? null, params: isRecord(params) ? params : {} };
 }
 
 function scanned(bytes: Uint8Array): ReturnType<typeof scanJson> {
   try {
-    return scanJson(bytes);
+    return scanJson(bytes, MCP_MESSAGE);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
+    if (error instanceof TwoReadings) throw new RpcError(RPC.invalidRequest, error.message);
     const isBatch = /^\s*\[/.test(new TextDecoder().decode(bytes.subarray(0, 64)));
     throw isBatch
       ? new RpcError(RPC.invalidRequest, "Batches are not supported. Send one message.")
       : new RpcError(RPC.parseError, error.message);
-  }
-}
-
-/** The name in `params` decides what is permitted, so it may stand there once. */
-function requireOneName(bytes: Uint8Array, params: { valueStart: number; valueEnd: number } | undefined) {
-  if (!params || bytes[params.valueStart] !== 0x7b) return;
-  const { members } = scanJson(bytes.subarray(params.valueStart, params.valueEnd));
-  if ((members.get("name")?.length ?? 0) > 1) {
-    throw new RpcError(RPC.invalidRequest, "A field of the message is there twice.");
   }
 }
 

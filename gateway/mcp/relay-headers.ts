@@ -11,7 +11,13 @@ const TO_SERVER = [
 /** Headers that a client gets unchanged. The session id is replaced by a sealed one. */
 const TO_CLIENT = ["allow", "cache-control", "content-type", "retry-after", "x-accel-buffering"];
 
-export const serverHeaders = (from: Headers): Headers => kept(from, TO_SERVER);
+/** A message was read as UTF-8, so its type goes without parameters. */
+export function serverHeaders(from: Headers): Headers {
+  const headers = kept(from, TO_SERVER);
+  if (headers.has("content-type")) headers.set("content-type", "application/json");
+  return headers;
+}
+
 export const answerHeaders = (from: Headers): Headers => kept(from, TO_CLIENT);
 
 function kept(from: Headers, rules: readonly string[]): Headers {

@@ -1,21 +1,23 @@
 import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
+import { requireUtf8 } from "../http/content-type.ts";
 
 /**
- * The whole body of a request, at most `bytesMax` bytes, which must not be compressed.
- * @throws GatewayError unsupported_media_type for a compressed one; what `readBytes` throws.
+ * The whole body of a request, at most `bytesMax` bytes, in UTF-8 and not compressed.
+ * @throws GatewayError unsupported_media_type for others; what `readBytes` throws.
  */
-export function readBody(
+export async function readBody(
   request: Request,
   bytesMax: number,
   headers: HeaderView = request.headers,
 ): Promise<Uint8Array> {
+  requireUtf8(headers);
   const coding = headers.get("content-encoding");
   if (coding !== null && !/^(?:identity)?$/i.test(coding)) {
     const sentence = "The body must not have a content-encoding.";
-    return Promise.reject(new GatewayError("unsupported_media_type", sentence));
+    throw new GatewayError("unsupported_media_type", sentence);
   }
-  return readBytes(request, bytesMax, headers);
+  return await readBytes(request, bytesMax, headers);
 }
 
 /**

@@ -5,6 +5,7 @@ import { classify } from "../classifier/classify.ts";
 import { textToClassify, turnsOf } from "../classifier/turns.ts";
 import type { ClientKey, Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { CALL } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
 import { autoCandidates, autoChoice, routeNames } from "../routing/auto.ts";
@@ -111,7 +112,7 @@ export const classifySurface = (deps: ClassifyDeps) =>
     .post(
       "/v1/classify",
       async ({ request, caller }) => {
-        const body = scanJson(await readBody(request, deps.bytesMax.json));
+        const body = scanJson(await readBody(request, deps.bytesMax.json), CALL);
         const said = { messages: memberValue(body, "messages"), input: memberValue(body, "input") };
         return answer(deps, caller.key, turnsOf(said));
       },

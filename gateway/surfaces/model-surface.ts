@@ -5,6 +5,9 @@ import type { Call, HeaderView, JsonBody } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import { boundaryOf } from "../http/boundary.ts";
+import { requireUtf8 } from "../http/content-type.ts";
+import { CALL } from "../http/deciding-names.ts";
+import { fieldsAsJson } from "../http/form-fields.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
@@ -59,7 +62,7 @@ async function admit(
   const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
-  const body = scanJson(await readBody(request, bytesMax.json, caller.headers));
+  const body = scanJson(await readBody(request, bytesMax.json, caller.headers), CALL);
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
     : booleanMember(body, "stream");
@@ -77,6 +80,7 @@ const EXPECTS_FORM = "This surface accepts multipart/form-data.";
 /** The call as a value, once its form has come up to the first file; the rest goes on as it comes. */
 async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
   const { caller, request } = arrival;
+  requireUtf8(caller.headers);
   const boundary = boundaryOf(caller.headers.get("content-type"));
   if (boundary === null) throw new GatewayError("invalid_request", "The form names no boundary.");
   const { routes, models } = caller.key.scopes;
@@ -90,14 +94,13 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
       signal: request.signal,
     },
   );
-  const streamed = fields.get("stream") === "true";
-  const n = /^[1-9]\d{0,2}$/.exec(fields.get("n") ?? "")?.[0];
-  const text = JSON.stringify({
-    ...Object.fromEntries(fields),
-    ...(streamed && { stream: true }),
-    ...(n !== undefined && { n: Number(n) }),
+  const { stream, n } = Object.fromEntries(fields);
+  const streamed = stream === "true";
+  const body = fieldsAsJson(fields, {
+    ...(stream !== undefined && { stream: streamed }),
+    ...(/^[1-9]\d{0,2}$/.test(n ?? "") && { n: Number(n) }),
   });
-  return { ...arrived(arrival, { body: scanJson(Buffer.from(text)), streamed }, clock), upload };
+  return { ...arrived(arrival, { body: scanJson(body), streamed }, clock), upload };
 }
 
 const arrived = (

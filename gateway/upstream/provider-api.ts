@@ -74,15 +74,18 @@ function requestOf(call: ProviderApiRequest, deadline: AbortSignal, moved: () =>
   const { method, provider, wire, headers, body, signal } = call;
   return {
     method,
-    headers: headersFor(provider, wire, headers),
+    headers: headersFor(provider, wire, { from: headers, hasBody: body !== undefined }),
     body: body === undefined || body instanceof Uint8Array ? (body ?? null) : body.bytes(moved),
     signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     decompress: false,
   };
 }
 
-function headersFor(provider: Provider, wire: WireName, from: Headers = new Headers()): HeaderTable {
-  const headers = upstreamHeaders(from, wire);
+type Origin = { from: Headers | undefined; hasBody: boolean };
+
+function headersFor(provider: Provider, wire: WireName, { from, hasBody }: Origin): HeaderTable {
+  const headers = upstreamHeaders(from ?? new Headers(), wire);
+  if (!hasBody) delete headers["content-type"];
   for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
   const credential = credentialHeader(provider);
   if (credential) headers[credential[0]] = credential[1];

@@ -1,16 +1,13 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Upload } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import { formFields, modelMustComeFirst } from "../http/form-fields.ts";
-import { multipartScanner } from "../http/multipart.ts";
+import type { Field } from "../http/form-fields.ts";
+import { openForm } from "./form-reader.ts";
 import { bodyBroken, type RequestBody } from "./request-body.ts";
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** Maximum size of everything before the first file. */
-const HEAD_BYTES_MAX = 2 * 1024 * 1024;
-
-export type OpenedUpload = { fields: ReadonlyMap<string, string>; upload: Upload };
+export type OpenedUpload = { fields: readonly Field[]; upload: Upload };
 
 export type UploadFacts = {
   boundary: string;
@@ -32,25 +29,11 @@ export async function openUpload(
   arrival: RequestBody,
   { boundary, contentLength, scoped, clock, signal }: UploadFacts,
 ): Promise<OpenedUpload> {
-  const scanner = multipartScanner(boundary);
-  const form = formFields(scoped);
-  const head: (Uint8Array | null)[] = [];
+  const form = await openForm(arrival, { boundary, scoped });
   let fault: GatewayError | null = null;
   let completedMs: number | null = null;
   let abort = (): void => undefined;
-
-  async function next(): Promise<Uint8Array | null> {
-    const chunk = await arrival.next();
-    if (chunk === null) scanner.end();
-    else form.take(scanner.push(chunk));
-    return chunk;
-  }
-
-  for (let size = 0; !form.headSeen && size < HEAD_BYTES_MAX; size += head.at(-1)?.byteLength ?? 0) {
-    head.push(await next());
-    if (head.at(-1) === null) break;
-  }
-  if (scoped && !form.fields.has("model")) throw modelMustComeFirst();
+  let judge: Parameters<Upload["onLateFields"]>[0] = () => Promise.resolve();
 
   /** The provider must see a broken body, never one that seems to end normally. */
   function breakOff(controller: Controller, error: unknown): void {
@@ -61,7 +44,7 @@ export async function openUpload(
 
   async function pull(controller: Controller): Promise<void> {
     try {
-      const chunk = head.length > 0 ? (head.shift() ?? null) : await next();
+      const chunk = await form.next(judge);
       if (chunk !== null) return controller.enqueue(chunk);
       completedMs = clock.monotonicMs();
       controller.close();
@@ -93,8 +76,11 @@ export async function openUpload(
       onAbort: (then) => {
         abort = then;
       },
+      onLateFields: (then) => {
+        judge = then;
+      },
       fault: () => fault,
-      trailingModel: () => form.trailingModel,
+      trailingModel: form.trailingModel,
       completedMs: () => completedMs,
     },
   };

@@ -49,13 +49,18 @@ describe("upstreamHeaders", () => {
       "anthropic-beta": "a-1,b-2",
       "anthropic-dangerous-direct-browser-access": "true",
       "anthropic-version": "2026-10-21",
-      "content-type": "application/json; charset=utf-8",
+      "content-type": "application/json",
       "idempotency-key": "k",
       "openai-beta": "responses=v1",
       "user-agent": "claude-cli/2.1.329 (external, sdk-cli)",
     };
     const sent = upstreamHeaders(
-      new Headers({ ...wanted, "X-Stainless-Lang": "js", "accept-language": "*" }),
+      new Headers({
+        ...wanted,
+        "content-type": "application/json; charset=utf-8",
+        "X-Stainless-Lang": "js",
+        "accept-language": "*",
+      }),
       "messages",
     );
     expect(sent).toEqual({ ...wanted, "accept-encoding": "identity" });
@@ -74,7 +79,11 @@ describe("upstreamHeaders", () => {
 
   test("a header that connection names belongs to that connection and stays behind", () => {
     const from = new Headers({ connection: "close, Anthropic-Beta", "anthropic-beta": "a", accept: "*/*" });
-    expect(upstreamHeaders(from, "chat")).toEqual({ accept: "*/*", "accept-encoding": "identity" });
+    expect(upstreamHeaders(from, "chat")).toEqual({
+      accept: "*/*",
+      "accept-encoding": "identity",
+      "content-type": "application/json",
+    });
   });
 });
 

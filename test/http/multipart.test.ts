@@ -185,15 +185,26 @@ describe("a multipart body", () => {
       [DISPOSITION, false],
       [`${DISPOSITION}\r\nContent-Type: text/plain; charset=utf-8`, false],
       [`${DISPOSITION}\r\nContent-Type: image/png`, true],
-      [`${DISPOSITION}; filename=""`, true],
-      [`${DISPOSITION}; FileName*=utf-8''%c3%bc.png`, true],
-      ["content-disposition: FORM-DATA; NAME=a; filename=C:\\x.png", true],
+      [`${DISPOSITION}; filename="a.txt"\r\nContent-Type: text/plain`, false],
+      [`${DISPOSITION}; filename="a.png"\r\nContent-Type: image/png`, true],
+      ['content-disposition: form-data; name="image"; filename=""', true],
+      ["content-disposition: form-data; name=mask; FileName*=utf-8''%c3%bc.png", true],
+      ["content-disposition: FORM-DATA; NAME=file; filename=C:\\x.png", true],
     ] as const;
     for (const [head, isFile] of kinds) {
       const events = multipartScanner("x").push(Buffer.from(one(head)));
       const part = events.find((event) => event.kind === "part");
-      expect(part?.kind === "part" && part.part).toMatchObject({ name: "a", isFile });
+      expect(part?.kind === "part" && part.part).toMatchObject({ isFile });
     }
+  });
+
+  test.each([
+    "Content-Transfer-Encoding: quoted-printable",
+    "Content-Transfer-Encoding: base64",
+    "Content-Type: text/plain; charset=utf-7",
+    'Content-Type: text/plain; Charset="iso-8859-1"',
+  ])("refuses a part with %s, which providers read in two ways", (header) => {
+    expect(() => multipartScanner("x").push(Buffer.from(one(`${DISPOSITION}\r\n${header}`)))).toThrow();
   });
 });
 

@@ -1,0 +1,134 @@
+/**
+ * The names that decide in one kind of object: what runs, what it costs, what a key, a rule or a label applies to. None
+ * of them may be there twice or in another spelling, because two parsers would read the object differently.
+ */
+export type Vocabulary = {
+  names: ReadonlySet<string>;
+  /** Members whose object, or the objects of whose list, decide too. */
+  within?: ReadonlyMap<string, Vocabulary>;
+  /** A member that decides only in an object of certain types. */
+  ofType?: { member: string; applies(type: unknown): boolean; vocabulary: Vocabulary };
+};
+
+const MODEL: Vocabulary = { names: new Set(["model"]) };
+
+/** A tool of the provider's own. The `parameters` of all others are a JSON schema. */
+export const isBuiltInTool = (type: unknown): boolean =>
+  typeof type === "string" && type !== "function" && type !== "custom";
+
+const TOOL: Vocabulary = {
+  names: new Set(["function", "input_schema", "model", "name", "parameters", "type"]),
+  within: new Map([["function", { names: new Set(["model", "name", "parameters"]) }]]),
+  ofType: { member: "parameters", applies: isBuiltInTool, vocabulary: MODEL },
+};
+
+/** The body of a model call, and the fields of a form. */
+export const CALL: Vocabulary = {
+  names: new Set([
+    "arguments",
+    "background",
+    "best_of",
+    "container",
+    "conversation",
+    "documents",
+    "fallbacks",
+    "functions",
+    "input",
+    "instructions",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_tokens",
+    "mcp_servers",
+    "messages",
+    "metadata",
+    "method",
+    "model",
+    "models",
+    "n",
+    "name",
+    "negative_prompt",
+    "params",
+    "plugins",
+    "previous_response_id",
+    "prompt",
+    "provider",
+    "quality",
+    "query",
+    "response_format",
+    "route",
+    "service_tier",
+    "size",
+    "speed",
+    "stream",
+    "stream_format",
+    "stream_options",
+    "system",
+    "tool_choice",
+    "tools",
+    "user",
+  ]),
+  within: new Map([
+    ["fallbacks", MODEL],
+    ["tools", TOOL],
+  ]),
+};
+
+/** A line of a file of requests; its `body` is a call. */
+export const BATCH_LINE: Vocabulary = { names: new Set(["body", "custom_id", "method", "url"]) };
+
+/** What creates a batch, in both vendors' form; the `params` of a request are a call. */
+export const BATCH: Vocabulary = {
+  names: new Set(["completion_window", "endpoint", "input_file_id", "metadata", "requests", "user"]),
+  within: new Map([["requests", { names: new Set(["custom_id", "params"]) }]]),
+};
+
+/** The form that uploads a file of requests. */
+export const FILE_FORM: Vocabulary = { names: new Set(["file", "purpose"]) };
+
+/** A message of the Model Context Protocol. */
+export const MCP_MESSAGE: Vocabulary = {
+  names: new Set(["error", "id", "jsonrpc", "method", "params", "result"]),
+  within: new Map([
+    [
+      "params",
+      { names: new Set(["_meta", "arguments", "cursor", "name", "ref", "requestId", "task", "uri"]) },
+    ],
+  ]),
+};
+
+/** What an agent's hook sends: its own event, or a list of events. */
+export const HOOK: Vocabulary = {
+  names: new Set([
+    "duration_ms",
+    "events",
+    "hook_event_name",
+    "is_interrupt",
+    "mcp_server",
+    "prompt_id",
+    "session_id",
+    "tool_input",
+    "tool_name",
+    "tool_response",
+    "tool_use_id",
+    "turn_id",
+  ]),
+  within: new Map([
+    ["mcp_server", { names: new Set(["name"]) }],
+    [
+      "events",
+      {
+        names: new Set([
+          "client",
+          "decision",
+          "duration_ms",
+          "id",
+          "server",
+          "session_id",
+          "status",
+          "tool",
+          "ts",
+        ]),
+      },
+    ],
+  ]),
+};
