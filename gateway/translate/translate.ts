@@ -82,14 +82,12 @@ export function translate(
 ): Translated {
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
-  const request = objectInBytes(bytes);
-  if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
-  const { prompt, options } = client.read(request);
+  const { prompt, options } = readRequest(bytes, pair);
   const named = (step: ReplyStep): ReplyStep =>
     step.kind === "start" && step.id === "" ? { ...step, id: callId } : step;
 
   return {
-    body: jsonBytes(provider.write(prompt, model, dialect)),
+    body: jsonBytes(writtenRequest(prompt, { pair, model, dialect })),
     answer(answer, usage) {
       const object = objectInBytes(answer);
       const reply = object && replyOf(provider.whole(object, options.stop).map(named));
@@ -106,6 +104,19 @@ export function translate(
       ),
   };
 }
+
+/** @throws GatewayError invalid_request */
+export function readRequest(bytes: Uint8Array, { from }: Pair): ReturnType<ClientFormat["read"]> {
+  const request = objectInBytes(bytes);
+  if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
+  return CLIENT_FORMATS[from].read(request);
+}
+
+/** @throws GatewayError invalid_request */
+export const writtenRequest = (
+  prompt: Prompt,
+  { pair, model, dialect }: Pick<TranslationInput, "pair" | "model" | "dialect">,
+): object => PROVIDER_FORMATS[pair.to].write(prompt, model, dialect);
 
 const decoder = new TextDecoder();
 

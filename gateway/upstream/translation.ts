@@ -1,12 +1,14 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Call, HeaderView, Target } from "../call.ts";
 import type { Provider } from "../directory.ts";
+import type { GatewayError } from "../errors.ts";
 import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { WIRES } from "../providers/wires.ts";
 import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
+import { type Expressed, whyInexpressible } from "../translate/expressible.ts";
 import { type Pair, type Translated, translate } from "../translate/translate.ts";
 
 /** The surfaces whose calls can be translated, and their formats. */
@@ -39,23 +41,36 @@ export type Translation = Translated & { surface: SurfaceName };
  * Translates the call into the target's format; null if that is the surface's own.
  * @throws GatewayError invalid_request naming a member that the format cannot express.
  */
-export function translationOf(
-  call: Call,
-  { provider, model, wire }: Target,
-  clock: Clock,
-): Translation | null {
-  const from = CLIENT_FORMATS[call.surface];
-  if (wire === SURFACES[call.surface].wire || from === undefined || !isProviderWire(wire)) return null;
-  if (model === null) return null;
-  if (model === null) return null;
+export function translationOf(call: Call, target: Target, clock: Clock): Translation | null {
+  const expressed = expressedFor(call, target);
+  if (!expressed) return null;
   const translated = translate(call.body.bytes, {
-    pair: { from, to: wire },
-    model,
-    dialect: PROVIDERS[provider.kind],
+    ...expressed,
     createdSeconds: Math.floor(clock.now().getTime() / 1000),
     callId: call.id,
   });
-  return { ...translated, surface: PROVIDER_SURFACES[wire] };
+  return { ...translated, surface: PROVIDER_SURFACES[expressed.pair.to] };
+}
+
+/**
+ * Why the target cannot express the call; null if it can. Cheap for a target that speaks the call's own format; any
+ * other reads the whole body.
+ */
+export function inexpressibleFor(call: Pick<Call, "surface" | "body">, target: Target): GatewayError | null {
+  const expressed = expressedFor(call, target);
+  return expressed && whyInexpressible(call.body.bytes, expressed);
+}
+
+/** Null where the target speaks the call's own format. */
+function expressedFor(
+  { surface }: Pick<Call, "surface">,
+  { provider, model, wire }: Target,
+): Expressed | null {
+  const from = CLIENT_FORMATS[surface];
+  if (wire === SURFACES[surface].wire || from === undefined || !isProviderWire(wire) || model === null) {
+    return null;
+  }
+  return { pair: { from, to: wire }, model, dialect: PROVIDERS[provider.kind] };
 }
 
 /** Client headers that do not depend on a format. Translated bodies use the default API version. */
