@@ -1,20 +1,16 @@
 import { openDatabase, within } from "#drizzle/database.ts";
-import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { startFeedback } from "./feedback/feedback.ts";
-import { createClients } from "./github/clients.ts";
-import { type CredentialStore, createCredentials } from "./github/credentials.ts";
-import type { AppIdentity } from "./github/octokit.ts";
-import { reportRegistration } from "./github/registration.ts";
+import { type FEEDBACK_TIMING, startFeedback } from "./feedback/feedback.ts";
+import { createCredentials } from "./github/credentials.ts";
+import { openGithubAccess, SPREAD_MS } from "./github-access.ts";
 import { outcomes, receiveBy, startProbot } from "./inbox/probot.ts";
 import { startWorker, type WORKER_TIMING } from "./inbox/worker.ts";
 import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.ts";
 import { type REDELIVER_TIMING, startRedelivery } from "./redeliver/redeliver.ts";
 import { createMetrics, createServer } from "./server.ts";
 import { createStore } from "./stores/inbox-store.ts";
-import { readAppSettings } from "./stores/settings-store.ts";
 
 export type AppOptions = {
   config: GithubAppConfig;
@@ -24,55 +20,52 @@ export type AppOptions = {
     worker?: typeof WORKER_TIMING;
     reconcile?: typeof RECONCILE_TIMING;
     redeliver?: typeof REDELIVER_TIMING;
+    feedback?: typeof FEEDBACK_TIMING;
     spreadMs?: number;
   };
-  /** See `GithubOptions`. */
-  unpaced?: boolean;
+  /** See `ClientOptions`. */
+  writeMs?: number;
 };
 
 /** Time for each part to stop. */
 const STOP_MS_MAX = 5_000;
-/** Without a database the App starts anyway, and reads its credentials later. */
-const FIRST_READ_MS = 2_000;
-/** Between reads of the credentials, which another process may have changed. */
-const CREDENTIALS_MS = 5_000;
-/** After this, every process has read them. */
-const SPREAD_MS = CREDENTIALS_MS + 2_000;
-
 /** The App's parts, running. `stop` loses nothing: every delivery that was answered with 202 is in the inbox. */
-export async function startGithubApp({ config, clock, log, timing = {}, unpaced = false }: AppOptions) {
+export async function startGithubApp({ config, clock, log, timing = {}, ...pace }: AppOptions) {
   const database = openDatabase(config.databaseUrl, {
     name: "github-app",
     max: 4,
     statementTimeoutMs: 4_000,
   });
   const credentials = createCredentials({ database, config, clock, log });
-  await within(FIRST_READ_MS, credentials.refresh()).catch(() => undefined);
-  const identity = () => credentials.current().identity;
   const ending = new AbortController();
-  const clients = createClients(identity, { signal: ending.signal, unpaced });
+  const shared = { database, clock, log };
+  const access = await openGithubAccess({ ...shared, credentials, signal: ending.signal, ...pace });
+  const { clients } = access;
   const metrics = createMetrics();
 
-  const probotConfig = { ...config, app: identity()?.app ?? null };
+  const probotConfig = { ...config, app: credentials.current().identity?.app ?? null };
   const probot = await startProbot(probotConfig, log, outcomes({ database, clock }));
   let unanswered = 0;
-  const shared = { database, clock, log };
   const receive = receiveBy(probot);
   const worker = startWorker({ ...shared, receive, unanswered: () => unanswered }, timing.worker);
-  const feedback = startFeedback({ ...shared, clients });
+  const feedback = startFeedback({ ...shared, clients }, timing.feedback);
   const reading = { ...shared, clients, count: metrics.count };
   const reconciler = startReconciler(reading, timing.reconcile);
   const redelivery = startRedelivery(reading, timing.redeliver);
-  const report = (known: AppIdentity) => reportRegistration(known, () => readAppSettings(database), log);
-  const watch = watchCredentials(credentials, report, log);
+  const watch = access.watch();
 
   const server = createServer({
-    ...{ ...shared, config, credentials, registry: metrics.registry },
+    ...{ ...shared, config, credentials, clients, registry: metrics.registry },
     secrets: credentials.webhookSecrets,
     store: createStore(database),
     stored: (event) => {
       worker.wake();
       if (event.startsWith("installation")) reconciler.wake();
+    },
+    verified: (event) => {
+      if (event !== "installation") return;
+      clients()?.forgetTokens();
+      feedback.permissionsChanged();
     },
     arrived: () => {
       unanswered++;
@@ -97,27 +90,6 @@ export async function startGithubApp({ config, clock, log, timing = {}, unpaced 
     await database.close(1);
   };
   return { server, stop, credentials: credentials.current };
-}
-
-/** Reads credentials that another process may have changed, and reports each identity once. */
-function watchCredentials(
-  credentials: CredentialStore,
-  report: (identity: AppIdentity) => Promise<void>,
-  log: Log,
-): Poller {
-  let reported = "";
-  return poll({
-    log,
-    pollMs: CREDENTIALS_MS,
-    round: async () => {
-      await credentials.refresh();
-      const { identity } = credentials.current();
-      const key = JSON.stringify(identity);
-      if (identity && key !== reported) void report(identity);
-      reported = key;
-      return false;
-    },
-  });
 }
 
 async function stopPart(log: Log, stop: () => Promise<void>): Promise<void> {

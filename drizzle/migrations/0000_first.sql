@@ -199,6 +199,35 @@ CREATE TABLE "github_apps" (
 	CONSTRAINT "github_apps_org_id_pk" PRIMARY KEY("org_id")
 );
 --> statement-breakpoint
+CREATE TABLE "github_waits" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"installation_id" bigint NOT NULL,
+	"until" timestamptz(3) NOT NULL,
+	CONSTRAINT "github_waits_org_id_installation_id_pk" PRIMARY KEY("org_id","installation_id")
+);
+--> statement-breakpoint
+CREATE TABLE "refused_redeliveries" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"delivery_id" text COLLATE "C" NOT NULL,
+	"status" integer NOT NULL,
+	"refused_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "refused_redeliveries_org_id_delivery_id_pk" PRIMARY KEY("org_id","delivery_id")
+);
+--> statement-breakpoint
+CREATE TABLE "used_setup_links" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"token_sha256" text COLLATE "C" NOT NULL,
+	"expires_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "used_setup_links_org_id_token_sha256_pk" PRIMARY KEY("org_id","token_sha256")
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_answers" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"answer" text COLLATE "C" NOT NULL,
+	"answered_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "webhook_answers_org_id_answer_pk" PRIMARY KEY("org_id","answer")
+);
+--> statement-breakpoint
 CREATE TABLE "github_passes" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"repository_id" bigint NOT NULL,
@@ -214,6 +243,7 @@ CREATE TABLE "github_passes" (
 	"pulls" integer DEFAULT 0 NOT NULL,
 	"reviews" integer DEFAULT 0 NOT NULL,
 	"failure" text COLLATE "C",
+	"etag" text COLLATE "C",
 	CONSTRAINT "github_passes_org_id_repository_id_pk" PRIMARY KEY("org_id","repository_id")
 );
 --> statement-breakpoint
@@ -235,6 +265,7 @@ CREATE TABLE "installations" (
 	"account_id" bigint NOT NULL,
 	"state" text COLLATE "C" NOT NULL,
 	"changed_at" timestamptz(3) NOT NULL,
+	"permissions" jsonb,
 	CONSTRAINT "installations_org_id_id_pk" PRIMARY KEY("org_id","id")
 );
 --> statement-breakpoint
@@ -259,6 +290,9 @@ CREATE TABLE "pull_requests" (
 	"reverts_by_body" jsonb NOT NULL,
 	"reverts_by_sha" text[] COLLATE "C" NOT NULL,
 	"evidence" jsonb NOT NULL,
+	"author_association" text COLLATE "C",
+	"from_fork" boolean,
+	"accepted_session" text COLLATE "C",
 	CONSTRAINT "pull_requests_org_id_repository_id_number_pk" PRIMARY KEY("org_id","repository_id","number")
 );
 --> statement-breakpoint
@@ -270,6 +304,7 @@ CREATE TABLE "repositories" (
 	"former_names" jsonb NOT NULL,
 	"covered" boolean DEFAULT true NOT NULL,
 	"changed_at" timestamptz(3) NOT NULL,
+	"is_private" boolean,
 	CONSTRAINT "repositories_org_id_id_pk" PRIMARY KEY("org_id","id")
 );
 --> statement-breakpoint

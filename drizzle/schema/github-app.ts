@@ -64,6 +64,8 @@ export const githubPasses = pgTable(
     finishedAt: instant("finished_at"),
     /** When the next pass is due. */
     dueAt: instant("due_at").notNull(),
+    /** The entity tag of the list's first page when the last pass was done; null: there was none. */
+    etag: label("etag"),
     /** Pull requests and reviews that the pass has read so far, or the last one read. */
     pulls: integer("pulls").notNull().default(0),
     reviews: integer("reviews").notNull().default(0),
@@ -84,4 +86,40 @@ export const githubTasks = pgTable(
     ...leaseColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);
+
+/** Until when GitHub asked not to be called, so that every process and a restart wait. */
+export const githubWaits = pgTable(
+  "github_waits",
+  {
+    orgId: org(),
+    /** 0: calls of the App itself. */
+    installationId: githubId("installation_id").notNull(),
+    until: instant("until").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.installationId] })],
+);
+
+/** Deliveries that GitHub refuses to send again. */
+export const refusedRedeliveries = pgTable(
+  "refused_redeliveries",
+  {
+    orgId: org(),
+    deliveryId: label("delivery_id").notNull(),
+    status: integer("status").notNull(),
+    refusedAt: instant("refused_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.deliveryId] })],
+);
+
+/** One-time links to the set-up page that were used. */
+export const usedSetupLinks = pgTable(
+  "used_setup_links",
+  {
+    orgId: org(),
+    /** SHA-256 of the link's token, hexadecimal. */
+    tokenSha256: label("token_sha256").notNull(),
+    expiresAt: instant("expires_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.tokenSha256] })],
 );

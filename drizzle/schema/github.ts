@@ -9,6 +9,7 @@ export const LINK_STATES = [
   "no_stamp",
   "conflict",
   "unknown_session",
+  "claimed",
   "not_merged",
 ] as const;
 export type LinkState = (typeof LINK_STATES)[number];
@@ -38,6 +39,8 @@ export const installations = pgTable(
     state: label("state").$type<"active" | "suspended" | "removed">().notNull(),
     /** Payload's own time of the last change applied. */
     changedAt: instant("changed_at").notNull(),
+    /** What its account accepted, e.g. `{"checks": "write"}`; null: not known yet. */
+    permissions: json<Record<string, string>>("permissions"),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );
@@ -54,6 +57,8 @@ export const repositories = pgTable(
     formerNames: json<string[]>("former_names").notNull(),
     /** False once the App was removed from it. */
     covered: boolean("covered").notNull().default(true),
+    /** Null: not known yet. */
+    isPrivate: boolean("is_private"),
     changedAt: instant("changed_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
@@ -68,6 +73,10 @@ export const pullRequests = pgTable(
     state: label("state").$type<"open" | "closed" | "merged">().notNull(),
     authorLogin: label("author_login"),
     authorIsBot: boolean("author_is_bot").notNull().default(false),
+    /** The author's relation to the repository in GitHub's words, e.g. `MEMBER`; null: not known. */
+    authorAssociation: label("author_association"),
+    /** Whether it comes from a fork; null: not known. */
+    fromFork: boolean("from_fork"),
     openedAt: instant("opened_at"),
     /** Set once, never taken back: a merge is final. */
     mergedAt: instant("merged_at"),
@@ -89,6 +98,8 @@ export const pullRequests = pgTable(
     revertsByBody: json<{ repository: string | null; number: number }[]>("reverts_by_body").notNull(),
     /** Commit shas that the body says it reverts. */
     revertsBySha: labels("reverts_by_sha").notNull(),
+    /** The session whose claim an administrator accepted. */
+    acceptedSession: label("accepted_session"),
     evidence: json<LinkEvidence[]>("evidence").notNull(),
   },
   (table) => [
@@ -122,6 +133,17 @@ export const reviews = pgTable(
     primaryKey({ columns: [table.orgId, table.repositoryId, table.id] }),
     index("reviews_submitted_at").on(table.orgId, table.submittedAt),
   ],
+);
+
+/** When a webhook was last answered in each way. `ping`: it was verified, and said only that GitHub reaches the App. */
+export const webhookAnswers = pgTable(
+  "webhook_answers",
+  {
+    orgId: org(),
+    answer: label("answer").notNull(),
+    answeredAt: instant("answered_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.answer] })],
 );
 
 /** Deliveries, reduced to the facts needed and kept until they are applied. The text of a pull request never gets here. */

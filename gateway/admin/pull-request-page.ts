@@ -67,6 +67,8 @@ const MEANING = {
   no_stamp: "It was merged, and its body has no line `Gateway-Session: <id>`.",
   conflict: "It was merged, and its body names two or more different sessions, so none counts.",
   unknown_session: "It was merged and its body names one session, which has no recorded calls yet.",
+  claimed:
+    "It was merged and its body names one session, but its author comes from outside and does not own a key that the session used. It counts as a merge without a cost until an administrator accepts it.",
   not_merged: "It was closed without a merge.",
 } as const satisfies Record<LinkState, string>;
 

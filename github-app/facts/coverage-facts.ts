@@ -18,15 +18,19 @@ export function installationFacts(
     accountLogin: it.account.login,
     accountId: it.account.id,
     state: action === "deleted" ? "removed" : it.suspended_at ? "suspended" : "active",
+    permissions: it.permissions ?? null,
     at: checkedTime(it.updated_at),
   };
 }
 
+type Seen = { id: number; full_name: string; private?: boolean | null };
+
 const sightingAt =
   (it: Pick<Sighting, "installationId" | "covered" | "at">) =>
-  ({ id, full_name }: { id: number; full_name: string }): Sighting => ({
+  ({ id, full_name, private: isPrivate = null }: Seen): Sighting => ({
     ...it,
     id,
+    isPrivate,
     fullName: full_name,
     formerNames: [],
   });

@@ -16,6 +16,8 @@ export const Sighting = closed({
   formerNames: Type.Array(Type.String()),
   installationId: nullable(Id),
   covered: Type.Boolean(),
+  /** Null: the report does not say. */
+  isPrivate: nullable(Type.Boolean()),
   at: Type.String(),
 });
 export type Sighting = Static<typeof Sighting>;
@@ -51,6 +53,8 @@ export const PullRequestFacts = closed({
   editedAfterMerge: Type.Boolean(),
   authorLogin: nullable(Type.String()),
   authorIsBot: Type.Boolean(),
+  authorAssociation: nullable(Type.String()),
+  fromFork: nullable(Type.Boolean()),
   revertsByBranch: nullable(Id),
   body: closed({
     ...bodyFacts,
@@ -83,6 +87,7 @@ export const InstallationFacts = closed({
   accountLogin: Type.String(),
   accountId: Id,
   state: oneOf(["active", "suspended", "removed"]),
+  permissions: nullable(Type.Record(Type.String(), Type.String())),
   at: Type.String(),
 });
 export type InstallationFacts = Static<typeof InstallationFacts>;

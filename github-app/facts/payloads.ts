@@ -32,7 +32,8 @@ export function instantOf(value: unknown): string | null {
 
 const Body = nullable(Type.String());
 const Account = nullable(open({ login: Name, type: Type.Optional(Type.String()) }));
-const Repository = open({ id: Id, full_name: FullName });
+const isPrivate = Type.Optional(Type.Boolean());
+const Repository = open({ id: Id, full_name: FullName, private: isPrivate });
 const Installed = Type.Optional(nullable(open({ id: Id })));
 const BodyChange = Type.Optional(open({ body: Type.Optional(Type.Unknown()) }));
 
@@ -51,7 +52,9 @@ export const PullRequestPayload = open({
     updated_at: Time,
     user: Account,
     body: Body,
-    head: open({ ref: Type.String() }),
+    author_association: Type.Optional(Type.String()),
+    // The repository of a fork that was deleted is null.
+    head: open({ ref: Type.String(), repo: Type.Optional(nullable(open({ id: Id }))) }),
   }),
 });
 
@@ -77,6 +80,7 @@ const InstallationBody = open({
   created_at: Time,
   updated_at: Time,
   suspended_at: Type.Optional(nullable(Time)),
+  permissions: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 
 export const InstallationPayload = open({
@@ -97,7 +101,7 @@ const From = open({ login: Name });
 export const RepositoryPayload = open({
   action: Name,
   installation: Installed,
-  repository: open({ id: Id, full_name: FullName, updated_at: Time }),
+  repository: open({ id: Id, full_name: FullName, private: isPrivate, updated_at: Time }),
   changes: Type.Optional(
     open({
       repository: Type.Optional(open({ name: open({ from: Name }) })),

@@ -29,6 +29,8 @@ export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): Pu
     editedAfterMerge: edited && it.merged === true,
     authorLogin: it.user?.login ?? null,
     authorIsBot: it.user?.type === "Bot",
+    authorAssociation: it.author_association ?? null,
+    fromFork: it.head.repo === undefined ? null : it.head.repo?.id !== payload.repository.id,
     revertsByBranch: readRevertBranch(it.head.ref),
     body: {
       ...bodyFacts(it.body, at, edited),

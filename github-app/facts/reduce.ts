@@ -26,7 +26,7 @@ const ACTIONS = {
   pull_request_review: ["submitted", "edited", "dismissed"],
   installation: ["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"],
   installation_repositories: ["added", "removed"],
-  repository: ["renamed", "transferred"],
+  repository: ["renamed", "transferred", "privatized", "publicized"],
 } as const satisfies Record<EventName, readonly string[]>;
 
 export type ReducedDelivery = {

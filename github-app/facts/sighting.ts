@@ -6,7 +6,7 @@ export const checkedTime = (value: Time): string => instantOf(value) ?? "";
 
 type OfRepository = {
   installation?: { id: number } | null;
-  repository: { id: number; full_name: string };
+  repository: { id: number; full_name: string; private?: boolean };
 };
 
 export const installedOn = ({ installation }: OfRepository) =>
@@ -19,5 +19,6 @@ export const sightingOf = (payload: OfRepository, at: string): Sighting => ({
   formerNames: [],
   installationId: payload.installation?.id ?? null,
   covered: true,
+  isPrivate: payload.repository.private ?? null,
   at,
 });

@@ -28,6 +28,7 @@ type CheckDue = Place & {
 /** The check run of each pull request that is open or was just merged. */
 export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
   kind: "check",
+  isWanted: ({ pull_request_check: on }) => on,
   due: (now) => checksDue(deps, now),
   take: (due) => takeFeedback(deps, "check", due),
   run: showCheck,

@@ -21,6 +21,7 @@ const BATCH = 20;
 /** The comment on each merged pull request. */
 export const comments = (deps: JobDeps): Job<CommentDue, FeedbackRow> => ({
   kind: "comment",
+  isWanted: ({ pull_request_comment: on }) => on,
   due: async (now) => {
     await expectComments(deps, now);
     return commentsDue(deps, now);

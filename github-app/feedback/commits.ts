@@ -13,6 +13,7 @@ const BATCH = 50;
 /** Reads what the commits of each merged pull request claim to revert. */
 export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
   kind: "commits",
+  isWanted: () => true,
   due: (now) => commitsDue(deps, now),
   take: (due) => takeCommits(deps, due),
   run: readCommits,

@@ -14,6 +14,7 @@ type DigestWork = Work<DigestDue, DigestRow>;
 /** The weekly digest as an issue in `repository` (`owner/name`). */
 export const digestIssues = (deps: JobDeps, repository: string): Job<DigestDue, DigestRow> => ({
   kind: "digest",
+  isWanted: ({ digest_repository: present }) => present === repository,
   due: (now) => digestsDue(deps, repository, now),
   take: ({ dueOn }) => takeLease(deps, digests, { where: waitingOn(dueOn), leaseMs: LEASE_MS }),
   run: async (work) => ({

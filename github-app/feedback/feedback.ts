@@ -1,15 +1,15 @@
 import { failureClass } from "#drizzle/leases/failure-class.ts";
-import { runLeased } from "#drizzle/leases/lease.ts";
+import { type Lease, runLeased } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Log } from "#shared/log.ts";
 import type { Clients } from "../github/clients.ts";
-import { statusOf } from "../github/octokit.ts";
+import { lacksPermission, statusOf, waitMsOf } from "../github/wait.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { checks } from "./check.ts";
 import { comments } from "./comment.ts";
 import { commits } from "./commits.ts";
 import { digestIssues } from "./digest-issue.ts";
-import type { Job, JobDeps } from "./job.ts";
+import { isClosedToAll, type Job, type JobDeps } from "./job.ts";
 import { createAllowance, createPauses, type Pauses } from "./pauses.ts";
 import type { Place } from "./place.ts";
 
@@ -19,32 +19,49 @@ export type FeedbackDeps = JobDeps & {
   clients: () => Clients | null;
 };
 
-const POLL_MS = 5_000;
+export const FEEDBACK_TIMING = { pollMs: 5_000 };
 /** Reads of commits: a third of the calls that GitHub grants every installation, so that the rest is left to others. */
 const COMMITS_PER_MINUTE = 25;
 /** Between searches for unread commits once all are read: a search goes through all merges. */
 const COMMITS_AGAIN_MS = 30_000;
+/** Longer than anything is kept up to date, so that what is locked is not asked for again. */
+const CLOSED_MS = 400 * 86_400_000;
+
+export type Feedback = Poller & {
+  /** Permissions may have changed: tries at once what lacked one. */
+  permissionsChanged(): void;
+};
 
 /** Does the App's work at GitHub until stopped. Any number of processes may do so at once. */
-export const startFeedback = (deps: FeedbackDeps): Poller => {
-  const round = createFeedbackRound(deps);
-  return poll({
+export function startFeedback(deps: FeedbackDeps, timing = FEEDBACK_TIMING): Feedback {
+  const pauses = createPauses(deps.clock);
+  const round = createFeedbackRound(deps, pauses);
+  const poller = poll({
     log: deps.log,
-    pollMs: POLL_MS,
+    pollMs: timing.pollMs,
     round: async (stopping) => {
       await round(stopping);
       return false;
     },
   });
-};
+  return {
+    ...poller,
+    permissionsChanged: () => {
+      pauses.clear();
+      poller.wake();
+    },
+  };
+}
 
 /**
  * One round of the work at GitHub while pull-request stamping is on: reads commits of merges, and shows check runs,
  * comments and digests where the settings say so.
  */
-export function createFeedbackRound(deps: FeedbackDeps): (stopping: () => boolean) => Promise<void> {
+export function createFeedbackRound(
+  deps: FeedbackDeps,
+  pauses = createPauses(deps.clock),
+): (stopping: () => boolean) => Promise<void> {
   const { clock } = deps;
-  const pauses = createPauses(clock);
   const mayRead = createAllowance(clock, COMMITS_PER_MINUTE);
   let commitsMs = Number.NEGATIVE_INFINITY;
   const throttledCommits = {
@@ -61,8 +78,8 @@ export function createFeedbackRound(deps: FeedbackDeps): (stopping: () => boolea
     const settings = await readAppSettings(deps.database);
     if (!clients || !settings.pull_request_stamping) return;
     const round = { ...deps, github: clients, pauses, stopping };
-    if (settings.pull_request_check) await doJob(round, checks(deps));
-    if (settings.pull_request_comment) await doJob(round, comments(deps));
+    await doJob(round, checks(deps));
+    await doJob(round, comments(deps));
     if (settings.digest_repository !== null) {
       await doJob(round, digestIssues(deps, settings.digest_repository));
     }
@@ -72,29 +89,58 @@ export function createFeedbackRound(deps: FeedbackDeps): (stopping: () => boolea
 
 type Round = FeedbackDeps & { github: Clients; pauses: Pauses; stopping: () => boolean };
 
-async function doJob<Due extends Place, Row>(
-  { clock, log, github, pauses, stopping }: Round,
+/** Does what is due of one kind. Settings are read before each, so that what is switched off ends at once. */
+async function doJob<Due extends Place, Row extends LeaseState>(
+  round: Round,
   job: Job<Due, Row>,
 ): Promise<void> {
+  const { database, clock, log, github, pauses, stopping } = round;
+  const isWanted = async () => {
+    const settings = await readAppSettings(database);
+    return settings.pull_request_stamping && job.isWanted(settings);
+  };
+  if (!(await isWanted())) return;
   for (const due of await job.due(clock.now())) {
-    if (stopping()) return;
     const { installationId, repositoryId, number } = due;
-    if (pauses.isPaused(job.kind, installationId)) continue;
+    if (pauses.isPaused(job.kind, installationId) || github.waitMs(installationId) > 0) continue;
+    if (stopping() || !(await isWanted())) return;
     const lease = await job.take(due);
     if (lease === null) continue;
     const octokit = github.installation(installationId);
     const work = { due, lease, octokit, appId: github.appId, now: clock.now() };
-    const failed = await runLeased(lease, () => job.run(work));
-    if (failed === null) continue;
-    const { error } = failed;
-    pauses.add(error, job.kind, installationId);
-    const fields = {
-      job: job.kind,
-      repositoryId,
-      number,
-      failure: failureClass(error),
-      status: statusOf(error),
-    };
-    log.warn(fields, "work at GitHub failed");
+    await runLeased(lease, async () => {
+      try {
+        return await job.run(work);
+      } catch (error) {
+        pauses.add(error, job.kind, installationId);
+        const putOff = putOffOf(error, clock.now());
+        const failure = putOff?.failure ?? failureClass(error);
+        const fields = { job: job.kind, installationId, repositoryId, number, failure };
+        log.warn({ ...fields, status: statusOf(error) }, "work at GitHub failed");
+        if (putOff === null) throw error;
+        return laterOf(lease, putOff);
+      }
+    });
   }
+}
+
+/** `until` null: whenever its kind of work goes on. */
+type PutOff = { failure: string; until: Date | null };
+
+/** Why and until when work waits that did not fail by itself; null: it failed. */
+function putOffOf(error: unknown, now: Date): PutOff | null {
+  const until = (ms: number) => new Date(now.getTime() + ms);
+  if (isClosedToAll(error)) return { failure: "locked", until: until(CLOSED_MS) };
+  const waitMs = waitMsOf(error, now);
+  if (waitMs !== null) return { failure: "rate_limited", until: until(waitMs) };
+  return lacksPermission(error) ? { failure: "missing_permission", until: null } : null;
+}
+
+type LeaseState = { attempts: number; failure: string | null; nextAttemptAt: string | null };
+
+/** Keeps the number of attempts, so that a wait does not make the next one longer. */
+function laterOf<Row extends LeaseState>({ row }: Lease<Row>, { failure, until }: PutOff): Partial<Row> {
+  const kept: LeaseState = { attempts: row.attempts, failure, nextAttemptAt: until?.toISOString() ?? null };
+  // Every row of a job has these members.
+  return kept as Partial<Row>;
 }

@@ -1,7 +1,9 @@
 import type { Database } from "#drizzle/database.ts";
 import type { Lease } from "#drizzle/leases/lease.ts";
 import type { Clock } from "#shared/clock.ts";
-import { type Github, statusOf } from "../github/octokit.ts";
+import type { Settings } from "#shared/settings.ts";
+import type { Github } from "../github/octokit.ts";
+import { statusOf } from "../github/wait.ts";
 import type { Place } from "./place.ts";
 
 export type JobDeps = { database: Database; clock: Clock };
@@ -12,6 +14,8 @@ export type Job<Due extends Place, Row> = {
   due(now: Date): Promise<Due[]>;
   /** Null: another process has it. */
   take(due: Due): Promise<Lease<Row> | null>;
+  /** Whether the settings ask for it at this moment. */
+  isWanted(settings: Settings): boolean;
   /** Resolves with what to keep in the row. */
   run(work: Work<Due, Row>): Promise<Partial<Row>>;
 };
@@ -31,11 +35,9 @@ export const LEASE_MS = 90_000;
 /** For requests that create something: one that failed may have succeeded at GitHub, so it is not retried. */
 export const ONCE = { request: { retries: 0 } } as const;
 
-/** Whether GitHub says that the App lacks a permission, so that a retry does not help. */
-export const lacksPermission = (error: unknown): boolean =>
-  statusOf(error) === 403 &&
-  error instanceof Error &&
-  error.message.includes("Resource not accessible by integration");
+/** Whether GitHub says that nobody may write there: the conversation is locked, or the repository is archived. */
+export const isClosedToAll = (error: unknown): boolean =>
+  statusOf(error) === 403 && error instanceof Error && /\b(is|was) (locked|archived)\b/i.test(error.message);
 
 /** What `request` resolves with; null: the thing does not exist at GitHub any more. */
 export async function unlessGone<T>(request: Promise<T>): Promise<T | null> {

@@ -1,29 +1,27 @@
 import type { Clock } from "#shared/clock.ts";
-import { waitMsOf } from "../github/octokit.ts";
-import { lacksPermission } from "./job.ts";
+import { lacksPermission } from "../github/wait.ts";
 
 /** A person may grant a permission at any time. */
 const PERMISSION_MS = 300_000;
 
-/** Installations, or kinds of work in them, for which GitHub is not called for a while. */
+/** Kinds of work in an installation for which a permission is missing. */
 export type Pauses = {
   isPaused(kind: string, installationId: number): boolean;
-  /** Pauses for as long as the failure of a call requires. */
+  /** Pauses if the failure of a call was a missing permission. */
   add(error: unknown, kind: string, installationId: number): void;
+  /** Ends all pauses. */
+  clear(): void;
 };
 
 export function createPauses(clock: Clock): Pauses {
   const untilMs = new Map<string, number>();
-  const pause = (name: string, ms: number) => untilMs.set(name, clock.monotonicMs() + ms);
   return {
     isPaused: (kind, installationId) =>
-      [`${installationId}`, `${installationId} ${kind}`].some(
-        (name) => (untilMs.get(name) ?? Number.NEGATIVE_INFINITY) > clock.monotonicMs(),
-      ),
+      (untilMs.get(`${installationId} ${kind}`) ?? Number.NEGATIVE_INFINITY) > clock.monotonicMs(),
+    clear: () => untilMs.clear(),
     add: (error, kind, installationId) => {
-      const waitMs = waitMsOf(error, clock.now());
-      if (waitMs !== null) pause(`${installationId}`, waitMs);
-      else if (lacksPermission(error)) pause(`${installationId} ${kind}`, PERMISSION_MS);
+      if (!lacksPermission(error)) return;
+      untilMs.set(`${installationId} ${kind}`, clock.monotonicMs() + PERMISSION_MS);
     },
   };
 }

@@ -1,20 +1,40 @@
-import {
-  type AppIdentity,
-  appGithub,
-  type Github,
-  type GithubOptions,
-  installationGithub,
-} from "./octokit.ts";
+import type { Clock } from "#shared/clock.ts";
+import { createGate, type Gate } from "./gate.ts";
+import { type AppIdentity, appGithub, type Github, installationGithub } from "./octokit.ts";
+import { createTokenCache, type TokenCache } from "./tokens.ts";
 
 /** GitHub as the App and as each of its installations sees it. Created once each: they keep tokens and queues. */
-export type Clients = { appId: number; app: Github; installation: (id: number) => Github };
+export type Clients = {
+  appId: number;
+  app: Github;
+  installation: (id: number) => Github;
+  /** How long GitHub asked not to be called for this installation, in milliseconds; 0: it may be called. */
+  waitMs: (installationId: number) => number;
+  /** Until when GitHub asked to wait (Unix milliseconds), as another process or an earlier one was asked. */
+  waitUntil: (installationId: number, untilMs: number) => void;
+  /** Makes every installation ask for a new token, because what it may do may have changed. */
+  forgetTokens: () => void;
+};
 
-const INSTALLATIONS_MAX = 1000;
+export type ClientOptions = {
+  clock: Clock;
+  /** Ends running calls. */
+  signal?: AbortSignal;
+  /** Between two writes, in milliseconds; the default is what GitHub asks for. */
+  writeMs?: number;
+  /** Called when GitHub asked to wait (`untilMs`: Unix milliseconds); `APP_ITSELF` for the App's own calls. */
+  closed?: (installationId: number, untilMs: number) => void;
+};
+
+/** Stands for the App's own calls where an installation is expected. */
+const APP_ITSELF = 0;
+
+const WRITE_MS = 1000;
 
 /** The clients of the present identity, created again when it changes; null: the App has no identity at GitHub. */
 export function createClients(
   identity: () => AppIdentity | null,
-  options: GithubOptions = {},
+  options: ClientOptions,
 ): () => Clients | null {
   let key = "";
   let clients: Clients | null = null;
@@ -29,18 +49,30 @@ export function createClients(
   };
 }
 
-export function clientsOf(identity: AppIdentity, options: GithubOptions = {}): Clients {
-  const installations = new Map<number, Github>();
+type Installation = { gate: Gate; tokens: TokenCache; github: Github };
+
+export function clientsOf(identity: AppIdentity, options: ClientOptions): Clients {
+  const { clock, signal, closed, writeMs = WRITE_MS } = options;
+  const gateOf = (id: number) => createGate({ clock, writeMs, closed: (untilMs) => closed?.(id, untilMs) });
+  const appGate = gateOf(APP_ITSELF);
+  const parts = { clock, appGate, signal };
+  const installations = new Map<number, Installation>();
+  const installation = (id: number): Installation => {
+    const known = installations.get(id);
+    if (known) return known;
+    const [gate, tokens] = [gateOf(id), createTokenCache(clock)];
+    const created = { gate, tokens, github: installationGithub(identity, { id, gate, tokens }, parts) };
+    installations.set(id, created);
+    return created;
+  };
   return {
     appId: identity.app.id,
-    app: appGithub(identity, options),
-    installation: (id) => {
-      const known = installations.get(id);
-      if (known) return known;
-      if (installations.size >= INSTALLATIONS_MAX) installations.clear();
-      const created = installationGithub(identity, id, options);
-      installations.set(id, created);
-      return created;
+    app: appGithub(identity, parts),
+    installation: (id) => installation(id).github,
+    waitMs: (id) => (id === APP_ITSELF ? appGate : installation(id).gate).waitMs(),
+    waitUntil: (id, untilMs) => (id === APP_ITSELF ? appGate : installation(id).gate).closeUntil(untilMs),
+    forgetTokens: () => {
+      for (const { tokens } of installations.values()) tokens.forget();
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { Log } from "#shared/log.ts";
 import { errorFields } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
-import { type AppIdentity, appGithub, statusOf } from "./octokit.ts";
+import type { Github } from "./octokit.ts";
+import { statusOf } from "./wait.ts";
 
 /** The events that the App subscribes to. GitHub sends every App the events of its installations. */
 export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
@@ -20,8 +21,8 @@ export function neededPermissions(settings: Settings): Record<string, "read" | "
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
 /** Asks GitHub, as the App. @throws Octokit's RequestError, whose `status` is 401 for a key that is not the App's. */
-export async function readRegistration(identity: AppIdentity, settings: Settings): Promise<Registration> {
-  const { data } = await appGithub(identity).rest.apps.getAuthenticated();
+export async function readRegistration(app: Github, settings: Settings): Promise<Registration> {
+  const { data } = await app.rest.apps.getAuthenticated();
   const granted: Record<string, string | undefined> = data?.permissions ?? {};
   const subscribed = new Set(data?.events ?? []);
   const isGranted = ([name, access]: [string, "read" | "write"]) =>
@@ -38,12 +39,12 @@ export async function readRegistration(identity: AppIdentity, settings: Settings
 
 /** Logs what the App's registration lacks, because GitHub would silently send or allow less. */
 export async function reportRegistration(
-  identity: AppIdentity,
+  app: Github,
   settings: () => Promise<Settings>,
   log: Log,
 ): Promise<void> {
   try {
-    const { slug, missingPermissions, missingEvents } = await readRegistration(identity, await settings());
+    const { slug, missingPermissions, missingEvents } = await readRegistration(app, await settings());
     const lacking = [...missingPermissions, ...missingEvents];
     if (lacking.length === 0) return log.info({ app: slug }, "GitHub confirmed the App");
     log.warn(

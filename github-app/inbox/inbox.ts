@@ -16,6 +16,8 @@ export type InboxDeps = {
   store: (delivery: Delivery) => Promise<StoreOutcome>;
   /** Called after a delivery of this event was stored. */
   stored: (event: string) => void;
+  /** Called with the event of a delivery whose signature was verified. */
+  verified?: (event: string) => void;
   /** Called when a delivery arrives; `answered` follows. */
   arrived?: () => void;
   /** Called with how a delivery was answered. */
@@ -88,6 +90,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
   const deliveryId = request.headers.get("x-github-delivery") ?? "";
   const payload = parseObject(bytes);
   if (!EVENT.test(event) || !DELIVERY_ID.test(deliveryId) || payload === null) return "malformed";
+  deps.verified?.(event);
 
   // From here on there are only facts; the payload goes no further.
   const receivedAt = deps.clock.now();

@@ -6,22 +6,27 @@ import { fits } from "#shared/schema.ts";
 import { installationFacts } from "../facts/coverage-facts.ts";
 import { InstallationPayload } from "../facts/payloads.ts";
 import type { Clients } from "../github/clients.ts";
-import { statusOf, waitMsOf } from "../github/octokit.ts";
+import { statusOf, waitMsOf } from "../github/wait.ts";
 import { addedRepositories, coveredRepositories } from "../stores/coverage-store.ts";
 import { emptyBatch, type FactBatch, writeFacts } from "../stores/fact-batch.ts";
 import { createPasses } from "../stores/pass-store.ts";
+import type { Repository, RepositoryLists } from "./repository-lists.ts";
 
 export type InstallationDeps = {
   database: Database;
   clock: Clock;
   log: Log;
   clients: Clients;
+  lists: RepositoryLists;
   /** How far the first pass of a repository goes back; null: to its first pull request. */
   backfillDays: number | null;
 };
 
-/** What GitHub lists; `created`: repositories that will be read for the first time. */
-export type Listed = { installations: number; repositories: number; created: number };
+/**
+ * What GitHub lists; `created`: repositories that will be read for the first time; `waitMs`: how long GitHub asks to
+ * wait before the rest of the installations can be read, in milliseconds.
+ */
+export type Listed = { installations: number; repositories: number; created: number; waitMs: number };
 
 /**
  * Reads from GitHub where the App is installed and which repositories it covers, and writes the differences:
@@ -47,10 +52,14 @@ export async function readInstallations(deps: InstallationDeps): Promise<Listed>
   const stopAt = deps.backfillDays === null ? null : new Date(now.getTime() - deps.backfillDays * 86_400_000);
   let repositories = 0;
   let created = 0;
+  let waitMs = 0;
   for (const { installation } of active) {
     const repositoryIds = await readRepositories(deps, installation.id).catch((error: unknown) => {
-      // One that was just suspended or removed must not block the others.
-      if (waitMsOf(error, now) !== null || statusOf(error) === null) throw error;
+      // One that must wait, or was just suspended or removed, must not block the others.
+      const asked = waitMsOf(error, clock.now());
+      waitMs = Math.max(waitMs, asked ?? 0);
+      if (asked !== null) return [];
+      if (statusOf(error) === null) throw error;
       const fields = { installationId: installation.id, status: statusOf(error) };
       deps.log.warn(fields, "an installation cannot be read");
       return [];
@@ -58,7 +67,7 @@ export async function readInstallations(deps: InstallationDeps): Promise<Listed>
     repositories += repositoryIds.length;
     created += await createPasses(database, { id: installation.id, repositoryIds }, { now, stopAt });
   }
-  return { installations: active.length, repositories, created };
+  return { installations: active.length, repositories, created, waitMs };
 }
 
 type Known = Pick<typeof installations.$inferSelect, "id" | "accountLogin" | "accountId" | "state">;
@@ -76,6 +85,7 @@ function addUninstalled(batch: FactBatch, { id, accountLogin, accountId }: Known
     sightings: [],
     accountLogin,
     accountId,
+    permissions: null,
     state: "removed",
     at,
   });
@@ -84,14 +94,10 @@ function addUninstalled(batch: FactBatch, { id, accountLogin, accountId }: Known
 
 /** Writes which repositories an installation has now. @returns their ids. */
 async function readRepositories(
-  { database, clock, clients }: InstallationDeps,
+  { database, clock, clients, lists }: InstallationDeps,
   installationId: number,
 ): Promise<number[]> {
-  const octokit = clients.installation(installationId);
-  const found = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, {
-    per_page: 100,
-  });
-  const listed = found.map((it) => ({ id: it.id, fullName: it.full_name }));
+  const listed = await lists(clients.installation(installationId), installationId);
   const at = clock.now().toISOString();
   await database.db.transaction(async (tx) => {
     const before = await coveredRepositories(tx, installationId);
@@ -102,8 +108,6 @@ async function readRepositories(
   return listed.map(({ id }) => id);
 }
 
-type Repository = { id: number; fullName: string };
-
 /** Facts of a list of an installation's repositories that are not known yet. */
 function differences(it: {
   installationId: number;
@@ -113,9 +117,10 @@ function differences(it: {
   added: ReadonlySet<number>;
 }): FactBatch {
   const { installationId, at, added } = it;
-  const known = new Map(it.before.map(({ id, fullName }) => [id, fullName]));
+  const shown = (one: Repository) => `${one.isPrivate} ${one.fullName}`;
+  const known = new Map(it.before.map((one) => [one.id, shown(one)]));
   const present = new Set(it.listed.map(({ id }) => id));
-  const appeared = it.listed.filter(({ id, fullName }) => known.get(id) !== fullName);
+  const appeared = it.listed.filter((one) => known.get(one.id) !== shown(one));
   const disappeared = it.before.filter(({ id }) => !present.has(id));
   const sighting = (covered: boolean) => (one: Repository) => ({
     ...one,

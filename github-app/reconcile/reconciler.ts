@@ -4,11 +4,12 @@ import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Clients } from "../github/clients.ts";
-import { statusOf, waitMsOf } from "../github/octokit.ts";
+import { statusOf, waitMsOf } from "../github/wait.ts";
 import { type DuePass, nextPass, postponePasses, savePass } from "../stores/pass-store.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { takeTask } from "../stores/task-store.ts";
 import { readInstallations } from "./installations.ts";
+import { createRepositoryLists, type RepositoryLists } from "./repository-lists.ts";
 import { type StepResult, step } from "./step.ts";
 
 export type ReconcilerDeps = {
@@ -43,14 +44,14 @@ const SOON_MS = 10_000;
 /** The longest `pull_request_backfill_days` means: without a limit. */
 const ALL_DAYS = 3650;
 
-type Run = ReconcilerDeps & { timing: typeof RECONCILE_TIMING };
+type Run = ReconcilerDeps & { timing: typeof RECONCILE_TIMING; lists: RepositoryLists };
 
 /**
  * Reads from GitHub what deliveries may have missed, repository by repository; of several processes one at a time does
  * so. `wake` reads the installations at once.
  */
 export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING): Poller {
-  const run = { ...deps, timing };
+  const run = { ...deps, timing, lists: createRepositoryLists() };
   let refreshSoon = false;
   const poller = poll({
     log: deps.log,
@@ -65,21 +66,17 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
       refreshSoon = false;
       const sinceMs = deps.clock.now().getTime() - Date.parse(lease.row.doneAt ?? "1970-01-01");
       const isRefresh = asked || sinceMs >= timing.installationsMs;
-      let waitMs = 0;
-      let isDone = false;
+      let waitMs: number | null = null;
       try {
-        if (isRefresh) {
-          waitMs = await refresh(run, clients, settings.pull_request_backfill_days);
-          isDone = waitMs === 0;
-        }
+        if (isRefresh) waitMs = await refresh(run, clients, settings.pull_request_backfill_days);
         await readPages(run, clients, async () => !stopping() && (await lease.renew()));
       } finally {
         const now = deps.clock.now();
-        refreshSoon ||= asked && !isDone;
-        await lease.finish({
-          ...(isDone && { doneAt: now.toISOString() }),
-          nextAttemptAt: waitMs === 0 ? null : after(now, waitMs),
-        });
+        refreshSoon ||= asked && waitMs === null;
+        // Counted from then, the next refresh is due when the wait ends; other installations are read meanwhile.
+        const doneAt =
+          waitMs === null ? {} : { doneAt: after(now, waitMs - (waitMs && timing.installationsMs)) };
+        await lease.finish({ ...doneAt, nextAttemptAt: null });
       }
       return false;
     },
@@ -95,14 +92,16 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
 
 const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-/** Reads installations and repositories. @returns how long GitHub asks to wait, in milliseconds. */
+/** Reads installations and repositories. @returns how long GitHub asks to wait for the rest, in milliseconds; 0: all is read. */
 async function refresh(run: Run, clients: Clients, days: number): Promise<number> {
-  const { database, clock, log } = run;
+  const { database, clock, log, lists } = run;
   const backfillDays = days >= ALL_DAYS ? null : days;
   try {
-    const found = await readInstallations({ database, clock, log, clients, backfillDays });
+    const { waitMs, ...found } = await readInstallations({
+      ...{ database, clock, log, clients, lists, backfillDays },
+    });
     if (found.created > 0) log.info(found, "repositories will be read for the first time");
-    return 0;
+    return waitMs;
   } catch (error) {
     const waitMs = waitMsOf(error, clock.now());
     const status = statusOf(error);

@@ -3,12 +3,14 @@ import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import { isEventName } from "../facts/facts.ts";
 import type { Clients } from "../github/clients.ts";
-import { type Github, statusOf, waitMsOf } from "../github/octokit.ts";
+import type { Github } from "../github/octokit.ts";
+import { statusOf, waitMsOf } from "../github/wait.ts";
 import { storedDeliveries } from "../stores/inbox-store.ts";
+import { noteRefusedRedelivery, refusedRedeliveries } from "../stores/refused-redeliveries.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { takeTask } from "../stores/task-store.ts";
+import { type FailedDelivery, listFailedDeliveries } from "./failed-deliveries.ts";
 
 export type RedeliverDeps = {
   database: Database;
@@ -28,11 +30,16 @@ export const REDELIVER_TIMING = {
 };
 
 const RETRY_MS = 60_000;
-/** GitHub redelivers for three days (an Enterprise Server for seven). */
+const DAY_MS = 86_400_000;
+/** GitHub redelivers for three days (an Enterprise Server for seven); what is older is reconciled. */
 const DAYS_MAX = 3;
+/** GitHub lists deliveries for 30 days. */
+const REMEMBERED_DAYS = 30;
 const OVERLAP_MS = 15 * 60_000;
 /** GitHub accepts one write a second. The rest follows in the next round, or is reconciled. */
 const BATCH = 300;
+/** After so many failures GitHub is away; the rest follows later. */
+const FAILURES_MAX = 5;
 /** A delivery that failed this often fails because of its content. */
 const ATTEMPTS_MAX = 10;
 
@@ -48,14 +55,18 @@ export function startRedelivery(deps: RedeliverDeps, timing = REDELIVER_TIMING):
       const lease = await takeTask(deps, "redeliver", timing.leaseMs);
       if (!lease) return false;
       const now = clock.now();
-      const after = (ms: number) => new Date(now.getTime() + ms).toISOString();
+      const after = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
       try {
         const missing = await missingDeliveries(database, clients.app, sinceMs(lease.row.doneAt, now));
-        const left = await redeliver(deps, clients.app, { missing, stopping });
+        const { left, waitMs } = await redeliver(deps, clients.app, { missing, stopping });
         const isDone = left === 0;
-        await lease.finish(isDone ? { doneAt: after(0), nextAttemptAt: after(timing.everyMs) } : {});
+        const nextMs = isDone ? timing.everyMs : waitMs;
+        await lease.finish({
+          ...(isDone && { doneAt: now.toISOString() }),
+          nextAttemptAt: nextMs === null ? null : after(nextMs),
+        });
       } catch (error) {
-        const waitMs = waitMsOf(error, now) ?? RETRY_MS;
+        const waitMs = waitMsOf(error, clock.now()) ?? RETRY_MS;
         const failure = failureClass(error);
         log.warn({ failure, status: statusOf(error), waitMs }, "failed deliveries could not be looked up");
         await lease.finish({ failure, nextAttemptAt: after(waitMs) });
@@ -66,57 +77,79 @@ export function startRedelivery(deps: RedeliverDeps, timing = REDELIVER_TIMING):
 }
 
 function sinceMs(doneAt: string | null, now: Date): number {
-  const earliestMs = now.getTime() - DAYS_MAX * 86_400_000;
+  const earliestMs = now.getTime() - DAYS_MAX * DAY_MS;
   return doneAt === null ? earliestMs : Math.max(earliestMs, Date.parse(doneAt) - OVERLAP_MS);
 }
 
-/** Requests the redelivery of at most one batch. @returns how many are left. */
+type Redelivered = {
+  /** Deliveries that are still to be requested. */
+  left: number;
+  /** How long GitHub asks to wait before the next request; null: it does not. */
+  waitMs: number | null;
+};
+
+/** Requests the redelivery of at most one batch. Each is settled by itself: a refusal of one stops no other. */
 async function redeliver(
-  { log, count }: RedeliverDeps,
+  deps: RedeliverDeps,
   github: Github,
-  { missing, stopping }: { missing: readonly number[]; stopping: () => boolean },
-): Promise<number> {
-  let requested = 0;
-  for (const delivery_id of missing.slice(0, BATCH)) {
+  { missing, stopping }: { missing: readonly FailedDelivery[]; stopping: () => boolean },
+): Promise<Redelivered> {
+  const outcomes = { requested: 0, refused: 0, failed: 0 };
+  let waitMs: number | null = null;
+  for (const delivery of missing.slice(0, BATCH)) {
     if (stopping()) break;
-    await github.rest.apps.redeliverWebhookDelivery({ delivery_id });
-    count("redelivered", 1);
-    requested++;
-  }
-  const left = missing.length - requested;
-  if (requested > 0) log.info({ requested, left }, "failed deliveries are redelivered");
-  return left;
-}
-
-/** GitHub's ids of deliveries that failed and of which no attempt reached the inbox; oldest first. */
-async function missingDeliveries(database: Database, github: Github, since: number): Promise<number[]> {
-  const events = await readEvents(github, since);
-  const failed = [...events].filter(([, it]) => !it.succeeded && it.attempts < ATTEMPTS_MAX);
-  const stored = await storedDeliveries(
-    database,
-    failed.map(([guid]) => guid),
-  );
-  const missing = failed.filter(([guid]) => !stored.has(guid)).map(([, { id }]) => id);
-  return missing.sort((a, b) => a - b);
-}
-
-type Event = { id: number; attempts: number; succeeded: boolean };
-
-/** The relevant events delivered since, by their delivery id, which all attempts share. */
-async function readEvents(github: Github, since: number): Promise<Map<string, Event>> {
-  const events = new Map<string, Event>();
-  const pages = github.paginate.iterator(github.rest.apps.listWebhookDeliveries, { per_page: 100 });
-  for await (const { data } of pages) {
-    for (const it of data) {
-      if (!isEventName(it.event)) continue;
-      const known = events.get(it.guid) ?? { id: it.id, attempts: 0, succeeded: false };
-      known.attempts++;
-      known.succeeded ||= it.status_code >= 200 && it.status_code < 300;
-      known.id = Math.min(known.id, it.id);
-      events.set(it.guid, known);
+    const outcome = await redeliverOne(deps, github, delivery);
+    if (typeof outcome === "number") {
+      waitMs = outcome;
+      break;
     }
-    const last = data.at(-1);
-    if (last && Date.parse(last.delivered_at) < since) break;
+    outcomes[outcome]++;
+    if (outcomes.failed === FAILURES_MAX) break;
   }
-  return events;
+  const { requested, refused, failed } = outcomes;
+  const left = missing.length - requested - refused;
+  if (missing.length > 0) deps.log.info({ ...outcomes, left, waitMs }, "failed deliveries are redelivered");
+  return { left, waitMs: waitMs ?? (failed > 0 ? RETRY_MS : null) };
+}
+
+/**
+ * Requests one redelivery. `refused`: GitHub will not send it again; it is not asked again. `failed`: it may be asked
+ * again. A number: how long GitHub asks to wait, in milliseconds.
+ */
+async function redeliverOne(
+  { database, clock, log, count }: RedeliverDeps,
+  github: Github,
+  { id, deliveryId }: FailedDelivery,
+): Promise<"requested" | "refused" | "failed" | number> {
+  try {
+    await github.rest.apps.redeliverWebhookDelivery({ delivery_id: id, request: { retries: 0 } });
+    count("redelivered", 1);
+    return "requested";
+  } catch (error) {
+    const now = clock.now();
+    const waitMs = waitMsOf(error, now);
+    if (waitMs !== null) return waitMs;
+    const status = statusOf(error);
+    if (status === null || status >= 500 || status === 401) return "failed";
+    log.warn({ deliveryId, status }, "GitHub refuses to send a delivery again");
+    const forgetBefore = new Date(now.getTime() - REMEMBERED_DAYS * DAY_MS);
+    await noteRefusedRedelivery(database, { deliveryId, status }, { now, forgetBefore });
+    return "refused";
+  }
+}
+
+/** Deliveries that failed and of which no attempt reached the inbox, and that GitHub may send again; oldest first. */
+async function missingDeliveries(
+  database: Database,
+  github: Github,
+  since: number,
+): Promise<FailedDelivery[]> {
+  const failed = await listFailedDeliveries(github, since);
+  const ids = failed.map(({ deliveryId }) => deliveryId);
+  const stored = await storedDeliveries(database, ids);
+  const refused = await refusedRedeliveries(database, ids);
+  return failed.filter(
+    ({ deliveryId, attempts, at }) =>
+      attempts < ATTEMPTS_MAX && at >= since && !stored.has(deliveryId) && !refused.has(deliveryId),
+  );
 }

@@ -1,9 +1,10 @@
 import { type RepositoryCoverage, readCoverage } from "#drizzle/coverage.ts";
 import type { Database } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Clients } from "../github/clients.ts";
 import type { Credentials } from "../github/credentials.ts";
-import { statusOf } from "../github/octokit.ts";
 import { type Registration, readRegistration } from "../github/registration.ts";
+import { statusOf } from "../github/wait.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 
 export type AppStatus = {
@@ -29,6 +30,7 @@ const REPOSITORIES_MAX = 200;
 export async function readAppStatus(
   database: Database,
   { identity, registered }: Credentials,
+  clients: Clients | null,
 ): Promise<AppStatus> {
   const { sql, db } = database;
   const settings = await readAppSettings(database);
@@ -38,7 +40,7 @@ export async function readAppStatus(
   const [inbox] = await sql<{ pending: number; last: Date | null }[]>`
     select (count(*) filter (where processed_at is null))::integer as pending, max(received_at) as last
     from webhook_inbox where org_id = ${DEFAULT_ORG}`;
-  const known = identity && (await readRegistration(identity, settings).catch(faultOf));
+  const known = clients && (await readRegistration(clients.app, settings).catch(faultOf));
   return {
     app: identity?.app.id ?? null,
     registration: typeof known === "string" ? null : known,

@@ -4,8 +4,9 @@ import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { changeWebhookSecret } from "../github/change-webhook-secret.ts";
+import type { Clients } from "../github/clients.ts";
 import type { CredentialStore } from "../github/credentials.ts";
-import { appGithub, statusOf } from "../github/octokit.ts";
+import { statusOf } from "../github/wait.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { isAdministrator, unauthorized } from "./administrator.ts";
 import { readAppStatus } from "./app-status.ts";
@@ -21,6 +22,8 @@ export type SetupDeps = {
   >;
   database: Database;
   credentials: CredentialStore;
+  /** Null while the App has no identity at GitHub. */
+  clients: () => Clients | null;
   clock: Clock;
   log: Log;
   /** After this time every process of the App has read what one of them stored. */
@@ -52,13 +55,13 @@ export const setupRoutes = (deps: SetupDeps) =>
     });
 
 async function overview(
-  { credentials, database, config, clock }: SetupDeps,
+  { credentials, clients, database, config, clock }: SetupDeps,
   request: Request,
 ): Promise<Response> {
   const current = credentials.current();
   if (current.webhookSecrets.length > 0) {
     const state = config.sealKey && newState(config.sealKey, clock.now());
-    return statusPage(await readAppStatus(database, current), state);
+    return statusPage(await readAppStatus(database, current, clients()), state);
   }
   if (credentials.register === null) return faultPage(NO_PAGE, 404);
   const { origin, hostname } = new URL(request.url);
@@ -114,9 +117,10 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
 /** A browser sends the admin key automatically, so only this page's own form is accepted. */
 async function changeSecret(deps: SetupDeps, request: Request): Promise<Response> {
   const { config, credentials, clock, log, spreadMs } = deps;
-  const { identity, registered } = credentials.current();
+  const { registered } = credentials.current();
+  const clients = deps.clients();
   const { edit } = credentials;
-  if (edit === null || config.sealKey === null || identity === null || registered === null) {
+  if (edit === null || config.sealKey === null || clients === null || registered === null) {
     return faultPage(NOT_REGISTERED_HERE, 404);
   }
   const form = new URLSearchParams(await request.text());
@@ -124,11 +128,11 @@ async function changeSecret(deps: SetupDeps, request: Request): Promise<Response
     return faultPage("This form did not come from this page, or is over an hour old.", 400);
   }
   const updateGithub = async (secret: string) => {
-    await appGithub(identity).rest.apps.updateWebhookConfigForApp({ secret });
+    await clients.app.rest.apps.updateWebhookConfigForApp({ secret });
   };
   try {
     await changeWebhookSecret({ edit, updateGithub, spreadMs, clock });
-    log.info({ appId: identity.app.id }, "the webhook secret was changed");
+    log.info({ appId: clients.appId }, "the webhook secret was changed");
   } catch (error) {
     log.error({ ...errorFields(error), status: statusOf(error) }, "the webhook secret was not changed");
     return faultPage(

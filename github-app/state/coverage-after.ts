@@ -24,11 +24,15 @@ export function installationAfter(
     accountId: facts.accountId,
     state: facts.state,
     changedAt: facts.at,
+    permissions: facts.permissions,
   };
   if (state === null) return seen;
   const removed = state.state === "removed" || seen.state === "removed";
   return {
-    ...later(state, seen, (it) => [it.changedAt, it.accountLogin, it.accountId]),
+    ...later(state, seen, (it) => [
+      ...[it.changedAt, it.accountLogin, it.accountId],
+      JSON.stringify(Object.entries(it.permissions ?? {}).sort()),
+    ]),
     state: removed ? "removed" : later(state, seen, (it) => [it.changedAt, it.state === "active"]).state,
   };
 }
@@ -48,10 +52,12 @@ export function repositoryAfter(
     fullName: sighting.fullName,
     formerNames: sighting.formerNames.filter((name) => name !== sighting.fullName),
     covered: sighting.covered && !installationRemoved,
+    isPrivate: sighting.isPrivate,
     changedAt: sighting.at,
   };
   if (state === null) return seen;
-  const latest = later(state, seen, sightingKey);
+  // Of two that differ within a second, the one that shows less counts.
+  const latest = later(state, seen, (it) => [...sightingKey(it), openness(it)]);
   const names = new Set([state.fullName, ...state.formerNames, seen.fullName, ...seen.formerNames]);
   names.delete(latest.fullName);
   const agreeing = [state, seen].filter((it) => sightingKey(it).join(" ") === sightingKey(latest).join(" "));
@@ -61,5 +67,7 @@ export function repositoryAfter(
     covered: agreeing.every((it) => it.covered),
   };
 }
+
+const openness = ({ isPrivate }: RepositoryState) => (isPrivate === null ? 1 : isPrivate ? 0 : 2);
 
 const sightingKey = (it: RepositoryState) => [it.changedAt, it.installationId ?? 0, it.fullName];

@@ -30,6 +30,9 @@ function stateOf({ deliveryId, facts }: Reported<PullRequestFacts>): PullRequest
     state: facts.merged ? "merged" : facts.open ? "open" : "closed",
     authorLogin: facts.authorLogin,
     authorIsBot: facts.authorIsBot,
+    authorAssociation: facts.authorAssociation,
+    fromFork: facts.fromFork,
+    acceptedSession: null,
     openedAt: facts.openedAt,
     mergedAt: facts.merged?.at ?? null,
     mergeCommitSha: facts.merged?.sha ?? null,
@@ -79,6 +82,8 @@ function join(a: PullRequestState, b: PullRequestState): PullRequestState {
     mergedAt,
     mergeCommitSha: earliest(a.mergeCommitSha, b.mergeCommitSha),
     link: a.link,
+    // Only an administrator sets it, in the row.
+    acceptedSession: a.acceptedSession ?? b.acceptedSession,
     editedAfterMerge: a.editedAfterMerge || b.editedAfterMerge,
     evidence: joinEvidence(a.evidence, b.evidence),
   };
@@ -90,7 +95,7 @@ const reportKey = (it: PullRequestState) => [
   it.bodySha256 ?? "",
   // Only to break ties between reports with the same body.
   JSON.stringify([it.sessionIds, it.revertsByBody, it.revertsBySha]),
-  JSON.stringify([it.authorLogin, it.authorIsBot, it.revertsByBranch]),
+  JSON.stringify([it.authorLogin, it.authorIsBot, it.authorAssociation, it.fromFork, it.revertsByBranch]),
 ];
 
 function stateWithoutMerge(a: PullRequestState, b: PullRequestState): PullRequestState["state"] {

@@ -68,9 +68,9 @@ export async function writeCoverage(tx: Transaction, changes: readonly CoverageC
 export const coveredRepositories = (
   tx: Transaction,
   installationId: number,
-): Promise<{ id: number; fullName: string }[]> =>
+): Promise<{ id: number; fullName: string; isPrivate: boolean | null }[]> =>
   tx
-    .select({ id: repositories.id, fullName: repositories.fullName })
+    .select({ id: repositories.id, fullName: repositories.fullName, isPrivate: repositories.isPrivate })
     .from(repositories)
     .where(
       and(

@@ -75,7 +75,7 @@ const { log, lines } = keptLog();
 
 /** The feedback of one App; each call does one round. */
 const jobs = (signal?: AbortSignal) => {
-  const clients = clientsOf(identity, { unpaced: true, ...(signal && { signal }) });
+  const clients = clientsOf(identity, { clock, writeMs: 0, ...(signal && { signal }) });
   return createFeedbackRound({ database: app.database, clock, log, clients: () => clients });
 };
 

@@ -40,6 +40,7 @@ describe("a pull request", () => {
           formerNames: [],
           installationId: 1,
           covered: true,
+          isPrivate: false,
           at: "2026-11-01T10:00:00.000Z",
         },
       ],
@@ -51,6 +52,8 @@ describe("a pull request", () => {
       editedAfterMerge: false,
       authorLogin: "Codertocat",
       authorIsBot: false,
+      authorAssociation: "MEMBER",
+      fromFork: false,
       revertsByBranch: null,
       body: {
         at: "2026-11-01T10:00:00.000Z",
@@ -149,7 +152,14 @@ describe("installations and repositories", () => {
   test("repositories added and removed are dated by their receipt, because GitHub sends no time of it", () => {
     const payload = coveragePayload({ action: "removed", repositories: [REPOSITORY] });
     expect(factsOf("installation_repositories", payload).sightings).toEqual([
-      { ...REPOSITORY, formerNames: [], installationId: 1, covered: false, at: NOW.toISOString() },
+      {
+        ...REPOSITORY,
+        formerNames: [],
+        installationId: 1,
+        covered: false,
+        isPrivate: false,
+        at: NOW.toISOString(),
+      },
     ]);
   });
 

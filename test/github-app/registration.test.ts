@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
+import { clientsOf } from "#github-app/github/clients.ts";
 import { readRegistration, reportRegistration } from "#github-app/github/registration.ts";
+import { systemClock } from "#shared/clock.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { keptLog } from "#test/support/embedded.ts";
 
@@ -29,17 +31,21 @@ beforeAll(() => {
 });
 afterAll(() => server.stop(true));
 
-const identity = (privateKeyPem = pem) => ({
-  app: { id: 7, privateKey: privateKeyPem },
-  apiUrl: `http://127.0.0.1:${server.port}`,
-});
+const app = (privateKeyPem = pem) =>
+  clientsOf(
+    {
+      app: { id: 7, privateKey: privateKeyPem },
+      apiUrl: `http://127.0.0.1:${server.port}`,
+    },
+    { clock: systemClock },
+  ).app;
 
 test("an App that GitHub knows with all it needs lacks nothing", async () => {
   answer = {
     permissions: { metadata: "read", pull_requests: "write" },
     events: ["pull_request", "pull_request_review", "repository", "push"],
   };
-  expect(await readRegistration(identity(), DEFAULT_SETTINGS)).toEqual({
+  expect(await readRegistration(app(), DEFAULT_SETTINGS)).toEqual({
     slug: "tallygate-test",
     missingPermissions: [],
     missingEvents: [],
@@ -48,7 +54,7 @@ test("an App that GitHub knows with all it needs lacks nothing", async () => {
 
 test("what the registration lacks is named, because merges would be missed in silence", async () => {
   answer = { permissions: { metadata: "read" }, events: ["pull_request"] };
-  expect(await readRegistration(identity(), DEFAULT_SETTINGS)).toEqual({
+  expect(await readRegistration(app(), DEFAULT_SETTINGS)).toEqual({
     slug: "tallygate-test",
     missingPermissions: ["pull_requests"],
     missingEvents: ["pull_request_review", "repository"],
@@ -61,16 +67,16 @@ test("what is switched on needs more than what is not", async () => {
     events: ["pull_request", "pull_request_review", "repository"],
   };
   const log = keptLog();
-  await reportRegistration(identity(), async () => ({ ...DEFAULT_SETTINGS, pull_request_check: true }), log);
+  await reportRegistration(app(), async () => ({ ...DEFAULT_SETTINGS, pull_request_check: true }), log);
   expect(JSON.stringify(log.lines)).toContain("checks");
-  expect((await readRegistration(identity(), DEFAULT_SETTINGS)).missingPermissions).toEqual([]);
+  expect((await readRegistration(app(), DEFAULT_SETTINGS)).missingPermissions).toEqual([]);
 });
 
 test("a key that is not the App's is said in the log, and ends nothing", async () => {
   const other = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
   const log = keptLog();
   const key = other.export({ type: "pkcs8", format: "pem" }).toString();
-  await reportRegistration(identity(key), async () => DEFAULT_SETTINGS, log);
+  await reportRegistration(app(key), async () => DEFAULT_SETTINGS, log);
   expect(JSON.stringify(log.lines)).toContain("check APP_ID and PRIVATE_KEY");
   expect(JSON.stringify(log.lines)).not.toContain("PRIVATE KEY-");
 });

@@ -44,6 +44,8 @@ const pullRequestFacts: fc.Arbitrary<PullRequestFacts> = fc.record({
   editedAfterMerge: fc.boolean(),
   authorLogin: fc.option(fc.constantFrom("ann", "ben")),
   authorIsBot: fc.boolean(),
+  authorAssociation: fc.option(fc.constantFrom("MEMBER", "NONE")),
+  fromFork: fc.option(fc.boolean()),
   revertsByBranch: fc.option(fc.constant(1)),
   body,
 });
@@ -113,6 +115,7 @@ describe("any order and any repetition of accounts gives the same row", () => {
       accountLogin: fc.constantFrom("octo", "corp"),
       accountId: fc.constant(7),
       state: fc.constantFrom("active", "suspended", "removed"),
+      permissions: fc.option(fc.constantFrom({ checks: "read" }, { checks: "write" })),
       at,
     });
     type State = ReturnType<typeof installationAfter>;
@@ -132,6 +135,7 @@ describe("any order and any repetition of accounts gives the same row", () => {
       formerNames: fc.constantFrom<string[]>([], ["o/a"], ["o/old"]),
       installationId: fc.option(fc.constantFrom(1, 2)),
       covered: fc.boolean(),
+      isPrivate: fc.option(fc.boolean()),
       at,
     });
     const repositoryOf = (all: Sighting[]) =>
@@ -185,6 +189,8 @@ const account = (
     editedAfterMerge: false,
     authorLogin: "ann",
     authorIsBot: false,
+    authorAssociation: null,
+    fromFork: null,
     revertsByBranch: null,
     ...changes,
     body: {
@@ -273,6 +279,7 @@ describe("what the accounts come down to", () => {
       sightings: [],
       accountLogin: "octo",
       accountId: 7,
+      permissions: null,
       state,
       at: second(1),
     });

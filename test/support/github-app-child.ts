@@ -19,7 +19,7 @@ const { server } = await startGithubApp({
   config,
   clock: systemClock,
   log,
-  unpaced: true,
+  writeMs: 0,
   timing: {
     worker: { ...WORKER_TIMING, pollMs: 50, sweepMs: 100 },
     reconcile: {

@@ -104,6 +104,7 @@ export function pageDeps(database: Database, log: Log, settings: Record<string, 
     database,
     credentials: createCredentials({ database, config, clock: systemClock, log }),
     spreadMs: 0,
+    clients: () => null,
     registry: new Registry(),
     changed: () => undefined,
   };

@@ -23,7 +23,8 @@ const object = (value: unknown): Payload => value as Payload;
 
 export const REPOSITORY = { id: 186853002, fullName: "Codertocat/Hello-World" };
 
-type Common = { repository?: typeof REPOSITORY; installationId?: number | null };
+type Named = { id: number; fullName: string; private?: boolean };
+type Common = { repository?: Named; installationId?: number | null };
 
 function place(payload: Payload, { repository, installationId = 1 }: Common): Payload {
   if (installationId === null) delete payload["installation"];
@@ -34,6 +35,7 @@ function place(payload: Payload, { repository, installationId = 1 }: Common): Pa
       id: repository.id,
       full_name: repository.fullName,
       name: repository.fullName.split("/")[1],
+      private: repository.private ?? false,
     });
   }
   return payload;
@@ -64,6 +66,9 @@ export type PullRequestOptions = Common & {
   headSha?: string;
   /** The fork that it came from was deleted. */
   headRepositoryGone?: boolean;
+  /** The fork that it comes from; absent: a branch of the repository. */
+  headRepository?: Named;
+  authorAssociation?: string;
   author?: { login: string; type: "User" | "Bot" } | null;
 };
 
@@ -88,12 +93,15 @@ export function pullRequestPayload(options: PullRequestOptions = {}): Payload {
     merged_at: mergedAt ?? null,
     merged_by: mergedAt === undefined ? null : it["user"],
     merge_commit_sha: options.mergeCommitSha ?? SHA,
+    author_association: options.authorAssociation ?? "MEMBER",
   });
   if (options.author !== undefined)
     it["user"] = options.author && { ...object(it["user"]), ...options.author };
   const head = object(it["head"]);
   if (options.headRef) head["ref"] = options.headRef;
   if (options.headSha) head["sha"] = options.headSha;
+  const from = options.headRepository ?? options.repository;
+  if (from) Object.assign(object(head["repo"]), { id: from.id, full_name: from.fullName });
   if (action === "edited") {
     payload["changes"] = {
       ...(options.formerBody === undefined ? {} : { body: { from: options.formerBody } }),
@@ -150,14 +158,12 @@ function complete(payload: Payload): Payload {
   return payload;
 }
 
-type Named = { id: number; fullName: string };
-
-const listed = ({ id, fullName }: Named) => ({
+const listed = ({ id, fullName, private: isPrivate = false }: Named) => ({
   id,
   node_id: "MDEwOl",
   name: fullName.split("/")[1],
   full_name: fullName,
-  private: false,
+  private: isPrivate,
 });
 
 function installationOf(id: number, times: { createdAt: string; updatedAt: string; suspendedAt?: string }) {
@@ -175,6 +181,7 @@ export function installationPayload(options: {
   id?: number;
   account?: { id: number; login: string; type: string };
   repositories?: Named[];
+  permissions?: Record<string, string>;
   createdAt?: string;
   updatedAt?: string;
   suspendedAt?: string;
@@ -186,6 +193,7 @@ export function installationPayload(options: {
     ...(options.suspendedAt === undefined ? {} : { suspendedAt: options.suspendedAt }),
   });
   if (options.account) installation["account"] = { ...object(installation["account"]), ...options.account };
+  if (options.permissions) installation["permissions"] = options.permissions;
   return {
     ...payload,
     action: options.action,

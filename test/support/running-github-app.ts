@@ -15,7 +15,11 @@ import { freePort } from "./ports.ts";
 export async function runGithubApp(
   github: FakeGithub,
   databaseUrl: string,
-  timing: { reconcile?: Partial<typeof RECONCILE_TIMING>; redeliver?: Partial<typeof REDELIVER_TIMING> } = {},
+  timing: {
+    reconcile?: Partial<typeof RECONCILE_TIMING>;
+    redeliver?: Partial<typeof REDELIVER_TIMING>;
+    writeMs?: number;
+  } = {},
 ) {
   const port = freePort();
   const { log, lines } = keptLog();
@@ -34,8 +38,8 @@ export async function runGithubApp(
     config,
     clock: systemClock,
     log,
-    unpaced: true,
-    timing: { reconcile, redeliver },
+    writeMs: timing.writeMs ?? 0,
+    timing: { reconcile, redeliver, feedback: { pollMs: 100 } },
   });
   app.server.listen({ hostname: "127.0.0.1", port });
   const stop = atEnd(() => app.stop());

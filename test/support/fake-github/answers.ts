@@ -13,6 +13,7 @@ import {
   text,
 } from "./asked.ts";
 import { attemptDetailView, attemptView } from "./deliveries.ts";
+import { reviewQuery } from "./graphql.ts";
 import type { Operation } from "./operations.ts";
 import { commitView, pullRequestSimpleView, pullRequestView, reviewView } from "./pull-request-views.ts";
 import { fullRepositoryView, ownAccountView, repositoryView } from "./repository-views.ts";
@@ -51,8 +52,10 @@ const APP: Partial<Record<Operation, Answerer>> = {
       attemptDetailView(found(deliveries.attempts.find((it) => it.id === Number(parameters["delivery_id"])))),
     ),
   "POST /app/hook/deliveries/{delivery_id}/attempts": ({ parameters }, { deliveries }) => {
+    const id = Number(parameters["delivery_id"]);
+    if (!deliveries.mayRepeat(id)) return ok({ message: "Validation Failed" }, 422);
     // GitHub answers at once and delivers afterwards.
-    void found(deliveries.again(Number(parameters["delivery_id"])));
+    void found(deliveries.again(id));
     return ok({}, 202);
   },
   "POST /app-manifests/{code}/conversions": ({ parameters }, { convert }) => {
@@ -137,6 +140,7 @@ const PULL_REQUESTS: Partial<Record<Operation, Answerer>> = {
 };
 
 const ANSWERERS: Partial<Record<Operation, Answerer>> = {
+  "POST /graphql": reviewQuery,
   ...APP,
   ...PULL_REQUESTS,
   ...WRITTEN_ANSWERS,

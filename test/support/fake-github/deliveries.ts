@@ -11,6 +11,8 @@ export type Attempt = {
   statusCode: number;
   event: string;
   body: string;
+  /** GitHub answers 422 when it is asked to deliver it again. */
+  stuck?: boolean;
 };
 
 export type Hook = { url: string; secret: string };
@@ -63,6 +65,11 @@ export function createDeliveries(now: () => Date, newId: () => number, hookOf: (
     send: (event: string, payload: Payload, { guid = randomUUID(), lost = false }: SendOptions = {}) => {
       check(event, payload);
       return attempt(event, guid, JSON.stringify(payload), { lost, again: false });
+    },
+    /** Whether GitHub would deliver it again: it does so for three days. */
+    mayRepeat: (id: number): boolean => {
+      const it = attempts.find((one) => one.id === id);
+      return it === undefined || (!it.stuck && now().getTime() - it.deliveredAt.getTime() < 3 * 86_400_000);
     },
     /** Delivers the event of an attempt once more, as `POST /app/hook/deliveries/{id}/attempts` asks for. */
     again: (id: number) => {

@@ -1,11 +1,12 @@
 import { atEnd } from "#test/support/at-end.ts";
-import { createTokens, refusal } from "./access.ts";
+import { type Caller, createTokens, refusal } from "./access.ts";
 import { answerTo } from "./answers.ts";
 import type { Answer, Backstage } from "./asked.ts";
 import { answerFaults } from "./check-answer.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createManifestPages } from "./manifest-pages.ts";
 import { OPERATIONS, type Operation } from "./operations.ts";
+import { createPatience } from "./patience.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import { createStory } from "./story.ts";
 import { newWorld } from "./world.ts";
@@ -15,6 +16,8 @@ export type FakeGithubOptions = {
   /** Calls an hour of one installation; the default is GitHub's least. */
   rateLimit?: RateLimit;
   port?: number;
+  /** How long every answer takes, in milliseconds. */
+  slowMs?: number;
 };
 
 /** What goes wrong: for the next `times` calls (default 1) of this operation, or of any. */
@@ -42,6 +45,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
   const pages = createManifestPages(world);
   const backstage: Backstage = { world, deliveries, story, tokens, convert: pages.convert };
   const limits = createRateLimit(now, options.rateLimit);
+  const patience = createPatience(now);
   const failures: Failure[] = [];
   const calls: Operation[] = [];
   const faults: string[] = [];
@@ -53,28 +57,52 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
       const url = new URL(request.url);
       const page = await pages.answer(request, url);
       if (page) return page;
-      const path = url.pathname.replace(/^\/api\/v3/, "");
+      const path = url.pathname.replace(/^\/api(\/v3)?(?=\/)/, "");
       const match = route(request.method, path);
       if (!match) return Response.json({ message: "Not Found", path }, { status: 404 });
       calls.push(match.operation);
-      const failure = takeFailure(failures, match.operation);
-      if (failure) return failed(failure);
-      const limited = limits.take(request.headers.get("authorization"));
-      if (limited.refused) {
-        return Response.json(
-          { message: "API rate limit exceeded" },
-          { status: 403, headers: limited.headers },
-        );
+      const caller = callerName(tokens.callerOf(request.headers.get("authorization")));
+      patience.begin(caller, match.operation, isWrite(match.operation));
+      try {
+        return await limitedAnswer(request, url, { ...match, caller });
+      } finally {
+        patience.end(caller);
       }
-      const answer = await answered(request, url, match);
-      faults.push(...(answer.status < 400 ? answerFaults(match.operation, answer.status, answer.body) : []));
-      return Response.json(answer.body, {
-        status: answer.status,
-        headers: { ...limited.headers, ...linkOf(url, answer), date: now().toUTCString() },
-      });
     },
   });
   const url = `http://127.0.0.1:${server.port}`;
+
+  async function limitedAnswer(
+    request: Request,
+    at: URL,
+    match: Match & { caller: string },
+  ): Promise<Response> {
+    const { operation, caller } = match;
+    const failure = takeFailure(failures, operation);
+    if (failure) {
+      const seconds = Number(failure.headers?.["retry-after"] ?? 0);
+      if (seconds > 0) patience.askToWait(caller, seconds * 1000);
+      return failed(failure);
+    }
+    const { refused, waitMs } = limits.take(caller);
+    if (waitMs > 0) patience.askToWait(caller, waitMs);
+    if (refused) {
+      const headers = { ...limits.headers(caller), date: now().toUTCString() };
+      return Response.json({ message: "API rate limit exceeded" }, { status: 403, headers });
+    }
+    await Bun.sleep(options.slowMs ?? 0);
+    const answer = await answered(request, at, match);
+    faults.push(...(answer.status < 400 ? answerFaults(operation, answer.status, answer.body) : []));
+    const etag = request.method === "GET" && answer.status === 200 ? etagOf(request, answer) : null;
+    const isKnown = etag !== null && request.headers.get("if-none-match") === etag;
+    if (isKnown) limits.giveBack(caller);
+    const headers = {
+      ...{ ...limits.headers(caller), ...linkOf(at, answer), date: now().toUTCString() },
+      ...(etag === null ? {} : { etag }),
+    };
+    if (isKnown) return new Response(null, { status: 304, headers });
+    return Response.json(answer.body, { status: answer.status, headers });
+  }
 
   async function answered(request: Request, at: URL, { operation, parameters }: Match): Promise<Answer> {
     const caller = tokens.callerOf(request.headers.get("authorization"));
@@ -106,6 +134,9 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
     fail: (failure: Failure) => failures.push(failure),
     personalToken: tokens.personal,
     limits,
+    /** How patient callers were. */
+    patience: patience.seen,
+    revokeTokens: tokens.revoke,
     deliverTo: (hookUrl: string) => {
       world.app.hookUrl = hookUrl;
     },
@@ -120,6 +151,17 @@ const REFUSED: Record<number, string> = {
   403: "Resource not accessible by integration",
   404: "Not Found",
 };
+
+/** By what GitHub counts calls. */
+const callerName = (caller: Caller): string =>
+  caller.kind === "installation" ? `installation ${caller.installation.id}` : caller.kind;
+
+const isWrite = (operation: Operation): boolean =>
+  !operation.startsWith("GET ") && !/(access_tokens|conversions|graphql)$/.test(operation);
+
+/** GitHub's differ from token to token. */
+const etagOf = (request: Request, { body }: Answer): string =>
+  `W/"${new Bun.CryptoHasher("sha256").update(JSON.stringify([body, request.headers.get("authorization")])).digest("hex")}"`;
 
 type Match = { operation: Operation; parameters: Record<string, string> };
 

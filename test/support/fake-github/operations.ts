@@ -12,6 +12,7 @@ export const OPERATIONS = [
   "GET /installation/repositories",
   "GET /rate_limit",
   "GET /user",
+  "POST /graphql",
   "GET /repos/{owner}/{repo}",
   "GET /repos/{owner}/{repo}/pulls",
   "POST /repos/{owner}/{repo}/pulls",

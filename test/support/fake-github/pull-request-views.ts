@@ -36,7 +36,7 @@ export function pullRequestSimpleView(it: PullRequest, api: string) {
     statuses_url: `${api}/repos/${it.repository.fullName}/statuses/${it.headSha}`,
     number: it.number,
     state: it.closedAt === null ? "open" : "closed",
-    locked: false,
+    locked: it.locked,
     title: it.title,
     user: it.user && accountView(it.user),
     body: it.body,
@@ -62,7 +62,7 @@ export function pullRequestSimpleView(it: PullRequest, api: string) {
         ["review_comment", ""],
       ].map(([name, href]) => [name, { href }]),
     ),
-    author_association: "MEMBER",
+    author_association: it.authorAssociation,
     auto_merge: null,
     draft: false,
   };

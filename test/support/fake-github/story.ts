@@ -69,6 +69,10 @@ function payloads(world: World) {
         headRef: it.headRef,
         headSha: it.headSha,
         headRepositoryGone: it.headRepository === "deleted",
+        ...(typeof it.headRepository === "object" && it.headRepository !== null
+          ? { headRepository: it.headRepository }
+          : {}),
+        authorAssociation: it.authorAssociation,
         ...(formerBody === undefined ? {} : { formerBody: formerBody ?? "" }),
       }),
     review: (
@@ -105,6 +109,7 @@ function payloads(world: World) {
         id: it.id,
         account: it.account,
         repositories: it.repositories,
+        permissions: it.permissions,
         createdAt: it.createdAt,
         updatedAt: it.updatedAt,
         ...(it.suspendedAt === null ? {} : { suspendedAt: it.suspendedAt }),
@@ -161,6 +166,12 @@ function deedsOfRepositories(world: World, eventOf: Payloads, send: Send) {
       it.suspendedAt = it.updatedAt = world.now();
       return await send("installation", () => eventOf.installation(it, "suspend"), options);
     },
+    /** The account accepts what the App asks for; tokens that exist keep what they had. */
+    accept: async (it: Installation, permissions: Record<string, string>, options?: SendOptions) => {
+      it.permissions = permissions;
+      it.updatedAt = world.now();
+      return await send("installation", () => eventOf.installation(it, "new_permissions_accepted"), options);
+    },
     unsuspend: async (it: Installation, options?: SendOptions) => {
       it.suspendedAt = null;
       return await send("installation", () => eventOf.installation(it, "unsuspend"), options);
@@ -194,6 +205,7 @@ type NewPullRequest = {
   user?: Account | null;
   headRef?: string;
   headRepository?: PullRequest["headRepository"];
+  authorAssociation?: string;
   commits?: Commit[];
   at?: string;
 };
@@ -219,6 +231,8 @@ function deedsOfPullRequests(world: World, eventOf: Payloads, send: Send) {
         headRef: values.headRef ?? `branch-${number}`,
         headSha: shaOf(`head ${name}`),
         headRepository: values.headRepository ?? null,
+        authorAssociation: values.authorAssociation ?? "MEMBER",
+        locked: false,
         baseRef: "main",
         commits: values.commits ?? [{ sha: shaOf(`head ${name}`), message: `Change ${number}` }],
         reviews: [],

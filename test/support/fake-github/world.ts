@@ -32,6 +32,9 @@ export type PullRequest = {
   headSha: string;
   /** The fork that it comes from; null: a branch of the repository; `deleted`: the fork is gone. */
   headRepository: Repository | "deleted" | null;
+  authorAssociation: string;
+  /** The conversation is locked: nobody may comment. */
+  locked: boolean;
   baseRef: string;
   commits: Commit[];
   reviews: Review[];

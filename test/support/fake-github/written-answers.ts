@@ -48,10 +48,14 @@ const WRITTEN: Partial<Record<Operation, Answerer>> = {
   "POST /repos/{owner}/{repo}/issues/{issue_number}/comments": (asked, backstage) => {
     const { world } = backstage;
     const at = world.now();
+    const repository = repositoryOf(asked, backstage);
+    const number = Number(asked.parameters["issue_number"]);
+    if (world.pullRequests.get(keyOf(repository, number))?.locked)
+      return ok({ message: "Unable to create comment because issue is locked." }, 403);
     const made = {
       id: world.newId(),
-      repository: repositoryOf(asked, backstage),
-      number: Number(asked.parameters["issue_number"]),
+      repository,
+      number,
       body: text(asked.body["body"]) ?? "",
       createdAt: at,
       updatedAt: at,

@@ -43,7 +43,7 @@ async function start(settings: Record<string, string> = { ADMIN_KEY, MASTER_KEY 
     GHE_PROTOCOL: "http",
     ...settings,
   });
-  const app = await startGithubApp({ config, clock, log, unpaced: true });
+  const app = await startGithubApp({ config, clock, log, writeMs: 0 });
   app.server.listen({ hostname: "127.0.0.1", port });
   running.push(app);
   const url = `http://127.0.0.1:${port}`;

@@ -1,0 +1,125 @@
+import type { Clock } from "#shared/clock.ts";
+import { createBudget, type Resource } from "./budget.ts";
+import { waitMsOfAnswer } from "./wait.ts";
+
+/** What every call of one installation passes. */
+export type Gate = {
+  /** How long it stays closed, in milliseconds; 0: it is open. */
+  waitMs(): number;
+  /** Closes it until then, if it is not closed for longer already. All that wait in the queue are refused. */
+  closeUntil(untilMs: number): void;
+  /** The answer of `call`; while the gate is closed, an answer 429 of its own, and GitHub is not called. */
+  pass(of: Passing, call: () => Promise<Response>): Promise<Response>;
+};
+
+type Passing = { isWrite: boolean; resource: Resource };
+
+export type GateOptions = {
+  clock: Clock;
+  /** Between two writes, in milliseconds. */
+  writeMs: number;
+  /** Called when GitHub asked to wait, with the end of the wait. */
+  closed?: (untilMs: number) => void;
+};
+
+/** GitHub accepts 100 at once and asks for few. */
+export const CALLS_AT_ONCE = 8;
+
+/**
+ * At most eight calls at once (fewer where the limit has fewer left), writes `writeMs` apart, and none at all while
+ * GitHub asks to wait: its refusal closes the gate for the calls in the queue too, and so does the answer that used up
+ * the limit.
+ */
+export function createGate({ clock, writeMs, closed }: GateOptions): Gate {
+  const budget = createBudget();
+  const queue = createQueue();
+  const writers = new Set<() => void>();
+  let untilMs = Number.NEGATIVE_INFINITY;
+  let nextWriteMs = Number.NEGATIVE_INFINITY;
+
+  const nowMs = () => clock.now().getTime();
+  const waitMs = () => Math.max(0, untilMs - nowMs());
+  const room = (of: Resource) => Math.min(CALLS_AT_ONCE, budget.left(of, nowMs()));
+  const closeUntil = (until: number) => {
+    if (until <= untilMs) return;
+    untilMs = until;
+    queue.refuse();
+    for (const wake of writers) wake();
+    nextWriteMs = Number.NEGATIVE_INFINITY;
+  };
+  const turnToWrite = async () => {
+    const now = clock.monotonicMs();
+    const at = Math.max(now, nextWriteMs);
+    nextWriteMs = at + writeMs;
+    if (at > now) await pauseOf(at - now, writers);
+  };
+  return {
+    waitMs,
+    closeUntil,
+    pass: async ({ isWrite, resource }, call) => {
+      if (waitMs() > 0) return refusal(waitMs());
+      if (isWrite) await turnToWrite();
+      if (waitMs() > 0 || !(await queue.enter(resource, room))) return refusal(waitMs());
+      try {
+        const answer = await call();
+        budget.note(resource, answer);
+        const asked = await waitMsOfAnswer(answer, clock.now());
+        if (asked === null) return answer;
+        closeUntil(nowMs() + asked);
+        closed?.(nowMs() + asked);
+        return answer;
+      } finally {
+        queue.leave(room);
+      }
+    },
+  };
+}
+
+type Waiting = { of: Resource; begin: (open: boolean) => void };
+type Room = (of: Resource) => number;
+
+/** Calls under way, and those that wait for room in the order in which they came. */
+function createQueue() {
+  let running = 0;
+  let waiting: Waiting[] = [];
+  return {
+    enter: (of: Resource, room: Room): boolean | Promise<boolean> => {
+      if (waiting.length > 0 || running >= room(of)) {
+        return new Promise((begin) => waiting.push({ of, begin }));
+      }
+      running++;
+      return true;
+    },
+    leave: (room: Room) => {
+      running--;
+      for (let next = waiting[0]; next && running < room(next.of); next = waiting[0]) {
+        waiting.shift();
+        running++;
+        next.begin(true);
+      }
+    },
+    refuse: () => {
+      const refused = waiting;
+      waiting = [];
+      for (const { begin } of refused) begin(false);
+    },
+  };
+}
+
+const pauseOf = (ms: number, pauses: Set<() => void>): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      pauses.delete(end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    pauses.add(end);
+  });
+
+/** As GitHub refuses, so that a caller need not tell the two apart. */
+const refusal = (waitMs: number): Response =>
+  Response.json(
+    { message: "GitHub asked to wait." },
+    { status: 429, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } },
+  );
