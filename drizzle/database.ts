@@ -28,6 +28,9 @@ export type Database = {
   close(timeoutSeconds?: number): Promise<void>;
 };
 
+/** A transaction of the `db` client. */
+export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
+
 export function openDatabase(url: string, options: PoolOptions): Database {
   const sql = connect(url, options);
   const orm = connect(url, options);

@@ -11,7 +11,7 @@ export const STATES = [
   "interrupted",
   "denied",
 ] as const;
-export type State = (typeof STATES)[number];
+export type RequestState = (typeof STATES)[number];
 
 export const CHANNELS = ["api", "subscription", "batch"] as const;
 export type Channel = (typeof CHANNELS)[number];
@@ -38,7 +38,7 @@ export const requests = pgTable(
     startedAt: instant("started_at").notNull(),
     surface: label("surface").notNull(),
     channel: label("channel").$type<Channel>().notNull(),
-    state: label("state").$type<State>().notNull(),
+    state: label("state").$type<RequestState>().notNull(),
     /** HTTP status that the client got, or would have got had it stayed. */
     status: smallint("status"),
     /** Our error type or the provider's status class; never a message. */

@@ -1,9 +1,9 @@
-import { type Database, within } from "#drizzle/database.ts";
+import { type Database, type Transaction, within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Secret } from "../directory.ts";
 import type { AdminKeyCheck } from "../plugins/admin-key.ts";
 import type { Audit, Origin } from "../stores/audit.ts";
-import { change, type Transaction } from "../stores/change.ts";
+import { change } from "../stores/change.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import type { DirectoryStore } from "../stores/directory/directory.ts";
 import type { Sealer } from "../stores/seal.ts";

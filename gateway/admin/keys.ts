@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction } from "#drizzle/schema/audit.ts";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { type Page, pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
@@ -13,7 +14,7 @@ import {
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import type { Origin } from "../stores/audit.ts";
-import type { Reader, Transaction } from "../stores/change.ts";
+import type { Reader } from "../stores/change.ts";
 import {
   findKey,
   insertKey,

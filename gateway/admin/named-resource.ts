@@ -1,11 +1,12 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction, AuditedState } from "#drizzle/schema/audit.ts";
 import { type Page, pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import type { AuditEntry, Origin } from "../stores/audit.ts";
-import type { Reader, Transaction } from "../stores/change.ts";
+import type { Reader } from "../stores/change.ts";
 import type { Slice } from "../stores/slice.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";

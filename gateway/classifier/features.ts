@@ -6,7 +6,7 @@ import { marksOf } from "./marks.ts";
 import { respell } from "./spelling.ts";
 import { clip, readText } from "./text.ts";
 import { type Words, wordAt, wordsOf } from "./tokenizer.ts";
-import { addWordVector, DIMENSIONS, toUnitLength } from "./word-vectors.ts";
+import { addWordVector, toUnitLength, VECTOR_LENGTH } from "./word-vectors.ts";
 
 /** Groups of features that are weighted and normalised separately, so that a long text cannot drown its instruction. */
 export const BLOCKS = { zone: 0, full: 1, marks: 2, cues: 3, kinds: 4, meaning: 5 } as const;
@@ -41,7 +41,7 @@ export function featuresOf(text: string, explain = false): Features {
   const capacity =
     PER_ZONE_WORD * zoneWords.hashes.length + PER_WORD * words.hashes.length + marks.length + cues.length;
   const counter = new FeatureCounter(capacity, explain);
-  const meaning = new Float32Array(DIMENSIONS);
+  const meaning = new Float32Array(VECTOR_LENGTH);
   addZone(zoneWords, counter, meaning);
   addFullText(words, counter);
   for (const mark of marks) {

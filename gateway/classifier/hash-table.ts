@@ -16,7 +16,7 @@ export function hashTableOf(hashes: ArrayLike<number>): HashTable {
 }
 
 /** The place of a hash; −1 if the table does not have it. */
-export function placeOf({ keys, places }: HashTable, hash: number): number {
+export function positionOf({ keys, places }: HashTable, hash: number): number {
   const mask = keys.length - 1;
   let slot = hash & mask;
   while (keys[slot] !== hash) {

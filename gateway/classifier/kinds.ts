@@ -1,5 +1,5 @@
 /** Kinds of task that the built-in examples are sorted by. */
-export const KINDS = [
+export const TASK_KINDS = [
   "coding",
   "summarization",
   "translation",
@@ -13,7 +13,7 @@ export const KINDS = [
   "roleplay",
   "smalltalk",
 ] as const;
-export type Kind = (typeof KINDS)[number];
+export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** Route names that classify by the name alone: the gateway brings the examples. */
 const TEMPLATES = [
@@ -36,7 +36,7 @@ const TEMPLATE_NAMES: ReadonlySet<string> = new Set(TEMPLATES);
 export const isTemplate = (name: string): boolean => TEMPLATE_NAMES.has(name);
 
 /** The templates that take a kind of task, in order of preference. */
-const TAKEN_BY: Readonly<Record<Kind, readonly TemplateName[]>> = {
+const TAKEN_BY: Readonly<Record<TaskKind, readonly TemplateName[]>> = {
   coding: ["coding"],
   summarization: ["summarization"],
   translation: ["translation"],
@@ -52,8 +52,8 @@ const TAKEN_BY: Readonly<Record<Kind, readonly TemplateName[]>> = {
 };
 
 /** The template that takes a kind among these routes; null if none does. */
-export const templateFor = (kind: Kind, routes: ReadonlySet<string>): string | null =>
+export const templateFor = (kind: TaskKind, routes: ReadonlySet<string>): string | null =>
   TAKEN_BY[kind].find((name) => routes.has(name)) ?? null;
 
 /** Whether the kind is the template's own, rather than one that it takes where a better one is missing. */
-export const isPreferred = (kind: Kind, template: string): boolean => TAKEN_BY[kind][0] === template;
+export const isPreferred = (kind: TaskKind, template: string): boolean => TAKEN_BY[kind][0] === template;

@@ -1,5 +1,5 @@
 import type { Sigmoid } from "./calibration.ts";
-import type { Kind } from "./kinds.ts";
+import type { TaskKind } from "./kinds.ts";
 import type { Rows } from "./sparse.ts";
 import type { Starter } from "./starter.ts";
 import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
@@ -19,7 +19,7 @@ export type RouteInput = {
 export type TrainInput = { routes: readonly RouteInput[]; strictness: 0.02 | 0.05 | 0.1 };
 
 /** A class of the model: a route, or a kind of task that no route takes (hidden: it can only reject). */
-export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name: Kind };
+export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name: TaskKind };
 
 /** What training found out, for the administrator who saved the routes. */
 export type TrainReport = {
@@ -38,7 +38,7 @@ export type Model = {
   vocabulary: Vocabulary;
   blocks: BlockWeights;
   classes: readonly ClassName[];
-  /** The routes that take the texts of each kind of task, in the order of `KINDS`; empty if that is unknown. */
+  /** The routes that take the texts of each kind of task, in the order of `TASK_KINDS`; empty if that is unknown. */
   takers: readonly (readonly string[])[];
   /** `weights[column * classes + class]`, then the biases. */
   weights: Float32Array;

@@ -1,6 +1,6 @@
 import { type Features, featuresOf } from "./features.ts";
 import { roundedToHalf, shared } from "./float-arrays.ts";
-import { KINDS } from "./kinds.ts";
+import { TASK_KINDS } from "./kinds.ts";
 import { trainLinear } from "./linear.ts";
 import { svmLoss } from "./losses.ts";
 import { SEEDS } from "./seeds.ts";
@@ -10,7 +10,7 @@ import { type BlockWeights, columnsOf, learnVocabulary, type Vocabulary, vectorO
 /** Recognises kinds of task before any administrator has written an example: a model of the built-in examples. */
 export type Starter = {
   vocabulary: Vocabulary;
-  /** `weights[column * KINDS.length + kind]`; the last column is the bias. */
+  /** `weights[column * TASK_KINDS.length + kind]`; the last column is the bias. */
   weights: Float32Array;
   /** Out-of-fold scores of the built-in examples, in the order of `SEEDS`: as if each had been new. */
   held: Float32Array;
@@ -35,9 +35,9 @@ export function trainStarter(): Starter {
   const vectors = features.map((one) => vectorOf({ features: one, kinds: [] }, vocabulary, STARTER_BLOCKS));
   const problem = {
     rows: rowsOf(vectors, columnsOf(vocabulary)),
-    labels: Int32Array.from(SEEDS, ({ kind }) => KINDS.indexOf(kind)),
+    labels: Int32Array.from(SEEDS, ({ kind }) => TASK_KINDS.indexOf(kind)),
     costs: new Float32Array(SEEDS.length).fill(1),
-    classes: KINDS.length,
+    classes: TASK_KINDS.length,
     fold: Int8Array.from(SEEDS, (_, index) => Math.floor(index / NEIGHBOURS) % FOLDS),
     folds: FOLDS,
   };
@@ -56,8 +56,8 @@ export function trainStarter(): Starter {
 
 /** One score per kind of task. */
 export const kindScores = ({ vocabulary, weights }: Starter, features: Features): Float64Array =>
-  scoresOf(vectorOf({ features, kinds: [] }, vocabulary, STARTER_BLOCKS), weights, KINDS.length);
+  scoresOf(vectorOf({ features, kinds: [] }, vocabulary, STARTER_BLOCKS), weights, TASK_KINDS.length);
 
 /** The out-of-fold scores of one built-in example. */
 export const heldKindScores = ({ held }: Starter, seed: number): Float32Array =>
-  held.subarray(seed * KINDS.length, (seed + 1) * KINDS.length);
+  held.subarray(seed * TASK_KINDS.length, (seed + 1) * TASK_KINDS.length);

@@ -1,5 +1,5 @@
 import { type Features, featuresOf } from "./features.ts";
-import { isPreferred, isTemplate, KINDS, type Kind, templateFor } from "./kinds.ts";
+import { isPreferred, isTemplate, TASK_KINDS, type TaskKind, templateFor } from "./kinds.ts";
 import type { ClassName, RouteInput, TrainInput } from "./model.ts";
 import { SEEDS } from "./seeds.ts";
 import { featuresOfSeeds, heldKindScores, kindScores, type Starter } from "./starter.ts";
@@ -18,7 +18,7 @@ export type TrainingSet = {
   samples: Sample[];
   /** Most routes' own texts are of one and the same kind of task: kinds cannot tell the routes apart. */
   oneKind: boolean;
-  /** Which routes take the texts of each kind, in the order of `KINDS`; empty where that is not known. */
+  /** Which routes take the texts of each kind, in the order of `TASK_KINDS`; empty where that is not known. */
   takers: string[][];
 };
 
@@ -74,7 +74,7 @@ function textsOf(
 /** Whether most routes that have texts have most of them in the kind that is the most frequent overall. */
 function areOneKind(shares: readonly Float64Array[]): boolean {
   const tops = shares.filter((share) => share.some((part) => part > 0)).map(topKind);
-  const counts = KINDS.map((_, kind) => tops.filter((top) => top === kind).length);
+  const counts = TASK_KINDS.map((_, kind) => tops.filter((top) => top === kind).length);
   return tops.length > 1 && Math.max(...counts) > tops.length / 2;
 }
 
@@ -83,7 +83,7 @@ function ownSamples(
   starter: Starter,
   routes: readonly RouteInput[],
 ): { samples: Sample[]; shares: Float64Array[] } {
-  const shares = routes.map(() => new Float64Array(KINDS.length));
+  const shares = routes.map(() => new Float64Array(TASK_KINDS.length));
   const samples = routes.flatMap((route, label) =>
     textsOf(route).map(({ text, ...rest }) => {
       const features = featuresOf(text);
@@ -121,8 +121,8 @@ function closestRoute(column: number, { shares, oneKind }: Spread): Owner {
 }
 
 /** Who takes a kind's built-in examples: the template of that name, else a route whose own texts are of that kind. */
-function ownerOf(kind: Kind, routes: readonly RouteInput[], spread: Spread): Owner {
-  const column = KINDS.indexOf(kind);
+function ownerOf(kind: TaskKind, routes: readonly RouteInput[], spread: Spread): Owner {
+  const column = TASK_KINDS.indexOf(kind);
   const template = templateFor(kind, new Set(routes.map(({ name }) => name)));
   const named = routes.findIndex(({ name }) => name === template);
   const route = routes[named];
@@ -138,11 +138,11 @@ function ownerOf(kind: Kind, routes: readonly RouteInput[], spread: Spread): Own
 
 /** The routes that a kind's texts are for: its owner, and those that have a good share of their own texts in it. */
 function takersOf(
-  kind: Kind,
+  kind: TaskKind,
   owner: Owner,
   { routes, shares }: { routes: readonly RouteInput[]; shares: readonly Float64Array[] },
 ): string[] {
-  const column = KINDS.indexOf(kind);
+  const column = TASK_KINDS.indexOf(kind);
   const takes = (route: number) =>
     (typeof owner === "object" && owner?.route === route) ||
     (shares[route]?.[column] ?? 0) >= TUNING.coveredShare;
@@ -179,7 +179,7 @@ export function trainingSetOf(starter: Starter, input: TrainInput): TrainingSet 
     own.some(({ label }) => label === route) ? classes.push({ kind: "route", name }) - 1 : -1,
   );
   const samples = own.map((sample) => ({ ...sample, label: labels[sample.label] ?? -1 }));
-  const labelOf = (owner: Owner & object, kind: Kind) => {
+  const labelOf = (owner: Owner & object, kind: TaskKind) => {
     const route = input.routes[owner.route];
     const label = labels[owner.route] ?? -1;
     if (label >= 0 && (route?.examples.length ?? 0) > 0) return label;
@@ -188,7 +188,7 @@ export function trainingSetOf(starter: Starter, input: TrainInput): TrainingSet 
   const oneKind = areOneKind(shares);
   const builtIn = featuresOfSeeds();
   const takers: string[][] = [];
-  for (const kind of KINDS) {
+  for (const kind of TASK_KINDS) {
     const owner = ownerOf(kind, input.routes, { shares, oneKind });
     takers.push(takersOf(kind, owner, { routes: input.routes, shares }));
     if (owner === "covered") continue;

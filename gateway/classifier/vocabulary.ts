@@ -1,8 +1,8 @@
 import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
-import { type HashTable, hashTableOf, placeOf } from "./hash-table.ts";
-import { KINDS } from "./kinds.ts";
+import { type HashTable, hashTableOf, positionOf } from "./hash-table.ts";
+import { TASK_KINDS } from "./kinds.ts";
 import type { SparseVector } from "./sparse.ts";
-import { DIMENSIONS } from "./word-vectors.ts";
+import { VECTOR_LENGTH } from "./word-vectors.ts";
 
 /** The features that training has seen; a feature's place in the table is its column. */
 export type Vocabulary = {
@@ -20,7 +20,7 @@ export type BlockWeights = readonly [number, number, number, number, number, num
 const UNSEEN_SHARE = 0.5;
 
 /** Columns of a vector: the vocabulary's, the word vector's, then one per kind of task. */
-export const columnsOf = ({ idf }: Vocabulary): number => idf.length + DIMENSIONS + KINDS.length;
+export const columnsOf = ({ idf }: Vocabulary): number => idf.length + VECTOR_LENGTH + TASK_KINDS.length;
 
 /** Learns the vocabulary of a set of texts. `seenMin` drops features of fewer texts. */
 export function learnVocabulary(texts: readonly Features[], seenMin: number): Vocabulary {
@@ -42,14 +42,14 @@ type Tfidf = TextVector & { size: number; squares: Float64Array };
 
 /** TF-IDF of the known features, with room for the dense entries, and the squared length of each block. */
 function tfidfOf({ hashes, counts, blocks }: Features, { table, idf, idfUnseen }: Vocabulary): Tfidf {
-  const room = hashes.length + DIMENSIONS + KINDS.length;
+  const room = hashes.length + VECTOR_LENGTH + TASK_KINDS.length;
   const ids = new Int32Array(room);
   const values = new Float32Array(room);
   const features = new Int32Array(hashes.length);
   const squares = new Float64Array(COUNTED_BLOCKS);
   let size = 0;
   for (let at = 0; at < hashes.length; at++) {
-    const column = placeOf(table, hashes[at] ?? 0);
+    const column = positionOf(table, hashes[at] ?? 0);
     const block = blocks[at] ?? 0;
     const count = counts[at] ?? 1;
     const value = (count === 1 ? 1 : 1 + Math.log(count)) * (idf[column] ?? idfUnseen);
@@ -86,7 +86,7 @@ export function vectorOf(
     }
   };
   append(vocabulary.idf.length, features.meaning, weights[BLOCKS.meaning]);
-  append(vocabulary.idf.length + DIMENSIONS, unitLength(kinds), weights[BLOCKS.kinds]);
+  append(vocabulary.idf.length + VECTOR_LENGTH, unitLength(kinds), weights[BLOCKS.kinds]);
   return { ids: ids.subarray(0, size), values: values.subarray(0, size), features: counted.features };
 }
 

@@ -2,28 +2,28 @@
  * The names that decide in one kind of object: what runs, what it costs, what a key, a rule or a label applies to. None
  * of them may be there twice or in another spelling, because two parsers would read the object differently.
  */
-export type Vocabulary = {
+export type DecidingNames = {
   names: ReadonlySet<string>;
   /** Members whose object, or the objects of whose list, decide too. */
-  within?: ReadonlyMap<string, Vocabulary>;
+  within?: ReadonlyMap<string, DecidingNames>;
   /** A member that decides only in an object of certain types. */
-  ofType?: { member: string; applies(type: unknown): boolean; vocabulary: Vocabulary };
+  ofType?: { member: string; applies(type: unknown): boolean; vocabulary: DecidingNames };
 };
 
-const MODEL: Vocabulary = { names: new Set(["model"]) };
+const MODEL: DecidingNames = { names: new Set(["model"]) };
 
 /** A tool of the provider's own. The `parameters` of all others are a JSON schema. */
 export const isBuiltInTool = (type: unknown): boolean =>
   typeof type === "string" && type !== "function" && type !== "custom";
 
-const TOOL: Vocabulary = {
+const TOOL: DecidingNames = {
   names: new Set(["function", "input_schema", "model", "name", "parameters", "type"]),
   within: new Map([["function", { names: new Set(["model", "name", "parameters"]) }]]),
   ofType: { member: "parameters", applies: isBuiltInTool, vocabulary: MODEL },
 };
 
 /** The body of a model call, and the fields of a form. */
-export const CALL: Vocabulary = {
+export const CALL: DecidingNames = {
   names: new Set([
     "arguments",
     "background",
@@ -74,19 +74,19 @@ export const CALL: Vocabulary = {
 };
 
 /** A line of a file of requests; its `body` is a call. */
-export const BATCH_LINE: Vocabulary = { names: new Set(["body", "custom_id", "method", "url"]) };
+export const BATCH_LINE: DecidingNames = { names: new Set(["body", "custom_id", "method", "url"]) };
 
 /** What creates a batch, in both vendors' form; the `params` of a request are a call. */
-export const BATCH: Vocabulary = {
+export const BATCH: DecidingNames = {
   names: new Set(["completion_window", "endpoint", "input_file_id", "metadata", "requests", "user"]),
   within: new Map([["requests", { names: new Set(["custom_id", "params"]) }]]),
 };
 
 /** The form that uploads a file of requests. */
-export const FILE_FORM: Vocabulary = { names: new Set(["file", "purpose"]) };
+export const FILE_FORM: DecidingNames = { names: new Set(["file", "purpose"]) };
 
 /** A message of the Model Context Protocol. */
-export const MCP_MESSAGE: Vocabulary = {
+export const MCP_MESSAGE: DecidingNames = {
   names: new Set(["error", "id", "jsonrpc", "method", "params", "result"]),
   within: new Map([
     [
@@ -97,7 +97,7 @@ export const MCP_MESSAGE: Vocabulary = {
 };
 
 /** What an agent's hook sends: its own event, or a list of events. */
-export const HOOK: Vocabulary = {
+export const HOOK: DecidingNames = {
   names: new Set([
     "duration_ms",
     "events",

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { parseLabel } from "#shared/labels.ts";
 import { GatewayError } from "../errors.ts";
-import { CALL, type Vocabulary } from "./deciding-names.ts";
+import { CALL, type DecidingNames } from "./deciding-names.ts";
 import type { MultipartEvent } from "./multipart.ts";
 import type { PartHead } from "./multipart-headers.ts";
 import { requireOneReading, TwoReadings } from "./one-reading.ts";
@@ -118,7 +118,7 @@ export const textTooLong = (): GatewayError =>
  * As for members of JSON. Some servers also ignore blanks around a name, and read `name[]` as `name`.
  * @throws TwoReadings
  */
-export function requireOneField(vocabulary: Vocabulary, name: string, again: boolean): void {
+export function requireOneField(vocabulary: DecidingNames, name: string, again: boolean): void {
   requireOneReading(vocabulary, name, again);
   const plain = name.replace(/\[.*$/s, "").trim();
   if (plain === name) return;

@@ -1,6 +1,6 @@
 import type { Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import type { Vocabulary } from "./deciding-names.ts";
+import type { DecidingNames } from "./deciding-names.ts";
 import { skipWithin, type Visit, type Within } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
 
@@ -29,7 +29,7 @@ const foldedName = (name: string): string =>
  * Refuses a name that decides if it is there `again`, and a name that only other parsers take for one that decides.
  * @throws TwoReadings
  */
-export function requireOneReading({ names }: Vocabulary, name: string, again: boolean): void {
+export function requireOneReading({ names }: DecidingNames, name: string, again: boolean): void {
   if (again && names.has(name)) throw new TwoReadings(`\`${name}\` appears twice.`);
   const folded = foldedName(name);
   if (folded === name || !names.has(folded)) return;
@@ -37,10 +37,10 @@ export function requireOneReading({ names }: Vocabulary, name: string, again: bo
 }
 
 /** What reads the objects of a member whose own names decide; null if none do. */
-export const lookInto = (bytes: Uint8Array, vocabulary: Vocabulary | undefined): Within | null =>
+export const lookInto = (bytes: Uint8Array, vocabulary: DecidingNames | undefined): Within | null =>
   vocabulary ? (level) => visitOf(bytes, vocabulary, level) : null;
 
-function visitOf(bytes: Uint8Array, vocabulary: Vocabulary, level: number): Visit {
+function visitOf(bytes: Uint8Array, vocabulary: DecidingNames, level: number): Visit {
   const seen = new Map<string, Member>();
   let name = "";
   return {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import type { Vocabulary } from "./deciding-names.ts";
+import type { DecidingNames } from "./deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipString, skipWhitespace } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
 import { lookInto, requireOneReading } from "./one-reading.ts";
@@ -17,7 +17,7 @@ const invalid = (sentence: string) => new GatewayError("invalid_request", senten
  * nested at most `DEPTH_MAX` deep, with at most `MEMBERS_MAX` members.
  * @throws GatewayError invalid_request, which never quotes the body.
  */
-export function scanJson(bytes: Uint8Array, vocabulary: Vocabulary = NOTHING_DECIDES): JsonBody {
+export function scanJson(bytes: Uint8Array, vocabulary: DecidingNames = NOTHING_DECIDES): JsonBody {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid("The body begins with a byte order mark. Send UTF-8 without it.");
   }
@@ -29,12 +29,12 @@ export function scanJson(bytes: Uint8Array, vocabulary: Vocabulary = NOTHING_DEC
   return { bytes, members };
 }
 
-const NOTHING_DECIDES: Vocabulary = { names: new Set() };
+const NOTHING_DECIDES: DecidingNames = { names: new Set() };
 
 type Members = { members: Map<string, Member[]>; end: number };
 
 /** The top-level members by unescaped name: `"mod\u0065l"` is `model`. */
-function membersOf(bytes: Uint8Array, start: number, vocabulary: Vocabulary): Members {
+function membersOf(bytes: Uint8Array, start: number, vocabulary: DecidingNames): Members {
   const members = new Map<string, Member[]>();
   let count = 0;
   let name = "";

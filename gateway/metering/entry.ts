@@ -1,5 +1,5 @@
 import { priceText } from "#drizzle/price-text.ts";
-import type { RequestRow, State } from "#drizzle/schema/records.ts";
+import type { RequestRow, RequestState } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
@@ -9,7 +9,7 @@ import type { Priced, Reading } from "../reading.ts";
 
 /** How a call ended. */
 export type Facts = {
-  state: State;
+  state: RequestState;
   /** HTTP status of the answer; null if the client disconnected before there was one. */
   status: number | null;
   errorType: ErrorType | `upstream_${number}` | null;

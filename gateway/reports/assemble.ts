@@ -4,12 +4,12 @@ import { type Fraction, fractionOf, minus, ratio, toNumber, ZERO } from "./fract
 import {
   AGGREGATES,
   type AggregateName,
+  type Aggregates,
   aggregateOf,
   aggregatesOf,
   isMoney,
   MEASURE,
   type Measure,
-  type Sums,
 } from "./measures.ts";
 import { type Periods, windowOf } from "./window.ts";
 
@@ -32,7 +32,7 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
   const { current, previous } = sidesOf(totalRow ?? {}, columns);
   const totals = { current: current ?? nothing, previous: previous ?? nothing };
   const compared = periods.previous !== null;
-  const row = (groups: string[], sides: Sides<Sums | null>) =>
+  const row = (groups: string[], sides: Sides<Aggregates | null>) =>
     rowOf(spec, { groups, sides, totals, nothing, compared });
   return {
     spec,
@@ -66,14 +66,14 @@ const columnsOf = (side: "c" | "p", names: readonly AggregateName[]): Columns =>
   of: names.map((name) => [name, `${side}_${name}`]),
 });
 
-const sidesOf = (answer: AnswerRow, { current, previous }: Sides<Columns>): Sides<Sums | null> => ({
+const sidesOf = (answer: AnswerRow, { current, previous }: Sides<Columns>): Sides<Aggregates | null> => ({
   current: sumsOf(answer, current),
   previous: sumsOf(answer, previous),
 });
 
-function sumsOf(answer: AnswerRow, columns: Columns): Sums | null {
+function sumsOf(answer: AnswerRow, columns: Columns): Aggregates | null {
   if (Number(answer[columns.records] ?? 0) === 0) return null;
-  const of: Sums["of"] = {};
+  const of: Aggregates["of"] = {};
   for (const [name, column] of columns.of) {
     const text = answer[column] ?? null;
     of[name] = text === null ? overNothing(name) : fractionOf(text);
@@ -87,22 +87,22 @@ const overNothing = (name: AggregateName): Fraction | null => {
   return empty === null || money ? null : ZERO;
 };
 
-const sumsOverNothing = (names: readonly AggregateName[]): Sums => ({
+const sumsOverNothing = (names: readonly AggregateName[]): Aggregates => ({
   floor: false,
   of: Object.fromEntries(names.map((name) => [name, AGGREGATES[name].empty === null ? null : ZERO])),
 });
 
 type RowFacts = {
   groups: string[];
-  sides: Sides<Sums | null>;
-  totals: Sides<Sums>;
-  nothing: Sums;
+  sides: Sides<Aggregates | null>;
+  totals: Sides<Aggregates>;
+  nothing: Aggregates;
   compared: boolean;
 };
 
 function rowOf(spec: Spec, { groups, sides, totals, nothing, compared }: RowFacts): Row {
   const floors = spec.measures.some(isMoney);
-  const exact = (side: keyof Sides<Sums>): ExactFigures | null => {
+  const exact = (side: keyof Sides<Aggregates>): ExactFigures | null => {
     const sums = sides[side];
     return sums && eachMeasure(spec, (name) => figureOf(MEASURE[name], sums, totals[side]));
   };
@@ -134,7 +134,7 @@ function eachMeasure(spec: Spec, figure: (name: MeasureName) => Fraction | null)
   return figures;
 }
 
-function figureOf(measure: Measure, sums: Sums, total: Sums): Fraction | null {
+function figureOf(measure: Measure, sums: Aggregates, total: Aggregates): Fraction | null {
   const value = sums.of[measure.of] ?? null;
   switch (measure.kind) {
     case "base":

@@ -1,6 +1,6 @@
 import type { Decomposition } from "#shared/report.ts";
 import { type Fraction, minus, toNumber, ZERO } from "./fraction.ts";
-import type { AggregateName, Sums } from "./measures.ts";
+import type { AggregateName, Aggregates } from "./measures.ts";
 
 type Parts = Decomposition["parts"];
 
@@ -18,7 +18,7 @@ const NO_PARTS: Parts = {
  * the two costs (LMDI-I: no residue, and swapping the windows only turns the signs). The rest of the cost, and all of it
  * where a factor is 0 or unknown, is unmodelled. Unknown costs count as 0 here, and `floor` says so.
  */
-export function decompose(previous: Sums, current: Sums): Decomposition {
+export function decompose(previous: Aggregates, current: Aggregates): Decomposition {
   const cost = { before: exact(previous, "cost_usd"), after: exact(current, "cost_usd") };
   const tokens = { before: exact(previous, "token_cost_usd"), after: exact(current, "token_cost_usd") };
   const deltaUsd = change(cost);
@@ -34,7 +34,7 @@ export function decompose(previous: Sums, current: Sums): Decomposition {
   };
 }
 
-const exact = (sums: Sums, name: AggregateName): Fraction => sums.of[name] ?? ZERO;
+const exact = (sums: Aggregates, name: AggregateName): Fraction => sums.of[name] ?? ZERO;
 
 const change = ({ before, after }: { before: Fraction; after: Fraction }): Fraction =>
   minus(after, before) ?? ZERO;
@@ -43,7 +43,7 @@ const change = ({ before, after }: { before: Fraction; after: Fraction }): Fract
 type Factors = { factors: Parts; inputUsd: number; outputUsd: number };
 
 /** Null where a factor is 0: it has no logarithm. */
-function factorsOf(sums: Sums): Factors | null {
+function factorsOf(sums: Aggregates): Factors | null {
   const number = (name: AggregateName) => toNumber(exact(sums, name));
   const users = number("billed_users");
   const requests = number("billed_records");

@@ -135,7 +135,7 @@ export function namedIn<Name extends string>(sqls: readonly string[], among: rea
 }
 
 /** The aggregates of one group in one window; `floor` where its money is a lower bound. */
-export type Sums = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };
+export type Aggregates = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };
 
 /** How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window. */
 export type Measure =

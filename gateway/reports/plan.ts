@@ -3,7 +3,7 @@ import { recordFacts } from "./facts.ts";
 import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { cellFacts } from "./rollup/cells.ts";
-import { COUNTS, type Counted, dimensionSums, type Part } from "./rollup/dimension-sums.ts";
+import { COUNTS, type Counted, dimensionSums, type SumsPart } from "./rollup/dimension-sums.ts";
 import { knownSql } from "./rollup/known.ts";
 import { cellsSql, shownSql } from "./shown.ts";
 
@@ -117,9 +117,9 @@ function partsOf(context: Context, section: Place): PartOf[] {
   ];
   return parts.map((part) => ({ ...part, total: section.total }));
 }
-type PartOf = Part & { total: boolean };
+type PartOf = SumsPart & { total: boolean };
 
-function sumsPart(context: Context, section: Place): Part {
+function sumsPart(context: Context, section: Place): SumsPart {
   const { facts } = section;
   // Percentiles of single records do not add up: all of them are looked at again.
   const isAnew = !section.isOwn && context.facts === "records";
@@ -127,7 +127,7 @@ function sumsPart(context: Context, section: Place): Part {
   return { from: isAnew ? facts : `sums_of_${facts}`, figures: Object.fromEntries(figures) };
 }
 
-function membersPart(context: Context, section: Place, name: DistinctName): Part {
+function membersPart(context: Context, section: Place, name: DistinctName): SumsPart {
   const table = `${name}_of_${section.facts}`;
   const counts = context.names.flatMap((one) => {
     const distinct = distinctOf(context, one);

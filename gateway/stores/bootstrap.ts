@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { providers, routes, settings } from "#drizzle/schema/routes.ts";
 import { DETECTORS } from "#shared/admin/guardrails.ts";
@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { Secret } from "../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { auditIn, ownOrigin } from "./audit.ts";
-import { ownChange, type Reader, type Transaction } from "./change.ts";
+import { ownChange, type Reader } from "./change.ts";
 import { readVersion, versionIn } from "./directory/load-directory.ts";
 import { newGuardrail } from "./guardrails.ts";
 import { insertKey } from "./keys.ts";

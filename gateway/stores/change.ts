@@ -1,12 +1,9 @@
 import { sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { directoryVersions } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Audit, auditIn, type Origin } from "./audit.ts";
 import { withStoreErrors } from "./store-errors.ts";
-
-/** A transaction of drizzle's, in which a change reads what it must hold to and writes. */
-export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
 
 /** Anything that selects: the pool, or a transaction. */
 export type Reader = Pick<Transaction, "select">;

@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { routes } from "#drizzle/schema/routes.ts";
 import type { GuardrailPatch } from "#shared/admin/guardrails.ts";
 import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Reader } from "./change.ts";
 import { namedRows } from "./named-rows.ts";
 
 export type GuardrailRow = typeof guardrails.$inferSelect;

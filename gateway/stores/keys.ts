@@ -1,7 +1,8 @@
 import { and, desc, eq, gt, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Reader } from "./change.ts";
 import { newClientSecret, secretDigest } from "./client-secret.ts";
 import type { Slice } from "./slice.ts";
 

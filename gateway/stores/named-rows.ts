@@ -1,7 +1,8 @@
 import { and, eq, gt } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import type { Transaction } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
 type NamedTable = PgTable & { orgId: PgColumn; name: PgColumn };

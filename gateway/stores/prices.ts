@@ -1,9 +1,10 @@
 import { and, desc, eq, lt } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { prices } from "#drizzle/schema/prices.ts";
 import { providers } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
 export type PriceOverrideRow = typeof prices.$inferSelect;

@@ -1,10 +1,10 @@
 import { eq } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { ProviderPatch, ProviderPut } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
-import type { Transaction } from "./change.ts";
 import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./directory/provider-rows.ts";
 import { namedRows } from "./named-rows.ts";
 import type { Sealer } from "./seal.ts";

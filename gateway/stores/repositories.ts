@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Transaction } from "./change.ts";
 
 export type Backfill = {
   /** Null: back to the first pull request. */

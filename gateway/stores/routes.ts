@@ -1,10 +1,11 @@
 import { eq } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { RoutePut } from "#shared/admin/routes.ts";
 import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Reader } from "./change.ts";
 import { requireGuardrails } from "./guardrails.ts";
 import { namedRows } from "./named-rows.ts";
 import { readSettings } from "./settings.ts";

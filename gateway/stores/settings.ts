@@ -1,9 +1,10 @@
 import { eq } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { routes, settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Settings, settingsOf } from "#shared/settings.ts";
 import { GatewayError } from "../errors.ts";
-import type { Reader, Transaction } from "./change.ts";
+import type { Reader } from "./change.ts";
 
 /** The organisation's settings; the default for each member that is absent or that an older version stored otherwise. */
 export async function readSettings(reader: Reader): Promise<Settings> {

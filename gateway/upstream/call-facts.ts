@@ -1,4 +1,4 @@
-import type { State } from "#drizzle/schema/records.ts";
+import type { RequestState } from "#drizzle/schema/records.ts";
 import type { Call } from "../call.ts";
 import { ERRORS, type ErrorType } from "../errors.ts";
 import { withRequestCounts } from "../http/request-counts.ts";
@@ -73,4 +73,4 @@ const STATES = {
   complete: "ok",
   client_gone: "client_gone",
   upstream_broken: "upstream_broken",
-} as const satisfies Record<Ending, State>;
+} as const satisfies Record<Ending, RequestState>;

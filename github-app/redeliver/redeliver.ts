@@ -7,7 +7,7 @@ import type { Clients } from "../github/clients.ts";
 import type { Github } from "../github/octokit.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
 import { storedDeliveries } from "../stores/inbox-store.ts";
-import { noteRefusedRedelivery, refusedRedeliveries } from "../stores/refused-redeliveries.ts";
+import { noteRefusedRedelivery, refusedAmong } from "../stores/refused-redeliveries.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { takeTask } from "../stores/task-store.ts";
 import { type FailedDelivery, listFailedDeliveries } from "./failed-deliveries.ts";
@@ -147,7 +147,7 @@ async function missingDeliveries(
   const failed = await listFailedDeliveries(github, since);
   const ids = failed.map(({ deliveryId }) => deliveryId);
   const stored = await storedDeliveries(database, ids);
-  const refused = await refusedRedeliveries(database, ids);
+  const refused = await refusedAmong(database, ids);
   return failed.filter(
     ({ deliveryId, attempts, at }) =>
       attempts < ATTEMPTS_MAX && at >= since && !stored.has(deliveryId) && !refused.has(deliveryId),

@@ -1,10 +1,11 @@
 import { and, asc, desc, eq, gt, inArray } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { installations, repositories } from "#drizzle/schema/github.ts";
 import { coverageChanges } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { CoverageChange, InstallationFacts, Sighting } from "../facts/facts.ts";
 import { installationAfter, repositoryAfter } from "../state/coverage-after.ts";
-import { chunksOf, type KeyedTable, mergeRows, type Transaction } from "./merge-rows.ts";
+import { chunksOf, type KeyedTable, mergeRows } from "./merge-rows.ts";
 
 const INSTALLATIONS: KeyedTable<typeof installations> = {
   table: installations,

@@ -1,3 +1,4 @@
+import type { Transaction } from "#drizzle/database.ts";
 import type {
   CoverageChange,
   InstallationFacts,
@@ -7,7 +8,6 @@ import type {
 } from "../facts/facts.ts";
 import type { Reported } from "../state/pull-request-after.ts";
 import { writeCoverage, writeInstallations, writeSightings } from "./coverage-store.ts";
-import type { Transaction } from "./merge-rows.ts";
 import { writePullRequests, writeReviews } from "./outcome-store.ts";
 
 /** Facts of any number of deliveries, or of GitHub's lists, for one transaction. */

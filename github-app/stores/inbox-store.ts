@@ -1,12 +1,11 @@
 import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { backOffMs } from "#drizzle/leases/back-off.ts";
 import { webhookInbox } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { ReducedDelivery } from "../facts/reduce.ts";
 import { inBatches } from "./in-batches.ts";
-import type { Transaction } from "./merge-rows.ts";
 
 export type Delivery = { deliveryId: string; receivedAt: Date; reduced: ReducedDelivery };
 

@@ -1,11 +1,8 @@
 import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgInsertValue, PgTable, PgUpdateSetSource } from "drizzle-orm/pg-core";
-import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import type { Transaction } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { compareKeys } from "../state/later.ts";
-
-/** A transaction of the `db` client. */
-export type Transaction = Parameters<Parameters<PostgresJsDatabase["transaction"]>[0]>[0];
 
 type Key = readonly number[];
 type OrgTable = PgTable & { orgId: PgColumn };

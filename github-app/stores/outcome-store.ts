@@ -1,19 +1,12 @@
 import { sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { pullRequests, reviews } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { PullRequestFacts, ReviewFacts } from "../facts/facts.ts";
 import { linkAfter } from "../state/link-after.ts";
 import { type PullRequestState, pullRequestAfter, type Reported } from "../state/pull-request-after.ts";
 import { reviewAfter } from "../state/review-after.ts";
-import {
-  type KeyedTable,
-  lockRows,
-  type Merged,
-  mergeRows,
-  replaceRows,
-  type Transaction,
-} from "./merge-rows.ts";
+import { type KeyedTable, lockRows, type Merged, mergeRows, replaceRows } from "./merge-rows.ts";
 
 const PULL_REQUESTS: KeyedTable<typeof pullRequests> = {
   table: pullRequests,

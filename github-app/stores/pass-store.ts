@@ -1,9 +1,8 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { githubPasses } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { RepositoryAccess } from "../facts/listed-facts.ts";
-import type { Transaction } from "./merge-rows.ts";
 
 /** How far a repository has been read (see the table). */
 export type Pass = Omit<typeof githubPasses.$inferSelect, "orgId">;

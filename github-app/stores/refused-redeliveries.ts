@@ -2,10 +2,7 @@ import type { Database } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
 /** Those of these deliveries that GitHub refused to send again. */
-export async function refusedRedeliveries(
-  { sql }: Database,
-  deliveryIds: readonly string[],
-): Promise<Set<string>> {
+export async function refusedAmong({ sql }: Database, deliveryIds: readonly string[]): Promise<Set<string>> {
   if (deliveryIds.length === 0) return new Set();
   const rows = await sql<{ delivery_id: string }[]>`
     select delivery_id from refused_redeliveries

@@ -126,6 +126,21 @@ describe("every room stays readable", () => {
     expect(long).toEqual([]);
   });
 
+  test("an exported name is declared in one file, and so has one meaning", async () => {
+    const EXPORTED =
+      /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|type|interface) (\w+)/gm;
+    const files = new Map<string, Set<string>>();
+    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
+      const text = await Bun.file(join(ROOT, file)).text();
+      for (const [, name = ""] of text.matchAll(EXPORTED)) {
+        files.set(name, (files.get(name) ?? new Set()).add(file));
+      }
+    }
+    expect(files.size).toBeGreaterThan(1_000);
+    const twice = [...files].filter(([, declaring]) => declaring.size > 1);
+    expect(twice.map(([name, declaring]) => `${name}: ${[...declaring].join(", ")}`)).toEqual([]);
+  });
+
   test("the environment is read in shared/env.ts alone", async () => {
     const readers: string[] = [];
     for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.ts").scan(ROOT)) {

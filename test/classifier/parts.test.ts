@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { fitSigmoid, probabilityOf, quantile } from "#gateway/classifier/calibration.ts";
 import { compileLexicon, matchCues } from "#gateway/classifier/cues.ts";
 import { featuresOf } from "#gateway/classifier/features.ts";
-import { isTemplate, KINDS, templateFor } from "#gateway/classifier/kinds.ts";
+import { isTemplate, TASK_KINDS, templateFor } from "#gateway/classifier/kinds.ts";
 import { marksOf } from "#gateway/classifier/marks.ts";
 import { SEEDS } from "#gateway/classifier/seeds.ts";
 import { clip, normalise, readText, zoneOf } from "#gateway/classifier/text.ts";
@@ -194,8 +194,8 @@ describe("calibration", () => {
 describe("what is built in", () => {
   test("every kind has a template that takes it, and only templates take kinds", () => {
     const chat = new Set(["chat"]);
-    for (const kind of KINDS)
-      expect(isTemplate(templateFor(kind, new Set(KINDS)) ?? templateFor(kind, chat) ?? "")).toBe(true);
+    for (const kind of TASK_KINDS)
+      expect(isTemplate(templateFor(kind, new Set(TASK_KINDS)) ?? templateFor(kind, chat) ?? "")).toBe(true);
     expect(templateFor("coding", chat)).toBeNull();
   });
 

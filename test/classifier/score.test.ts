@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decide } from "#gateway/classifier/decide.ts";
-import { KINDS } from "#gateway/classifier/kinds.ts";
+import { TASK_KINDS } from "#gateway/classifier/kinds.ts";
 import type { ClassName } from "#gateway/classifier/model.ts";
 
 const classes: ClassName[] = [
@@ -8,8 +8,8 @@ const classes: ClassName[] = [
   { kind: "route", name: "words" },
 ];
 /** `code` takes the first kind, `words` the second, none the others. */
-const takers = KINDS.map((_, at) => [["code"], ["words"]][at] ?? []);
-const like = (kind: number) => KINDS.map((_, at) => (at === kind ? 0.5 : -1));
+const takers = TASK_KINDS.map((_, at) => [["code"], ["words"]][at] ?? []);
+const like = (kind: number) => TASK_KINDS.map((_, at) => (at === kind ? 0.5 : -1));
 const scored = (kind: number) => ({ scores: [0.2, -0.4], kinds: like(kind) });
 const scoreOf = (kind: number, allowed: ReadonlySet<string> | null, it = { classes, takers }) =>
   decide(it, scored(kind), allowed).score;
@@ -27,7 +27,7 @@ describe("kinds of task in a decision", () => {
   });
 
   test("count nothing where nothing is known of them, or routes take all", () => {
-    for (const unknown of [[], KINDS.map(() => ["code"])]) {
+    for (const unknown of [[], TASK_KINDS.map(() => ["code"])]) {
       expect(scoreOf(0, null, { classes, takers: unknown })).toBe(
         scoreOf(5, null, { classes, takers: unknown }),
       );

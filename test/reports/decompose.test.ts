@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decompose } from "#gateway/reports/decompose.ts";
 import { fractionOf } from "#gateway/reports/fraction.ts";
-import type { Sums } from "#gateway/reports/measures.ts";
+import type { Aggregates } from "#gateway/reports/measures.ts";
 
 type Facts = {
   users: number;
@@ -14,7 +14,15 @@ type Facts = {
   floor?: boolean;
 };
 
-const sums = ({ users, requests, input, output, tokenUsd, otherUsd = "0", floor = false }: Facts): Sums => ({
+const sums = ({
+  users,
+  requests,
+  input,
+  output,
+  tokenUsd,
+  otherUsd = "0",
+  floor = false,
+}: Facts): Aggregates => ({
   floor,
   of: {
     billed_users: fractionOf(`${users}`),
@@ -89,7 +97,7 @@ test.each<[string, Partial<Facts>]>([
 });
 
 test("an unknown cost counts as nothing, and floor says so", () => {
-  const unknown: Sums = { floor: true, of: { cost_usd: null, token_cost_usd: null } };
+  const unknown: Aggregates = { floor: true, of: { cost_usd: null, token_cost_usd: null } };
   expect(decompose(unknown, sums(BASE))).toMatchObject({ previousUsd: 0, deltaUsd: 50, floor: true });
   expect(decompose(sums(BASE), sums(BASE))).toMatchObject({ deltaUsd: 0, parts: NOTHING, floor: false });
 });

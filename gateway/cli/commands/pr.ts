@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
 import { gitIn } from "../stamping/git.ts";
-import { type GithubAccess, isGithubAccess, openGithub } from "../stamping/github.ts";
+import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
 import type { StampHookCall } from "../stamping/hook-input.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
@@ -13,7 +13,7 @@ type Options = {
   number?: number;
   repo?: RepositoryName;
   session?: SessionId;
-  via?: GithubAccess;
+  via?: GithubVia;
   fromCommits?: true;
   dryRun?: true;
   json?: true;
@@ -53,8 +53,8 @@ export function parseRepository(text: string): RepositoryName {
   throw new InvalidArgumentError("Expected owner/name.");
 }
 
-export function parseAccess(text: string): GithubAccess {
-  if (isGithubAccess(text)) return text;
+export function parseAccess(text: string): GithubVia {
+  if (isGithubVia(text)) return text;
   throw new InvalidArgumentError("gh or rest is expected.");
 }
 

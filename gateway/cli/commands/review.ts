@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
 import { gitIn } from "../stamping/git.ts";
-import { type GithubAccess, openGithub } from "../stamping/github.ts";
+import { type GithubVia, openGithub } from "../stamping/github.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampReview } from "../stamping/review.ts";
 import { directoryOf, parseCount } from "./common.ts";
@@ -13,7 +13,7 @@ type Options = {
   repo?: RepositoryName;
   review?: number;
   session?: SessionId;
-  via?: GithubAccess;
+  via?: GithubVia;
   dryRun?: true;
   json?: true;
 };

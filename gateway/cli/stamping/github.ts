@@ -8,14 +8,14 @@ type GithubAnswer = { status: number; body: unknown };
 export type GithubApi = {
   /** The web host of the repositories it serves, with its port, if any. */
   host: string;
-  way: GithubAccess;
+  way: GithubVia;
   ask(method: "GET" | "PATCH" | "PUT", path: string, body?: object): Promise<GithubAnswer>;
 };
 
 const WAYS = ["gh", "rest"] as const;
-export type GithubAccess = (typeof WAYS)[number];
+export type GithubVia = (typeof WAYS)[number];
 
-export const isGithubAccess = (text: string): text is GithubAccess => WAYS.some((way) => way === text);
+export const isGithubVia = (text: string): text is GithubVia => WAYS.some((way) => way === text);
 
 const ASK_MS_MAX = 20_000;
 const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
@@ -26,7 +26,7 @@ const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
  * checkout.
  * @throws Error saying what is missing.
  */
-export function openGithub(directory: string, wanted: GithubAccess | null): GithubApi {
+export function openGithub(directory: string, wanted: GithubVia | null): GithubApi {
   const settings = readPresent(SETTINGS);
   const host = settings.get("GHE_HOST") ?? "github.com";
   const token = settings.get("GITHUB_TOKEN") ?? settings.get("GH_TOKEN");

@@ -17,14 +17,14 @@ export type Reach = {
  * Sums by one dimension: those of whole days from `fromMs` to `midnightMs`, both midnights, and those of hours from there to
  * `toMs`. Distinct deltas count who was active until `endMs`, which lies in the same day.
  */
-export type Sums = Span & { midnightMs: number; endMs: number };
+export type SumsSpan = Span & { midnightMs: number; endMs: number };
 
 /**
  * Where the records of a period are read, each in one place: as `sums` by one dimension; as cells of whole `days` (the
  * last of them as far as it is rolled up) and of `hours`; else as single records (`raw`).
  */
 export type Cover = {
-  sums: Sums | null;
+  sums: SumsSpan | null;
   days: readonly Span[];
   hours: readonly Span[];
   raw: readonly Span[];
@@ -75,7 +75,7 @@ export function coverOf(period: Period, reach: Reach, bySums: boolean): Cover {
 }
 
 /** The longest run of hours from a midnight on in which none is marked. */
-function sumsOf(period: Span, whole: Span, reach: Reach): Sums | null {
+function sumsOf(period: Span, whole: Span, reach: Reach): SumsSpan | null {
   const length = (span: Span) => span.toMs - span.fromMs;
   const longest = without(whole, reach.markedMs.map(hourAt))
     .map((span) => ({ ...span, fromMs: up(DAY_MS, span.fromMs) }))

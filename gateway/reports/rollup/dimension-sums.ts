@@ -2,16 +2,16 @@ import { type Context, distinctNames, type Section } from "../context.ts";
 import { dimensionOf, isTime } from "../dimensions.ts";
 import { type AggregateName, aggregateOf, namedIn } from "../measures.ts";
 import { asksForLane } from "../spec.ts";
-import { HOUR_MS, type Sums } from "./cover.ts";
+import { HOUR_MS, type SumsSpan } from "./cover.ts";
 import { billedSql, type Kind, LANE, type Lane } from "./kinds.ts";
 import { dayOf, sumsSql } from "./spans.ts";
 import { SUM_NAMES } from "./sums.ts";
 
 /** Aggregates by name, and the table whose rows they are made of. */
-export type Part = { from: string; figures: Readonly<Partial<Record<AggregateName, string>>> };
+export type SumsPart = { from: string; figures: Readonly<Partial<Record<AggregateName, string>>> };
 
 /** The sums of a window: days from `fromDay` to before `toDay`, and of that day the hours before `toHour` (to `endMs`). */
-export type WindowSums = Sums & { current: boolean; fromDay: string; toDay: string; toHour: number };
+export type WindowSums = SumsSpan & { current: boolean; fromDay: string; toDay: string; toHour: number };
 
 export function windowSums({ covers: { current, previous } }: Pick<Context, "covers">): WindowSums[] {
   const sides = [
@@ -36,7 +36,7 @@ export type Counted = keyof typeof COUNTS;
 const LANES = Object.keys(LANE) as Lane[];
 
 /** What sums by one dimension add to a section; nothing where none are read. */
-export function dimensionSums(context: Context, section: Section): Part[] {
+export function dimensionSums(context: Context, section: Section): SumsPart[] {
   const sums = windowSums(context);
   if (context.kind === null || sums.length === 0) return [];
   const hasSums = sums.some(({ fromMs, toMs }) => fromMs < toMs);
@@ -51,7 +51,7 @@ export function dimensionSums(context: Context, section: Section): Part[] {
 export const kindOf = ({ kind }: Context, { dimensions }: Pick<Section, "dimensions">): Kind =>
   kind !== null && dimensions.some((name) => name === kind) ? kind : "total";
 
-function sumsPart(context: Context, section: Section): Part {
+function sumsPart(context: Context, section: Section): SumsPart {
   const { ask, params, names } = context;
   const hours: readonly AggregateName[] = ["active_hours", "billed_hours"];
   const figures = Object.fromEntries(
@@ -79,7 +79,7 @@ function sumsPart(context: Context, section: Section): Part {
  * Persons and sessions whose last active day lies before the window, or before their group where that is a time. Of the last
  * day those count who were active first before the window ends.
  */
-function deltasPart(context: Context, section: Section): Part {
+function deltasPart(context: Context, section: Section): SumsPart {
   const { params, names } = context;
   const wanted = (Object.keys(COUNTS) as Counted[]).flatMap((entity) =>
     LANES.flatMap((lane) => (names.includes(COUNTS[entity][lane]) ? [{ entity, lane }] : [])),

@@ -1,6 +1,6 @@
 import type { Parameters } from "../parameters.ts";
 import type { Period } from "../window.ts";
-import { DAY_MS, type Span, type Sums } from "./cover.ts";
+import { DAY_MS, type Span, type SumsSpan } from "./cover.ts";
 
 /** The UTC day of an instant; far before any record where there is no bound. */
 export const dayOf = (ms: number): string =>
@@ -22,7 +22,11 @@ function boundsSql(column: string, { fromMs, toMs }: Span, params: Parameters): 
 }
 
 /** The rows of `rollup_sums` that make up a window's sums. */
-export const sumsSql = (prefix: string, { fromMs, midnightMs, toMs }: Sums, params: Parameters): string => {
+export const sumsSql = (
+  prefix: string,
+  { fromMs, midnightMs, toMs }: SumsSpan,
+  params: Parameters,
+): string => {
   const rows = [
     ["day", { fromMs, toMs: midnightMs }],
     ["hour", { fromMs: midnightMs, toMs }],

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { digestWebhooks } from "#drizzle/schema/feedback.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { closed, fits } from "#shared/schema.ts";
-import type { Reader, Transaction } from "../change.ts";
+import type { Reader } from "../change.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 import { withStoreErrors } from "../store-errors.ts";
 

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 
 export type Sql = postgres.TransactionSql;
-export type State = { rolledToMs: number; rawFromMs: number | null };
+export type RollupState = { rolledToMs: number; rawFromMs: number | null };
 
 /** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
 export type Turn = "idle" | "more" | "busy";
@@ -16,7 +16,7 @@ export const NEVER_ROLLED = "0001-01-01T00:00:00.000Z";
 export async function asWriter(
   client: postgres.Sql,
   orgId: string,
-  work: (sql: Sql, state: State) => Promise<Turn>,
+  work: (sql: Sql, state: RollupState) => Promise<Turn>,
 ): Promise<Turn> {
   try {
     return await client.begin("isolation level repeatable read", async (sql) => {
@@ -39,7 +39,7 @@ export async function stateOf(
   sql: postgres.Sql | Sql,
   orgId: string,
   lock: "" | "for update skip locked" = "",
-): Promise<State | null> {
+): Promise<RollupState | null> {
   const [row] = await sql.unsafe<{ rolled_to: string; raw_from: string | null }[]>(
     `select (extract(epoch from rolled_to) * 1000)::bigint::text as rolled_to,
       (extract(epoch from raw_from) * 1000)::bigint::text as raw_from

@@ -3,7 +3,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { FORGET_ACTIVE_FROM } from "../../reports/rollup/active-days.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
-import { asWriter, NEVER_ROLLED, type Sql, type State, stateOf, type Turn } from "./rollup-writer.ts";
+import { asWriter, NEVER_ROLLED, type RollupState, type Sql, stateOf, type Turn } from "./rollup-writer.ts";
 import { sumUpDay, sumUpHours } from "./sum-up-day.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
@@ -41,7 +41,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     idleTransactionTimeoutMs: 60_000,
   });
   let records = 0;
-  const run = (work: (sql: Sql, state: State) => Promise<Turn>) => asWriter(client, orgId, work);
+  const run = (work: (sql: Sql, state: RollupState) => Promise<Turn>) => asWriter(client, orgId, work);
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
@@ -81,7 +81,12 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
  * Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`, with all of an hour that was
  * rolled up in part; returns how many records.
  */
-async function advance(sql: Sql, orgId: string, { rolledToMs }: State, settledMs: number): Promise<number> {
+async function advance(
+  sql: Sql,
+  orgId: string,
+  { rolledToMs }: RollupState,
+  settledMs: number,
+): Promise<number> {
   const dayMs = floorTo(DAY_MS, rolledToMs);
   const fromMs = floorTo(HOUR_MS, rolledToMs);
   const toMs = Math.min(settledMs, dayMs + DAY_MS);
@@ -119,7 +124,7 @@ async function nextRecord(
 async function remakeMarkedDay(
   sql: Sql,
   orgId: string,
-  state: State,
+  state: RollupState,
   beforeMs: number | null,
 ): Promise<boolean> {
   const ripe = beforeMs === null ? "true" : "bool_or(id < $3::uuid)";
@@ -151,7 +156,7 @@ async function remakeMarkedDay(
 async function remakeHour(
   sql: Sql,
   orgId: string,
-  { hourMs, rawFromMs, rolledToMs }: State & { hourMs: number },
+  { hourMs, rawFromMs, rolledToMs }: RollupState & { hourMs: number },
 ): Promise<void> {
   const toMs = Math.min(hourMs + HOUR_MS, rolledToMs);
   const span = [orgId, iso(hourMs), iso(toMs)];
@@ -163,7 +168,7 @@ async function remakeHour(
 }
 
 /** Forgets all rollups that can be made again: those of hours whose single records are there. */
-async function forget(sql: Sql, orgId: string, { rawFromMs }: State): Promise<Turn> {
+async function forget(sql: Sql, orgId: string, { rawFromMs }: RollupState): Promise<Turn> {
   const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
   const day = from.slice(0, 10);
   await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;

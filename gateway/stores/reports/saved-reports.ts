@@ -1,7 +1,8 @@
 import { and, eq, gt, inArray } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
 import { savedReports } from "#drizzle/schema/reports.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Reader, Transaction } from "../change.ts";
+import type { Reader } from "../change.ts";
 import type { Slice } from "../slice.ts";
 
 export type SavedReportRow = typeof savedReports.$inferSelect;

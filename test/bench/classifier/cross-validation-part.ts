@@ -1,4 +1,4 @@
-import { KINDS, templateFor } from "#gateway/classifier/kinds.ts";
+import { TASK_KINDS, templateFor } from "#gateway/classifier/kinds.ts";
 import { SEEDS } from "#gateway/classifier/seeds.ts";
 import { heldKindScores } from "#gateway/classifier/starter.ts";
 import { readLines } from "./data.ts";
@@ -20,7 +20,7 @@ const highest = (scores: Float32Array): number => scores.indexOf(Math.max(...sco
 export async function crossValidationPart(directory: string): Promise<void> {
   const starter = sharedStarter();
   const right = SEEDS.map(({ kind, language }, at) => {
-    const found = KINDS[highest(heldKindScores(starter, at))] ?? "general";
+    const found = TASK_KINDS[highest(heldKindScores(starter, at))] ?? "general";
     return { language, isRight: templateFor(found, NAMES) === templateFor(kind, NAMES) };
   });
   const isOther = (language: string) => language !== "en" && language !== "zh";

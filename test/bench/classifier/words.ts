@@ -4,7 +4,7 @@
  * The most frequent words of letters alone; each one's numbers, less the mean of all, rounded to bytes.
  */
 import { parseArgs } from "node:util";
-import { DIMENSIONS } from "#gateway/classifier/word-vectors.ts";
+import { VECTOR_LENGTH } from "#gateway/classifier/word-vectors.ts";
 
 const KEPT = 30_000;
 const AVERAGED = 20_000;
@@ -15,9 +15,9 @@ if (values.from === undefined || values.to === undefined)
 const { vectors } = (await Bun.file(values.from).json()) as { vectors: Record<string, number[]> };
 /** In the package's order: most frequent first. */
 const known = Object.entries(vectors).filter(([word]) => /^[a-z][a-z'.+#-]*$/.test(word));
-const mean = new Float64Array(DIMENSIONS);
+const mean = new Float64Array(VECTOR_LENGTH);
 for (const [, numbers] of known.slice(0, AVERAGED)) {
-  for (let at = 0; at < DIMENSIONS; at++)
+  for (let at = 0; at < VECTOR_LENGTH; at++)
     mean[at] = (mean[at] ?? 0) + Math.fround(numbers[at] ?? 0) / AVERAGED;
 }
 const kept = known.filter(([word]) => /^[a-z]+$/.test(word)).slice(0, KEPT);
