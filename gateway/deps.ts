@@ -77,7 +77,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     reach,
     ...providerClients({ clock, log, watchdog, reach }),
     ...tools,
-    guardrailHeld: guardrailCounter(metrics),
+    guardrailTriggered: guardrailCounter(metrics),
     reportWriter: writer,
     savedReports: (ids) => withStoreErrors(() => findSavedReports(database.db, ids)),
     agentMetrics,
@@ -168,7 +168,7 @@ const environmentNames = (): string[] =>
   Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
 
 /** The label is safe as a metric label: rule names are set by administrators, not by clients. */
-function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailHeld"] {
+function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailTriggered"] {
   const held = new Counter({
     name: "tallygate_guardrail_held_total",
     help: "Calls for which a guardrail held.",

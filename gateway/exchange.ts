@@ -53,7 +53,7 @@ export type ExchangeDeps = UpstreamDeps & {
   /** Calls the service that a guardrail names. */
   consult: GuardrailTools["consult"];
   /** Counts a guardrail that matched. */
-  guardrailHeld(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
+  guardrailTriggered(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
 };
 
 /** One client call, from key to record, in the order in which things happen. */
@@ -68,14 +68,14 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
-  for (const rule of verdict.observed) deps.guardrailHeld(rule, "observed");
+  for (const rule of verdict.observed) deps.guardrailTriggered(rule, "observed");
   const late = judgeLateFields(deps, call, { labels, choice, observed: verdict.observed });
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
   const closed = (facts: Facts) => closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call));
   if (verdict.kind !== "pass") {
     const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
-    deps.guardrailHeld(verdict.rule, answer ? "soft_deny" : "block");
+    deps.guardrailTriggered(verdict.rule, answer ? "soft_deny" : "block");
     await recorder.settle(closed(deniedFacts("guardrail_blocked", answer)));
     if (answer) return answer;
     throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
@@ -112,7 +112,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
     surface: call.surface,
     attempt,
     signal: call.signal,
-    withholdUsage: attempt.usageAsked && choice.route?.usageChunk !== "pass",
+    withholdUsage: attempt.usageRequested && choice.route?.usageChunk !== "pass",
     drainWhenGone: choice.route?.onClientGone !== "cancel",
     onContent: () => {
       ttftMs = sinceAdmission(deps, call);
@@ -172,11 +172,11 @@ function judgeLateFields(
     late.rule ??= verdict.rule;
     for (const rule of verdict.observed) {
       observed.add(rule);
-      deps.guardrailHeld(rule, "observed");
+      deps.guardrailTriggered(rule, "observed");
     }
     if (verdict.kind === "pass") return;
     late.rule = verdict.rule;
-    deps.guardrailHeld(verdict.rule, "block");
+    deps.guardrailTriggered(verdict.rule, "block");
     throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
   });
   return late;
@@ -194,7 +194,7 @@ function denialOf(call: Call, choice: Choice, message: string | null): Response 
     model: choice.targets[0].model ?? choice.routeName,
     createdAt: Math.floor(call.admittedAt.getTime() / 1000),
     streamed: call.streamed,
-    usageAsked: asksForUsage(call.body),
+    includeUsage: asksForUsage(call.body),
   });
 }
 

@@ -11,7 +11,7 @@ CREATE TABLE "agent_points" (
 	"tokens" bigint,
 	"operations" bigint,
 	"duration_seconds" numeric,
-	"told" numeric,
+	"reported" numeric,
 	"model" text COLLATE "C",
 	"response_model" text COLLATE "C",
 	"system" text COLLATE "C",

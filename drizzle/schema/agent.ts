@@ -17,7 +17,7 @@ export const POINT_KINDS = [
   "reasoning",
   "total",
   "operations",
-  "told_cost",
+  "reported_cost",
   "sessions",
   "active_time",
 ] as const;
@@ -43,7 +43,7 @@ export const agentPoints = pgTable(
     operations: bigint("operations", { mode: "number" }),
     durationSeconds: exact("duration_seconds"),
     /** Figures of the agent's own: USD, sessions, seconds of activity. They enter no report. */
-    told: exact("told"),
+    reported: exact("reported"),
 
     model: label("model"),
     responseModel: label("response_model"),

@@ -5,9 +5,9 @@ import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stor
 import { batchAnswer, listedBatch, relayedAnswer } from "./answers.ts";
 import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
 import {
-  askBatch,
   batchEndpoint,
   type ClientRequest,
+  fetchBatch,
   reconcileInPassing,
   reconcileOnce,
 } from "./provider-batch.ts";
@@ -30,7 +30,7 @@ export const cancelBatch = (deps: BatchDeps, it: BatchQuestion) => relayBatch(de
 
 async function relayBatch(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cancel"): Promise<Response> {
   const { headers, signal } = it;
-  const { answer, bytes, row } = await askBatch(deps, await own(deps, it), { headers, signal, verb });
+  const { answer, bytes, row } = await fetchBatch(deps, await own(deps, it), { headers, signal, verb });
   if (!answer.ok) return relayedAnswer(answer, bytes);
   await reconcileInPassing(deps, row);
   const settled = (await findBatch(deps.database, it)) ?? row;
@@ -61,7 +61,7 @@ export async function deleteBatch(deps: BatchDeps, it: BatchQuestion): Promise<R
     answer: state,
     bytes: stateBytes,
     row,
-  } = await askBatch(deps, await own(deps, it), { headers, signal });
+  } = await fetchBatch(deps, await own(deps, it), { headers, signal });
   if (!state.ok) return relayedAnswer(state, stateBytes);
   if (isEnded(row.kind, row.status)) await reconcileOnce(deps, row);
   const { path, wire } = batchEndpoint(row.kind);

@@ -14,7 +14,7 @@ export type BatchDeps = Pick<
   | "watchdog"
   | "classify"
   | "consult"
-  | "guardrailHeld"
+  | "guardrailTriggered"
   | "limiter"
 > & {
   database: Pick<Database, "db">;

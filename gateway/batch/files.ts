@@ -3,7 +3,7 @@ import { type FileRow, findBatchOfOutput, findFile, listFiles, markFileDeleted }
 import { listedFile, relayedAnswer } from "./answers.ts";
 import { readLimit } from "./batches.ts";
 import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
-import { askBatch, type ClientRequest, reconcileOnce } from "./provider-batch.ts";
+import { type ClientRequest, fetchBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
 /** A client's request about one of its own files. */
@@ -47,7 +47,7 @@ export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Res
   const file = await own(deps, it);
   const batch = await findBatchOfOutput(deps.database, it.keyId, file.id);
   if (batch && batch.reconciledAt === null) {
-    const { row } = isEnded(batch.kind, batch.status) ? { row: batch } : await askBatch(deps, batch);
+    const { row } = isEnded(batch.kind, batch.status) ? { row: batch } : await fetchBatch(deps, batch);
     await reconcileOnce(deps, row);
   }
   const answer = await callProvider(deps, it, { method: "DELETE" });

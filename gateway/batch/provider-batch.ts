@@ -1,11 +1,11 @@
 import { within } from "#drizzle/database.ts";
 import { errorFields } from "#shared/log.ts";
 import {
-  type BatchNews,
   type BatchRow,
+  type BatchUpdate,
   insertFiles,
   type NewFile,
-  noteBatchNews,
+  recordBatchUpdate,
 } from "../stores/batches.ts";
 import type { WireName } from "../surface-facts.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
@@ -27,7 +27,7 @@ const WIRES = { lines: "chat", messages: "messages" } as const satisfies Record<
 export const batchEndpoint = (kind: BatchRow["kind"]) => ({ path: PATHS[kind], wire: WIRES[kind] });
 
 /** Reads a batch at its provider, or cancels it, and stores the reported state. */
-export async function askBatch(
+export async function fetchBatch(
   deps: BatchDeps,
   row: BatchRow,
   { verb = "", headers, signal }: Partial<ClientRequest> & { verb?: "" | "/cancel" } = {},
@@ -48,12 +48,12 @@ export async function askBatch(
 async function withUpdate(deps: BatchDeps, row: BatchRow, bytes: Uint8Array): Promise<BatchRow> {
   const update = batchUpdate(row.kind, objectWithId(bytes).object);
   await insertFiles(deps.database, outputFiles(row, update));
-  await noteBatchNews(deps.database, row.id, update);
+  await recordBatchUpdate(deps.database, row.id, update);
   return { ...row, ...update };
 }
 
 /** Output files belong to the key that created the batch. */
-function outputFiles(row: BatchRow, { outputFileId, errorFileId }: BatchNews): NewFile[] {
+function outputFiles(row: BatchRow, { outputFileId, errorFileId }: BatchUpdate): NewFile[] {
   return [outputFileId, errorFileId].flatMap((id) =>
     id === null
       ? []

@@ -2,7 +2,7 @@ import type { BatchFacts, BatchKind } from "#drizzle/schema/batches.ts";
 import { parseLabel } from "#shared/labels.ts";
 import { GatewayError } from "../errors.ts";
 import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
-import type { BatchNews, NewFile } from "../stores/batches.ts";
+import type { BatchUpdate, NewFile } from "../stores/batches.ts";
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -62,7 +62,7 @@ const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as cons
 >;
 
 /** The stored part of a provider's batch object. */
-export function batchUpdate(kind: BatchKind, object: ProviderObject): BatchNews {
+export function batchUpdate(kind: BatchKind, object: ProviderObject): BatchUpdate {
   const facts: BatchFacts = {};
   for (const member of FACTS[kind]) {
     const value = fact(object[member]);

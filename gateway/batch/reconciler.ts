@@ -1,7 +1,7 @@
 import { errorFields } from "#shared/log.ts";
 import { type BatchRow, checkBatchAgain, takeDueBatches } from "../stores/batches.ts";
 import type { BatchDeps } from "./deps.ts";
-import { askBatch, reconcileOnce } from "./provider-batch.ts";
+import { fetchBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 import { recordLostBatch } from "./reconcile.ts";
 
@@ -42,7 +42,7 @@ async function poll(deps: BatchDeps, row: BatchRow, everyMs: number): Promise<vo
   const now = deps.clock.now().getTime();
   const ageMs = now - Date.parse(row.startedAt);
   try {
-    const { answer, row: seen } = await askBatch(deps, row);
+    const { answer, row: seen } = await fetchBatch(deps, row);
     const forgotten = answer.status === 404 && ageMs > FORGOTTEN_MS;
     if (forgotten) await recordLostBatch(deps, row);
     else if (answer.ok && isEnded(seen.kind, seen.status)) return await reconcileOnce(deps, seen);

@@ -46,7 +46,7 @@ const NAMES_MAX = 100;
 
 type ResolverDeps = Pick<
   BatchDeps,
-  "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailHeld"
+  "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailTriggered"
 >;
 
 /** Resolves the requests of a batch one by one and checks each against the key's scopes. */
@@ -105,10 +105,10 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
   };
 }
 
-function requirePass({ guardrailHeld }: ResolverDeps, verdict: GuardrailVerdict): void {
-  for (const rule of verdict.observed) guardrailHeld(rule, "observed");
+function requirePass({ guardrailTriggered }: ResolverDeps, verdict: GuardrailVerdict): void {
+  for (const rule of verdict.observed) guardrailTriggered(rule, "observed");
   if (verdict.kind === "pass") return;
-  guardrailHeld(verdict.rule, "block");
+  guardrailTriggered(verdict.rule, "block");
   throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
 }
 

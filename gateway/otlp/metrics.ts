@@ -4,7 +4,7 @@ import type { AttributeColumn } from "./attributes.ts";
 
 /** How a stored metric's points are read. */
 export type MetricFacts = {
-  counts: "tokens" | "operations" | "told";
+  counts: "tokens" | "operations" | "reported";
   /** The kind of every point, or the attribute that gives it. */
   kind: PointKind | { attribute: string; of: Readonly<Record<string, PointKind>> };
   /** Attributes in addition to the common ones. */
@@ -41,9 +41,9 @@ const METRICS: Readonly<Record<string, MetricFacts>> = {
     },
   },
   // The agent's own estimate is stored next to ours but enters no report: two estimates must not be added.
-  "claude_code.cost.usage": { ...CLAUDE_CODE, counts: "told", kind: "told_cost" },
-  "claude_code.session.count": { ...CLAUDE_CODE, counts: "told", kind: "sessions" },
-  "claude_code.active_time.total": { ...CLAUDE_CODE, counts: "told", kind: "active_time" },
+  "claude_code.cost.usage": { ...CLAUDE_CODE, counts: "reported", kind: "reported_cost" },
+  "claude_code.session.count": { ...CLAUDE_CODE, counts: "reported", kind: "sessions" },
+  "claude_code.active_time.total": { ...CLAUDE_CODE, counts: "reported", kind: "active_time" },
   "codex.turn.token_usage": {
     counts: "tokens",
     kind: {

@@ -97,7 +97,7 @@ function figuresOf(
     tokens: counts === "tokens" ? value : null,
     operations: counts === "operations" ? count : null,
     durationSeconds: counts === "operations" ? String(seconds) : null,
-    told: counts === "told" ? String(value) : null,
+    reported: counts === "reported" ? String(value) : null,
   };
 }
 

@@ -106,7 +106,7 @@ function echoText(
       model: echoModel(body),
       createdAt: 0,
       streamed,
-      usageAsked: objectOf(body["stream_options"])?.["include_usage"] === true,
+      includeUsage: objectOf(body["stream_options"])?.["include_usage"] === true,
       request: body,
     });
     return streamed ? streamAnswer(text) : textAnswer(text);

@@ -5,7 +5,7 @@ import { WIRES } from "./wires.ts";
 
 export type SoftDenial = { text: string } & Pick<
   TextAnswer,
-  "id" | "model" | "createdAt" | "streamed" | "usageAsked"
+  "id" | "model" | "createdAt" | "streamed" | "includeUsage"
 >;
 
 /**

@@ -42,7 +42,7 @@ const completionOf = (answer: TextAnswer) => ({
 /** Role, one chunk for each piece, finish; with the usage chunk, all others carry `usage: null`. */
 function chunksOf(answer: TextAnswer): object[] {
   const envelope = envelopeOf(answer, "chat.completion.chunk");
-  const noUsage = answer.usageAsked ? { usage: null } : {};
+  const noUsage = answer.includeUsage ? { usage: null } : {};
   const chunk = (delta: object, finish_reason: string | null) => ({
     ...envelope,
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
@@ -52,6 +52,6 @@ function chunksOf(answer: TextAnswer): object[] {
     chunk({ role: "assistant", content: "", refusal: null }, null),
     ...answer.pieces.map((content) => chunk({ content }, null)),
     chunk({}, finishReason(answer)),
-    ...(answer.usageAsked ? [{ ...envelope, choices: [], usage: usageOf(answer) }] : []),
+    ...(answer.includeUsage ? [{ ...envelope, choices: [], usage: usageOf(answer) }] : []),
   ];
 }

@@ -15,7 +15,7 @@ export type TextAnswer = {
   truncated: boolean;
   streamed: boolean;
   /** Chat streams only: the client asked for the usage chunk. */
-  usageAsked: boolean;
+  includeUsage: boolean;
   /** Responses only: the request whose members the answer repeats. */
   request?: ProviderObject;
 };

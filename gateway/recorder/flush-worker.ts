@@ -5,7 +5,7 @@ import { parentPort } from "node:worker_threads";
 
 export type FlushOrder = { kind: "start"; path: string; everyMs: number } | { kind: "stop" };
 /** `code` is SQLite's or the system's; null says that a fault is over. */
-export type FlushNews = { kind: "fault"; code: string | null } | { kind: "stopped" };
+export type FlushEvent = { kind: "fault"; code: string | null } | { kind: "stopped" };
 
 /**
  * How often the log is copied into the file. Not at every sync: the first write after a copy restarts the log, and
@@ -20,7 +20,7 @@ const VACUUM_PAGES = 2048;
 
 let stop = () => {};
 
-const say = (news: FlushNews) => parentPort?.postMessage(news);
+const say = (news: FlushEvent) => parentPort?.postMessage(news);
 
 parentPort?.on("message", (order: FlushOrder) => {
   if (order.kind === "start") {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "#shared/log.ts";
-import type { FlushNews, FlushOrder } from "./flush-worker.ts";
+import type { FlushEvent, FlushOrder } from "./flush-worker.ts";
 
 /** A power failure may cost 100 ms of records: this interval, and the time that the disk takes. */
 const EVERY_MS = 80;
@@ -22,7 +22,7 @@ export function startFlusher(path: string, { log, onFailing }: FlusherOptions): 
   let restart: ReturnType<typeof setTimeout> | undefined;
   let stopped = () => {};
 
-  function hear(news: FlushNews): void {
+  function hear(news: FlushEvent): void {
     if (news.kind === "stopped") {
       stopped();
       return;

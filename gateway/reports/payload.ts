@@ -3,17 +3,17 @@ import { agentEstimateSpec, type Frame, type Item, subscriptionSpec } from "./re
 import { checkSpec } from "./spec.ts";
 
 /** What one call asks for: reports, each with its own spec, and the frame of the two results that every payload has. */
-export type Asked = { frame: Frame; items: readonly Item[] };
+export type PayloadRequest = { frame: Frame; items: readonly Item[] };
 
 /** Results of a payload: one for each item, and the subscription's and the agents' own. */
-export const resultsOf = ({ items }: Asked): number => items.length + 2;
+export const resultsOf = ({ items }: PayloadRequest): number => items.length + 2;
 
 /**
  * The payload as text, of results that `write` gives as text: they are not taken apart here. An item that fails has no
  * result, and `failed` is told why; when one of the two results that every payload has fails, so does the payload.
  */
 export async function payloadOf(
-  { frame, items }: Asked,
+  { frame, items }: PayloadRequest,
   write: (spec: Spec) => Promise<string>,
   failed: (error: unknown) => void,
 ): Promise<string> {

@@ -11,7 +11,7 @@ export type BatchRow = typeof batches.$inferSelect;
 export type NewBatch = typeof batches.$inferInsert;
 
 /** What a provider has told of a batch since the last look. */
-export type BatchNews = {
+export type BatchUpdate = {
   status: string;
   facts: BatchFacts;
   outputFileId: string | null;
@@ -151,8 +151,8 @@ export const listKeyBatches = (
     .orderBy(desc(batches.recordId))
     .limit(limit);
 
-export const noteBatchNews = (database: Db, id: string, news: BatchNews) =>
-  withStoreErrors(() => database.db.update(batches).set(news).where(isBatch(id)));
+export const recordBatchUpdate = (database: Db, id: string, update: BatchUpdate) =>
+  withStoreErrors(() => database.db.update(batches).set(update).where(isBatch(id)));
 
 export const markBatchDeleted = (database: Db, id: string, at: string) =>
   withStoreErrors(() => database.db.update(batches).set({ deletedAt: at }).where(isBatch(id)));

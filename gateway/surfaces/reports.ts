@@ -5,7 +5,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
-import type { Asked } from "../reports/payload.ts";
+import type { PayloadRequest } from "../reports/payload.ts";
 import {
   DEFAULT_FRAME,
   type Format,
@@ -95,7 +95,7 @@ const surface = (deps: ReportsDeps) =>
 /** One request's way to reports: what it has not begun when its client leaves is given up. */
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
   write(spec: Spec, now: Date, format: Format): Promise<string>;
-  writeAll(asked: Asked, now: Date): Promise<Made>;
+  writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
 };
 
 const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal, headers }: Request): Heard => ({
@@ -107,7 +107,7 @@ const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal, hea
     reportWriter.writeAll(asked, now, { gzip: takesGzip(headers.get("accept-encoding")), signal }),
 });
 
-async function answered(deps: Heard, format: Format, asked: Asked): Promise<Response> {
+async function answered(deps: Heard, format: Format, asked: PayloadRequest): Promise<Response> {
   const { frame, items } = asked;
   if (format === "json") {
     return await settledAt(deps, async (now) => {

@@ -38,7 +38,7 @@ export type Attempt =
       target: Target;
       attempts: number;
       /** The gateway requested the usage chunk; the client did not. */
-      usageAsked: boolean;
+      usageRequested: boolean;
       /** Translates the answer back; null if the call was not translated. */
       translation: Translation | null;
       abort(): void;
@@ -100,7 +100,7 @@ async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     sent = true;
     watched.deadlineMs = deps.clock.monotonicMs() + FIRST_BYTE_MS;
   };
-  const usageAsked = asksUpstreamForUsage(call, target);
+  const usageRequested = asksUpstreamForUsage(call, target);
   call.upload?.onAbort(abort);
   deps.watchdog.watch(watched);
   try {
@@ -111,7 +111,7 @@ async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
       surface,
       url: upstreamUrl(target.provider, surface),
       headers: headersFor(call, choice, target),
-      body: translation?.body ?? splice(call.body, { ...modelOf(target), askForUsage: usageAsked }),
+      body: translation?.body ?? splice(call.body, { ...modelOf(target), askForUsage: usageRequested }),
       upload: call.upload,
       signal: leaveSignal(call, choice, deadline.signal),
       decode: translation !== null,
@@ -127,7 +127,7 @@ async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
       headers: cachedHeaders(answer.headers),
       target,
       attempts,
-      usageAsked,
+      usageRequested,
       translation,
       abort,
     };

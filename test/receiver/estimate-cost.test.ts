@@ -49,7 +49,7 @@ test("a part without a price of its own changes nothing: it is charged as the in
   ]).toEqual(["0", "0"]);
 });
 
-test.each(["reasoning", "total", "operations", "sessions", "told_cost", "active_time"] as PointKind[])(
+test.each(["reasoning", "total", "operations", "sessions", "reported_cost", "active_time"] as PointKind[])(
   "%s costs nothing of its own and is not unpriced",
   (kind) => {
     expect(estimateCost(BOOK, point({ kind }))).toEqual({ costUsd: null, price: null, unpriced: false });

@@ -1,5 +1,5 @@
 import { atEnd } from "./at-end.ts";
-import { type Child, startChild } from "./child.ts";
+import { startChild } from "./child.ts";
 import { freePort } from "./ports.ts";
 import { until } from "./until.ts";
 
@@ -27,11 +27,11 @@ export async function startServer(
   const port = freePort();
   const url = `http://127.0.0.1:${port}`;
   const env = { PATH: process.env["PATH"] ?? "", [portName]: String(port), LOG_LEVEL: "warn", ...settings };
+  const launch = () => startChild([process.execPath, "--no-env-file", main], env);
   let past = "";
-  let child: Child;
-  let started: Child | null = null;
+  let child = await launch();
   // Once, for all its starts: a test may restart what was started for its whole file.
-  atEnd(() => started?.end("SIGKILL"));
+  atEnd(() => child.end("SIGKILL"));
   const isReady = async () => {
     if (child.hasExited()) throw new Error(`the process ended while it was starting:\n${child.log()}`);
     return fetch(`${url}/readyz`).then(
@@ -39,16 +39,11 @@ export async function startServer(
       () => false,
     );
   };
-  const start = async () => {
-    child = await startChild([process.execPath, "--no-env-file", main], env);
-    started = child;
-    await until(isReady);
-  };
   const end = async (signal: "SIGTERM" | "SIGKILL") => {
     await child.end(signal);
     await child.exited;
   };
-  await start();
+  await until(isReady);
   return {
     url,
     pid: () => child.pid,
@@ -56,7 +51,8 @@ export async function startServer(
     kill: () => end("SIGKILL"),
     start: async () => {
       past += child.log();
-      await start();
+      child = await launch();
+      await until(isReady);
     },
     stop: () => end("SIGTERM"),
     caughtUp: async () => {

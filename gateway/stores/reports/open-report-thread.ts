@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Spec } from "#shared/report.ts";
 import { type ErrorType, GatewayError } from "../../errors.ts";
-import { type Asked, resultsOf } from "../../reports/payload.ts";
+import { type PayloadRequest, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { reportQueue } from "./report-queue.ts";
 
@@ -10,7 +10,7 @@ export type ReportPlaces = { url: string; mainUrl: string };
 
 /** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
 type ReportOrder = { nowMs: number } & (
-  | { what: "payload"; asked: Asked; gzip: boolean }
+  | { what: "payload"; asked: PayloadRequest; gzip: boolean }
   | { what: "report"; spec: Spec; format: Format }
 );
 

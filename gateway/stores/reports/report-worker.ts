@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Asked } from "../../reports/payload.ts";
+import type { PayloadRequest } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { type Made, openReportThread, type ReportPlaces, type ReportThread } from "./open-report-thread.ts";
 
@@ -21,7 +21,7 @@ export type ReportWriter = {
    * are checked there; one that fails has no result, and the log says so. With `gzip` a long one comes compressed: its
    * sending takes the event loop a third less time.
    */
-  writeAll(asked: Asked, now: Date, how: { gzip: boolean; signal?: AbortSignal }): Promise<Made>;
+  writeAll(asked: PayloadRequest, now: Date, how: { gzip: boolean; signal?: AbortSignal }): Promise<Made>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
