@@ -22,6 +22,7 @@ import {
 import { githubAppFaults } from "#shared/github-app-config.ts";
 import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
+import { isWeakSecret } from "#shared/secret-strength.ts";
 import { Secret } from "./directory.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -50,12 +51,14 @@ const COMMON = {
   TOOL_BYTES_MAX: bytes(4 * MEBIBYTE),
   MULTIPART_BYTES_MAX: bytes(512 * MEBIBYTE),
   DRAIN_SECONDS_MAX: whole("seconds", [0, 3600], 300),
+  REFUSALS_PER_MINUTE: whole("refused credentials", [1, 1_000_000], 10),
   BATCH_CHECK_SECONDS: whole("seconds", [1, 3600], 30),
   STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
 };
 
-const ADMIN_KEY = secret("16 to 200 printable characters without blanks", (value) =>
-  /^[!-~]{16,200}$/.test(value),
+const ADMIN_KEY = secret(
+  "16 to 200 printable characters without blanks that are hard to guess, e.g. from `openssl rand -hex 32`",
+  (value) => /^[!-~]{16,200}$/.test(value) && !isWeakSecret(value),
 );
 const MASTER_KEY = secret("32 bytes in hexadecimal or base64", (value) => parseMasterKey(value) !== null);
 
@@ -102,6 +105,8 @@ export type GatewayConfig = {
   stopGraceSeconds: number;
   /** Poll interval for batches that have not been reconciled. */
   batchCheckSeconds: number;
+  /** Refused credentials of one address within a minute from which on they are answered 429. */
+  refusalsPerMinute: number;
   /** Whether the launcher started this process. */
   supervised: boolean;
 };
@@ -134,6 +139,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     drainSecondsMax: values.DRAIN_SECONDS_MAX,
     stopGraceSeconds: values.STOP_GRACE_SECONDS,
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,
+    refusalsPerMinute: values.REFUSALS_PER_MINUTE,
     supervised: isSupervised(env),
   };
 }

@@ -11,8 +11,9 @@ import { GatewayError } from "./errors.ts";
 import { openConnections } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
 import { runningToolCalls } from "./mcp/running-tool-calls.ts";
-import { type AdminKeyCheck, adminKeyCheck, requireAdminKey } from "./plugins/admin-key.ts";
-import { authenticate, type KeyLookup } from "./plugins/client-key.ts";
+import { type AdminKeyCheck, adminKeyCheck, adminSecretCheck, requireAdminKey } from "./plugins/admin-key.ts";
+import { authenticate, type CallerCheck, type KeyLookup } from "./plugins/client-key.ts";
+import { openRefusals } from "./plugins/refusals.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
 import { startRecorder } from "./recorder/recorder.ts";
@@ -43,7 +44,16 @@ const SETTLED_MAX_MS = 1000;
 /** Connections for administrators' queries; model calls never wait for them. */
 const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
 
-export type OpenedDeps = { deps: GatewayAppDeps & { reach: OutboundFetch }; close(): Promise<void> };
+/** The server once it listens, which knows the callers' addresses. */
+type Listener = { server: { requestIP(request: Request): { address: string } | null } | null };
+
+const addressIn = (listener: Listener) => (request: Request) =>
+  listener.server?.requestIP(request)?.address ?? null;
+
+export type OpenedDeps = {
+  deps: GatewayAppDeps & { reach: OutboundFetch; listener: Listener };
+  close(): Promise<void>;
+};
 
 /** Opens all dependencies of the gateway: the spool first, then Postgres. */
 export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
@@ -83,7 +93,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     agentMetrics,
     reconciling: new Map(),
     settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
-    ...accessOf(config, directory),
+    ...accessOf(config, directory, { clock, log, metrics }),
   };
   const close = async () => {
     watchdog.close();
@@ -148,18 +158,30 @@ function toolClients({ clock, log, watchdog, reach }: OutwardDeps) {
 
 /** Limits and authorization from the settings. */
 function accessOf(
-  { adminKey, metricsPublic, publicUrl, bytesMax, allowedHosts }: GatewayConfig,
+  { adminKey, metricsPublic, publicUrl, bytesMax, allowedHosts, refusalsPerMinute }: GatewayConfig,
   keys: KeyLookup,
+  common: { clock: Clock; log: Log; metrics: Registry },
 ) {
+  const listener: Listener = { server: null };
+  const addressOf = addressIn(listener);
+  const refusals = openRefusals({ ...common, addressOf, perMinuteMax: refusalsPerMinute });
   const isAdmin = adminKeyCheck(adminKey);
+  const callers: CallerCheck = {
+    keyOf: (digest) => keys.keyOf(digest),
+    isAdminKey: adminSecretCheck(adminKey),
+    refusals,
+  };
   return {
+    listener,
     isAdmin,
+    refusals,
+    callers,
     publicUrl,
     bytesMax,
     allowedHosts,
-    authorizeReports: (request: Request) => authorizeReports(isAdmin, keys, request),
+    authorizeReports: (request: Request) => authorizeReports(isAdmin, callers, request),
     authorizeMetrics: async (request: Request) => {
-      if (!metricsPublic) requireAdminKey(isAdmin, request.headers);
+      if (!metricsPublic) requireAdminKey({ isAdmin, refusals }, request);
     },
   };
 }
@@ -193,8 +215,12 @@ function pricesOf(directory: { current(): Directory }): () => PriceBook {
 }
 
 /** Reports are open to the admin key and to client keys with `scopes.reports`. */
-async function authorizeReports(isAdmin: AdminKeyCheck, keys: KeyLookup, request: Request): Promise<void> {
+async function authorizeReports(
+  isAdmin: AdminKeyCheck,
+  callers: CallerCheck,
+  request: Request,
+): Promise<void> {
   if (isAdmin(request.headers)) return;
-  const { key } = await authenticate(keys, request.headers);
+  const { key } = await authenticate(callers, request);
   if (key.scopes.reports !== true) throw new GatewayError("reports_not_allowed");
 }

@@ -27,6 +27,14 @@ export const ERRORS = {
     public:
       "No valid client key was presented. Send it in x-gateway-key, Authorization: Bearer, or x-api-key.",
   },
+  too_many_refusals: {
+    status: 429,
+    final: false,
+    openai: "rate_limit_error",
+    anthropic: "rate_limit_error",
+    retryAfterSeconds: 60,
+    public: "Too many invalid credentials came from this address. Correct the key, then try again later.",
+  },
   route_not_allowed: { status: 403, ...PERMISSION, public: "This key may not use that route." },
   model_not_allowed: { status: 403, ...PERMISSION, public: "This key may not use that model." },
   guardrail_blocked: {

@@ -42,6 +42,7 @@ const digests = startDigests(deps);
 const toolCalls = startToolCallExpiry(deps);
 const rollups = keepRollups(config.databaseUrl, deps);
 const server = gatewayApp(deps).listen({ port: config.port, hostname: config.host });
+deps.listener.server = server.server;
 log.info({ port: config.port, host: config.host }, "gateway listens");
 
 let stopping: Promise<void> | null = null;

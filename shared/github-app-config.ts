@@ -5,13 +5,14 @@ import { ConfigurationError, type Environment, readEnv } from "./env.ts";
 import { flag, listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import { githubAppKey, parseMasterKey } from "./master-key.ts";
+import { isWeakSecret } from "./secret-strength.ts";
 
 const OWN_PATHS = ["/", "/healthz", "/readyz", "/metrics"];
-const SECRET_ACCEPTS = "at least 16 characters, and not `development`";
+const SECRET_ACCEPTS = "at least 16 characters that are hard to guess, e.g. from `openssl rand -hex 32`";
 
 const HEX_256 = /^[0-9a-f]{64}$/;
 
-const isSecret = (value: string) => value.length >= 16 && value !== "development";
+const isSecret = (value: string) => value.length >= 16 && !isWeakSecret(value);
 
 const GithubAppEnv = Type.Object({
   GITHUB_APP_PORT: port(8788),

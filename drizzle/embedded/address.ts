@@ -1,8 +1,9 @@
+import { createHmac } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROLE } from "./initialise.ts";
+import { ROLE, SUPERUSER } from "./initialise.ts";
 import type { SystemUser } from "./system-user.ts";
 
 /** Where a server listens: a Unix socket that only its own user and root reach, or a port of the loopback address. */
@@ -49,11 +50,33 @@ function freePort(): Promise<number> {
   });
 }
 
-/** The address as `connect` takes it. */
-export function urlOf(address: Address, password: string, database: string): string {
+/** The database inside the cluster. */
+const DATABASE = "tallygate";
+
+/** The address for the role that owns the database. `password` is the superuser's. */
+export const urlOf = (address: Address, password: string): string =>
+  addressFor(address, { role: ROLE, password: rolePassword(password), database: DATABASE });
+
+/** The address for the superuser. */
+export const superuserUrlOf = (address: Address, password: string): string =>
+  addressFor(address, { role: SUPERUSER, password, database: "postgres" });
+
+/** What has to exist before `urlOf` can be used; run by the superuser. */
+export const ownership = (password: string) => ({
+  role: { name: ROLE, create: `create role ${ROLE} login password '${rolePassword(password)}'` },
+  database: { name: DATABASE, create: `create database ${DATABASE} owner ${ROLE}` },
+});
+
+/** Derived, so that one file holds what is secret, and of no use for guessing the superuser's. */
+const rolePassword = (password: string): string =>
+  createHmac("sha256", password).update(`role ${ROLE}`).digest("hex").slice(0, 48);
+
+type Login = { role: string; password: string; database: string };
+
+function addressFor(address: Address, { role, password, database }: Login): string {
   return address.kind === "socket"
-    ? `postgres://${ROLE}:${password}@localhost/${database}?host=${encodeURIComponent(address.directory)}`
-    : `postgres://${ROLE}:${password}@127.0.0.1:${address.port}/${database}`;
+    ? `postgres://${role}:${password}@localhost/${database}?host=${encodeURIComponent(address.directory)}`
+    : `postgres://${role}:${password}@127.0.0.1:${address.port}/${database}`;
 }
 
 /** What tells a server to listen there. */

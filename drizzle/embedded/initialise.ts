@@ -14,14 +14,18 @@ import { basename, dirname, join } from "node:path";
 import { type Binaries, initdbOf } from "./binaries.ts";
 import { asUser, type SystemUser } from "./system-user.ts";
 
-/** The one role of an embedded database; it owns everything in it. */
+/** The role that owns an embedded database and everything in it, and may do nothing else on its server. */
 export const ROLE = "tallygate";
+
+/** The server's superuser, which only the launcher uses: it creates the role and the database. */
+export const SUPERUSER = "postgres";
 
 export type NewCluster = {
   binaries: Binaries;
   account: SystemUser | null;
   /** Where the cluster shall lie; must not exist. Its parent must, and the account must be able to enter it. */
   directory: string;
+  /** The superuser's. */
   password: string;
 };
 
@@ -60,7 +64,7 @@ async function runInitdb(cluster: NewCluster, directory: string, passwordFile: s
     [
       initdbOf(cluster.binaries),
       `--pgdata=${directory}`,
-      `--username=${ROLE}`,
+      `--username=${SUPERUSER}`,
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",

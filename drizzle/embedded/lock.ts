@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type Lock = { release(): void };
@@ -10,7 +10,11 @@ export type Lock = { release(): void };
  */
 export function holdLock(directory: string): Lock {
   const pidFile = join(directory, "launcher.pid");
-  const lock = new Database(join(directory, "launcher.lock"), { create: true });
+  const file = join(directory, "launcher.lock");
+  // Whoever can open it could lock it, and so keep us from starting.
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
+  const lock = new Database(file);
   try {
     lock.run("pragma locking_mode = exclusive");
     lock.run("begin exclusive");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { readPresent } from "#shared/env.ts";
 import { connect, within } from "../database.ts";
-import { type Address, listenFlags, urlOf } from "./address.ts";
+import { type Address, listenFlags, superuserUrlOf } from "./address.ts";
 import { type Binaries, postgresOf } from "./binaries.ts";
 import type { ClusterLocation } from "./location.ts";
 import { clearStalePidFile, isServerAlive, readPidFile } from "./pid-file.ts";
@@ -122,7 +122,7 @@ export async function stopServer(server: Server, patienceMs = 60_000): Promise<v
 
 /** Null when the server answers a query, else the code of what went wrong. */
 async function ask(address: Address, password: string): Promise<string | null> {
-  const client = connect(urlOf(address, password, "postgres"), {
+  const client = connect(superuserUrlOf(address, password), {
     name: "probe",
     max: 1,
     statementTimeoutMs: 2_000,

@@ -4,16 +4,13 @@ import { pause, restartDelayMs } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { connect } from "../database.ts";
-import { type Address, chooseAddress, urlOf } from "./address.ts";
+import { type Address, chooseAddress, ownership, superuserUrlOf, urlOf } from "./address.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { initialise } from "./initialise.ts";
 import { type ClusterLocation, chooseLocation, passwordOf, SYSTEM_ROOT } from "./location.ts";
 import { holdLock } from "./lock.ts";
 import { isServerAlive, readPidFile } from "./pid-file.ts";
 import { adoptServer, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
-
-/** The database inside the cluster. */
-const DATABASE = "tallygate";
 
 export type EmbeddedOptions = {
   /** Absolute. */
@@ -62,10 +59,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     }
     const found = await adoptServer(spec);
     const server = found ?? (await launchServer(spec, await chooseAddress(place.directory, place.account)));
-    await ensureDatabase(urlOf(server.address, spec.password, "postgres"));
+    await ensureDatabase(server.address, spec.password);
     const keeper = keepAlive(spec, server, options.log);
     return {
-      url: urlOf(server.address, spec.password, DATABASE),
+      url: urlOf(server.address, spec.password),
       data: place.data,
       version: binaries.version,
       user: place.account?.name ?? null,
@@ -91,11 +88,16 @@ function binariesFor(place: ClusterLocation, options: EmbeddedOptions): Binaries
   return findBinaries({ account: place.account, copyRoot: options.systemRoot ?? SYSTEM_ROOT, major });
 }
 
-async function ensureDatabase(adminUrl: string): Promise<void> {
-  const client = connect(adminUrl, { name: "set-up", max: 1, statementTimeoutMs: 60_000 });
+/** Creates the role and its database unless they exist. */
+async function ensureDatabase(address: Address, password: string): Promise<void> {
+  const url = superuserUrlOf(address, password);
+  const client = connect(url, { name: "set-up", max: 1, statementTimeoutMs: 60_000 });
   try {
-    const [there] = await client`select 1 from pg_database where datname = ${DATABASE}`;
-    if (!there) await client.unsafe(`create database ${DATABASE}`);
+    const { role, database } = ownership(password);
+    const [hasRole] = await client`select 1 from pg_roles where rolname = ${role.name}`;
+    if (!hasRole) await client.unsafe(role.create);
+    const [hasDatabase] = await client`select 1 from pg_database where datname = ${database.name}`;
+    if (!hasDatabase) await client.unsafe(database.create);
   } finally {
     await client.end({ timeout: 5 });
   }
@@ -152,5 +154,5 @@ export function runningDatabase(dataDirectory: string): string | null {
   const place = chooseLocation(dataDirectory);
   const file = readPidFile(place.data);
   if (!file?.address || !isServerAlive(place.data, file.pid)) return null;
-  return urlOf(file.address, passwordOf(place), DATABASE);
+  return urlOf(file.address, passwordOf(place));
 }

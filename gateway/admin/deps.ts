@@ -2,6 +2,7 @@ import { type Database, type Transaction, within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Secret } from "../directory.ts";
 import type { AdminKeyCheck } from "../plugins/admin-key.ts";
+import type { Refusals } from "../plugins/refusals.ts";
 import type { Audit, Origin } from "../stores/audit.ts";
 import { change } from "../stores/change.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
@@ -18,6 +19,7 @@ export type AdminDeps = {
   /** Providers' credentials from the environment, by variable; they show which providers are active. */
   providerKeys: ReadonlyMap<string, Secret>;
   isAdmin: AdminKeyCheck;
+  refusals: Refusals;
   addressGuard: Pick<AddressGuard, "saveFault">;
   /** Resolves once the calls that have ended so far are in the database. */
   settled(): Promise<void>;

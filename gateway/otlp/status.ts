@@ -8,6 +8,7 @@ const RPC_CODES: Readonly<Record<number, number>> = {
   404: 12, // UNIMPLEMENTED
   413: 8, // RESOURCE_EXHAUSTED
   415: 3,
+  429: 8,
   502: 14, // UNAVAILABLE
   503: 14,
 };

@@ -4,12 +4,20 @@ import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
 import { cachedHeaders } from "../http/headers.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** The caller: its key, and the other credential sent with it, if any. */
 type Known = Pick<Call, "key" | "passthroughCredential">;
 
 /** The caller and its headers, which are read once. */
 export type Caller = Known & Pick<Call, "headers">;
+
+/** What decides who a caller is. */
+export type CallerCheck = KeyLookup & {
+  /** Whether a credential is the admin key, which never leaves this process. */
+  isAdminKey(secret: string): boolean;
+  refusals: Refusals;
+};
 
 export type KeyLookup = {
   /** Looks up by lower-case hex SHA-256 of the secret; synchronous if the key is in memory. */
@@ -29,41 +37,49 @@ function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]>
 /**
  * Identifies the caller of a request. If `x-gateway-key` is present, it alone decides; otherwise the first of
  * `Authorization: Bearer` and `x-api-key` that is a known key (decision: `x-gateway-key` decides alone).
- * @throws GatewayError unauthenticated; key_unverifiable if the key store cannot be read.
+ * @throws GatewayError unauthenticated; too_many_refusals; key_unverifiable if the key store cannot be read.
  */
-export async function authenticate(keys: KeyLookup, headers: HeaderView): Promise<Known> {
+export async function authenticate(
+  callers: CallerCheck,
+  request: Request,
+  headers: HeaderView = request.headers,
+): Promise<Known> {
   const { gatewayKey, bearer, apiKey } = readCredentials(headers);
   if (gatewayKey !== null) {
-    const key = await lookUp(keys, gatewayKey);
-    if (!key) throw new GatewayError("unauthenticated");
-    return { key, passthroughCredential: passthroughCredential(bearer, apiKey) };
+    const key = await lookUp(callers, gatewayKey);
+    if (!key) throw callers.refusals.refused("client_key", request);
+    return { key, passthroughCredential: passthroughCredential(callers, bearer, apiKey) };
   }
   for (const secret of [bearer, apiKey]) {
-    const key = secret === null ? null : await lookUp(keys, secret);
+    const key = secret === null ? null : await lookUp(callers, secret);
     if (key) return { key, passthroughCredential: null };
   }
-  throw new GatewayError("unauthenticated");
+  if (bearer === null && apiKey === null) throw new GatewayError("unauthenticated");
+  throw callers.refusals.refused("client_key", request);
 }
 
 /**
- * Another party's credential, for subscription pass-through. Anything in the form of our keys is excluded, known or
- * not: a revoked key, or one that another replica has just created, must not reach a vendor either.
+ * Another party's credential, for subscription pass-through. The admin key and anything in the form of our keys are
+ * excluded, known or not: a revoked key, or one that another replica has just created, must not reach a vendor either.
  */
-function passthroughCredential(bearer: string | null, apiKey: string | null): Call["passthroughCredential"] {
-  if (bearer !== null && !OURS.test(bearer)) {
-    return { header: "authorization", value: `Bearer ${bearer}` };
-  }
-  if (apiKey !== null && !OURS.test(apiKey)) return { header: "x-api-key", value: apiKey };
-  return null;
+function passthroughCredential(
+  { isAdminKey }: CallerCheck,
+  bearer: string | null,
+  apiKey: string | null,
+): Call["passthroughCredential"] {
+  const isForeign = (secret: string | null): secret is string =>
+    secret !== null && !OURS.test(secret) && !isAdminKey(secret);
+  if (isForeign(bearer)) return { header: "authorization", value: `Bearer ${bearer}` };
+  return isForeign(apiKey) ? { header: "x-api-key", value: apiKey } : null;
 }
 
 /** Routes marked `{ clientKey: true }` get the caller as `caller`; the check is bound to the route, never to a path. */
-export const clientKey = (keys: KeyLookup) =>
+export const clientKey = (callers: CallerCheck) =>
   new Elysia({ name: "plugin.client-key" }).macro({
     clientKey: {
       async resolve({ request }) {
         const headers = cachedHeaders(request.headers);
-        const { key, passthroughCredential } = await authenticate(keys, headers);
+        const { key, passthroughCredential } = await authenticate(callers, request, headers);
         return { caller: { key, passthroughCredential: passthroughCredential, headers } satisfies Caller };
       },
     },

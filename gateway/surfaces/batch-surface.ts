@@ -1,16 +1,14 @@
 import { type DocumentDecoration, Elysia } from "elysia";
 import type { BatchQuestion } from "../batch/batches.ts";
 import type { BatchDeps } from "../batch/deps.ts";
-import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import type { formBody, jsonBody } from "./model-docs.ts";
 
-export type BatchSurfaceDeps = Omit<BatchDeps, "directory"> & {
-  directory: BatchDeps["directory"] & KeyLookup;
-};
+export type BatchSurfaceDeps = BatchDeps & { callers: CallerCheck };
 
 /** A piece of the app whose routes may ask for a client key. */
 export const keyed = (deps: BatchSurfaceDeps, name: string) =>
-  new Elysia({ name: `surface.${name}` }).use(clientKey(deps.directory));
+  new Elysia({ name: `surface.${name}` }).use(clientKey(deps.callers));
 
 type Content = ReturnType<typeof jsonBody> | ReturnType<typeof formBody>;
 

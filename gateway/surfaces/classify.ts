@@ -7,13 +7,14 @@ import type { ClientKey, Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
-import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { autoCandidates, autoChoice, routeNames } from "../routing/auto.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import { readBody } from "./body.ts";
 
 export type ClassifyDeps = {
-  directory: KeyLookup & { current(): Directory };
+  callers: CallerCheck;
+  directory: { current(): Directory };
   classifier: Pick<RouteClassifier, "current">;
   bytesMax: { json: number };
 };
@@ -87,7 +88,7 @@ const BODY = {
 /** `GET /v1/classify?text=` and `POST /v1/classify`: what `auto` would choose, and why. */
 export const classifySurface = (deps: ClassifyDeps) =>
   new Elysia({ name: "surface.classify" })
-    .use(clientKey(deps.directory))
+    .use(clientKey(deps.callers))
     .get(
       "/v1/classify",
       ({ request, caller }) => {

@@ -3,11 +3,12 @@ import type { Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { GenericBody } from "../hooks/generic.ts";
 import { type HookDeps, hookReceiver } from "../hooks/receive.ts";
-import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
+import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { readBody } from "./body.ts";
 
 export type HookEventsDeps = Omit<HookDeps, "directory"> & {
-  directory: KeyLookup & { current(): Pick<Directory, "settings" | "hookPolicies" | "toolServers"> };
+  callers: CallerCheck;
+  directory: { current(): Pick<Directory, "settings" | "hookPolicies" | "toolServers"> };
   bytesMax: { tool: number };
 };
 
@@ -48,7 +49,7 @@ export const hookEvents = (deps: HookEventsDeps) => {
       "/hooks/v1/events",
       async ({ request }) => {
         requireOn(deps);
-        const { key } = await authenticate(deps.directory, request.headers);
+        const { key } = await authenticate(deps.callers, request);
         requirePlain(request.headers);
         return Response.json(
           await receive(key, request.headers, await readBody(request, deps.bytesMax.tool)),

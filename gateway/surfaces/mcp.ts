@@ -11,13 +11,14 @@ import { requireOwnOrigin } from "../mcp/origin.ts";
 import { mayUseServer } from "../mcp/permission.ts";
 import { type RelayDeps, relay } from "../mcp/relay.ts";
 import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tool-call-record.ts";
-import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
+import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 export type McpDeps = RelayDeps &
   AggregateDeps & {
-    directory: KeyLookup & { current(): Pick<Directory, "toolServers"> };
+    callers: CallerCheck;
+    directory: { current(): Pick<Directory, "toolServers"> };
     /** Largest message of a client. */
     bytesMax: { tool: number };
     /** Hosts that pages may come from, besides this machine's own names. */
@@ -84,7 +85,7 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
   let posted: Posted | null = null;
   try {
     requireOwnOrigin(request.headers, deps);
-    const { key } = await authenticate(deps.directory, request.headers);
+    const { key } = await authenticate(deps.callers, request);
     requireMethod(request, serverName);
     posted = request.method === "POST" ? await postedIn(deps, request) : null;
     const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };

@@ -9,7 +9,7 @@ import { requireUtf8 } from "../http/content-type.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { fieldsAsJson } from "../http/form-fields.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
-import { type Caller, clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { declaredLength, openRequestBody } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
@@ -17,7 +17,7 @@ import { readBody } from "./body.ts";
 import { modelDocs } from "./model-docs.ts";
 
 export type SurfaceDeps = ExchangeDeps & {
-  directory: KeyLookup;
+  callers: CallerCheck;
   /** Largest bodies accepted. */
   bytesMax: { json: number; multipart: number };
 };
@@ -27,7 +27,7 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
   const { path, aliases = [] } = surfaceFacts(surface);
   const at = (address: string) =>
     new Elysia({ name: `surface.${address}` })
-      .use(clientKey(deps.directory))
+      .use(clientKey(deps.callers))
       .post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
         clientKey: true,
         // The body is forwarded as it came, so nobody else may read it.

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { clientKey, type KeyLookup } from "../plugins/client-key.ts";
+import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { usableRoutes } from "../routing/scope.ts";
 
 const DOCS = { tags: ["Model surfaces"], security: [{ clientKey: [] }] };
@@ -11,7 +11,7 @@ const RESPONSES = {
 };
 const MISSING = { "404": { description: "No route of that name is open to the key." } };
 
-type ModelsDeps = { directory: KeyLookup & { current(): Directory } };
+type ModelsDeps = { callers: CallerCheck; directory: { current(): Directory } };
 
 /** Most models on one page of the Anthropic form; the default is that vendor's. */
 const PAGE_MAX = 1000;
@@ -24,7 +24,7 @@ const PAGE_DEFAULT = 20;
  */
 export const models = (deps: ModelsDeps) =>
   new Elysia({ name: "surface.models" })
-    .use(clientKey(deps.directory))
+    .use(clientKey(deps.callers))
     .get(
       "/v1/models",
       ({ request, caller }) => {

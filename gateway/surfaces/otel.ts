@@ -5,13 +5,14 @@ import type { ClientKey, Directory } from "../directory.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { inflated, isGzip } from "../otlp/inflate.ts";
 import { statusBody } from "../otlp/status.ts";
-import { authenticate, type KeyLookup } from "../plugins/client-key.ts";
+import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { createReceiver, type ReceiveDeps } from "../receiver/receive.ts";
 import { readBytes } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 export type OtelDeps = ReceiveDeps & {
-  directory: KeyLookup & { current(): Pick<Directory, "settings"> };
+  callers: CallerCheck;
+  directory: { current(): Pick<Directory, "settings"> };
   /** Largest export, after decompression as before. */
   bytesMax: { otlp: number };
   log: Log;
@@ -60,7 +61,7 @@ async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>,
   if (!deps.directory.current().settings.metrics_receiver) {
     throw new GatewayError("not_found", "The metrics receiver is switched off.");
   }
-  const key = await keyOf(deps.directory, request.headers);
+  const key = await keyOf(deps.callers, request);
   requireJson(request.headers);
   const encoding = request.headers.get("content-encoding");
   isGzip(encoding);
@@ -69,10 +70,12 @@ async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>,
 }
 
 /** Only `x-gateway-key` counts here: the other two headers are the exporter's own. */
-async function keyOf(keys: KeyLookup, headers: Headers): Promise<ClientKey> {
-  const presented = headers.get("x-gateway-key")?.trim();
+async function keyOf(callers: CallerCheck, request: Request): Promise<ClientKey> {
+  const presented = request.headers.get("x-gateway-key")?.trim();
   if (presented) {
-    const { key } = await authenticate(keys, new Headers({ "x-gateway-key": presented })).catch(onlyHere);
+    const { key } = await authenticate(callers, request, new Headers({ "x-gateway-key": presented })).catch(
+      onlyHere,
+    );
     return key;
   }
   return onlyHere(new GatewayError("unauthenticated"));

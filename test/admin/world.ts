@@ -1,9 +1,11 @@
 import { Elysia } from "elysia";
+import { Registry } from "prom-client";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { admin } from "#gateway/admin/admin.ts";
 import { Secret } from "#gateway/directory.ts";
 import { adminKeyCheck } from "#gateway/plugins/admin-key.ts";
 import { errorAnswers } from "#gateway/plugins/error-answers.ts";
+import { openRefusals } from "#gateway/plugins/refusals.ts";
 import { bootstrap } from "#gateway/stores/bootstrap.ts";
 import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
@@ -87,6 +89,7 @@ export async function world(options: { providerKeys?: Record<string, string> } =
     sealer: createSealer(MASTER_KEY),
     providerKeys,
     isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
+    refusals: openRefusals({ clock, log, metrics: new Registry(), addressOf: () => null, perMinuteMax: 10 }),
     addressGuard: addressGuard(clock, {
       resolve: async (host) => {
         const addresses = hosts.get(host);

@@ -61,7 +61,7 @@ describe("gateway settings", () => {
       'METRICS_PUBLIC is "yes"; expected true or false',
       'SPOOL_SYNC is "never"; expected one of normal, full',
       "DATABASE_URL is missing; expected a postgres:// URL",
-      "ADMIN_KEY is missing; expected 16 to 200 printable characters without blanks",
+      "ADMIN_KEY is missing; expected 16 to 200 printable characters without blanks that are hard to guess, e.g. from `openssl rand -hex 32`",
       "MASTER_KEY is missing; expected 32 bytes in hexadecimal or base64",
     ]);
   });
@@ -130,7 +130,7 @@ describe("launcher settings", () => {
     };
     expect(faultsOf(() => readLauncherConfig(env))).toEqual([
       'LOG_LEVEL is "loud"; expected one of trace, debug, info, warn, error, fatal',
-      "WEBHOOK_SECRET has an invalid value; expected at least 16 characters, and not `development`",
+      "WEBHOOK_SECRET has an invalid value; expected at least 16 characters that are hard to guess, e.g. from `openssl rand -hex 32`",
       'GHE_HOST is "https://github.example"; expected the host name of a GitHub Enterprise Server',
       "PRIVATE_KEY or PRIVATE_KEY_PATH is missing, which APP_ID requires",
     ]);

@@ -17,6 +17,7 @@ const FACTS: BannerFacts = {
   githubAppUrl: "http://127.0.0.1:8788",
   database: "Postgres 18.4 in /srv/data",
   adminKeyFile: "/srv/admin-key",
+  plainHost: null,
   firstKeyFile: "/srv/first-key",
 };
 
@@ -54,6 +55,8 @@ describe("what is shown when the pair is ready", () => {
     expect(banner({ ...FACTS, adminKeyFile: null })).toContain("from ADMIN_KEY");
     expect(banner({ ...FACTS, publicUrl: "https://llm.example.com" })).toContain("https://llm.example.com");
     expect(banner({ ...FACTS, firstKeyFile: null })).toContain("YOUR_CLIENT_KEY");
+    expect(banner(FACTS)).not.toContain("Warning");
+    expect(banner({ ...FACTS, plainHost: "0.0.0.0" })).toContain("Warning: HOST is 0.0.0.0");
   });
 
   test("any path is one word of a shell", () => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Registry } from "prom-client";
 import { type GatewayAppDeps, gatewayApp } from "#gateway/app.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
 import { type OpenedDeps, openDeps } from "#gateway/deps.ts";
 import { ERRORS, type ErrorType } from "#gateway/errors.ts";
+import { openRefusals } from "#gateway/plugins/refusals.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -131,6 +133,12 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   invalid_request: ({ path }) => send(path, { body: `{"model":` }),
   unknown_route: (surface) => call(surface, "scripted", { headers: { "x-task-type": "no-such" } }),
   unauthenticated: (surface) => call(surface, "scripted", keyed("nobody")),
+  too_many_refusals: (surface) => {
+    const { clock, callers } = running.deps;
+    const of = { clock, log: keptLog(), metrics: new Registry(), addressOf: () => "192.0.2.1" };
+    const refusals = openRefusals({ ...of, perMinuteMax: 1 });
+    return call(surface, "scripted", { ...keyed("nobody"), deps: { callers: { ...callers, refusals } } });
+  },
   route_not_allowed: async (surface) =>
     call(surface, "scripted", keyed(await newSecret({ routes: ["echo"] }))),
   model_not_allowed: async (surface) =>
@@ -207,7 +215,7 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
 };
 
 /** They tell by themselves how long to wait. */
-const MEASURED: readonly ErrorType[] = ["rate_limited", "budget_exhausted"];
+const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals", "budget_exhausted"];
 
 /** Their surface is still to come; the way is written down. */
 const AWAITED: readonly ErrorType[] = ["unsupported_media_type"];

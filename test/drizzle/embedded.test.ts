@@ -94,7 +94,7 @@ describe("addresses", () => {
     const long = join(tmpdir(), "l".repeat(100));
     const address = await chooseAddress(long, account, long);
     expect(address).toEqual({ kind: "tcp", port: expect.any(Number) });
-    expect(urlOf(address, "p", "d")).toMatch(/^postgres:\/\/tallygate:p@127\.0\.0\.1:\d+\/d$/);
+    expect(urlOf(address, "p")).toMatch(/^postgres:\/\/tallygate:[0-9a-f]{48}@127\.0\.0\.1:\d+\/tallygate$/);
   });
 });
 

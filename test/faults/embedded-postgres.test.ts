@@ -291,7 +291,7 @@ describe("addresses", () => {
     const spec = { place, binaries, password: passwordOf(place), clock: systemClock, progress };
     const address = { kind: "tcp", port: freePort() } as const;
     const server = await launchServer(spec, address);
-    expect(await ask(urlOf(address, spec.password, "tallygate"), "select answer from kept")).toBe(42);
+    expect(await ask(urlOf(address, spec.password), "select answer from kept")).toBe(42);
     expect(await adoptServer(spec)).toMatchObject({ pid: server.pid, address });
     await stopServer(server);
     expect(await adoptServer(spec)).toBeNull();

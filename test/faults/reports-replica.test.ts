@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { appendFileSync, chownSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { connect } from "#drizzle/database.ts";
+import { superuserUrlOf } from "#drizzle/embedded/address.ts";
+import { ROLE } from "#drizzle/embedded/initialise.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
 import { caughtUp, keepReplica } from "#drizzle/replica.ts";
@@ -18,6 +29,8 @@ let secret: string;
 
 beforeAll(async () => {
   [main, replica] = await Promise.all([start(join(place.path, "main")), start(join(place.path, "replica"))]);
+  // Replication is for the servers' own administrator to set up.
+  for (const server of [main, replica]) await ask(superuserUrl(server), `alter role ${ROLE} superuser`);
   const dataDir = join(place.path, "gateway");
   const env = { REPORTS_DATABASE_URL: replica.url };
   gateway = await startGateway({ dataDir, databaseUrl: main.url, env });
@@ -30,6 +43,12 @@ afterAll(async () => {
   await main.stop();
   place.remove();
 });
+
+function superuserUrl({ url, data }: Embedded): string {
+  const directory = new URL(url).searchParams.get("host") ?? "";
+  const password = readFileSync(join(dirname(data), "password"), "utf8").trim();
+  return superuserUrlOf({ kind: "socket", directory }, password);
+}
 
 /** The address of a server as Postgres itself takes it. */
 function conninfo(url: string): string {

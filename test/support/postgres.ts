@@ -18,7 +18,7 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { type Binaries, findBinaries, postgresOf } from "#drizzle/embedded/binaries.ts";
-import { initialise, ROLE } from "#drizzle/embedded/initialise.ts";
+import { initialise, ROLE, SUPERUSER } from "#drizzle/embedded/initialise.ts";
 import { asUser, chooseUser, type SystemUser } from "#drizzle/embedded/system-user.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
 import { atEnd } from "./at-end.ts";
@@ -39,7 +39,7 @@ export const SERVER_DIRECTORY = "TALLYGATE_TEST_SERVER";
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await sharedServer();
   const name = `t_${crypto.randomUUID().replaceAll("-", "")}`;
-  await server.admin.unsafe(`create database ${name} template ${TEMPLATE}`);
+  await server.admin.unsafe(`create database ${name} template ${TEMPLATE} owner ${ROLE}`);
   const close = atEnd(async () => {
     await server.admin.unsafe(`drop database if exists ${name} with (force)`);
   });
@@ -72,8 +72,7 @@ function sharedServer(): Promise<Server> {
 }
 
 const serverIn = async (directory: string): Promise<Server> => {
-  const urlOf = addressIn(directory);
-  return { admin: await answering(urlOf("postgres")), urlOf };
+  return { admin: await answering(adminUrl(directory)), urlOf: addressIn(directory) };
 };
 
 /** Starts a server from a prepared copy below the temporary directory; it ends with this process, however that ends. */
@@ -103,7 +102,8 @@ async function preparedCluster(
   if (account) chownSync(directory, account.uid, account.gid);
   await initialise({ binaries, account, directory: join(directory, "data"), password: PASSWORD });
   const server = await launch(binaries, account, directory);
-  await server.admin.unsafe(`create database ${TEMPLATE}`);
+  await server.admin.unsafe(`create role ${ROLE} login createdb password '${PASSWORD}'`);
+  await server.admin.unsafe(`create database ${TEMPLATE} owner ${ROLE}`);
   await migrate(server.urlOf(TEMPLATE));
   await server.shutDown();
   try {
@@ -116,7 +116,7 @@ async function preparedCluster(
 }
 
 function clusterKey(binaries: Binaries): string {
-  const hash = createHash("sha256").update(`1 ${binaries.version}`);
+  const hash = createHash("sha256").update(`3 ${binaries.version}`);
   for (const name of readdirSync(MIGRATIONS_DIRECTORY).sort()) {
     const path = join(MIGRATIONS_DIRECTORY, name);
     if (statSync(path).isFile()) hash.update(readFileSync(path));
@@ -186,12 +186,11 @@ async function launch(binaries: Binaries, account: SystemUser | null, directory:
     },
   );
   await keeper.exited;
-  const urlOf = addressIn(directory);
-  const admin = await answering(urlOf("postgres"));
+  const admin = await answering(adminUrl(directory));
   return {
     directory,
     admin,
-    urlOf,
+    urlOf: addressIn(directory),
     shutDown: async () => {
       await admin.end({ timeout: 1 });
       const pidFile = join(directory, "data", "postmaster.pid");
@@ -205,8 +204,12 @@ async function launch(binaries: Binaries, account: SystemUser | null, directory:
   };
 }
 
+/** Addresses for the role that the product has on its embedded server, too: it owns its database, and no more. */
 const addressIn = (directory: string) => (database: string) =>
   `postgres://${ROLE}:${PASSWORD}@localhost/${database}?host=${encodeURIComponent(directory)}`;
+
+const adminUrl = (directory: string): string =>
+  `postgres://${SUPERUSER}:${PASSWORD}@localhost/postgres?host=${encodeURIComponent(directory)}`;
 
 /** A named pipe, held open for writing by this process; opening it for reading and writing never waits. */
 function openPipe(path: string): number {

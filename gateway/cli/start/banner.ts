@@ -5,6 +5,8 @@ export type BannerFacts = {
   /** The database and its location, for display. */
   database: string;
   adminKeyFile: string | null;
+  /** Address that others on the network can reach without TLS; null: this machine alone, or PUBLIC_URL is https. */
+  plainHost: string | null;
   /** The file with the first client key's secret; null if there is none. */
   firstKeyFile: string | null;
 };
@@ -20,8 +22,19 @@ export function banner(facts: BannerFacts): string {
     ["Admin key", facts.adminKeyFile ?? "from ADMIN_KEY"],
   ];
   const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(11)} ${value}`);
-  return ["", "Tallygate is ready.", "", ...lines, "", ...firstCall(facts), ""].join("\n");
+  return ["", "Tallygate is ready.", "", ...lines, ...plainWarning(facts), "", ...firstCall(facts), ""].join(
+    "\n",
+  );
 }
+
+const plainWarning = ({ plainHost }: BannerFacts): string[] =>
+  plainHost === null
+    ? []
+    : [
+        "",
+        `  Warning: HOST is ${plainHost}, so others on the network can connect, and keys and prompts travel`,
+        "  unencrypted. Put a proxy with TLS in front and set PUBLIC_URL to its https address.",
+      ];
 
 function firstCall({ gatewayUrl, firstKeyFile }: BannerFacts): string[] {
   const key = firstKeyFile === null ? "YOUR_CLIENT_KEY" : `$(cat ${quoted(firstKeyFile)})`;

@@ -25,6 +25,8 @@ Settings are environment variables (a .env file works too):
                     MCP (4 MiB), files (512 MiB)
   STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
                     after a stop signal: how long new calls are accepted (0), and running ones may continue (300)
+  REFUSALS_PER_MINUTE
+                    wrong keys of one address within a minute from which on they are answered 429 (10)
   BATCH_CHECK_SECONDS
                     how often to check batches that no client polls (30)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each creates that provider

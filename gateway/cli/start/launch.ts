@@ -147,7 +147,14 @@ async function announce(
       githubAppUrl,
       database: database.description,
       adminKeyFile: secrets.adminKeyFile,
+      plainHost: isOpen(config) ? config.host : null,
       firstKeyFile: existsSync(firstKey) ? firstKey : null,
     }),
   );
 }
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
+
+/** Whether others on the network can send keys and prompts unencrypted. */
+const isOpen = ({ host, publicUrl }: LauncherConfig): boolean =>
+  !LOOPBACK.test(host) && !publicUrl?.startsWith("https://");

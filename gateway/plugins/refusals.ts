@@ -1,0 +1,54 @@
+import { Counter, type Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import { refusedCredentials } from "#shared/refused-credentials.ts";
+import { ERRORS, GatewayError } from "../errors.ts";
+
+/** Kinds of credentials, each with the sentence for one that is absent or wrong. */
+export const CREDENTIALS = {
+  client_key: ERRORS.unauthenticated.public,
+  admin_key: "No valid admin key was presented. Send it as Authorization: Bearer.",
+} as const;
+
+export type Refusals = {
+  /** IP address of the caller; null: the request did not come over the network. */
+  addressOf(request: Request): string | null;
+  /** The error for a credential that is wrong: the given one, or 429 when too many have come from its address. */
+  refused(kind: keyof typeof CREDENTIALS, request: Request): GatewayError;
+};
+
+export type RefusalOptions = {
+  clock: Clock;
+  log: Log;
+  metrics: Registry;
+  addressOf: Refusals["addressOf"];
+  /** Refusals of one address within a minute from which on they are answered 429. */
+  perMinuteMax: number;
+};
+
+/** Counts wrong credentials by kind, logs them at most once a second, and slows the addresses that they come from. */
+export function openRefusals({ clock, log, metrics, addressOf, perMinuteMax }: RefusalOptions): Refusals {
+  const counter = new Counter({
+    name: "tallygate_refused_credentials_total",
+    help: "Credentials that were refused.",
+    labelNames: ["kind"],
+    registers: [metrics],
+  });
+  const slowed = refusedCredentials({
+    clock,
+    perMinuteMax,
+    report: (address, refusals) => log.warn({ address, refusals }, "credentials refused"),
+  });
+  return {
+    addressOf,
+    refused(kind, request) {
+      counter.inc({ kind });
+      const address = addressOf(request);
+      const waitSeconds = address === null ? null : slowed.note(address);
+      if (waitSeconds === null) return new GatewayError("unauthenticated", CREDENTIALS[kind]);
+      const error = new GatewayError("too_many_refusals");
+      error.headers = { "retry-after": String(waitSeconds) };
+      return error;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { beforeAll, expect, test } from "bun:test";
+import { scratch } from "#test/support/embedded.ts";
+import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+
+let gateway: GatewayProcess;
+let secret: string;
+beforeAll(async () => {
+  gateway = await startGateway({
+    dataDir: `${scratch().path}/gateway`,
+    env: { REFUSALS_PER_MINUTE: "10", METRICS_PUBLIC: "true" },
+  });
+  secret = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "suite" })).secret;
+});
+
+const WRONG = `tg_${"x".repeat(43)}`;
+
+/** Every door that takes a key, and what its error is called. */
+const DOORS = [
+  ["POST", "/v1/chat/completions", "authorization"],
+  ["POST", "/v1/messages", "x-api-key"],
+  ["GET", "/v1/models", "authorization"],
+  ["POST", "/mcp", "authorization"],
+  ["POST", "/otel/v1/metrics", "x-gateway-key"],
+  ["POST", "/hooks/v1/events", "authorization"],
+  ["POST", "/v1/reports/query", "authorization"],
+  ["GET", "/admin/v1/settings", "authorization"],
+] as const;
+
+const knock = async ([method, path, header]: (typeof DOORS)[number], key: string) => {
+  const answer = await fetch(gateway.url + path, {
+    method,
+    headers: {
+      [header]: header === "authorization" ? `Bearer ${key}` : key,
+      "content-type": "application/json",
+    },
+    ...(method === "POST" && { body: "{}" }),
+  });
+  await answer.text();
+  return answer;
+};
+
+const refusedSoFar = async () => {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const counts = text.matchAll(/^tallygate_refused_credentials_total\{kind="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...counts].map(([, kind, count]) => [kind, Number(count)]));
+};
+
+test("wrong keys at every door are counted, and slowed from the tenth in a minute on; right keys never are", async () => {
+  const statuses: number[] = [];
+  for (const door of DOORS) statuses.push((await knock(door, WRONG)).status);
+  expect(statuses).toEqual(DOORS.map(() => 401));
+  expect(await refusedSoFar()).toEqual({ client_key: 7, admin_key: 1 });
+
+  expect((await knock(DOORS[0], WRONG)).status).toBe(401);
+  for (const door of DOORS) {
+    const answer = await knock(door, WRONG);
+    expect([door[1], answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([
+      door[1],
+      429,
+      true,
+    ]);
+  }
+  expect((await knock(["GET", "/v1/models", "authorization"], secret)).status).toBe(200);
+  expect((await knock(["GET", "/admin/v1/settings", "authorization"], ADMIN_KEY)).status).toBe(200);
+});
+
+test("a request without a key is refused and not counted", async () => {
+  const before = await refusedSoFar();
+  expect((await fetch(`${gateway.url}/v1/models`)).status).toBe(401);
+  expect((await fetch(`${gateway.url}/admin/v1/settings`)).status).toBe(401);
+  expect(await refusedSoFar()).toEqual(before);
+});
