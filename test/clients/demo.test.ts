@@ -29,7 +29,10 @@ test("the demo's report is equal to the sum by hand, on an installation of its o
 });
 
 test("an installation that is named by its webhook secret and does not answer is a fault that says what to do", async () => {
-  const { stderr, status } = await demo({ PORT: String(freePort()), WEBHOOK_SECRET: "a webhook secret of the test" });
+  const { stderr, status } = await demo({
+    PORT: String(freePort()),
+    WEBHOOK_SECRET: "a webhook secret of the test",
+  });
   expect(status).toBe(1);
   expect(stderr).toContain("Start it with the same settings (bun run start)");
 });
