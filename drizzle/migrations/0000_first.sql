@@ -625,6 +625,7 @@ CREATE TABLE "rollup_state" (
 --> statement-breakpoint
 CREATE TABLE "rollup_sums" (
 	"at" timestamptz(3) NOT NULL,
+	"cell" integer NOT NULL,
 	"records" integer NOT NULL,
 	"unpriced" integer NOT NULL,
 	"uncertain" integer NOT NULL,
@@ -640,6 +641,8 @@ CREATE TABLE "rollup_sums" (
 	"first_at" timestamptz(3) NOT NULL,
 	"active_hours" integer NOT NULL,
 	"billed_hours" integer NOT NULL,
+	"sessions" integer NOT NULL,
+	"billed_sessions" integer NOT NULL,
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"grain" text COLLATE "C" NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
@@ -651,7 +654,7 @@ CREATE TABLE "rollup_sums" (
 	"session_cost_usd" numeric,
 	"first_session_at" timestamptz(3),
 	"first_tag_at" timestamptz(3),
-	CONSTRAINT "rollup_sums_org_id_kind_grain_at_value_channel_pk" PRIMARY KEY("org_id","kind","grain","at","value","channel")
+	CONSTRAINT "rollup_sums_org_id_kind_grain_at_cell_pk" PRIMARY KEY("org_id","kind","grain","at","cell")
 );
 --> statement-breakpoint
 CREATE TABLE "route_models" (
@@ -830,26 +833,37 @@ $$;--> statement-breakpoint
 -- The 95th percentile of such a histogram: linear between the two nearest ranks, and each of these linear within its bucket. Over
 -- 70 minutes it reads as at most that. Buckets are looked at from the highest down until both ranks are found. The number of all
 -- calls is the remainder by 10^12 - 1, as by nine of a sum of digits.
-CREATE FUNCTION "latency_p95"("latencies" numeric) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-	select sum(
-	  case when place >= before and place < before + n then (1 - weight) * (floor + (ceiling - floor) * (place - before + 0.5) / n) else 0 end
-	  + case when weight > 0 and place + 1 >= before and place + 1 < before + n
-	    then weight * (floor + (ceiling - floor) * (place + 1 - before + 0.5) / n) else 0 end)
-	from (
-	  select n, calls - upto as before, 19 * (calls - 1) / 20 as place, (19 * (calls - 1) % 20) / 20.0::float8 as weight,
-	    (array[0,10,12,14,16,20,23,27,32,39,46,54,64,77,91,108,128,153,182,216,256,305,363,431,512,609,725,862,1024,1218,1449,1723,2048,2436,2897,3445,4096,4871,5793,6889,8192,9742,11586,13778,16384,19484,23171,27555,32768,38968,46341,55109,65536,77936,92682,110218,131072,155872,185364,220436,262144,311744,370728,440872,524288,623488,741456,881744,1048576,1246975,1482911,1763488,2097152,2493949,2965821,3526976])[bucket] as floor, (array[9,11,13,15,19,22,26,31,38,45,53,63,76,90,107,127,152,181,215,255,304,362,430,511,608,724,861,1023,1217,1448,1722,2047,2435,2896,3444,4095,4870,5792,6888,8191,9741,11585,13777,16383,19483,23170,27554,32767,38967,46340,55108,65535,77935,92681,110217,131071,155871,185363,220435,262143,311743,370727,440871,524287,623487,741455,881743,1048575,1246974,1482910,1763487,2097151,2493948,2965820,3526975,4194304])[bucket] as ceiling
-	  from (
-	    select bucket, n, calls, (sum(n) over (rows unbounded preceding))::bigint as upto
-	    from (
-	      select bucket, calls, encode(substr(digits, 12 * bucket - 11, 12), 'escape')::bigint as n
-	      from (
-	        select decode(decimals, 'escape') as digits, (decimals::numeric % 999999999999)::bigint as calls,
-	          length(decimals) / 12 as top
-	        from (select substr(latencies::text, 3) as decimals offset 0) t offset 0
-	      ) t cross join lateral generate_series(top, 1, -1) bucket offset 0
-	    ) counted where n > 0
-	  ) summed where calls - upto <= 19 * (calls - 1) / 20 + 1 limit 2
-	) placed
+CREATE FUNCTION "latency_p95"("latencies" numeric) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+	digits text := substr(latencies::text, 3);
+	calls CONSTANT bigint := mod(latencies * ('1e' || length(digits))::numeric, 999999999999);
+	place CONSTANT bigint := 19 * (calls - 1) / 20;
+	weight CONSTANT float8 := (19 * (calls - 1) % 20) / 20.0::float8;
+	before bigint := calls;
+	bucket integer;
+	n bigint;
+	low integer;
+	width integer;
+	upper float8 := 0;
+BEGIN
+	LOOP
+		digits := rtrim(digits, '0');
+		bucket := (length(digits) + 11) / 12;
+		n := rpad(substr(digits, 12 * bucket - 11), 12, '0');
+		before := before - n;
+		IF before <= place + 1 THEN
+			low := ('{0,10,12,14,16,20,23,27,32,39,46,54,64,77,91,108,128,153,182,216,256,305,363,431,512,609,725,862,1024,1218,1449,1723,2048,2436,2897,3445,4096,4871,5793,6889,8192,9742,11586,13778,16384,19484,23171,27555,32768,38968,46341,55109,65536,77936,92682,110218,131072,155872,185364,220436,262144,311744,370728,440872,524288,623488,741456,881744,1048576,1246975,1482911,1763488,2097152,2493949,2965821,3526976}'::integer[])[bucket];
+			width := ('{9,11,13,15,19,22,26,31,38,45,53,63,76,90,107,127,152,181,215,255,304,362,430,511,608,724,861,1023,1217,1448,1722,2047,2435,2896,3444,4095,4870,5792,6888,8191,9741,11585,13777,16383,19483,23170,27554,32767,38967,46340,55108,65535,77935,92681,110217,131071,155871,185363,220435,262143,311743,370727,440871,524287,623487,741455,881743,1048575,1246974,1482910,1763487,2097151,2493948,2965820,3526975,4194304}'::integer[])[bucket] - low;
+			IF place + 1 < before + n THEN
+				upper := weight * (low + width * (place + 1 - before + 0.5) / n);
+			END IF;
+			IF before <= place THEN
+				RETURN upper + (1 - weight) * (low + width * (place - before + 0.5) / n);
+			END IF;
+		END IF;
+		digits := left(digits, 12 * bucket - 12);
+	END LOOP;
+END
 $$;--> statement-breakpoint
 -- Who has a label has one owner or few: without knowing so the server expects many more groups of them than there are.
 CREATE STATISTICS "rollup_hours_person" (ndistinct) ON "owner", "user_label" FROM "rollup_hours";--> statement-breakpoint

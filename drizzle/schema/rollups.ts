@@ -117,11 +117,16 @@ export const rollupSums = pgTable(
   {
     /** The start of the hour or of the day (UTC). */
     at: instant("at").notNull(),
+    /** Number within the hour or the day, and the kind. */
+    cell: integer("cell").notNull(),
     ...counts(),
     /** Pairs of a session and an hour, of all channels together: one of them has it, the others have 0. */
     activeHours: count("active_hours"),
     /** The same outside the subscription lane. */
     billedHours: count("billed_hours"),
+    /** Sessions that were active on a day, likewise; 0 for an hour. */
+    sessions: count("sessions"),
+    billedSessions: count("billed_sessions"),
     orgId: org(),
     grain: label("grain").$type<"hour" | "day">().notNull(),
     kind: label("kind").notNull(),
@@ -133,9 +138,7 @@ export const rollupSums = pgTable(
     firstSessionAt: instant("first_session_at"),
     firstTagAt: instant("first_tag_at"),
   },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.kind, table.grain, table.at, table.value, table.channel] }),
-  ],
+  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.grain, table.at, table.cell] })],
 );
 
 /**

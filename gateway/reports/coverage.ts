@@ -43,7 +43,7 @@ function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
     `${at}, case when session is not null then ${at} end, case when cardinality(tags) > 0 then ${at} end`;
   const text = `select ${["record", "session", "tag"].map((name) => first(name, `min(${name})`)).join(", ")}
 from (select first_at, first_session_at, first_tag_at from rollup_sums
-    where org_id = ${org} and kind = 'total' and ${sums ? sumsSql("", sums, params) : "false"}
+    where org_id = ${org} and kind = 'total' and (${(sums && sumsSql(sums, params).join(" or ")) || "false"})
   union all select ${cell("first_at")} from rollup_sessions where ${within("day", days)}
   union all select ${cell("first_at")} from rollup_hours where ${within("hour", hours)}
   union all select ${cell("started_at")} from requests where ${within("started_at", raw)}

@@ -3,9 +3,16 @@ import { recordFacts } from "./facts.ts";
 import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { cellFacts } from "./rollup/cells.ts";
-import { COUNTS, type Counted, dimensionSums, type SumsPart } from "./rollup/dimension-sums.ts";
+import {
+  COUNTS,
+  type Counted,
+  deltasPart,
+  isTogether,
+  type SumsPart,
+  sumRows,
+} from "./rollup/dimension-sums.ts";
 import { knownSql } from "./rollup/known.ts";
-import { cellsSql, shownSql } from "./shown.ts";
+import { addedSql, firstSql, rankNames, shownSql, sidesSql } from "./shown.ts";
 
 /**
  * The statement that answers a report: a row for each group in the order in which they are shown, and the total, for which
@@ -19,13 +26,15 @@ export function planReport(ask: Ask): Query {
   const context = contextOf(ask);
   const sections = sectionsOf(context);
   const tables = sections.flatMap((section) =>
-    section.isOwn ? [factsTable(context, section), ...tablesOf(context, section)] : [],
+    section.isOwn ? [...factsTables(context, section), ...tablesOf(context, section)] : [],
   );
   const parts = sections.flatMap((section) => partsOf(context, section));
   const text = `with ${tables.join(",\n")},
 parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  union all")}
 ),
-cells as (${cellsSql(context)}
+sides as (${addedSql(context)}
+),
+cells as (${sidesSql("sides", context.names)}
 )
 ${shownSql(context)}`;
   return { text, params: context.params.values, isLong: isLong(context) };
@@ -34,32 +43,60 @@ ${shownSql(context)}`;
 /** `isOwn`: it has tables of its own; else it is made of those of the groups, each of whose facts is in one group. */
 type Place = Section & { isOwn: boolean };
 
-function sectionsOf({ ask }: Context): Place[] {
-  const { dimensions } = ask.spec;
+function sectionsOf(context: Context): Place[] {
+  const { dimensions } = context.ask.spec;
   const groups: Place = { total: false, dimensions, facts: "facts", isOwn: true };
   if (dimensions.length === 0) return [{ ...groups, total: true }];
-  // A record with several tags is in several groups, but once in all.
-  const isOwn = dimensions.includes("tag");
+  // A record with several tags is in several groups, but once in all. The total is of all groups, not of the chosen ones.
+  const isOwn = dimensions.includes("tag") || isChosen(context);
   return [groups, { total: true, dimensions: [], facts: isOwn ? "facts_all" : "facts", isOwn }];
 }
 
 /** Facts are copied once where they are few: single records, and cells beside sums. Many cells are rather read again. */
-function factsTable(context: Context, section: Section): string {
+function factsTables(context: Context, section: Section): string[] {
   const facts = context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
-  return `${section.facts} as ${isLong(context) ? "not " : ""}materialized (${facts}\n)`;
+  const isFew = !isLong(context);
+  return !section.total && isChosen(context)
+    ? [`every_fact as not materialized (${facts}\n)`, ...chosenTables(context, section.facts)]
+    : [`${section.facts} as ${isFew ? "" : "not "}materialized (${facts}\n)`];
 }
 
 /** Whether cells are read where no sums answer: these may be millions. */
 const isLong = ({ facts, kind }: Context): boolean => facts === "cells" && kind === null;
 
+/** Sessions are the groups without number: the ones that are shown are chosen first, if facts alone put them in order. */
+const isChosen = (context: Context): boolean =>
+  isLong(context) &&
+  context.ask.spec.dimensions.includes("session") &&
+  rankNames(context.ask.spec).every((name) => !distinctOf(context, name));
+
+/** The facts of the groups that are shown. */
+function chosenTables(context: Context, facts: string): string[] {
+  const names = [...new Set<AggregateName>(["records", ...rankNames(context.ask.spec)])];
+  return [
+    `ranked as materialized (
+  select false as total, current, d1, d2, ${names.map((name) => `${sumSql(context, name)} as ${name}`).join(", ")}
+  from every_fact group by current, d1, d2
+)`,
+    `ranking as materialized (${sidesSql("ranked", names)}\n)`,
+    `chosen as materialized (select d1, d2 from (${firstSql(context, "ranking")}) x)`,
+    `${facts} as materialized (select f.* from every_fact f join chosen using (d1, d2))`,
+  ];
+}
+
 /** The sums of a section's groups, and the members that are counted in each of them. */
 function tablesOf(context: Context, section: Section): string[] {
+  const names = namesOfSums(context);
+  const sums = sumRows(context, section, names);
+  const from = (source: string, sql: (name: AggregateName) => string | undefined) => `
+  select current, d1, d2, ${names.map((name) => `${sql(name) ?? "null"} as ${name}`).join(", ")}
+  from ${source} group by current, d1, d2`;
+  const ofFacts = from(section.facts, (name) =>
+    distinctOf(context, name) ? "null::bigint" : sumSql(context, name),
+  );
+  const ofSums = sums ? `\n  union all${from(sums.from, (name) => sums.figures[name])}` : "";
   return [
-    `sums_of_${section.facts} as materialized (
-  select current, d1, d2, ${summedNames(context)
-    .map((name) => `${sumSql(context, name)} as ${name}`)
-    .join(", ")}
-  from ${section.facts} group by current, d1, d2
+    `sums_of_${section.facts} as materialized (${ofFacts}${ofSums}
 )`,
     ...distinctNames(context).map(
       (name) => `${name}_of_${section.facts} as materialized (${membersSql(context, section, name)}\n)`,
@@ -67,6 +104,9 @@ function tablesOf(context: Context, section: Section): string[] {
   ];
 }
 
+/** The aggregates that add up over facts, and those that sums by one dimension add to distinct counts. */
+const namesOfSums = (context: Context): AggregateName[] =>
+  context.names.filter((name) => !distinctOf(context, name) || (context.kind !== null && isTogether(name)));
 const summedNames = (context: Context): AggregateName[] =>
   context.names.filter((name) => !distinctOf(context, name));
 const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(name)[facts] ?? "null";
@@ -108,24 +148,32 @@ function freshSql(
   ) e`;
 }
 
-/** What a section is made of: its sums, the members that are counted in it, and the sums by one dimension. */
+/** What a section is made of: its sums, and the members that are counted in it. */
 function partsOf(context: Context, section: Place): PartOf[] {
   const parts = [
     sumsPart(context, section),
     ...distinctNames(context).map((name) => membersPart(context, section, name)),
-    ...dimensionSums(context, section),
+    togetherPart(context, section),
+    deltasPart(context, section),
   ];
-  return parts.map((part) => ({ ...part, total: section.total }));
+  return parts.flatMap((part) => (part ? [{ ...part, total: section.total }] : []));
 }
 type PartOf = SumsPart & { total: boolean };
 
 function sumsPart(context: Context, section: Place): SumsPart {
-  const { facts } = section;
+  const { facts, isOwn } = section;
   // Percentiles of single records do not add up: all of them are looked at again.
-  const isAnew = !section.isOwn && context.facts === "records";
-  const figures = summedNames(context).map((name) => [name, isAnew ? sumSql(context, name) : `sum(${name})`]);
+  const isAnew = !isOwn && context.facts === "records";
+  const names = isOwn || context.kind === "total" ? namesOfSums(context) : summedNames(context);
+  const figures = names.map((name) => [name, isAnew ? sumSql(context, name) : `sum(${name})`]);
   return { from: isAnew ? facts : `sums_of_${facts}`, figures: Object.fromEntries(figures) };
 }
+
+/** What sums by one dimension count of all values together is read once more for a total. */
+const togetherPart = (context: Context, section: Place): SumsPart | null =>
+  section.isOwn || context.kind === "total"
+    ? null
+    : sumRows(context, section, context.names.filter(isTogether));
 
 function membersPart(context: Context, section: Place, name: DistinctName): SumsPart {
   const table = `${name}_of_${section.facts}`;
@@ -154,13 +202,14 @@ function membersInAll(context: Context, section: Place, name: DistinctName): str
 
 /** The first part names the columns, and gives them their type. */
 function partSql({ names }: Context, { total, from, figures }: PartOf, isFirst: boolean): string {
-  const named = (sql: string, name: string) => (isFirst ? `(${sql})::numeric as ${name}` : sql);
+  const figure = (name: AggregateName) =>
+    isFirst ? `${figures[name] ?? "null::numeric"} as ${name}` : (figures[name] ?? "null");
   const groups = total ? ["''", "''"] : ["d1", "d2"];
   const columns = [
     isFirst
       ? `${total} as total, current, ${groups[0]} as d1, ${groups[1]} as d2`
       : `${total}, current, ${groups.join(", ")}`,
-    ...names.map((name) => named(figures[name] ?? "null", name)),
+    ...names.map(figure),
   ];
   return `
   select ${columns.join(", ")}

@@ -7,58 +7,72 @@ import { type AggregateName, aggregateOf, MEASURE, type Measure } from "./measur
 
 const P95 = "latency_p95_ms" satisfies AggregateName;
 
-const SIDES = [
-  ["c", "current"],
-  ["p", "not current"],
-] as const;
+const SIDES = ["c", "p"] as const;
 
-/** The added parts of both windows side by side: a row for each group, and the total. */
-export function cellsSql(context: Context): string {
-  const columns = SIDES.flatMap(([side, which]) => {
-    const sum = (name: AggregateName) => `sum(${name}) filter (where ${which})`;
-    return context.names.map((name) => `${figureSql(context, name, sum)} as ${side}_${name}`);
-  });
+/** A table with rows of either window (`current`): both side by side, a row for each group and for the total. */
+export function sidesSql(table: string, names: readonly AggregateName[]): string {
+  const side = (prefix: string, which: string) => `(select * from ${table} where ${which}current)
+    ${prefix} (total, ${prefix}_current, d1, d2, ${names.map((name) => `${prefix}_${name}`).join(", ")})`;
   return `
-  select total, d1, d2, ${columns.join(", ")}
-  from parts group by total, d1, d2`;
+  select * from ${side("c", "")}
+  full join ${side("p", "not ")} using (total, d1, d2)`;
 }
 
+/** The added parts of each window. */
+export const addedSql = (context: Context): string => `
+  select total, current, d1, d2, ${context.names.map((name) => `${figureSql(context, name)} as ${name}`).join(", ")}
+  from parts group by total, current, d1, d2`;
+
 /** An aggregate of one window; the percentile of cells is still the histogram that it is computed from. */
-function figureSql({ ask }: Context, name: AggregateName, sum: (name: AggregateName) => string): string {
+function figureSql({ ask }: Context, name: AggregateName): string {
   // Where nothing was merged, nothing was spent on merges: reviews alone cost 0, and are not of unknown cost.
-  if (ask.spec.source === "outcomes" && name === "cost_usd") {
-    return `case when ${sum("merged_prs")} > 0 then ${sum(name)} else 0 end`;
-  }
-  return sum(name);
+  return ask.spec.source === "outcomes" && name === "cost_usd"
+    ? `case when sum(merged_prs) > 0 then sum(${name}) else 0 end`
+    : `sum(${name})`;
 }
 
 /** The first rows in order, and the total. Percentiles of cells are computed for the rows that are shown. */
-export function shownSql({ ask, facts, names }: Context): string {
-  const isCells = facts === "cells";
-  const columns = SIDES.flatMap(([side]) =>
+export function shownSql(context: Context): string {
+  const { facts, names } = context;
+  const columns = SIDES.flatMap((side) =>
     names.map((name) =>
-      name === P95 && isCells ? `latency_p95(${side}_${name})::text as ${side}_${name}` : `${side}_${name}`,
+      name === P95 && facts === "cells"
+        ? `latency_p95(${side}_${name})::text as ${side}_${name}`
+        : `${side}_${name}`,
     ),
   );
-  const byP95 = isCells && ask.spec.measures[0] === P95;
   return `select total::text as is_total, d1, d2, ${columns.join(", ")}
-from (
-  select *, row_number() over (partition by total order by ${orderSql(ask.spec, byP95 ? P95_RANK : null)}) as place
-  from cells where c_records > 0 or p_records > 0
-) x where place <= ${ROWS_MAX} order by total, place`;
+from (${firstSql(context, "cells")}) x order by total, place`;
+}
+
+/** The rows of a table with both windows that are shown, by their `place`, and the total. */
+export function firstSql({ ask, facts }: Context, cells: string): string {
+  const byP95 = facts === "cells" && ask.spec.measures[0] === P95;
+  return `
+  select * from (
+    select *, row_number() over (partition by total order by ${orderSql(ask.spec, byP95 ? p95Rank(cells) : null)}) as place
+    from ${cells} where c_records > 0 or p_records > 0
+  ) x where place <= ${ROWS_MAX}`;
 }
 
 /**
  * There may be far more groups than are shown, and a percentile is dear. It lies in or below the highest bucket of its
  * histogram, which `scale` tells: so the groups whose highest bucket ends below what enough others reach are never shown.
  */
-const P95_RANK = `case when scale(c_${P95}) >= coalesce((
+const p95Rank = (cells: string): string => `case when scale(c_${P95}) >= coalesce((
       select scale(latency_histogram(floor(ms)::int)) from (
         select latency_p95(c_${P95}) as ms from (
-          select c_${P95} from cells where not total and c_${P95} is not null
+          select c_${P95} from ${cells} where not total and c_${P95} is not null
           order by scale(c_${P95}) desc limit ${2 * ROWS_MAX}
         ) highest
       ) tried order by ms desc offset ${ROWS_MAX - 1} limit 1), 0) then latency_p95(c_${P95}) end`;
+
+/** The aggregates by which rows are ordered, beside times. */
+export function rankNames({ measures: [first] }: Spec): AggregateName[] {
+  if (!first) return [];
+  const measure: Measure = MEASURE[first];
+  return measure.kind === "per" ? [measure.of, measure.per] : [measure.of];
+}
 
 /** Time ascending, else the first measure descending, then the label. */
 function orderSql({ dimensions, measures }: Spec, ranked: string | null): string {

@@ -38,18 +38,15 @@ type ActiveSpan = {
  */
 export function activeSql(org: string, who: string, { from, to, toHour, end }: ActiveSpan): string {
   const last = end ? `least(${to}, ${end})` : to;
-  const bit = ({ days, hours }: { days: string; hours: string }, value: number) => {
-    // The 31st byte of a shorter month is none, and that of a longer one is a day before `to`.
-    const onLast = `get_byte(s.${hours}, least(${to} - s.month, 30)) < ${toHour}`;
-    // The unit that a group shares with its rows may begin after `to`, or end before it.
-    const lastCounts = end
-      ? `case when ${from} <= ${to} and ${to} < ${end} then ${onLast} else false end`
-      : onLast;
-    return `case when s.${days} & ${daysFrom(from)} & ${daysBefore(last)} <> 0 or ${lastCounts} then ${value} else 0 end`;
-  };
+  // The unit that a group shares with its rows may begin after `to`, or end before it.
+  const isIn = end ? `${from} <= ${to} and ${to} < ${end}` : "true";
+  // The 31st byte of a shorter month is none, and that of a longer one is a day before `to`.
+  const bit = ({ days, hours }: { days: string; hours: string }, value: number) =>
+    `case when s.${days} & m.days <> 0 or m.ends and get_byte(s.${hours}, m.place) < ${toHour} then ${value} else 0 end`;
   return `(select coalesce(bit_or(${bit(COLUMNS.all, 1)} | ${bit(COLUMNS.billed, 2)}), 0)
-      from rollup_active_days s where s.org_id = ${org} and s.who = ${who}
-      and s.month >= ${monthOf(from)} and s.month <= ${monthOf(last)})`;
+      from rollup_active_days s cross join lateral (
+        select ${daysFrom(from)} & ${daysBefore(last)} as days, ${isIn} as ends, least(${to} - s.month, 30) as place) m
+      where s.org_id = ${org} and s.who = ${who} and s.month >= ${monthOf(from)} and s.month <= ${monthOf(last)})`;
 }
 
 type ActiveMember = { org: string; who: string; lane: string; day: string };

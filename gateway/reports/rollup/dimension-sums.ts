@@ -1,6 +1,7 @@
-import { type Context, distinctNames, type Section } from "../context.ts";
+import type { Context, Section } from "../context.ts";
 import { dimensionOf, isTime } from "../dimensions.ts";
 import { type AggregateName, aggregateOf, namedIn } from "../measures.ts";
+import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
 import { billedSql, type Kind, LANE, type Lane } from "./kinds.ts";
@@ -35,103 +36,124 @@ export const COUNTS = {
 export type Counted = keyof typeof COUNTS;
 const LANES = Object.keys(LANE) as Lane[];
 
-/** What sums by one dimension add to a section; nothing where none are read. */
-export function dimensionSums(context: Context, section: Section): SumsPart[] {
-  const sums = windowSums(context);
-  if (context.kind === null || sums.length === 0) return [];
-  const hasSums = sums.some(({ fromMs, toMs }) => fromMs < toMs);
-  const hasDeltas = distinctNames(context).some((name) => name !== "hour");
-  return [
-    ...(hasSums ? [sumsPart(context, section)] : []),
-    ...(hasDeltas ? [deltasPart(context, section)] : []),
-  ];
-}
-
 /** The kind whose rows make up a section: of a total, and of groups of times alone, those of all in all. */
 export const kindOf = ({ kind }: Context, { dimensions }: Pick<Section, "dimensions">): Kind =>
   kind !== null && dimensions.some((name) => name === kind) ? kind : "total";
 
-function sumsPart(context: Context, section: Section): SumsPart {
-  const { ask, params, names } = context;
-  const hours: readonly AggregateName[] = ["active_hours", "billed_hours"];
+/** Aggregates of all channels and values together: over other groups they do not add up. */
+const TOGETHER: readonly AggregateName[] = ["active_hours", "billed_hours", "sessions", "billed_sessions"];
+export const isTogether = (name: AggregateName): boolean => TOGETHER.includes(name);
+
+/** The `names` of a section as sums by one dimension have them; null where these say nothing of them. */
+export function sumRows(
+  context: Context,
+  section: Section,
+  names: readonly AggregateName[],
+): SumsPart | null {
+  const { ask, params } = context;
+  const windows = windowSums(context).filter(({ fromMs, toMs }) => fromMs < toMs);
   const figures = Object.fromEntries(
     names.flatMap((name): [AggregateName, string][] => {
-      const sql = hours.includes(name) ? `sum(${name})` : aggregateOf(name).cells;
+      const sql = isTogether(name) ? `sum(${name})` : aggregateOf(name).cells;
       return sql ? [[name, sql]] : [];
     }),
   );
-  const columns = namedIn(Object.values(figures), [...SUM_NAMES, "session_cost_usd", ...hours]);
+  if (context.kind === null || windows.length === 0 || Object.keys(figures).length === 0) return null;
+  const columns = [
+    "t.current",
+    "t.value",
+    "(t.at at time zone 'UTC')::date as day",
+    `${asksForLane(ask.spec) ? "true" : billedSql("t.")} as billed`,
+    ...namedIn(Object.values(figures), [...SUM_NAMES, "session_cost_usd", ...TOGETHER]).map(
+      (name) => `t.${name}`,
+    ),
+  ];
   const channel = ask.spec.filters.channel ?? [];
-  const where = channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : "";
-  const from = rowsSql(context, section, {
-    table: "rollup_sums",
-    columns: () => [
-      "(t.at at time zone 'UTC')::date as day",
-      `${asksForLane(ask.spec) ? "true" : billedSql("t.")} as billed`,
-      ...columns.map((name) => `t.${name}`),
-    ],
-    where: (of) => `${sumsSql("t.", of, params)}${where}`,
-  });
+  const ofChannels = channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : "";
+  const rows = windows.flatMap((sums) =>
+    sumsSql(sums, params).map(
+      (where) => `select ${sums.current} as current, * from rollup_sums where ${where}`,
+    ),
+  );
+  const from = grouped(
+    context,
+    section,
+    `
+      select ${columns.join(", ")}
+      from (${rows.join("\n        union all ")}) t
+      where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}'${ofChannels}`,
+  );
   return { from, figures };
 }
 
 /**
- * Persons and sessions whose last active day lies before the window, or before their group where that is a time. Of the last
- * day those count who were active first before the window ends.
+ * Persons whose last active day lies before the window, or before their group where that is a time, and sessions likewise.
+ * Of the last day those count who were active first before the window ends. Sessions of whole days are sums of days: those
+ * are taken away that were active in the window before. They are few, for sessions are short.
  */
-function deltasPart(context: Context, section: Section): SumsPart {
-  const { params, names } = context;
+export function deltasPart(context: Context, section: Section): SumsPart | null {
+  const { ask, params, names } = context;
+  const windows = windowSums(context);
   const wanted = (Object.keys(COUNTS) as Counted[]).flatMap((entity) =>
     LANES.flatMap((lane) => (names.includes(COUNTS[entity][lane]) ? [{ entity, lane }] : [])),
   );
-  const list = (of: readonly string[]) => [...new Set(of)].join(", ");
-  const { start } = unitOf(section, "t.day");
-  const from = rowsSql(context, section, {
-    table: "rollup_distinct_deltas",
-    columns: ({ toDay, midnightMs, endMs }) => [
-      "t.day",
-      "t.entity",
-      "t.lane",
-      endMs > midnightMs
-        ? `case when t.day < ${params.add(toDay, "date")} then t.n else width_bucket(${endMs - midnightMs - 1}, t.firsts) end as n`
-        : "t.n",
-    ],
-    where: ({
-      fromDay,
-      toDay,
-      midnightMs,
-      endMs,
-    }) => `t.day >= ${params.add(fromDay, "date")} and t.day ${endMs > midnightMs ? "<=" : "<"} ${params.add(toDay, "date")}
-          and t.previous < ${start(params.add(fromDay, "date"))} and t.lane in (${list(wanted.map(({ lane }) => String(LANE[lane])))})
-          and t.entity in (${list(wanted.map(({ entity }) => `'${entity}'`))})`,
-  });
+  if (context.kind === null || windows.length === 0 || wanted.length === 0) return null;
+  const lanes = [...new Set(wanted.map(({ lane }) => LANE[lane]))].join(", ");
+  const entities = [...new Set(wanted.map(({ entity }) => entity))];
+  const cases = windows.flatMap((sums) => cutDay(sums, params));
+  const currentFrom = params.add(windows.find(({ current }) => current)?.fromDay ?? "infinity", "date");
+  const rows = `
+      select t.day >= ${currentFrom} as current, t.value, t.day, t.entity, t.lane,
+        case ${cases.join(" ")} when t.entity = 'session' then -t.n else t.n end as n
+      from rollup_distinct_deltas t
+      where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}' and t.lane in (${lanes})
+        and (${windows.map((sums) => deltasOf(section, { entities, sums, params })).join("\n        or ")})`;
   const figures = Object.fromEntries(
     wanted.map(({ entity, lane }) => [
       COUNTS[entity][lane],
       `sum(n) filter (where entity = '${entity}' and lane = ${LANE[lane]})`,
     ]),
   );
-  return { from, figures };
+  return { from: grouped(context, section, rows), figures };
 }
 
-type Rows = { table: string; columns: (sums: WindowSums) => string[]; where: (sums: WindowSums) => string };
+const isCut = ({ midnightMs, endMs }: SumsSpan): boolean => endMs > midnightMs;
 
-/** Rows `t` of both windows' sums, with the groups that they make. */
-function rowsSql(context: Context, section: Section, { table, columns, where }: Rows): string {
-  const { ask, params } = context;
-  const { dimensions } = section;
-  const org = params.add(ask.orgId, "text");
+/** Of the day that a window cuts, those who were active first before its end. */
+const cutDay = (sums: WindowSums, params: Parameters): string[] =>
+  isCut(sums)
+    ? [
+        `when t.day = ${params.add(sums.toDay, "date")} then width_bucket(${sums.endMs - sums.midnightMs - 1}, t.firsts)`,
+      ]
+    : [];
+
+/** Which rows of deltas count in a window: those of whole days, and those of a last day that it cuts. */
+function deltasOf(
+  section: Section,
+  { entities, sums, params }: { entities: readonly Counted[]; sums: WindowSums; params: Parameters },
+): string {
+  const [from, to] = [params.add(sums.fromDay, "date"), params.add(sums.toDay, "date")];
+  const since = unitOf(section, "t.day").start(from);
+  const whole = `t.day >= ${from} and t.day < ${to}`;
+  // The index knows the window, but not groups of times.
+  const again = `t.previous >= ${from}${since === from ? "" : ` and t.previous >= ${since}`}`;
+  const which = {
+    person: `t.entity = 'person' and ${whole} and t.previous < ${since}`,
+    session: `t.entity = 'session' and ${whole} and ${again}`,
+  };
+  const of = entities.map((entity) => `'${entity}'`).join(", ");
+  const last = isCut(sums) ? [`t.entity in (${of}) and t.day = ${to} and t.previous < ${since}`] : [];
+  return [...entities.map((entity) => which[entity]), ...last].join("\n        or ");
+}
+
+/** Rows `r` of sums with the groups that they make. */
+function grouped({ ask, params }: Context, { dimensions }: Section, rows: string): string {
   const [d1 = "''", d2 = "''"] = dimensions.map((name) => dimensionOf(name).label ?? "r.value");
-  const windows = windowSums(context).map(
-    (sums) => `
-      select ${[`${sums.current} as current`, "t.value", ...columns(sums)].join(", ")} from ${table} t
-        where t.org_id = ${org} and t.kind = '${kindOf(context, section)}' and ${where(sums)}`,
-  );
   const keys = dimensions.includes("key")
-    ? `\n    left join keys k on k.org_id = ${org} and k.id = r.value::uuid`
+    ? `\n    left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.value::uuid`
     : "";
   return `(
-    select r.*, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2 from (${windows.join("\n      union all")}
+    select r.*, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2 from (${rows}
     ) r${keys}
   ) r`;
 }

@@ -63,18 +63,22 @@ select $1::text, $2::date, row_number() over ()::int, bit_or(1 << extract(hour f
   ${SESSION_KEYS.map((key) => `r.${key}`).join(", ")}, ${overHours}, min(r.first_at)
 ${IN_DAY} where ${OF_DAY} group by ${SESSION_KEYS.map((key) => `r.${key}`).join(", ")}`;
 
-const SUMS_BESIDE = `value, channel, ${sums}, first_at, session_cost_usd, first_session_at, first_tag_at, active_hours, billed_hours`;
+const SUMMED = `value, channel, ${sums}, first_at, session_cost_usd, first_session_at, first_tag_at, active_hours,
+  billed_hours, sessions, billed_sessions`;
+const sumsOfRow = SUM_NAMES.map((name) => `s.${name}`).join(", ");
 
-/** The sums of the hours from $2 to before $3, of which there are none. The first channel of a value has its active hours. */
+/** What is counted of all channels of a value together: the first of them has it. */
+const ofFirst = (n: string): string => `case when s.place = 1 then coalesce(${n}, 0) else 0 end`;
+
+/** The sums of the hours from $2 to before $3, of which there are none. */
 const hoursOf = (kind: Kind): string => {
   const value = valueSql(kind);
   const from = `from (select h.*, true as attributed from rollup_hours h) r ${kind === "tag" ? TAG_ROWS : ""}
   where r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz`;
   return `
-insert into rollup_sums (org_id, grain, kind, at, ${SUMS_BESIDE})
-select $1::text, 'hour', '${kind}', s.hour, s.value, s.channel, ${SUM_NAMES.map((name) => `s.${name}`).join(", ")}, s.first_at,
-  s.session_cost_usd, s.first_session_at, s.first_tag_at, case when s.place = 1 then coalesce(a.n, 0) else 0 end,
-  case when s.place = 1 then coalesce(a.billed, 0) else 0 end
+insert into rollup_sums (org_id, grain, kind, at, cell, ${SUMMED})
+select $1::text, 'hour', '${kind}', s.hour, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
+  s.session_cost_usd, s.first_session_at, s.first_tag_at, ${ofFirst("a.n")}, ${ofFirst("a.billed")}, 0, 0
 from (
   select r.hour, ${value} as value, r.channel, ${overHours},
     min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
@@ -96,22 +100,33 @@ left join (
 
 export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map(hoursOf);
 
+/** All kinds are named, so that the index is of use. */
+const sumsOf = (grain: "hour" | "day"): string =>
+  `org_id = $1::text and kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")}) and grain = '${grain}'`;
+
 export const FORGET_HOUR_SUMS = `delete from rollup_sums
-where org_id = $1::text and grain = 'hour' and at >= $2::timestamptz and at < $3::timestamptz`;
+where ${sumsOf("hour")} and at >= $2::timestamptz and at < $3::timestamptz`;
 
 const MIDNIGHT = "($2::date::timestamp at time zone 'UTC')";
 
-/** The sums of the whole day $2, of which there are none, from those of its hours. */
+/** The sums of the whole day $2, of which there are none, from those of its hours and from who was active on it. */
 export const ROLL_DAY_SUMS = `
-insert into rollup_sums (org_id, grain, kind, at, ${SUMS_BESIDE})
-select $1::text, 'day', r.kind, ${MIDNIGHT}, r.value, r.channel, ${overHours}, min(r.first_at), sum(r.session_cost_usd),
-  min(r.first_session_at), min(r.first_tag_at), sum(r.active_hours), sum(r.billed_hours)
-from rollup_sums r where r.org_id = $1::text and r.grain = 'hour' and r.kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")})
-  and r.at >= ${MIDNIGHT} and r.at < ${MIDNIGHT} + interval '1 day'
-group by r.kind, r.value, r.channel`;
+insert into rollup_sums (org_id, grain, kind, at, cell, ${SUMMED})
+select $1::text, 'day', s.kind, ${MIDNIGHT}, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
+  s.session_cost_usd, s.first_session_at, s.first_tag_at, s.active_hours, s.billed_hours, ${ofFirst("a.n")}, ${ofFirst("a.billed")}
+from (
+  select r.kind, r.value, r.channel, ${overHours}, min(r.first_at) as first_at, sum(r.session_cost_usd) as session_cost_usd,
+    min(r.first_session_at) as first_session_at, min(r.first_tag_at) as first_tag_at, sum(r.active_hours) as active_hours,
+    sum(r.billed_hours) as billed_hours, row_number() over (partition by r.kind, r.value order by r.channel) as place
+  from rollup_sums r where ${sumsOf("hour")} and r.at >= ${MIDNIGHT} and r.at < ${MIDNIGHT} + interval '1 day'
+  group by r.kind, r.value, r.channel
+) s
+left join (
+  select kind, value, count(*) as n, count(billed_at) as billed from active_after where entity = 'session' group by kind, value
+) a on a.kind = s.kind and a.value = s.value`;
 
 /** What was made of the day/** What was made of the day $2 before. */
 export const FORGET_DAY: readonly string[] = [
   "delete from rollup_sessions where org_id = $1::text and day = $2::date",
-  `delete from rollup_sums where org_id = $1::text and grain = 'day' and at = ${MIDNIGHT}`,
+  `delete from rollup_sums where ${sumsOf("day")} and at = ${MIDNIGHT}`,
 ];

@@ -21,20 +21,15 @@ function boundsSql(column: string, { fromMs, toMs }: Span, params: Parameters): 
   return bounds.length > 0 ? `(${bounds.join(" and ")})` : "true";
 }
 
-/** The rows of `rollup_sums` that make up a window's sums. */
-export const sumsSql = (
-  prefix: string,
-  { fromMs, midnightMs, toMs }: SumsSpan,
-  params: Parameters,
-): string => {
+/** The rows of `rollup_sums` that make up sums: one condition for days, and one for hours. */
+export const sumsSql = ({ fromMs, midnightMs, toMs }: SumsSpan, params: Parameters): string[] => {
   const rows = [
     ["day", { fromMs, toMs: midnightMs }],
     ["hour", { fromMs: midnightMs, toMs }],
   ] as const;
-  const some = rows
+  return rows
     .filter(([, span]) => span.fromMs < span.toMs)
-    .map(([grain, span]) => `${prefix}grain = '${grain}' and ${boundsSql(`${prefix}at`, span, params)}`);
-  return `(${some.join(" or ") || "false"})`;
+    .map(([grain, span]) => `grain = '${grain}' and ${boundsSql("at", span, params)}`);
 };
 
 export const withinSql = (column: string, { fromMs, toMs }: Period, params: Parameters): string =>

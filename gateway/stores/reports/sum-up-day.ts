@@ -39,10 +39,10 @@ export async function sumUpDay(
   } else await sql.unsafe(NOTE_NOBODY);
   const records = await rollHours();
   if (records === 0 && !known) return 0;
-  for (const statement of [ROLL_SESSIONS, ...(isWhole ? [ROLL_DAY_SUMS] : [])])
-    await sql.unsafe(statement, day);
+  await sql.unsafe(ROLL_SESSIONS, day);
   await sql.unsafe(NOTE_AFTER, day);
   await sql.unsafe(LOOK_AT_NOTES);
+  if (isWhole) await sql.unsafe(ROLL_DAY_SUMS, day);
   await sql.unsafe(NOTE_ELSEWHERE, day);
   await sql.unsafe(NOTE_STEPS, [...day, !isLast]);
   await sql.unsafe(TAKE_STEPS, [orgId]);
