@@ -15,8 +15,8 @@ type Export = {
 
 export type AgentMetrics = {
   /**
-   * Stores an export in one transaction; a point that is there already stays as it is, so a retry counts once.
-   * @throws GatewayError store_unavailable; then nothing is stored, or all of it.
+   * Stores an export in one transaction; a point that is stored already is kept, so a retry counts once.
+   * @throws GatewayError store_unavailable; then either nothing or everything is stored.
    */
   store(received: Export): Promise<void>;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ const NAMES_MAX = 1000;
 /** Names remembered to be stored or not, so that an export which drops what the last one did writes nothing of it. */
 const REMEMBERED_MAX = 20_000;
 
-/** Rows of one statement: writing more of them as JSON at once would hold up other calls. */
+/** Rows of one statement: serialising more at once would delay other calls. */
 const STATEMENT_ROWS = 1000;
 
 const quoted = (name: string) => `"${name}"`;
@@ -58,7 +58,7 @@ function insertStatement(): string {
 
 const INSERT = insertStatement();
 
-/** One export at a time of a key and day, so that the bound on names holds; only where a name is new. */
+/** Taken only if a name is new: one export of a key and day at a time, so that the limit on names applies. */
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('dropped_names ' || $1 || ' ' || $2, 0))";
 
 const KEEP_NAMES = `insert into dropped_names (key_id, day, kind, name, id, first_at)
@@ -81,7 +81,7 @@ export function openAgentMetrics(url: string): AgentMetrics {
       await within(DEADLINE_MS, running);
     } catch (cause) {
       if (cause instanceof Error && "code" in cause && cause.code === "DEADLINE") {
-        // Its connections may hang for ever; what the transaction comes to is told by the retry.
+        // Its connections may hang forever. The retry finds out whether the transaction was committed.
         client = null;
         running.catch(() => undefined);
         used.end({ timeout: 0 }).catch(() => undefined);

@@ -17,7 +17,7 @@ export type AgentSessionQuery = {
 
 const CALLS = sql`select from requests q where q.org_id = p.org_id and q.session = p.session`;
 
-/** Sessions that agents told metrics of, the last told of first. */
+/** Sessions that agents have reported metrics for, latest report first. */
 export async function listAgentSessions(
   db: Database["db"],
   query: AgentSessionQuery,

@@ -10,7 +10,7 @@ export type NewFile = typeof files.$inferInsert;
 export type BatchRow = typeof batches.$inferSelect;
 export type NewBatch = typeof batches.$inferInsert;
 
-/** What a provider has told of a batch since the last look. */
+/** What a provider reports about a batch. */
 export type BatchUpdate = {
   status: string;
   facts: BatchFacts;
@@ -24,7 +24,7 @@ export type Reconciled = { at: string; costUsd: string | null; partial: boolean 
 
 type Db = Pick<Database, "db">;
 
-/** Whose it is decides: of another key's thing and of none at all the answer is the same. */
+/** A file of another key is answered as one that does not exist. */
 const ownFile = (keyId: string) =>
   and(eq(files.orgId, DEFAULT_ORG), eq(files.keyId, keyId), isNull(files.deletedAt));
 const ownBatch = (keyId: string, kind: BatchKind) =>
@@ -36,7 +36,7 @@ const ownBatch = (keyId: string, kind: BatchKind) =>
   );
 const isBatch = (id: string) => and(eq(batches.orgId, DEFAULT_ORG), eq(batches.id, id));
 
-/** An id that is there already stays whose it is. */
+/** A file whose id exists already keeps its owner. */
 export const insertFiles = (database: Db, rows: readonly NewFile[]) =>
   withStoreErrors(async () => {
     if (rows.length > 0)
@@ -57,7 +57,7 @@ export const findFile = (database: Db, keyId: string, id: string): Promise<FileR
 
 export type FileList = Slice & { purpose: string | null; oldestFirst: boolean };
 
-/** A key's files, newest first unless said otherwise; `after` is the id of one of them. */
+/** A key's files, newest first by default; `after` is the id of one of them. */
 export const listFiles = (
   database: Db,
   keyId: string,
@@ -97,7 +97,7 @@ export const findBatch = (
   { keyId, kind, id }: { keyId: string; kind: BatchKind; id: string },
 ): Promise<BatchRow | null> => oneBatch(database, and(ownBatch(keyId, kind), eq(batches.id, id)));
 
-/** The batch whose results a file holds. */
+/** The batch whose results a file contains. */
 export const findBatchOfOutput = (database: Db, keyId: string, fileId: string): Promise<BatchRow | null> =>
   oneBatch(database, and(ownBatch(keyId, "lines"), eq(batches.outputFileId, fileId)));
 
@@ -157,7 +157,7 @@ export const recordBatchUpdate = (database: Db, id: string, update: BatchUpdate)
 export const markBatchDeleted = (database: Db, id: string, at: string) =>
   withStoreErrors(() => database.db.update(batches).set({ deletedAt: at }).where(isBatch(id)));
 
-/** The first to reconcile a batch says what it cost. */
+/** Only the first reconciliation of a batch is recorded. */
 export const markReconciled = (database: Db, id: string, { at, costUsd, partial }: Reconciled) =>
   withStoreErrors(() =>
     database.db

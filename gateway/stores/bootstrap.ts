@@ -23,7 +23,7 @@ export type BootstrapOptions = {
   providerKeys: ReadonlyMap<string, Secret>;
   /**
    * Keeps the secret of the first client key where a person finds it. It runs before the key becomes valid, so that a
-   * crash between the two never leaves a valid key whose secret nobody has; it may run again on the next start.
+   * crash between the two never leaves a valid key whose secret is lost; it may run again on the next start.
    */
   keepFirstKey: (secret: string) => Promise<void>;
   clock: Clock;
@@ -31,10 +31,10 @@ export type BootstrapOptions = {
 };
 
 /**
- * Brings an empty installation to where a first call works: the built-in provider `echo`, a route for it on every
- * surface, a guardrail for each built-in pattern (switched off), the settings, and one client key, `first`. Afterwards, and on every start, a provider exists for each
- * credential in the environment; what administrators have changed or deleted is left alone. Safe to run from several
- * replicas at once, and to run again.
+ * Prepares an empty installation for a first call: the built-in provider `echo`, a route to it on every surface, a
+ * guardrail for each built-in pattern (switched off), the settings, and one client key, `first`. On every start, it also
+ * creates a provider for each credential in the environment; what administrators have changed or deleted is kept. Safe to
+ * repeat, and to run on several replicas at once.
  */
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const { database } = options;

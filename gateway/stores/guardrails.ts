@@ -13,7 +13,7 @@ export type GuardrailRow = typeof guardrails.$inferSelect;
 
 export const guardrailRows = namedRows(guardrails);
 
-/** @throws GatewayError conflict while a route lists it: its calls would no longer be guarded. */
+/** @throws GatewayError conflict while a route lists it: the route's calls would no longer be guarded. */
 export async function deleteGuardrail(tx: Transaction, name: string): Promise<GuardrailRow | null> {
   const rows = await tx
     .select({ route: routes.name, guardrails: routes.guardrails })
@@ -27,7 +27,7 @@ export async function deleteGuardrail(tx: Transaction, name: string): Promise<Gu
   return guardrailRows.remove(tx, name);
 }
 
-/** @throws GatewayError conflict when there is no guardrail of one of these names. */
+/** @throws GatewayError conflict if there is no guardrail with one of these names. */
 export async function requireGuardrails(reader: Reader, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const found = await reader

@@ -14,7 +14,7 @@ export type KeyFields = Pick<KeyRow, "name" | "owner" | "scopes" | "expiresAt"> 
   limits: KeyLimits | null;
 };
 
-/** Newest first; revoked ones too, because records speak of them. Of the secrets, those that are still valid. */
+/** All keys, newest first, with their valid secrets. Includes revoked keys, because records refer to them. */
 export async function listKeys(reader: Reader, slice: Slice, now: Date): Promise<KeyWithSecrets[]> {
   const rows = await reader
     .select()

@@ -34,8 +34,8 @@ export type ProviderEdit = {
 };
 
 /**
- * The row that an edit makes. A credential that the body does not speak of stays, unless the calls would go to
- * another address: whoever can change an address must not thereby get the key sent to it.
+ * The edited row. A credential that the body omits is kept, unless the edit changes the address: otherwise an
+ * administrator who changes it could have the credential sent elsewhere.
  * @throws GatewayError invalid_request for an unknown kind, or one that needs a `base_url` and has none.
  */
 export function editedProvider({ name, current, body, merge, sealer, now }: ProviderEdit): ProviderRow {

@@ -20,7 +20,7 @@ export const PULL_REQUEST_FILTERS = {
 export type PullRequestFilter = keyof typeof PULL_REQUEST_FILTERS;
 
 export type PullRequestId = { repositoryId: number; number: number };
-/** A place in the list: of the pull request at `at`. */
+/** A position in the list: that of the pull request at `at`. */
 export type PullRequestCursor = PullRequestId & { at: string };
 
 export type PullRequestQuery = Slice<PullRequestCursor> & {
@@ -64,7 +64,7 @@ function* conditionsOf({ equal, after }: PullRequestQuery): Generator<SQL> {
 
 export type PullRequestRevert = { reverter: number; original: number; rule: string };
 
-/** Every revert that merged pull requests of the repository tell of, the latest merge first. */
+/** Every revert in the repository's merged pull requests, latest merge first. */
 export const repositoryReverts = (
   { sql: run }: Pick<Database, "sql">,
   repositoryId: number,

@@ -12,17 +12,17 @@ export type Statement = { text: string; values: readonly (string | null)[] };
 /** Where finished records go. Every write is safe to repeat. */
 export type RecordStore = {
   /**
-   * Inserts rows, each the JSON of a `RequestRow`, in one transaction; those that are there already stay as they
-   * are. Texts that tell of tool calls (tool-calls.ts) are merged in statements of their own. Rejects within 5 s when
-   * Postgres does not answer; what then became of the rows is unknown, so repeat.
+   * Inserts rows, each the JSON of a `RequestRow`, in one transaction; stored rows are kept. Observations of tool calls
+   * (tool-calls.ts) are merged in separate statements. Rejects within 5 s if Postgres does not answer; whether the rows
+   * were stored is then unknown, so repeat.
    */
   insert(rows: readonly string[]): Promise<void>;
-  /** Notes in `dead_records` that a row was refused for its data. Returns its id, or null when that is none. */
+  /** Records in `dead_records` that a row was refused for its data. Returns its id, or null if the id is invalid. */
   park(row: string, code: string, at: Date): Promise<string | null>;
   close(): Promise<void>;
 };
 
-/** postgres.js has no deadline of its own: with Postgres stopped, a query on a live connection waits for ever. */
+/** postgres.js has no time limit: with Postgres stopped, a query on a live connection waits forever. */
 const DEADLINE_MS = 5000;
 
 const POOL: PoolOptions = {
@@ -34,12 +34,12 @@ const POOL: PoolOptions = {
   idleTransactionTimeoutMs: 5000,
 };
 
-/** SQLSTATE classes that blame the row: bad data, a broken constraint, a value too large for an index. */
+/** SQLSTATE classes of errors in the row: bad data, a broken constraint, a value too large for an index. */
 const DATA_CLASSES = ["22", "23", "54"];
-/** The table has no check of its own: this says that a month was attached meanwhile, and the next try succeeds. */
+/** The table has no check constraint: this error means that a month was just attached, and a retry succeeds. */
 const PARTITION_MOVED = "23514";
 
-/** The SQLSTATE, if Postgres refused a row for what is in it; null for every failure that may pass. */
+/** The SQLSTATE if Postgres refused a row for its data; null for every temporary failure. */
 export function refusedForData(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError)) return null;
   if (error.code === PARTITION_MOVED) return null;
@@ -51,7 +51,7 @@ const quoted = (name: string) => `"${name}"`;
 /**
  * The ingest statement, made from the table: its first parameter is a JSON array of rows whose members are named as
  * in `RequestRow`. A member that is missing becomes the column's default, so rows spooled before a migration fit. The
- * quarters of an hour of rows that were not there are marked for rollups, under the id that is the second parameter.
+ * quarter hours of new rows are marked for rollups, under the id in the second parameter.
  */
 export function ingestStatement(): string {
   const columns = Object.entries(getTableColumns(requests));
@@ -89,8 +89,8 @@ export function openRecordStore(databaseUrl: string): RecordStore {
   let client: postgres.Sql | null = null;
 
   /**
-   * A statement by itself, which is a transaction. In one of several statements postgres.js would write a rollback to a
-   * connection that was lost meanwhile, and what it then throws is nobody's and ends the process.
+   * Runs one statement as an implicit transaction. In an explicit one, postgres.js would write a rollback to a lost
+   * connection; nothing can catch the resulting error, which ends the process.
    */
   async function run({ text, values }: Statement): Promise<void> {
     client ??= connect(databaseUrl, POOL);
@@ -101,7 +101,7 @@ export function openRecordStore(databaseUrl: string): RecordStore {
     } catch (error) {
       if (isDeadline(error)) {
         client = null;
-        // What the abandoned statement comes to is of no interest: its rows are written again.
+        // The outcome of the abandoned statement does not matter: its rows are written again.
         work.catch(() => undefined);
         used.end({ timeout: 0 }).catch(() => undefined);
       }

@@ -28,7 +28,7 @@ export function createSealer(masterKey: Uint8Array): Sealer {
   };
 }
 
-/** No part holds a bar: names of providers and tool servers have none, the others are ours. */
+/** No part contains a `|`: names of providers and tool servers cannot, and the other parts are fixed. */
 const additionalData = (it: SealContext): string => `${it.orgId}|${ownerOf(it)}|${it.purpose}`;
 
 function ownerOf(it: SealContext): string {

@@ -1,2 +1,2 @@
-/** Part of a list: at most `limit` items that come behind the item `after`; null is from the start. */
+/** Part of a list: at most `limit` items after the item `after`; null: from the start. */
 export type Slice<Cursor = string> = { after: Cursor | null; limit: number };

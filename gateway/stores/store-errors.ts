@@ -9,8 +9,8 @@ const AWAY =
   /^(08|53|40|57P|57014|55P03|CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|DEADLINE)/;
 
 /**
- * Runs a query and says what its failure means.
- * @throws GatewayError store_unavailable (away, overloaded or too slow), conflict (a name is taken), invalid_request (a
+ * Runs a query and translates its failure.
+ * @throws GatewayError store_unavailable (unavailable, overloaded or too slow), conflict (a name is taken), invalid_request (a
  * text that cannot be stored), internal (anything else; its cause has no values of the query).
  */
 export async function withStoreErrors<T>(work: () => PromiseLike<T>): Promise<T> {
@@ -21,7 +21,7 @@ export async function withStoreErrors<T>(work: () => PromiseLike<T>): Promise<T>
   }
 }
 
-/** Whether a failed query may succeed later: the database is away, overloaded, or was too slow. */
+/** Whether a failed query may succeed later: the database is unavailable, overloaded, or was too slow. */
 export const isAway = (error: unknown): boolean => AWAY.test(codeOf(driverError(error)));
 
 // Drizzle's own error quotes the values of the query; the driver's below it does not.

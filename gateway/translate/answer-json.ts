@@ -1,7 +1,7 @@
 import { isJson, type Json } from "./exact-json.ts";
 import type { ReplyStep } from "./reply.ts";
 
-/** Readers of what a provider sent: what is not there, or of another form, is null. */
+/** Readers of a provider's answer: a missing member, or one of another type, is null. */
 export const textIn = (object: Json | null, name: string): string | null => {
   const value = object?.[name];
   return typeof value === "string" ? value : null;

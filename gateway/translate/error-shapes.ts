@@ -53,7 +53,7 @@ export function readProviderError(body: Json | null): ProviderError {
   };
 }
 
-/** The formats that clients speak here. */
+/** The formats of clients. */
 export type ClientWire = "chat" | "messages" | "responses";
 
 /** The error as each format shapes it in a body. */

@@ -10,7 +10,7 @@ const json: object = JSON;
 const exactParse: ExactParse = Reflect.get(json, "parse");
 const rawJson: (source: string) => unknown = Reflect.get(json, "rawJSON");
 
-/** Something that may be a number which a double does not hold: 16 digits or more, or an exponent. */
+/** A text with a number that a double may not represent exactly: 16 digits or more, or an exponent. */
 const SUSPECT = /\d{16}|\d[eE]/;
 
 /**
@@ -25,7 +25,7 @@ export function parseExactly(text: string): unknown {
   );
 }
 
-/** Whether the double is another number than its source says. `1.0` and `1` are the same one. */
+/** Whether the double differs from the number in its source. `1.0` and `1` are equal. */
 function isChanged(value: number, source: string): boolean {
   if (JSON.stringify(value) === source || Number.isSafeInteger(value)) return false;
   return Number.isInteger(value) || !Number.isFinite(value) || source.replace(/\D/g, "").length > 15;

@@ -36,7 +36,7 @@ export function readMembers(object: Json, at: string, readers: MemberReaders): v
 
 const placeOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
 
-/** A member that the other format can do without: dropping it changes nothing that the client asked for. */
+/** A member that may be dropped without changing what the client requested. */
 export const ignored: MemberReader = () => {};
 
 /** A member that is accepted only with values that mean the other format's default. */

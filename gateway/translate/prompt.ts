@@ -1,6 +1,6 @@
 import type { Json } from "./exact-json.ts";
 
-/** A value and the member of the client's body that says it, so that a refusal can name it. */
+/** A value and its member in the client's body, which errors name. */
 type Located<T> = { value: T; at: string };
 
 /** Bytes in the body, or an address. `data` is base64. */
@@ -9,7 +9,7 @@ export type ContentSource =
   | { kind: "url"; url: string }
   | { kind: "text"; text: string };
 
-/** A piece of a turn. `cache` is a cache mark in the messages format, null where none stands. */
+/** A part of a turn. `cache` is its cache mark in the messages format; null if it has none. */
 export type Part = { at: string } & (
   | { kind: "text"; text: string; cache: Json | null }
   | { kind: "image"; source: ContentSource; cache: Json | null }
@@ -30,7 +30,7 @@ export const plainText = (text: string, at: string): PartOf<"text"> => ({
   at,
 });
 
-/** `system` stands where the client put it: at the front, or between the turns. */
+/** `system` turns keep the place that the client gave them: first, or between other turns. */
 export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[]; at: string };
 
 export type Tool = {
@@ -63,8 +63,8 @@ export type OutputFormat =
     };
 
 /**
- * What a client asks of a model, in no format: each format reads into it and writes from it, so that four pairs of
- * formats take three readers and two writers. `extras` holds members that only the chat and the responses format have,
+ * A client's request, independent of formats: each format is read into it and written from it, so that four pairs of
+ * formats take three readers and two writers. `extras` are members that only the chat and the responses format have,
  * by the name they have in the chat format.
  */
 export type Prompt = {
@@ -100,15 +100,15 @@ export const emptyPrompt = (): Prompt => ({
   extras: new Map(),
 });
 
-/** What the answer's form depends on, besides the answer: what the client's request said. */
+/** The members of the client's request that shape the answer. */
 export type AnswerOptions = {
   streamed: boolean;
-  /** Chat: the usage chunk was asked for. */
+  /** Chat: whether the client requested the usage chunk. */
   usageChunk: boolean;
-  /** Whether reasoning may be told to the client, and whether its signed form may. */
+  /** Whether the client may get reasoning, and whether it may get its signed form. */
   thinking: boolean;
   signed: boolean;
   stop: readonly string[];
-  /** Responses: members that an answer of that format says back. */
+  /** Responses: members of the request that the answer repeats. */
   echo: Json;
 };

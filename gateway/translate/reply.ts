@@ -14,7 +14,7 @@ export type ReplyStep =
   | { kind: "sign"; signature: string }
   | { kind: "close" }
   | { kind: "stop"; reason: StopReason; sequence: string | null; explanation: string | null }
-  /** The provider said that the answer is whole. */
+  /** The provider marked the answer as complete. */
   | { kind: "end" }
   | { kind: "error"; error: ProviderError };
 

@@ -5,9 +5,9 @@ import type { ReplyStep } from "./reply.ts";
 /** What a writer of answers needs besides the answer. */
 export type WriterContext = {
   options: AnswerOptions;
-  /** Seconds since 1970, for formats that tell when an answer was made. */
+  /** Seconds since 1970, for formats with a creation time. */
   createdSeconds: number;
-  /** What the provider has told of the counts so far, in the normal form. */
+  /** The counts that the provider has reported so far, in normal form. */
   usage(): Usage;
 };
 

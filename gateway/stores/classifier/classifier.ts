@@ -16,7 +16,7 @@ const GATHER_MS = 100;
 const LOOK_UP_MAX_MS = 1000;
 /** Training that takes longer has failed. */
 const TRAINING_MAX_MS = 60_000;
-/** The thread goes on waiting this long, because administrators seldom save once. */
+/** The thread is kept for this long, because administrators often save several times. */
 const LINGER_MS = 30_000;
 /** How long a start waits for the classifier: as long as a change may take to be in force. */
 const FIRST_MAX_MS = 3000;
@@ -44,8 +44,8 @@ export type ClassifierOptions = {
 type Wanted = { version: string; input: TrainInput };
 
 /**
- * The classifier of the directory's routes, kept up to date with them: a stored one where there is one, else a new one,
- * trained in a thread of its own. The old one serves until then; while nothing can be trained, it goes on serving.
+ * The classifier for the directory's routes, kept up to date with them: a stored one if there is one, else a new one that
+ * a separate thread trains. The old one serves until then, and for as long as training fails.
  */
 export async function openClassifier(options: ClassifierOptions): Promise<RouteClassifier> {
   const { directory, log } = options;

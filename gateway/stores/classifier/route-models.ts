@@ -9,7 +9,7 @@ const KEPT = 5;
 
 export type StoredModel = { packed: Uint8Array<ArrayBuffer>; createdAt: string };
 
-/** The stored classifier of a version; null where there is none. */
+/** The stored classifier of a version; null if there is none. */
 export const findRouteModel = (database: Database, version: string): Promise<StoredModel | null> =>
   withStoreErrors(async () => {
     const [row] = await database.db

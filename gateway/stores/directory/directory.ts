@@ -10,25 +10,25 @@ import { secretLookup } from "./secret-lookup.ts";
 
 /** Another replica's change is seen after this long at most, beside the time that loading takes. */
 const POLL_MS = 2000;
-/** A look at the database that takes longer has failed. */
+/** A query that takes longer has failed. */
 const LOOK_DEADLINE_MS = 2000;
-/** Whoever asks whether the database answers is told within it: probes commonly wait for a second. */
+/** Time limit of `reachable`: readiness probes commonly wait for one second. */
 const REACH_DEADLINE_MS = 500;
-/** A directory that is older is said in the log: revocations of other replicas have not arrived for as long. */
+/** An older directory is logged: for that long, revocations from other replicas have not arrived. */
 const STALE_MS = 15 * 60_000;
 
 export type DirectoryStore = {
   /** In memory; never awaits. */
   current(): Directory;
   /**
-   * The key of a secret, by its lower-case hex SHA-256: at once where it is in memory, else by one bounded look-up, so
-   * that a key made elsewhere works at once. Null for an unknown, revoked or expired one.
-   * @throws GatewayError key_unverifiable when neither can tell.
+   * The key of a secret, by its lower-case hex SHA-256: at once if it is in memory, else by one bounded look-up, so that
+   * a key created by another replica works immediately. Null for an unknown, revoked or expired one.
+   * @throws GatewayError key_unverifiable if the look-up fails.
    */
   keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
   /** Loads again; after a change, before it is answered. */
   refresh(): Promise<void>;
-  /** `listener` hears every new directory from now on. */
+  /** Calls `listener` with every new directory from now on. */
   subscribe(listener: (directory: Directory) => void): void;
   /** Whether the database answers now; false where it takes longer than 500 ms. Never rejects. */
   reachable(): Promise<boolean>;
@@ -43,13 +43,13 @@ export type DirectoryOptions = {
   providerKeys: ReadonlyMap<string, Secret>;
   clock: Clock;
   log: Log;
-  /** Pause between two looks at the database; 2,000 if absent. */
+  /** Pause between two polls of the database; 2,000 if absent. */
   pollMs?: number;
 };
 
 /**
- * What administrators set, in memory, and kept up to date with the database. While Postgres is away the last one goes
- * on serving; only a first load that fails is an error.
+ * What administrators configured, in memory and kept up to date with the database. While Postgres is unavailable, the
+ * last directory serves; only a failed first load is an error.
  */
 export async function openDirectory(options: DirectoryOptions): Promise<DirectoryStore> {
   const { database, clock, log } = options;
@@ -117,7 +117,7 @@ const withDigest = (hashes: string[]) =>
     ),
   );
 
-/** Knows how old the directory is, and says so once when the database goes, stays away long, and comes back. */
+/** Tracks the directory's age; logs once when the database fails, when it stays unavailable, and when it returns. */
 function freshness(clock: Clock, log: Log) {
   let seenAtMs = clock.monotonicMs();
   let away: "no" | "yes" | "long" = "no";

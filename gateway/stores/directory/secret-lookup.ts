@@ -11,7 +11,7 @@ const WAITING_MAX = 2000;
 const DEADLINE_MS = 2000;
 
 export type SecretLookup = {
-  /** @throws GatewayError key_unverifiable when the database cannot tell in time. */
+  /** @throws GatewayError key_unverifiable if the database does not answer in time. */
   find(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
   /** Forgets which secrets were unknown. */
   forget(): void;

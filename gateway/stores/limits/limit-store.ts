@@ -17,7 +17,7 @@ export type ReservationPlan = {
   holdCalls: boolean;
   /** Whether calls and tokens are counted per minute. */
   countRates: boolean;
-  /** What this process may spend while the database is away, and its calls on the lease; null: no lease. */
+  /** What this process may spend while the database is unavailable, and its calls on the lease; null: no lease. */
   lease: { usd: Pico; calls: number } | null;
 };
 
@@ -25,7 +25,7 @@ export type ReservationPlan = {
 export type CallSettlement = {
   callId: string;
   keyId: string;
-  /** Null: it leaves no record, so its hold is removed at once. */
+  /** Null: the call leaves no record, so its hold is removed at once. */
   usd: string | null;
   slot: number;
   tokensDelta: number;
@@ -121,7 +121,7 @@ type StateRow = {
 };
 
 /**
- * Optimistic: starts over until nobody else has written in between, and one of the competitors always succeeds. Not a
+ * Optimistic: starts over until no other process has written in the meantime; one of the competitors always succeeds. Not a
  * transaction: if its connection is lost, postgres.js ends the process at the rollback.
  */
 async function reserveSerially(
@@ -224,7 +224,7 @@ async function endOne(
   ]);
 }
 
-/** Holds of ended calls stay, whoever held them: their cost is known, and storing their record removes them. */
+/** Holds of ended calls stay: their cost is known, and storing their records removes them. */
 async function sweep(sql: postgres.Sql, holder: string, running: readonly string[]): Promise<void> {
   const alive = sql`select holder from limit_holders where seen_at > now() - interval '40 seconds'`;
   await sql`delete from limit_holds where not ended and (

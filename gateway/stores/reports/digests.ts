@@ -47,10 +47,10 @@ export const storeDigests = ({ db }: Database, rows: readonly NewDigest[]): Prom
     }),
   );
 
-/** Over what a posting takes at most, so that no other gateway posts the digest meanwhile. */
+/** Longer than a post takes at most, so that no other gateway posts the digest in the meantime. */
 const LEASE_MS = 120_000;
 
-/** Takes the digest that waits for the webhook; null: there is none, it is not due, or another gateway has it. */
+/** Leases the digest that waits for the webhook; null if there is none, it is not due, or another gateway has it. */
 export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | null> =>
   takeLease(deps, digests, {
     where: and(eq(digests.orgId, DEFAULT_ORG), eq(digests.channel, "webhook"), eq(digests.state, "waiting")),

@@ -18,7 +18,7 @@ export type KeepRollupsDeps = {
 
 /**
  * Rolls up hours that ended and those that changed, and drops the single records of months that are older than
- * `retention_days`, until told to stop. Any number of processes may do so. A failure is logged and tried again.
+ * `retention_days`, until stopped. Any number of processes may do so. Failures are logged and retried.
  */
 export function keepRollups(
   databaseUrl: string,

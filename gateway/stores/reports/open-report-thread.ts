@@ -14,27 +14,27 @@ type ReportOrder = { nowMs: number } & (
   | { what: "report"; spec: Spec; format: Format }
 );
 
-/** What the thread is told, as JSON: handing over an object takes the event loop several times as long. */
+/** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
 export type ReportTask =
   | ({ kind: "open" } & ReportPlaces)
   | { kind: "run"; id: number; order: ReportOrder }
-  /** Nobody waits for it any more: what has not begun of it is not made. */
+  /** No caller waits any more: reports of it that have not started are dropped. */
   | { kind: "forget"; id: number }
   | { kind: "close" };
 
 /** `message` is for the client, `inside` for the log. */
 export type Failure = { type: ErrorType; message?: string; inside?: string };
 
-/** What was asked for, as text or compressed. */
+/** The requested reports, as text or compressed. */
 export type Made = string | Uint8Array<ArrayBuffer>;
 
-/** What the thread tells. Texts cross threads a hundred times faster than the objects that they stand for. */
+/** Messages from the thread. Texts cross threads a hundred times faster than objects. */
 export type ReportAnswer =
   | { kind: "done"; id: number; made: Made }
   | ({ kind: "failed"; id: number } & Failure)
   /** One report of a payload has failed, and the payload is made without its result. */
   | ({ kind: "missing" } & Failure)
-  /** The thread is alive, and what it makes takes long. */
+  /** The thread is alive, and its work takes long. */
   | { kind: "progress" }
   /** The replica does not show the latest calls. */
   | { kind: "behind" }
@@ -43,7 +43,7 @@ export type ReportAnswer =
 const CLOSE_MS = 5_000;
 
 export type ReportThread = {
-  /** What the order asks for. What has not begun of it is given up when `signal` says that nobody wants it. */
+  /** The ordered reports. When `signal` aborts, reports that have not started are dropped. */
   make(order: ReportOrder, signal: AbortSignal | undefined): Promise<Made>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;

@@ -6,7 +6,7 @@ export const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Reports made and waiting; more than any page asks for. */
 const WAITING_MAX = 200;
 const WAIT_MAX_MS = 60_000;
-/** Longer than the runner itself waits for anything: a maker that says nothing for so long hangs. */
+/** Longer than the runner waits for anything: a maker that is silent for so long hangs. */
 const DEADLINE_MS = 130_000;
 
 const tooMany = () =>
@@ -22,19 +22,19 @@ type Waiting<Order, Made> = {
 };
 
 export type ReportQueue<Order, Made> = {
-  /** Resolves with what was made of so many `reports`. What waits is given up when `signal` says that nobody wants it. */
+  /** Resolves with the result of so many `reports`. When `signal` aborts, what still waits is dropped. */
   add(order: Order, reports: number, signal: AbortSignal | undefined): Promise<Made>;
-  /** The maker is alive, and what it makes takes long. */
+  /** The maker is alive, and its work takes long. */
   progress(): void;
   settle(id: number, outcome: Made | GatewayError): void;
   failAll(type: ErrorType): void;
-  /** Resolves when nothing is made or waits any more. */
+  /** Resolves when no order runs or waits. */
   idle(): Promise<void>;
 };
 
 /**
- * Orders that wait for their turn with one maker, which is told to `start` one and to `forget` one that it has begun, and
- * is `hung` when it never ends.
+ * A queue of orders for one maker. It calls `start` for an order, `forget` for a started one that is no longer wanted, and
+ * `hung` if the maker stays silent for too long.
  */
 export function reportQueue<Order, Made>(
   maker: { start(id: number, order: Order): void; forget(id: number): void; hung(): void },
@@ -81,7 +81,7 @@ export function reportQueue<Order, Made>(
       startNext();
       return await promise;
     },
-    // Of another order too: they take turns, so that one may wait for all that was begun before it.
+    // Also the timers of other orders: orders take turns, so that one may wait for all earlier ones.
     progress() {
       for (const { started, timer } of waiting.values()) if (started) timer.refresh();
     },

@@ -10,13 +10,13 @@ export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
 export type ReportStore = {
   /**
    * Runs the statements of one report within one snapshot.
-   * @throws GatewayError store_unavailable when Postgres is away or too slow; overloaded when too many reports wait already.
+   * @throws GatewayError store_unavailable if Postgres is unavailable or too slow; overloaded if too many reports wait.
    */
   snapshot<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-/** Reports have connections of their own, and few: they wait for each other, and never hold up recording. */
+/** Reports have a few connections of their own: they wait for each other and never delay recording. */
 const CONNECTIONS_MAX = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** Reports running and waiting at once; more than any page asks for. */

@@ -10,16 +10,16 @@ import { type Made, openReportThread, type ReportPlaces, type ReportThread } fro
 export type ReportWriter = {
   /**
    * The result of a checked spec (reports/spec.ts) as text, with `now` as the end of ranges that have none. A report that
-   * has not begun is given up when `signal` says that nobody waits for it any more.
-   * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a query
-   * takes too long; overloaded when too many reports wait already, or for too long; reports_unavailable when the thread
-   * that makes reports ended under it or is being ended.
+   * has not started is dropped when `signal` aborts.
+   * @throws GatewayError invalid_request for an impossible range; store_unavailable if Postgres is unavailable or a query
+   * takes too long; overloaded if too many reports wait, or one waits too long; reports_unavailable if the report thread
+   * has ended or is ending.
    */
   write(spec: Spec, now: Date, format: Format, signal?: AbortSignal): Promise<string>;
   /**
-   * A whole payload as text, likewise: it is handed over once, which costs the event loop what one report does. Its items
-   * are checked there; one that fails has no result, and the log says so. With `gzip` a long one comes compressed: its
-   * sending takes the event loop a third less time.
+   * A complete payload as text: it is passed on once, which costs the event loop as much as one report. The thread checks
+   * its items; one that fails is logged and has no result. With `gzip`, a long payload is compressed: sending it takes
+   * the event loop a third less time.
    */
   writeAll(asked: PayloadRequest, now: Date, how: { gzip: boolean; signal?: AbortSignal }): Promise<Made>;
   /** Lets reports under way end, within 5 s. */

@@ -34,7 +34,7 @@ export async function asWriter(
   }
 }
 
-/** How far rollups reach; null where there are none, or where another one holds the lock asked for. */
+/** How far rollups reach; null if there are none, or if another process has the lock. */
 export async function stateOf(
   sql: postgres.Sql | Sql,
   orgId: string,

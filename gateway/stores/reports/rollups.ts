@@ -8,7 +8,7 @@ import { sumUpDay, sumUpHours } from "./sum-up-day.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
 const SETTLE_MS = 5 * 60_000;
-/** A marked hour is made anew so long after its first mark, for it may be marked again; until then it is read raw. */
+/** A marked hour is rebuilt this long after its first mark, as more marks may follow; until then, raw records are read. */
 const DEBOUNCE_MS = 60_000;
 /** How far a catch-up is, and how many records it has summed up. */
 export type Progress = { rolledTo: Date; records: number };
@@ -16,13 +16,13 @@ export type Progress = { rolledTo: Date; records: number };
 /** Keeps the rollups of an organisation. Any number of processes may run it: one at a time gets its turn. */
 export type Rollups = {
   /**
-   * Rolls up the next hours, at most to the end of their day, or makes a day anew whose hours were marked; reads and
-   * writes one snapshot. `patient` leaves hours alone that were marked a short time ago.
+   * Rolls up the next hours, at most to the end of their day, or rebuilds a day with marked hours; reads and
+   * writes one snapshot. `patient` skips hours that were marked a short time ago.
    */
   turn(now: Date, patient?: boolean): Promise<Turn>;
-  /** Takes turns until there is nothing left to do. Waits for another process that is at it. */
+  /** Takes turns until everything is rolled up. Waits while another process does so. */
   catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
-  /** Makes everything anew for which there are single records. Reports read single records meanwhile. */
+  /** Rebuilds everything that has single records. Reports read single records in the meantime. */
   rebuild(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress>;
   close(): Promise<void>;
 };
@@ -78,8 +78,8 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
 }
 
 /**
- * Rolls up what lies between `rolled_to` and the end of its day, at most up to `settledMs`, with all of an hour that was
- * rolled up in part; returns how many records.
+ * Rolls up records from `rolled_to` to the end of its day, at most to `settledMs`, including all of a partly rolled-up
+ * hour; returns how many.
  */
 async function advance(
   sql: Sql,
@@ -120,7 +120,7 @@ async function nextRecord(
   return row?.at ? Math.max(fromMs, floorTo(DAY_MS, Number(row.at))) : settledMs;
 }
 
-/** Makes the marked hours of one day anew, the one that was marked first; returns whether there was one. */
+/** Rebuilds the marked hours of the day that was marked first; returns whether there was one. */
 async function remakeMarkedDay(
   sql: Sql,
   orgId: string,

@@ -24,7 +24,7 @@ type Day = { orgId: string; dayMs: number; known: boolean; isWhole: boolean; isL
 
 /**
  * Makes a day's hours by `rollHours`, and of them everything that is made of hours. Returns how many records it rolled up:
- * where there are none, and were none before, nothing is made.
+ * without records now and before, nothing is written.
  */
 export async function sumUpDay(
   sql: Sql,

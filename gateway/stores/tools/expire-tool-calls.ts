@@ -24,8 +24,8 @@ export type KeepDeps = {
 };
 
 /**
- * Gives up on calls of tools whose end nobody has told of for 24 hours, and deletes what is older than
- * `retention_days`. Any number of processes may do so.
+ * Closes tool calls that have been pending for 24 hours, and deletes rows older than `retention_days`. Any number of
+ * processes may do so.
  */
 export async function expireToolCalls({ database, directory, clock, log }: KeepDeps): Promise<void> {
   const nowMs = clock.now().getTime();
@@ -37,7 +37,7 @@ export async function expireToolCalls({ database, directory, clock, log }: KeepD
   }
 }
 
-/** Does so now and every 15 minutes, until told to stop. A failure is logged and tried again. */
+/** Does so now and every 15 minutes, until `stop`. Failures are logged and retried. */
 export function startToolCallExpiry(deps: KeepDeps): { stop(): void } {
   const turn = () =>
     expireToolCalls(deps).catch((error) => deps.log.warn(errorFields(error), "old rows stay for now"));

@@ -25,8 +25,8 @@ export type McpServerEdit = {
 };
 
 /**
- * The row that an edit makes. A credential that the body does not speak of stays, unless the calls would go to
- * another address or in another header: whoever can change these must not thereby get the credential sent to him.
+ * The edited row. A credential that the body omits is kept, unless the edit changes the address or the header: otherwise
+ * an administrator who changes them could have the credential sent elsewhere.
  */
 export function editedMcpServer(edit: McpServerEdit): McpServerRow {
   const { name, current, body, merge, now } = edit;
@@ -73,7 +73,7 @@ const belongingOf = (toolServer: string): SealContext => ({
   purpose: "tool_credential",
 });
 
-/** Null: there is none, or it was sealed with another master key. */
+/** Null if there is none, or if it was sealed with another master key. */
 export const openToolCredential = (
   { name, credential }: Pick<McpServerRow, "name" | "credential">,
   sealer: Sealer,

@@ -3,20 +3,20 @@ import { type ToolChannel, type ToolStatus, toolCalls } from "#drizzle/schema/to
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 
 /**
- * What one observer tells of a tool call at one moment. Sightings of the same call, from hooks and from the tool
- * gateway, become one row of `tool_calls` whatever their order and number (`MERGE` below):
+ * One observation of a tool call. Observations of the same call, from hooks and from the tool gateway, are merged into
+ * one row of `tool_calls`, whatever their order and number (`MERGE` below):
  *
- * - `channel` is `mcp` once the tool gateway has seen the call, and what it tells of the call then counts; of its
- *   labels, those that are null or empty leave the hooks' to stand.
- * - The status is that of the highest `rank`, of several the latest: `pending` yields to everything, `unknown` by the
- *   end of a session or of 24 hours to everything that was seen, a hook's word to the tool gateway's.
+ * - `channel` is `mcp` once the tool gateway has observed the call; its values then win. Labels that it leaves null or
+ *   empty keep the hooks' values.
+ * - The status with the highest `rank` wins, the latest among equals: `pending` has the lowest rank, then `unknown` (the
+ *   session ended, or 24 hours passed), then a status from hooks, then one from the tool gateway.
  */
 export type ToolObservation = {
   orgId: string;
   origin: string;
   externalId: string;
   id: string;
-  /** Immutable for the tool gateway; of hooks the earliest counts. RFC 3339. */
+  /** Immutable for the tool gateway; the earliest of hooks. RFC 3339. */
   startedAt: string;
   channel: ToolChannel;
   status: ToolStatus;
@@ -51,21 +51,21 @@ export type ObservedCall = Omit<
 };
 
 /**
- * Who decides a status; see `ToolObservation`. An agent's word that a call failed stands against its word that it ended:
- * Claude Code at times sends both of one call.
+ * Precedence of statuses; see `ToolObservation`. An agent's report of a failure outranks its report of an end: Claude
+ * Code sometimes sends both for one call.
  */
 export const RANK = { pending: 0, closed: 1, hook: 2, failure: 3, mcp: 4 } as const;
 
 const EXTERNAL_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** An agent's id of a call, as it is kept: 1 to 128 printable characters of ASCII. Any other counts as none. */
+/** An agent's id for a call, if it can be stored: 1 to 128 printable ASCII characters. Any other id counts as missing. */
 export const readExternalId = (text: string | null): string | null =>
   text !== null && EXTERNAL_ID.test(text) ? text : null;
 
-/** Within whom an agent's ids of calls are unique: two keys of one person may see the same call. */
+/** Agents' call ids are unique per owner: two keys of one person may observe the same call. */
 export const callOrigin = ({ id, owner }: { id: string; owner: string | null }): string => owner ?? id;
 
-/** A sighting with an id of its own. `id`, where given, is that of an earlier sighting of the same call without id. */
+/** An observation with a new id, or with the `id` of an earlier observation of the same call that had no external id. */
 export function toolObservation(
   { key, externalId, rank, ...seen }: ObservedCall,
   id = newId(),
@@ -82,7 +82,7 @@ export function toolObservation(
   };
 }
 
-/** How the recorder's spool tells these from rows of `requests`: its texts are JSON objects that begin so. */
+/** Prefixes by which the recorder's spool distinguishes these JSON objects from rows of `requests`. */
 const SIGHTING = '{"table":"tool_calls",';
 const SESSION_END = '{"table":"tool_sessions",';
 
@@ -134,14 +134,14 @@ const filled = (column: string, empty = "null"): string =>
 
 const VERDICT = ["rank", "decided_at", "status", "latency_ms", "error_code"];
 
-/** An order of all verdicts, so that two that differ never stand equal. */
+/** A total order of verdicts: no two different ones are equal. */
 const verdictOf = (row: string): string =>
   `(${row}.rank, ${row}.decided_at, ${row}.status, coalesce(${row}.latency_ms, -1), coalesce(${row}.error_code, ''))`;
 
 const decided = (column: string): string =>
   `case when ${verdictOf("excluded")} > ${verdictOf("c")} then excluded.${column} else c.${column} end`;
 
-/** Each is the least upper bound of an order, so that neither order nor repetition of sightings matters. */
+/** Each is the least upper bound of an order, so that neither order nor repetition of observations matters. */
 const MERGED: Readonly<Record<string, string>> = {
   id: "least(c.id, excluded.id)",
   channel: "greatest(c.channel, excluded.channel)",
@@ -167,7 +167,7 @@ function mergeStatement(): string {
   return (
     `insert into tool_calls as c (${names.join(", ")}) select ${values.join(", ")} ` +
     `from json_to_recordset($1::text::json) as r(${types.join(", ")}) ` +
-    // In one order, so that two replicas with the same calls wait for each other and never in a ring.
+    // In a fixed order, so that replicas with the same calls cannot deadlock.
     'order by r."orgId", r."origin", r."externalId" ' +
     `on conflict (org_id, origin, external_id) do update set ${merged.join(", ")}`
   );
@@ -175,7 +175,7 @@ function mergeStatement(): string {
 
 const MERGE = mergeStatement();
 
-/** A call that nobody saw end took nobody knows how long. */
+/** The latency of a call without an observed end is unknown. */
 const CLOSED = `status = 'unknown', rank = ${RANK.closed}, latency_ms = null, error_code = null`;
 
 const CLOSE = `update tool_calls c set ${CLOSED}, decided_at = r."endedAt"
@@ -183,6 +183,6 @@ from json_to_recordset($1::text::json) as r("orgId" text, origin text, session t
 where c.org_id = r."orgId" and c.origin = r.origin and c.session = r.session and c.started_at <= r."endedAt"
   and c.status = 'pending'`;
 
-/** The parameter is the time before which a call that is still pending has begun. */
+/** Closes pending calls that began before the parameter. */
 export const CLOSE_STALE = `update tool_calls set ${CLOSED}, decided_at = now()
 where status = 'pending' and started_at < $1::text::timestamptz`;

@@ -4,7 +4,7 @@ import { isJson, type Json } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
 import { type BlockSerializer, blockSerializer } from "./block-serializer.ts";
 
-/** The steps of a whole chat completion; none when it holds no choice. */
+/** The steps of a complete chat completion; empty if it has no choice. */
 export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplyStep[] {
   const reader = chatStream(stop);
   const choice = objectsIn(answer, "choices")[0];
@@ -29,7 +29,7 @@ type Seen = {
   failed: boolean;
 };
 
-/** Reads a stream of chat chunks. Only the first choice is read: nobody asks for more through another format. */
+/** Reads a stream of chat chunks, and only the first choice: other formats cannot request more. */
 export function chatStream(stop: readonly string[]): StepReader {
   const seen: Seen = {
     blocks: blockSerializer(),

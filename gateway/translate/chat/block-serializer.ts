@@ -1,21 +1,21 @@
 import { isJson } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep } from "../reply.ts";
 
-/** What of a block has come and not gone on yet. */
+/** A block's text that has arrived: sent on, and still held back. */
 type Lane = { key: string; open: OpenBlock; sent: string; held: string };
 
 export type BlockSerializer = {
   /** More of the block that `key` names; `open` says what it is when it is new. */
   add(key: string, open: () => OpenBlock, text: string): ReplyStep[];
-  /** Nothing more will come: what is held goes on, and the last block is closed. */
+  /** At the end of the stream: sends what is held back and closes the last block. */
   finish(): ReplyStep[];
 };
 
 /**
- * Brings blocks into a row. Chat chunks name the tool call they belong to and may mix several; the other formats want
- * one block after the other. The first open block goes on as it comes, later ones are held until it is complete: text
- * and reasoning once something else begins, a tool call once its arguments are whole JSON, and all at the end. So
- * providers that send one call after the other, which is nearly all, are never held up.
+ * Serialises blocks. Chat chunks name the tool call they belong to and may interleave several; the other formats send
+ * one block after another. The first open block is streamed; later ones are held back until it is complete: text and
+ * reasoning when another block begins, a tool call when its arguments are complete JSON, all of them at the end. Nearly
+ * all providers send calls one after another and are never delayed.
  */
 export function blockSerializer(): BlockSerializer {
   let rows: Lane[] = [];

@@ -65,7 +65,7 @@ function assistantParts(message: Json, at: string): Part[] {
     reasoning_details: into(other, "reasoning", reasoningDetails),
     reasoning_content: ignored,
     reasoning: ignored,
-    // What an answer says about itself, sent back with it.
+    // Metadata of an answer, sent back in the next request.
     annotations: only([]),
     ...cacheReaders(content),
   });
@@ -96,7 +96,7 @@ function toolResult(message: Json, at: string): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
   readMembers(message, at, {
     role: ignored,
-    // The call's id says whose result it is.
+    // The call's id identifies the result's call.
     name: ignored,
     tool_call_id: into(result, "callId", textAt),
     content: into(result, "parts", chatContent),

@@ -2,7 +2,7 @@ import type { Json } from "../exact-json.ts";
 import { flagAt, ignored, into, malformed, objectAt, readMembers, textAt } from "../members.ts";
 import type { OutputFormat } from "../prompt.ts";
 
-/** The output format that a request asks for; null for plain text. `schemaMember` holds the schema: null, it is flat. */
+/** The requested output format; null for plain text. The schema is in `schemaMember`; null if the format is flat. */
 export function outputFormatAt(
   format: Json,
   at: string,

@@ -75,7 +75,7 @@ function systemText(parts: readonly Part[]): string {
   return textsOf(parts).join("\n\n");
 }
 
-/** Reasoning of earlier turns was signed for its own vendor and says nothing to another. */
+/** Reasoning of earlier turns is signed by its vendor and useless to another one. */
 function assistantMessage(parts: readonly Part[]): object {
   const calls: PartOf<"call">[] = [];
   for (const part of parts) {

@@ -23,7 +23,7 @@ export function chatWriter({ options, createdSeconds, usage }: WriterContext): S
       ...(options.usageChunk ? { usage: null } : {}),
     });
   let begun = false;
-  /** The first chunk says whether text is to come, so it waits for what comes first. */
+  /** The first chunk depends on whether text follows, so it waits for the first block. */
   const begin = (step: ReplyStep): string => {
     if (begun || step.kind === "start" || step.kind === "error") return "";
     begun = true;

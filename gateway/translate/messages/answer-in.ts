@@ -3,7 +3,7 @@ import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
 
-/** The steps of a whole message; none when it is none. */
+/** The steps of a complete message; empty if the body is not a message. */
 export function messageSteps(message: Json): ReplyStep[] {
   if (!Array.isArray(message["content"])) return [];
   return [
@@ -38,7 +38,7 @@ function stopOf(object: Json | null): ReplyStep {
   };
 }
 
-/** Blocks of tools that the vendor runs itself are left out: nobody can ask for them through another format. */
+/** Skips blocks of tools that the vendor runs: other formats cannot request them. */
 function openOf(block: Json): OpenBlock | null {
   switch (block["type"]) {
     case "text":
@@ -54,7 +54,7 @@ function openOf(block: Json): OpenBlock | null {
   }
 }
 
-/** What a block holds from its start. */
+/** What a block contains when it starts. */
 function wholeOf(block: Json): ReplyStep[] {
   const input = block["input"];
   const text =

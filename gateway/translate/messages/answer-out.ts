@@ -11,7 +11,7 @@ export const writeMessage = (reply: Reply, { usage, options }: WriterContext): o
   ...envelope(reply),
   content: reply.blocks.filter((block) => isShown(block.kind, options)).map(contentBlock),
   ...stopMembers(reply.stop),
-  usage: { ...messagesCounts(usage()), ...UNTOLD },
+  usage: { ...messagesCounts(usage()), ...VENDOR_ONLY },
 });
 
 const envelope = ({ id, model }: Reply) => ({
@@ -23,8 +23,8 @@ const envelope = ({ id, model }: Reply) => ({
   diagnostics: null,
 });
 
-/** Members of usage that only the vendor itself could tell. */
-const UNTOLD = { cache_creation: null, inference_geo: null, service_tier: null, speed: null };
+/** Members of usage that only the vendor itself knows. */
+const VENDOR_ONLY = { cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 
 type Stop = Extract<ReplyStep, { kind: "stop" }>;
 
@@ -35,7 +35,7 @@ const stopMembers = (stop: Stop | null) => ({
     stop?.reason === "refusal" ? { type: "refusal", category: null, explanation: stop.explanation } : null,
 });
 
-/** Only a client that asked for reasoning gets it: others take the first block for the answer. */
+/** Only a client that requested reasoning gets it: others take the first block for the answer. */
 const isShown = (kind: Block["kind"], options: AnswerOptions): boolean =>
   options.thinking || (kind !== "thinking" && kind !== "redacted");
 
@@ -91,7 +91,7 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
         content: [],
         ...stopMembers(null),
         // The counts come at the end: `message_delta` brings them all.
-        usage: { ...messagesCounts(NO_USAGE), ...UNTOLD },
+        usage: { ...messagesCounts(NO_USAGE), ...VENDOR_ONLY },
       },
     });
 

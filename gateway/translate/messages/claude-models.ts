@@ -1,4 +1,4 @@
-/** What a request in the messages format needs to know of a model, and no answer of the vendor tells. */
+/** Facts about models that requests in the messages format need and that no answer of the vendor contains. */
 export type ClaudeFacts = {
   /** Most tokens that one answer may have. */
   outputTokensMax: number;
@@ -16,7 +16,7 @@ const MODELS: readonly [name: RegExp, facts: ClaudeFacts][] = [
   [/^claude-/, { outputTokensMax: 64_000, budgeted: false }],
 ];
 
-/** Any model that speaks the format takes that much. */
+/** Every model with this format accepts that much. */
 const ANY: ClaudeFacts = { outputTokensMax: 8_192, budgeted: true };
 
 /** A name with what clouds write around it taken off: `eu.anthropic.claude-…-v1:0`, and a date after `@`. */

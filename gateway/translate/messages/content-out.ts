@@ -2,7 +2,7 @@ import { objectIn } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
 import type { ContentSource, Part, PartOf, PromptTurn } from "../prompt.ts";
 
-/** A turn's blocks; results of tools come first, and a text that says nothing is none. */
+/** A turn's blocks: tool results first, empty texts left out. */
 export function blocksOf(turn: PromptTurn): object[] {
   const [results, rest] = [
     turn.parts.filter(({ kind }) => kind === "result"),

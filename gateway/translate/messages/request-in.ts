@@ -61,7 +61,7 @@ const IGNORED: MemberReaders = {
   diagnostics: ignored,
 };
 
-/** Nothing is kept between calls; told in the words by which the vendor's client then sends the whole conversation. */
+/** Conversations are not stored. The vendor's client recognises this error and then sends the whole conversation. */
 const refuseThread: MemberReader = (_value, at) => {
   const refusal = inexpressible(at, "conversations are not kept");
   refusal.details = { error_code: "thread_unsupported_request", unsupported: [at] };

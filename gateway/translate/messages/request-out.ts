@@ -41,7 +41,7 @@ function conversation(turns: readonly PromptTurn[]): object[] {
   return joined;
 }
 
-/** 1 is the default of both formats, so it need not be said: newer models refuse to be told. */
+/** 1 is the default of both formats, and newer models refuse the member, so it is left out. */
 function temperatures({ temperature, topP }: Prompt): object {
   if (temperature && temperature.value > 1) throw inexpressible(temperature.at, "it must be 1 or less");
   return {

@@ -1,6 +1,6 @@
 import type { Json } from "../exact-json.ts";
 
-/** Members that an answer says back, and what it says where the request is silent. */
+/** Members of the request that an answer repeats, with their defaults. */
 const DEFAULTS: Json = {
   instructions: null,
   max_output_tokens: null,
@@ -14,7 +14,7 @@ const DEFAULTS: Json = {
   user: null,
 };
 
-/** What an answer in the responses format repeats of its request. Nothing is stored, and it says so. */
+/** What an answer in the responses format repeats of its request. `store` is false: nothing is stored. */
 export function requestEcho(body: Json): Json {
   const said = Object.entries(DEFAULTS).map(([name, otherwise]) => [name, body[name] ?? otherwise]);
   return {

@@ -26,7 +26,7 @@ export function responsesTurns(value: unknown, at: string): PromptTurn[] {
   return joined(objectsAt(value, at).flatMap(({ object, at: place }) => itemTurn(object, place)));
 }
 
-/** Joins items that make up one message of the other formats: what a model said, or the results of its calls. */
+/** Joins the items that are one message in the other formats: a model's output, or the results of its calls. */
 function joined(turns: readonly PromptTurn[]): PromptTurn[] {
   const result: PromptTurn[] = [];
   for (const turn of turns) {
@@ -136,7 +136,7 @@ function callOutput(item: Json, at: string): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
   readMembers(item, at, {
     ...ITEM_STATE,
-    // The call's id says whose output it is.
+    // The call's id identifies the output's call.
     name: ignored,
     call_id: into(result, "callId", textAt),
     output: into(result, "parts", itemContent),
