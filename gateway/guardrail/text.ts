@@ -1,29 +1,41 @@
+import { saysKind } from "./kinds.ts";
+import { isMediaHolder, mediaText } from "./media.ts";
+
 /** Top-level members that are not text: labels (spec, Common request inputs) or names that select the model. */
 const LABELS = new Set(["model", "route", "user", "metadata", "service_tier"]);
-/** Members that give an object's kind; longer values are treated as text. */
-const KINDS = new Set(["role", "type"]);
-const KIND_LENGTH_MAX = 32;
-/** Members that carry files; a value that is entirely base64 is not text. */
-const FILES = new Set(["data", "file_data", "b64_json", "url", "image_url", "file_url"]);
-const BASE64 = /^(?:data:[\w/+.;=-]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
+/** Members whose own members are named by the user: a tool's arguments and results. */
+const OWN_NAMES = new Set(["action", "arguments", "args", "response"]);
+/** Members of a JSON schema whose members are named by the user. */
+const SCHEMA_NAMES = new Set(["$defs", "definitions", "patternProperties", "properties"]);
 /** Nesting limit for JSON inside strings (tool arguments). */
 const JSON_IN_JSON_MAX = 8;
 
 /** Numbers this large may be card or account numbers. */
 const LONG_NUMBER = 10_000_000;
 
-type Found = { name: string; value: unknown; level: number; keys: boolean };
+type Found = {
+  name: string;
+  value: unknown;
+  /** How deep in JSON inside JSON. */
+  level: number;
+  /** In a tool's arguments or results: names are text too, and nothing is left out. */
+  own: boolean;
+  /** The object with this member, if it carries media. */
+  media: object | null;
+};
 
 /**
- * All texts in a request that the provider would read, decoded: message parts, tool arguments, results and descriptions
- * and so on. Also JSON inside strings, normalized Unicode spellings, long numbers, and the joined parts of a message.
- * Labels, kinds and files are left out. In no particular order.
+ * All texts in a request that the provider would read, decoded: message parts, tool arguments, results and descriptions,
+ * text documents and so on. Also JSON inside strings, normalized Unicode spellings, long numbers, and the joined parts of
+ * a message. Labels, kinds and media are left out. In no particular order.
  */
 export function textsOf(members: Iterable<readonly [string, unknown]>): string[] {
   const texts: string[] = [];
   const waiting: Found[] = [];
   for (const [name, value] of members) {
-    if (!LABELS.has(name)) waiting.push({ name, value, level: 0, keys: false });
+    if (LABELS.has(name)) continue;
+    const holder = isMediaHolder({}, { name, within: false, top: true }) ? {} : null;
+    waiting.push({ name, value, level: 0, own: OWN_NAMES.has(name), media: holder });
   }
   for (let found = waiting.pop(); found; found = waiting.pop()) {
     if (typeof found.value === "string") readText(found, found.value, { texts, waiting });
@@ -38,26 +50,32 @@ export function textsOf(members: Iterable<readonly [string, unknown]>): string[]
 
 type Reading = { texts: string[]; waiting: Found[] };
 
-function readText({ name, level }: Found, text: string, { texts, waiting }: Reading): void {
-  if (KINDS.has(name) && text.length <= KIND_LENGTH_MAX) return;
-  if (FILES.has(name) && BASE64.test(text)) return;
+function readText({ name, level, own, media }: Found, text: string, { texts, waiting }: Reading): void {
+  if (!own && saysKind(name, text)) return;
+  const carried = media && !own ? mediaText(media, name, text) : null;
+  if (carried === "media") return;
   texts.push(...spellings(text));
-  const inside = level < JSON_IN_JSON_MAX ? jsonIn(text) : null;
-  if (inside) waiting.push({ name: "", value: inside, level: level + 1, keys: true });
+  const inner = { name: "", level: level + 1, own: true, media: null };
+  if (level >= JSON_IN_JSON_MAX) return;
+  if (carried?.decoded) waiting.push({ ...inner, value: carried.decoded });
+  for (const value of jsonIn(text)) waiting.push({ ...inner, value });
 }
 
-/** Member names are the API's vocabulary, not text, except in a tool's arguments. */
-function readMembers({ name, level, keys }: Found, holder: object, { texts, waiting }: Reading): void {
+function readMembers(found: Found, holder: object, { texts, waiting }: Reading): void {
+  const { name, level, own, media } = found;
   if (Array.isArray(holder)) {
-    for (const value of holder) waiting.push({ name, value, level, keys });
+    for (const value of holder) waiting.push({ name, value, level, own, media });
     const parts = holder.flatMap(textPart);
     if (parts.length > 1) texts.push(...spellings(parts.join("")));
     return;
   }
-  const isToolUse = "type" in holder && holder.type === "tool_use";
+  const carries = !own && isMediaHolder(holder, { name, within: media !== null, top: false });
+  const isToolUse = "type" in holder && typeof holder.type === "string" && holder.type.endsWith("tool_use");
+  const namesAreText = own || SCHEMA_NAMES.has(name);
   for (const [key, value] of Object.entries(holder)) {
-    if (keys) texts.push(...spellings(key));
-    waiting.push({ name: key, value, level, keys: keys || (isToolUse && key === "input") });
+    if (namesAreText) texts.push(...spellings(key));
+    const ownValue = own || OWN_NAMES.has(key) || (isToolUse && key === "input");
+    waiting.push({ name: key, value, level, own: ownValue, media: carries ? holder : null });
   }
 }
 
@@ -67,13 +85,19 @@ const textPart = (part: unknown): string[] =>
     ? [part.text]
     : [];
 
-function jsonIn(text: string): object | null {
-  if (!/^\s{0,64}[[{]/.test(text)) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+const ESCAPED_STRING = /"[^"\\]*(?:\\.[^"\\]*)+"/gs;
+
+/** JSON in a text, and the strings in it that are escaped, which the former lacks where a name is there twice. */
+function jsonIn(text: string): unknown[] {
+  if (!/^\s{0,64}[[{]/.test(text)) return [];
+  const strings = text.match(ESCAPED_STRING) ?? [];
+  return [text, ...strings].flatMap((json) => {
+    try {
+      return [JSON.parse(json)];
+    } catch {
+      return [];
+    }
+  });
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes them.

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { textsOf } from "#gateway/guardrail/text.ts";
 import { allMembers } from "#gateway/http/members.ts";
+import { TwoReadings } from "#gateway/http/one-reading.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 
 const textsIn = (body: object | string): string[] =>
   textsOf(allMembers(scanJson(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))));
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const toolCall = (args: object) => ({
+  messages: [{ tool_calls: [{ function: { name: "f", arguments: JSON.stringify(args) } }] }],
+});
+const toolUse = (input: object) => ({ messages: [{ content: [{ type: "tool_use", input }] }] });
 
 /** The body with a text in the place that is asked about. */
 const PLACES: Record<string, (text: string) => object> = {
@@ -26,13 +33,81 @@ const PLACES: Record<string, (text: string) => object> = {
   "an input": (text) => ({ input: [{ content: [{ type: "input_text", text }] }] }),
   "a document": (text) => ({ documents: [text] }),
   "a long kind": (text) => ({ messages: [{ role: text + " ".repeat(40) }] }),
+  "an argument called data": (text) => toolCall({ data: text }),
+  "an argument called url": (text) => toolCall({ nested: [{ url: text }] }),
+  "an argument called type": (text) => toolCall({ type: text }),
+  "an argument called role": (text) => toolCall({ role: text }),
+  "an argument of tool_use called data": (text) => toolUse({ data: text, type: "image" }),
+  "an argument of tool_use called type": (text) => toolUse({ type: text }),
+  "an argument of tool_use that looks like a picture": (text) =>
+    toolUse({ type: "image", source: { type: "base64", media_type: "image/png", data: text } }),
+  "an argument of an MCP tool": (text) => ({
+    messages: [{ content: [{ type: "mcp_tool_use", input: { role: text } }] }],
+  }),
+  "a result in an object": (text) => ({ input: [{ type: "function_call_output", output: { data: text } }] }),
+  "a name in a tool's schema": (text) => ({ tools: [{ input_schema: { properties: { [text]: {} } } }] }),
+  "an unknown role": (text) => ({ messages: [{ role: text }] }),
+  "an unknown type": (text) => ({ messages: [{ content: [{ type: text }] }] }),
+  "a text document": (text) => ({
+    messages: [
+      { content: [{ type: "document", source: { type: "text", media_type: "text/plain", data: text } }] },
+    ],
+  }),
+  "a text document in base64": (text) => ({
+    messages: [
+      {
+        content: [
+          { type: "document", source: { type: "base64", media_type: "text/plain", data: base64(text) } },
+        ],
+      },
+    ],
+  }),
+  "a text file in a data URL": (text) => ({
+    input: [
+      {
+        content: [
+          { type: "input_file", filename: "a.txt", file_data: `data:text/plain;base64,${base64(text)}` },
+        ],
+      },
+    ],
+  }),
+  "a drawing in a data URL": (text) => ({
+    messages: [
+      { content: [{ type: "image_url", image_url: { url: `data:image/svg+xml;base64,${base64(text)}` } }] },
+    ],
+  }),
+  "a part that is no medium": (text) => ({
+    messages: [{ content: [{ type: "text", data: text, url: text }] }],
+  }),
   "a file that is no base64": (text) => ({ content: [{ type: "file", file_data: `data:;base64,${text}` }] }),
 };
 
 describe("a text is read", () => {
   test.each(Object.keys(PLACES))("in %s", (place) => {
-    const body = PLACES[place]?.("the secret here") ?? {};
-    expect(textsIn(body).some((text) => text.includes("the secret here"))).toBe(true);
+    for (const secret of ["the secret here", "secretword"]) {
+      const body = PLACES[place]?.(secret) ?? {};
+      expect(textsIn(body).some((text) => text.includes(secret))).toBe(true);
+    }
+  });
+
+  test("in a tool's arguments, under a name that occurs twice, both times", () => {
+    for (const body of [
+      '{"messages":[{"content":[{"type":"tool_use","input":{"q":"secretword","q":"hi"}}]}]}',
+      '{"messages":[{"content":[{"type":"tool_use","input":{"q":{"a":"secretword"},"q":{"a":"b"}}}]}]}',
+      String.raw`{"messages":[{"tool_calls":[{"function":{"arguments":"{\"q\":\"\\u0073ecretword\",\"q\":\"hi\"}"}}]}]}`,
+    ]) {
+      expect(textsIn(body).some((text) => text.includes("secretword"))).toBe(true);
+    }
+  });
+
+  test.each([
+    '{"messages":[{"content":"secretword","content":"hi"}]}',
+    '{"messages":[{"content":[{"type":"text","text":"secretword","te\\u0078t":"hi"}]}]}',
+    '{"tools":[{"function":{"name":"f","description":"secretword","description":"hi"}}]}',
+    '{"input":[{"content":"secretword","content":"hi"}]}',
+    '{"system":[{"text":"secretword","text":"hi"}]}',
+  ])("once in %s, or the body is refused", (body) => {
+    expect(() => textsIn(body)).toThrow(TwoReadings);
   });
 
   test("whatever escapes spell it", () => {
@@ -84,9 +159,20 @@ describe("no text is", () => {
             role: "user",
             content: [{ type: "image_url", image_url: { url: `data:image/png;base64,${file}` } }],
           },
-          { content: [{ type: "image", source: { type: "base64", data: file } }] },
+          { content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: file } }] },
+          {
+            content: [
+              { type: "document", source: { type: "base64", media_type: "application/pdf", data: file } },
+            ],
+          },
+          { content: [{ type: "input_audio", input_audio: { data: file, format: "wav" } }] },
+          { content: [{ type: "file", file: { file_data: `data:application/pdf;base64,${file}` } }] },
+          { content: [{ type: "input_image", image_url: `data:image/png;base64,${file}` }] },
+          { type: "image_generation_call", result: file },
         ],
+        images: [{ image_url: `data:image/png;base64,${file}` }],
+        mask: { image_url: `data:image/webp;base64,${file}` },
       }),
-    ).toEqual([]);
+    ).toEqual(["wav", "application/pdf", "image/png"]);
   });
 });
