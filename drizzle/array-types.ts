@@ -31,8 +31,8 @@ const ELEMENTS: readonly [arrayType: number, element: Element][] = [
 ];
 
 /**
- * The array types that this program uses, for postgres.js. Left to itself it asks each new connection for all types,
- * and when the connection breaks just then, that question's rejection is nobody's and ends the process.
+ * The array types that this program uses, for postgres.js. By default it queries all types on each new
+ * connection; if the connection breaks just then, nothing catches that query's rejection, which ends the process.
  */
 export const ARRAY_TYPES: Record<string, PostgresType> = Object.fromEntries(
   ELEMENTS.map(([arrayType, element]) => [

@@ -20,7 +20,7 @@ export type RepositoryCoverage = {
     phase: "idle" | "pulls" | "reviews";
     pulls: number;
     reviews: number;
-    /** All that changed up to here was read; null: no pass has come to its end. */
+    /** Every change up to here was read; null: no pass has completed. */
     readUpTo: string | null;
     finishedAt: string | null;
     dueAt: string;

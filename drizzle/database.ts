@@ -9,7 +9,7 @@ export type PoolOptions = {
   max: number;
   /** After this the server ends a statement itself. */
   statementTimeoutMs: number;
-  /** After this the server gives up waiting for a lock; absent: as long as the statement may take. */
+  /** After this the server stops waiting for a lock; absent: the statement's time limit. */
   lockTimeoutMs?: number;
   /** After this the server ends a session that left a transaction open; absent: never. */
   idleTransactionTimeoutMs?: number;
@@ -44,10 +44,10 @@ export function openDatabase(url: string, options: PoolOptions): Database {
 }
 
 /**
- * A postgres.js client with this house's rules: sessions alike on every server, a server-side statement limit, and quick reconnects
- * (postgres.js by itself waits up to 20 s between tries, and lets queries wait meanwhile). It is the only way to open
- * an address: the embedded database's names a Unix socket in `?host=`, which postgres.js does not read.
- * There is no limit on the client's side; bound a query that must not hang with `within`.
+ * A postgres.js client with the project's defaults: the same session settings on every server, a server-side statement
+ * limit, and quick reconnects (postgres.js waits up to 20 s between attempts while queries wait). It is the only way to
+ * open an address: the embedded database's address names a Unix socket in `?host=`, which postgres.js does not read.
+ * There is no client-side limit; wrap a query that must not hang in `within`.
  */
 export function connect(url: string, options: PoolOptions): postgres.Sql {
   const address = readAddress(url);
@@ -117,8 +117,8 @@ export function readAddress(url: string): { url: string; socketPath: string | nu
 }
 
 /**
- * `promise`, or a rejection with code `DEADLINE` after `ms`. The work itself goes on: a caller whose query ran over
- * should give up the connection too, because it may be hung for ever.
+ * `promise`, or a rejection with code `DEADLINE` after `ms`. The work continues: a caller whose query timed
+ * out should drop the connection, too, because it may hang forever.
  */
 export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
   let timer: Timer | undefined;

@@ -1,15 +1,15 @@
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
-/** A table whose rows are deleted by age, and the column that tells it. */
+/** A table whose rows are deleted by age, and its time column. */
 export type Ageing = { table: string; column: string };
 
-/** Rows of one statement: short enough to hold up nobody. */
+/** Rows of one statement: few enough not to delay other statements. */
 const ROWS_MAX = 5000;
 
 /**
  * Deletes what is older than `before`, a few rows at a time; returns how many. For tables that are not partitioned by
- * month. Several processes may do so at once: each leaves the rows that another holds.
+ * month. Several processes may do so at once: each skips rows that another has locked.
  */
 export async function expire(sql: postgres.Sql, { table, column }: Ageing, before: Date): Promise<number> {
   let total = 0;

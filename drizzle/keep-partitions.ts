@@ -5,7 +5,7 @@ import { ensurePartitions } from "./partitions.ts";
 /** Partitions are made two months ahead, so a few missed turns do no harm. */
 const EVERY_MS = 6 * 60 * 60_000;
 
-/** Makes the months that are missing now and every six hours, until told to stop. A failure is logged and tried again. */
+/** Creates missing months now and every six hours, until stopped. Failures are logged and retried. */
 export function keepPartitions(url: string, clock: Clock, log: Log): { stop(): void } {
   const turn = () =>
     ensurePartitions(url, clock.now()).then(

@@ -6,13 +6,13 @@ import { connect } from "./database.ts";
 
 export const MIGRATIONS_DIRECTORY = join(import.meta.dir, "migrations");
 
-/** Any number, the same in every version of this program: who holds it migrates. */
+/** Advisory lock for migrating: an arbitrary number, the same in every version. */
 const MIGRATION_LOCK = 7_219_440_318;
 
 /**
  * Brings the database at `url` to this program's schema. Safe to run from several processes at once: the lock is held
- * by the one connection that migrates, because drizzle's migrator takes none.
- * @throws Error where the database cannot be reached, cannot be migrated, or cannot hold every text.
+ * by the migrating connection, because drizzle's migrator takes no lock.
+ * @throws Error if the database cannot be reached or migrated, or cannot store every Unicode text.
  */
 export async function migrate(url: string, directory = MIGRATIONS_DIRECTORY): Promise<void> {
   const client = connect(url, { name: "migrate", max: 1, statementTimeoutMs: 0 });

@@ -1,6 +1,6 @@
 /**
- * `bun run db:new NAME`: writes the migration from the last one to the tables as they stand. What drizzle has no words
- * for (partitions, triggers) is added to the file by hand.
+ * `bun run db:new NAME`: writes the migration from the last snapshot to the current tables. What drizzle cannot
+ * express (partitions, triggers) is added to the file by hand.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { connect } from "./database.ts";
 
-/** Any number, the same in every version of this program: who holds it makes partitions. */
+/** Advisory lock for creating partitions: an arbitrary number, the same in every version. */
 const PARTITION_LOCK = 7_219_440_319;
 
 /** A month of `requests`: `[from, to)` in UTC, as dates. */
@@ -19,13 +19,13 @@ export function monthOf(at: Date, offset = 0): Month {
 }
 
 /**
- * Makes the partitions of `requests` that `now` calls for and that are missing; returns their names. Records of those
- * months that have meanwhile gone to the default partition move over. Safe from several processes at once.
+ * Creates the missing partitions of `requests` for `now`; returns their names. Moves records of those months out of the
+ * default partition. Safe to run in several processes at once.
  *
- * A month is built beside the table and then attached, which stops nobody who writes to or reads another month. The
- * default partition alone is locked while its few rows are looked through; waiting for that lock ends after 2 s
- * (SQLSTATE 55P03) so that reports do not queue up behind it. The next call tries again. A transaction that already wrote
- * to `requests` before may, at its next write into that very month, meet SQLSTATE 23514 once; tried again, it succeeds.
+ * A month is created as a separate table and then attached, which does not block reads and writes of other months. Only
+ * the default partition is locked while its few rows are scanned; waiting for that lock ends after 2 s
+ * (SQLSTATE 55P03) so that reports do not queue up behind it. The next call retries. A transaction that has already
+ * written to `requests` may get SQLSTATE 23514 once when it next writes to that month; a retry succeeds.
  */
 export async function ensurePartitions(url: string, now: Date): Promise<string[]> {
   const client = connect(url, {
@@ -49,7 +49,7 @@ export async function ensurePartitions(url: string, now: Date): Promise<string[]
   }
 }
 
-/** Makes and attaches one month, unless it is there. In a transaction. */
+/** Creates and attaches one month unless it exists. In a transaction. */
 export async function addMonth(sql: postgres.TransactionSql, { table, from, to }: Month): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`;
   const [there] = await sql`select 1 from pg_inherits where inhrelid = to_regclass(${table})`;

@@ -10,9 +10,9 @@ const EVERY_MS = 6 * 60 * 60_000;
 const RETRY_MS = 30_000;
 
 /**
- * Keeps the tables of a replica that is fed by logical replication, which brings rows but neither tables nor partitions.
- * A standby (streaming replication) has both by itself and is left alone. Now, and every six hours until told to stop; a
- * failure is logged and tried again.
+ * Maintains the tables of a replica that uses logical replication, which copies rows but neither tables nor partitions.
+ * A standby (streaming replication) has both and needs nothing. Runs now and every six hours until stopped; failures are
+ * logged and retried.
  */
 export function keepReplica(url: string, clock: Clock, log: Log): { stop(): void } {
   let timer: Timer | undefined;
@@ -46,7 +46,7 @@ async function furnish(url: string, now: Date): Promise<void> {
   if (rawFrom) await dropOldMonths(url, rawFrom);
 }
 
-/** Since when the main server has single records: what it dropped before leaves the replica, too. */
+/** The start of the main server's single records: the replica drops older ones, too. */
 const rawFromOf = (url: string): Promise<Date | null> =>
   once(url, async (sql) => {
     const [row] = await sql<{ from: Date | null }[]>`select min(raw_from) as from from rollup_state`;
@@ -69,8 +69,8 @@ async function once<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Pr
 }
 
 /**
- * How a replica tells how far it has come, whichever way it follows; null where it follows in neither way. And whether it
- * has all rows of every table: a logical one copies each at first, and has none of those that were made since unless told to.
+ * Whether a replica has reached a position, for both kinds of replication; null for neither. And whether it has all rows
+ * of every table: logical replication first copies each table, and lacks tables created later until it is refreshed.
  */
 const REPLAYED = `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()
   else (select min(latest_end_lsn) from pg_stat_subscription where relid is null) end >= $1::pg_lsn as reached,
@@ -84,12 +84,12 @@ type Replayed = { reached: boolean | null; whole: boolean };
 
 const POLL_MS = 10;
 
-/** `partial`: of some tables it has not all rows yet, and what it tells of them would be wrong. */
+/** `partial`: some tables are not completely copied yet, so results would be wrong. */
 type Progress = "reached" | "behind" | "partial";
 
 /**
- * Waits until `replica` shows what `main` had committed when it was asked, at most `patienceMs`: then it is behind. It
- * counts as reached where `main` is away, because nobody can tell then.
+ * Waits, for at most `patienceMs`, until `replica` shows everything that `main` has committed by now. Counts as reached if
+ * `main` is unavailable, because its position is then unknown.
  */
 export async function caughtUp(
   { main, replica, clock }: { main: postgres.Sql; replica: postgres.Sql; clock: Clock },

@@ -7,16 +7,16 @@ const LOCK_MS = 100;
 const TRIES = 40;
 const PAUSE_MS = 250;
 
-/** SQLSTATE of a lock that was not had in time. */
-const NOT_HAD = "55P03";
+/** SQLSTATE of a lock that could not be acquired in time. */
+const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
- * Drops the single records of every month (UTC) that lies before `before` as a whole, once all of its hours are rolled
- * up, and none is to be made anew; rollups stay. Returns the partitions dropped; none when it is not the time yet, or no
- * lock was to be had: the next call tries again. Safe from several processes at once.
+ * Drops the single records of every month (UTC) that ends before `before`, once all of its hours are rolled up and none
+ * is marked for a rebuild; rollups are kept. Returns the dropped partitions; none if it is too early, or if the lock is
+ * not available: the next call retries. Safe to run in several processes at once.
  *
  * A month is detached, which needs a short lock of the whole table: waiting for it ends after 100 ms, so that writers
- * never queue up behind it for longer. What is detached is dropped apart, which concerns nobody.
+ * never queue up behind it for longer. Dropping the detached partition afterwards blocks no one.
  */
 export async function dropOldMonths(url: string, before: Date, triesMax = TRIES): Promise<string[]> {
   const client = connect(url, { name: "retention", max: 1, statementTimeoutMs: 60_000 });
@@ -25,7 +25,7 @@ export async function dropOldMonths(url: string, before: Date, triesMax = TRIES)
     await houseStrays(client, cutoff);
     for (let tries = 0; tries < triesMax; tries++) {
       const detached = await detachMonths(client, cutoff).catch((error) => {
-        if (error instanceof Error && "code" in error && error.code === NOT_HAD) return null;
+        if (error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE) return null;
         throw error;
       });
       if (detached) return await dropDetached(client, cutoff);
@@ -53,7 +53,7 @@ async function houseStrays(client: postgres.Sql, cutoff: string): Promise<void> 
 async function detachMonths(client: postgres.Sql, cutoff: string): Promise<boolean> {
   return await client.begin(async (sql) => {
     await sql.unsafe(`set local lock_timeout = '${LOCK_MS}ms'`);
-    // The rows' locks keep rollups as they are meanwhile.
+    // Locking the rows keeps rollups unchanged in the meantime.
     const states = await sql<{ rolled: boolean; done: boolean }[]>`
       select rolled_to >= ${cutoff}::text::timestamptz as rolled,
         coalesce(raw_from >= ${cutoff}::text::timestamptz, false) as done

@@ -10,7 +10,7 @@ export type SessionCost = { requests: number; costUsd: string | null; isLowerBou
 
 /**
  * What sessions did, as `session`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane):
- * their single records, and the sums of hours whose single records are gone for their age.
+ * their single records, and the sums of hours whose single records have been dropped.
  */
 export const sessionCalls = sql`(
   select q.session, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,

@@ -30,8 +30,8 @@ export type BinarySearch = {
 };
 
 /**
- * Runnable Postgres binaries: those of the platform package, else the system's own of the major version that the data
- * directory has (any from 15 for a new one). Rejects with what to do when there are none.
+ * Runnable Postgres binaries: those of the platform package, else the system's, of the data directory's major version
+ * (any from 15 for a new one). Throws with instructions if there are none.
  */
 export function findBinaries(search: BinarySearch): Binaries {
   const faults: string[] = [];
@@ -99,7 +99,7 @@ type Probe =
   | { kind: "runs"; binaries: Omit<Binaries, "source"> }
   | { kind: "unreadable" | "broken"; reason: string };
 
-/** Starts `postgres --version` as the account: whether the file is there, readable, and made for this machine. */
+/** Runs `postgres --version` as the account: whether the file exists, is readable, and fits this machine. */
 function probe(directory: string, account: SystemUser | null): Probe {
   const file = executable(directory, "postgres");
   try {
@@ -119,7 +119,7 @@ function probe(directory: string, account: SystemUser | null): Probe {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "an error";
     const kind = code === "EACCES" ? "unreadable" : "broken";
-    // A binary for another C library fails with "no such file" although it is there: its loader is missing.
+    // A binary for another C library fails with "no such file" although it exists: its loader is missing.
     const hint = code === "ENOENT" && existsSync(file) ? " (made for another C library)" : "";
     return { kind, reason: `${file} cannot be started: ${code}${hint}` };
   }

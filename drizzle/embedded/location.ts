@@ -8,13 +8,13 @@ import { asUser, chooseUser, type SystemUser } from "./system-user.ts";
 export const SYSTEM_ROOT = "/var/lib/tallygate";
 
 /**
- * `directory` holds the password, the lock, the log and, in `data`, the cluster. Of these only `data` belongs to the
- * account: root must not follow what another user could have put in its way.
+ * `directory` contains the password, the lock, the log and, in `data`, the cluster. Only `data` belongs to the account:
+ * root must not follow links that another user could have created.
  */
 export type ClusterLocation = { directory: string; data: string; account: SystemUser | null };
 
 /**
- * Where the embedded database of `dataDirectory` (absolute) lies: in its `postgres`; or for root, if Postgres's own user
+ * The location of the embedded database of `dataDirectory` (absolute): its `postgres`; or for root, if Postgres's own user
  * cannot get there, in `<systemRoot>/<hash of dataDirectory>`. The directory exists afterwards. An existing cluster is
  * found again, and runs as the user who owns it.
  * @throws Error with what to do when neither place can be used.
@@ -50,12 +50,12 @@ function prepare(directory: string, account: SystemUser | null): boolean {
   }
 }
 
-/** Makes a directory with that mode, whatever the umask is; one that is there already keeps its own. */
+/** Creates a directory with that mode, whatever the umask; an existing one keeps its own. */
 export function makeDirectory(directory: string, mode: number): void {
   if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, mode);
 }
 
-/** Asks the system itself, as that user: modes alone do not tell of access lists and mounts. */
+/** Tries it as that user: modes alone do not include access lists and mounts. */
 function canEnter(directory: string, account: SystemUser): boolean {
   const probe = Bun.spawnSync(["/bin/sh", "-c", 'cd "$1"', "sh", directory], {
     cwd: "/",
@@ -74,8 +74,8 @@ function removeEmpty(directory: string): void {
 }
 
 /**
- * The password of the cluster at `place`, made at the first call and then the same for ever. That a running server
- * takes it shows that the server is ours.
+ * The password of the cluster at `place`, created by the first call and then kept. A running server that
+ * accepts it is ours.
  */
 export function passwordOf(place: ClusterLocation): string {
   const file = join(place.directory, "password");

@@ -7,7 +7,7 @@ export type PidFile = { pid: number; address: Address | null };
 
 const fileOf = (data: string) => join(data, "postmaster.pid");
 
-/** The server that says it runs in `data`, or null. `address` is null until the server has opened it. */
+/** The server according to `data`'s pid file, or null. `address` is null until the server listens. */
 export function readPidFile(data: string): PidFile | null {
   try {
     return parsePidFile(readFileSync(fileOf(data), "utf8"));
@@ -29,8 +29,8 @@ export function parsePidFile(text: string): PidFile | null {
 }
 
 /**
- * Whether the server of `postmaster.pid` runs. A pid proves little: it may be dead, a zombie that nobody has reaped,
- * or have gone to another process, which is common in containers, and Postgres then refuses to start.
+ * Whether the server of `postmaster.pid` runs. A pid proves little: the process may be dead or a zombie, or, commonly
+ * in containers, the pid may belong to another process; Postgres then refuses to start.
  */
 export function isServerAlive(data: string, pid: number): boolean {
   if (!isAlive(pid)) return false;
@@ -51,11 +51,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A server's processes, and nobody else's, are named postgres and stand in its data directory. */
+/** Only a server's processes are named postgres and have its data directory as their working directory. */
 function isPostgresIn(data: string, pid: number): boolean {
   try {
     if (readFileSync(`/proc/${pid}/comm`, "utf8").trim() !== "postgres") return false;
-    // A zombie stands nowhere.
+    // A zombie has no working directory.
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data);
   } catch {
     return false;

@@ -109,7 +109,7 @@ export async function stopServer(server: Server, patienceMs = 60_000): Promise<v
     ["SIGKILL", 5_000],
   ] as const;
   for (const [signal, waitMs] of means) {
-    // A pid whose process has ended may be another's by now.
+    // The pid of a process that has ended may belong to another one by now.
     if (!server.alive()) return;
     process.kill(server.pid, signal);
     const gone = await within(

@@ -5,8 +5,8 @@ export type SystemUser = { uid: number; gid: number; name: string };
 
 /**
  * Null unless this process is root. Else the owner of `dataDirectory` if that exists and is not root's; else
- * `postgres`; else `nobody`; else a system user `tallygate` that is made now. Postgres needs a user with an entry in
- * /etc/passwd, so a free number will not do.
+ * `postgres`; else `nobody`; else a new system user `tallygate`. Postgres needs a user with an entry in
+ * /etc/passwd, so an unused id is not enough.
  */
 export function chooseUser(dataDirectory: string): SystemUser | null {
   if (process.getuid?.() !== 0) return null;
@@ -37,7 +37,7 @@ function readUsers(): SystemUser[] {
   }
 }
 
-/** The users of a passwd(5) file; lines that are none are passed over. */
+/** The users of a passwd(5) file; other lines are skipped. */
 export function parsePasswd(text: string): SystemUser[] {
   return text.split("\n").flatMap((line) => {
     const [name, , uid, gid] = line.split(":");

@@ -13,7 +13,7 @@ export function serverFlags(): Record<string, string> {
     wal_compression: "pglz",
     // Replicas for reports can then be added without a restart.
     wal_level: "logical",
-    // A backend whose client was killed gives up its locks.
+    // A backend whose client was killed releases its locks.
     client_connection_check_interval: "5s",
     log_timezone: "UTC",
     log_checkpoints: "off",

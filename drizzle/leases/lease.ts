@@ -30,7 +30,7 @@ export type Lease<Row> = {
 
 const BACK_OFF = { fromMs: 60_000, maxMs: 6 * 3_600_000 };
 
-/** Condition on the rows of `table` (or its alias) that nobody has leased and whose next attempt is due. */
+/** Condition on the rows of `table` (or its alias) that are not leased and whose next attempt is due. */
 export const isDue = (table: string, now: Date): SQL => {
   const at = sql`${now.toISOString()}::timestamptz`;
   const column = (name: string) =>
@@ -60,7 +60,7 @@ export async function takeLease<T extends WorkTable>(
     )
     .returning();
   if (!row) return null;
-  // The expiry tells this lease from every other of the row: the next one can only begin after it.
+  // The expiry identifies this lease of the row: the next one can only begin after it.
   const key = keyOf(table, row);
   const isHeld = () => and(key, sql`${table.leasedUntil} = ${until}::timestamptz`);
   const giveBack = async (set: object) => {
@@ -98,7 +98,7 @@ function keyOf(table: PgTable, row: Record<string, unknown>): SQL | undefined {
   return and(...members.map(([name, column]) => eq(column, row[name])));
 }
 
-/** Does leased work and writes what it resolves with; where it fails, it is retried later. @returns that error, or null. */
+/** Does leased work and writes its result; failed work is retried later. @returns the error, or null. */
 export async function runLeased<Row>(
   lease: Lease<Row>,
   work: (lease: Lease<Row>) => Promise<Partial<Row>>,

@@ -50,7 +50,7 @@ export function poll({ log, pollMs, round }: PollOptions): Poller {
   };
 }
 
-/** A wait that can be cut short; a ring while nobody waits ends the next wait at once. */
+/** A wait that can be interrupted; a ring without a waiter ends the next wait at once. */
 function createBell() {
   let rung = false;
   let end = () => {};

@@ -3,9 +3,9 @@ import { bytes, exact, instant, json, label, org } from "./columns.ts";
 import type { PriceSnapshot } from "./records.ts";
 
 /**
- * What a point tells of. Token kinds that count as input: `input`, `cache_read`, `cache_write`. `cached_input` and
- * `written_input` are parts of an `input` told apart, `reasoning` is part of an `output`, `total` is their sum: none of
- * these four adds to a total.
+ * What a point measures. Token kinds that count as input: `input`, `cache_read`, `cache_write`. `cached_input` and
+ * `written_input` are parts of an `input`, `reasoning` is part of an `output`, `total` is their sum: these four are not
+ * added to totals.
  */
 export const POINT_KINDS = [
   "input",
@@ -23,7 +23,7 @@ export const POINT_KINDS = [
 ] as const;
 export type PointKind = (typeof POINT_KINDS)[number];
 
-/** Points of metrics that agents export of themselves. No column can hold text of a prompt or an answer. */
+/** Points of metrics that agents export. No column can contain text of a prompt or an answer. */
 export const agentPoints = pgTable(
   "agent_points",
   {
@@ -42,7 +42,7 @@ export const agentPoints = pgTable(
     /** Operations whose duration the point sums up. */
     operations: bigint("operations", { mode: "number" }),
     durationSeconds: exact("duration_seconds"),
-    /** Figures of the agent's own: USD, sessions, seconds of activity. They enter no report. */
+    /** The agent's own figures: USD, sessions, seconds of activity. Reports do not use them. */
     reported: exact("reported"),
 
     model: label("model"),
@@ -60,12 +60,12 @@ export const agentPoints = pgTable(
 
     /** What the tokens cost at list price, exact USD; null when unknown, and for points without tokens. */
     costUsd: exact("cost_usd"),
-    /** Tokens that are charged, of which nobody knows the price. */
+    /** Whether charged tokens have no known price. */
     unpriced: boolean("unpriced").notNull(),
     price: json<PriceSnapshot>("price"),
 
     startedAt: instant("started_at"),
-    /** The point's own time, by which reports take it. */
+    /** The point's own time, which reports use. */
     endedAt: instant("ended_at").notNull(),
     receivedAt: instant("received_at").notNull(),
   },

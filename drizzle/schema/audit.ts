@@ -46,11 +46,11 @@ export const auditEntries = pgTable(
     /** uuidv7: in order of time. */
     id: uuid("id").notNull(),
     at: instant("at").notNull(),
-    /** `admin key`, or what the gateway did by itself: `first start`, `environment`. */
+    /** `admin key`, or, for automatic changes, `first start` or `environment`. */
     actor: label("actor").notNull(),
-    /** IP address of the caller; null for what the gateway did by itself. */
+    /** IP address of the caller; null for automatic changes. */
     address: label("address"),
-    /** The `x-request-id` of the answer; null for what the gateway did by itself. */
+    /** The `x-request-id` of the answer; null for automatic changes. */
     requestId: uuid("request_id"),
     action: label("action").$type<AuditAction>().notNull(),
     /** A request's id, or the name or id of what was changed. */

@@ -3,8 +3,8 @@ import { bigint, boolean, index, integer, pgTable, primaryKey, uuid } from "driz
 import { exact, instant, json, label, labels, org } from "./columns.ts";
 
 /**
- * Files that a key uploaded, and files that its batches made. Ids are the provider's own and pass through; the row is
- * what says whose they are. No content.
+ * Files that a key uploaded, and files that its batches made. Ids are the provider's own and pass through; the row
+ * records the owner. No content.
  */
 export const files = pgTable(
   "files",
@@ -20,7 +20,7 @@ export const files = pgTable(
     createdAt: instant("created_at").notNull(),
     expiresAt: instant("expires_at"),
     deletedAt: instant("deleted_at"),
-    /** Of an input file: what its lines ask for. */
+    /** Of an input file: the requests in its lines. */
     endpoint: label("endpoint"),
     routes: labels("routes").notNull(),
     models: labels("models").notNull(),
@@ -37,13 +37,13 @@ export const files = pgTable(
 export const BATCH_KINDS = ["lines", "messages"] as const;
 export type BatchKind = (typeof BATCH_KINDS)[number];
 
-/** What a provider tells of a batch as counts and times; members are its own names. */
+/** Counts and times that a provider reports for a batch, under the provider's names. */
 export type BatchFacts = Record<string, number | string | null | Record<string, number>>;
 
 /**
- * Batches that a key made: whose they are, the labels of the creating call, and whether their cost is recorded yet.
- * `record_id` and `started_at` are those of the record in `requests`, fixed at creation, so that however often and by
- * whomever a batch is reconciled, it is recorded once.
+ * Batches that a key created: their owner, the labels of the creating call, and whether their cost is recorded yet.
+ * `record_id` and `started_at` are those of the record in `requests`, fixed at creation, so that a batch is
+ * recorded once, however often it is reconciled.
  */
 export const batches = pgTable(
   "batches",
@@ -84,7 +84,7 @@ export const batches = pgTable(
     costUsd: exact("cost_usd"),
     /** The cost is a lower bound. */
     partial: boolean("partial").notNull().default(false),
-    /** When the background reconciler looks at it next. */
+    /** When the background reconciler checks it next. */
     nextCheckAt: instant("next_check_at").notNull(),
     checks: integer("checks").notNull().default(0),
   },

@@ -2,8 +2,8 @@ import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { instant, label, org } from "./columns.ts";
 
 /**
- * What was asked and answered on routes whose bodies an administrator has captured, encrypted. The only table that holds
- * text; a row is deleted once it has expired.
+ * Requests and answers on routes with body capture, encrypted. The only table that contains text; expired rows are
+ * deleted.
  */
 export const capturedBodies = pgTable(
   "captured_bodies",

@@ -2,7 +2,7 @@ import { bigint, boolean, integer, pgTable, primaryKey, uuid } from "drizzle-orm
 import type { Digest } from "#shared/digest.ts";
 import { instant, json, label, leaseColumns, org } from "./columns.ts";
 
-/** A commit whose message says that it reverts another. No text of it. */
+/** A commit whose message names a commit that it reverts. No text of it. */
 export type CommitClaim = { commit: string; reverts: string };
 
 /** What the commits of a merged pull request say, once they were read from GitHub. */
@@ -34,7 +34,7 @@ export const githubFeedback = pgTable(
     headSha: label("head_sha"),
     /** `body_at` of the pull request when its head was looked up. */
     seenAt: instant("seen_at"),
-    /** Digest of what is shown there, so that only a change is sent. */
+    /** Digest of what is shown there, so that only changes are sent. */
     shown: label("shown"),
     shownAt: instant("shown_at"),
     ...leaseColumns,

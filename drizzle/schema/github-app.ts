@@ -69,7 +69,7 @@ export const githubPasses = pgTable(
     /** Pull requests and reviews that the pass has read so far, or the last one read. */
     pulls: integer("pulls").notNull().default(0),
     reviews: integer("reviews").notNull().default(0),
-    /** Class of the failure that holds the pass up; null: none does. */
+    /** Class of the failure that blocks the pass; null if none does. */
     failure: label("failure"),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.repositoryId] })],

@@ -1,7 +1,7 @@
 import { index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { bytes, instant, json, label, org } from "./columns.ts";
 
-/** What a key may use. An absent list is unlimited; of several present all must hold. */
+/** What a key may use. An absent list does not limit; a call must satisfy all lists. */
 export type KeyScopes = { routes?: string[]; models?: string[]; mcp?: string[]; reports?: boolean };
 
 export type KeyLimits = {

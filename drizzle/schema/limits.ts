@@ -3,7 +3,7 @@ import { exact, instant, org } from "./columns.ts";
 
 /**
  * What a key's calls cost, by the UTC day of their admission. Kept by a trigger of `requests` (in the migration), in the
- * transaction that writes the record: it is the sum of the records whoever wrote them, and never anything else.
+ * transaction that writes the record, so that it always equals the sum of the records.
  */
 export const keySpend = pgTable(
   "key_spend",
@@ -17,8 +17,8 @@ export const keySpend = pgTable(
 );
 
 /**
- * Calls on their way of keys with a budget or a bound on calls at once: what each may cost at most, then what it did
- * cost. The trigger of `requests` takes a hold away with the call's record, so that no cost is counted twice.
+ * Running calls of keys with a budget or a limit on concurrent calls: the most that each may cost, then its actual cost.
+ * The trigger of `requests` removes a hold when the call's record is stored, so that no cost is counted twice.
  */
 export const limitHolds = pgTable(
   "limit_holds",
@@ -70,7 +70,7 @@ export const limitRates = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.slot] })],
 );
 
-/** Counts what is booked for a key: who books says what count it decided upon, so that two never decide upon the same. */
+/** Counts a key's reservations: each names the count that it was based on, so that no two are based on the same one. */
 export const limitTurns = pgTable(
   "limit_turns",
   {
@@ -81,7 +81,7 @@ export const limitTurns = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.keyId] })],
 );
 
-/** The gateway processes, and when each last said that it lives. What a dead one held is freed. */
+/** The gateway processes and their last heartbeats. Holds of dead processes are freed. */
 export const limitHolders = pgTable("limit_holders", {
   holder: uuid("holder").primaryKey(),
   seenAt: instant("seen_at").notNull(),

@@ -26,8 +26,8 @@ export type PriceRow = { unit: string; count: number; usdPerUnit: string };
 export type PriceSnapshot = { entry: string; rows: PriceRow[]; repricedAt?: string };
 
 /**
- * One row per client call that resolved to a route or a model. Partitioned by month of `started_at` (the
- * migration says so; drizzle has no word for it). No column can hold text of a prompt, an answer or a key.
+ * One row per client call that resolved to a route or a model. Partitioned by month of `started_at` (in the
+ * migration; drizzle cannot express it). No column can contain text of a prompt, an answer or a key.
  */
 export const requests = pgTable(
   "requests",
@@ -52,7 +52,7 @@ export const requests = pgTable(
     guardrail: label("guardrail"),
     provider: label("provider"),
     model: label("model"),
-    /** Model that the provider says answered. */
+    /** Model that answered, according to the provider. */
     responseModel: label("response_model"),
     serviceTier: label("service_tier"),
     /** The provider's own id of the call (`x-request-id`, `request-id`). */

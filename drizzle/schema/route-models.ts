@@ -2,8 +2,8 @@ import { pgTable, primaryKey } from "drizzle-orm/pg-core";
 import { bytes, instant, json, label, org } from "./columns.ts";
 
 /**
- * Trained classifiers of `auto`, so that a restart and a second replica need not train again. Each can be made anew from
- * the routes at any time. No text that anybody classified is in it; what is in it was learnt from the routes alone.
+ * Trained classifiers of `auto`, so that a restart and a second replica need not train again. Each can be
+ * retrained from the routes at any time. Contains no classified text: it is trained from the routes alone.
  */
 export const routeModels = pgTable(
   "route_models",

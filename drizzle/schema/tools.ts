@@ -15,14 +15,14 @@ import { exact, instant, json, label, labels, org } from "./columns.ts";
 export const TOOL_STATUSES = ["ok", "failed", "unknown", "denied", "pending"] as const;
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 
-/** Who saw a tool call: an agent's hook, or the tool gateway. In the order of their weight. */
+/** Who observed a tool call: an agent's hook, or the tool gateway. The later one takes precedence. */
 export const TOOL_CHANNELS = ["hook", "mcp"] as const;
 export type ToolChannel = (typeof TOOL_CHANNELS)[number];
 
 /**
- * One row per tool call, put together from what hooks and the tool gateway saw of it, in any order
- * (gateway/stores/tools/tool-calls.ts). Not partitioned: who sees a call second cannot know the month in which it began, and
- * a key that is unique over partitions would have to hold it. No column can hold arguments, results or texts.
+ * One row per tool call, merged from observations of hooks and the tool gateway, in any order
+ * (gateway/stores/tools/tool-calls.ts). Not partitioned: a second observer cannot know the month in which the call began,
+ * which a key that is unique across partitions would have to include. No column can contain arguments, results or texts.
  */
 export const toolCalls = pgTable(
   "tool_calls",
@@ -53,7 +53,7 @@ export const toolCalls = pgTable(
     tool: label("tool"),
 
     latencyMs: integer("latency_ms"),
-    /** Exact USD; null where nobody has set a price. */
+    /** Exact USD; null if no price is set. */
     costUsd: exact("cost_usd"),
     /** A code of the protocol's, such as -32602; never a message. */
     errorCode: label("error_code"),
@@ -71,7 +71,7 @@ export const toolCalls = pgTable(
 
 export type ToolCallRow = typeof toolCalls.$inferSelect;
 
-/** Rules by which agents with managed hooks are told not to call a tool. */
+/** Rules that forbid tools to agents with managed hooks. */
 export const hookPolicies = pgTable(
   "hook_policies",
   {

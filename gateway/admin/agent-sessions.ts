@@ -10,11 +10,11 @@ import { pageFrom, readListQuery, readWindow } from "./list.ts";
 
 const docs = adminRoute("records");
 
-/** Days that the list looks back where nobody says. */
+/** Days that the list covers by default. */
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** `/admin/v1/agent-sessions`: what agents tell of themselves beside what the gateway recorded, session by session. */
+/** `/admin/v1/agent-sessions`: per session, what agents report beside what the gateway recorded. */
 export const adminAgentSessions = (deps: AdminDeps) =>
   new Elysia({ name: "admin.agent-sessions", prefix: "/agent-sessions" }).use(adminKey(deps)).get(
     "",

@@ -73,7 +73,7 @@ function streamed(deps: AdminDeps, filter: AuditFilter, from: string | null): Re
   return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });
 }
 
-/** How the audit log shows a credential; null: there is none. */
+/** How the audit log shows a credential; null if there is none. */
 export function lastFour(credential: Secret | null): string | null {
   const value = credential?.reveal();
   // Of a short one, four characters would give too much away.

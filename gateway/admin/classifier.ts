@@ -6,7 +6,7 @@ import { adminRoute } from "./documented.ts";
 
 const docs = adminRoute("routes");
 
-/** `/admin/v1/classifier`: what `auto` chooses by, and how well the routes can be told apart. */
+/** `/admin/v1/classifier`: the classifier behind `auto`, and how well it distinguishes the routes. */
 export const adminClassifier = (deps: AdminDeps) =>
   new Elysia({ name: "admin.classifier", prefix: "/classifier" }).use(adminKey(deps)).get(
     "",

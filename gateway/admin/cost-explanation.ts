@@ -4,7 +4,7 @@ import type { RequestPage } from "#shared/admin/records.ts";
 import { formatDecimal, parseDecimal, times } from "../pricing/decimal.ts";
 import type { RecordRow } from "../stores/requests.ts";
 
-/** Why a record costs what it costs: the rule, the price's origin, and the lines whose sum it is. */
+/** Explains a record's cost: the rule, the price's origin, and the lines that add up to it. */
 export function explainCost(row: RecordRow): RequestPage["cost"] {
   const price = readPrice(row.price);
   return {

@@ -35,7 +35,7 @@ export type AdminDigestDeps = AdminDeps & {
   reportWriter: Pick<ReportWriter, "write">;
 };
 
-/** `/admin/v1/digest`: the weekly digest: what it would say now, where it goes, and what became of the latest ones. */
+/** `/admin/v1/digest`: the weekly digest: a preview, its webhook, and the outcome of the latest ones. */
 export const adminDigest = (deps: AdminDigestDeps) =>
   new Elysia({ name: "admin.digest", prefix: "/admin/v1/digest" })
     .use(adminKey(deps))

@@ -17,16 +17,16 @@ export type RouteDocs = {
   summary: string;
   description?: string;
   body?: TSchema;
-  /** Names of query parameters, each with what it means. */
+  /** Query parameters and their meanings. */
   query?: Readonly<Record<string, string>>;
   /** Status and schema of the answer; null is an answer without a body. */
   answers: Readonly<Record<number, TSchema | null>>;
 };
 
 /**
- * What every route of the admin API has: the admin key, a body that is read by hand (the framework's own check would
- * repeat it in the answer), and its page in the documentation. A route takes a copy of it: Elysia writes the key check of
- * its app into the object that it is given, and another app in the process would then ask for the first one's key.
+ * Common to all routes of the admin API: the admin key, a body that is read by hand (the framework's validation would
+ * repeat it in the answer), and documentation. Each route gets a copy: Elysia writes its app's key check into the object,
+ * and another app in the process would then require the first app's key.
  */
 export const adminRoute = (tag: string) => (it: RouteDocs) => ({
   adminKey: true as const,
@@ -75,6 +75,6 @@ export const LIST_QUERY = {
   after: "The `next` of the previous page.",
 } as const;
 
-/** Path parameters of the documentation, where the framework knows only their names. */
+/** Path parameters for the documentation; the framework knows only their names. */
 export const noContent = (): Response => new Response(null, { status: 204 });
 export const created = (value: unknown): Response => Response.json(value, { status: 201 });

@@ -37,7 +37,7 @@ export const adminGuardrails = (deps: AdminDeps) =>
     view: (row) => viewAs(GuardrailView, row),
   });
 
-/** @throws GatewayError invalid_request for a pattern that is none, or an address that may not be asked. */
+/** @throws GatewayError invalid_request for an invalid pattern, or an address that may not be called. */
 async function requireUsable({ match, callout }: GuardrailPatch, deps: AdminDeps): Promise<void> {
   const pattern = match?.pattern === undefined ? null : patternFault(match.pattern);
   if (pattern !== null) throw new GatewayError("invalid_request", `/match/pattern: ${pattern}.`);

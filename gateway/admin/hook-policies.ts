@@ -12,7 +12,7 @@ import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
 
-/** `/admin/v1/hook-policies`: tools that agents with managed hooks are told not to call. */
+/** `/admin/v1/hook-policies`: tools that agents with managed hooks must not call. */
 export const adminHookPolicies = (deps: AdminDeps) =>
   namedResource(deps, {
     path: "hook-policies",

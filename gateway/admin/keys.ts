@@ -131,7 +131,7 @@ async function rotate(deps: AdminDeps, origin: Origin, { id, request }: KeyReque
 
 type KeyChange = { id: string; origin: Origin; action: AuditAction };
 
-/** Changes a key that exists; returns what it is afterwards. */
+/** Changes an existing key; returns the changed key. */
 const changeKey = <T>(
   deps: AdminDeps,
   { id, origin, action }: KeyChange,
@@ -155,7 +155,7 @@ async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithS
 
 const NO_FACTS = { owner: null, scopes: {}, limits: null, expiresAt: null };
 
-/** What a body says of a key; what it leaves out stays as it is. */
+/** The key's fields in a body; omitted ones are kept. */
 const factsOf = (body: KeyPatch, current: KeyFields): KeyFields => ({
   name: body.name ?? current.name,
   owner: body.owner === undefined ? current.owner : body.owner,

@@ -16,8 +16,8 @@ export type ListQuery<Name extends string> = {
 };
 
 /**
- * What the address asks of a list: `limit` (1 to 500, 50 if absent), `after`, and the names given.
- * @throws GatewayError invalid_request naming what is unknown, doubled, empty or out of bounds.
+ * The query of a list: `limit` (1 to 500, 50 if absent), `after`, and the given filters.
+ * @throws GatewayError invalid_request naming a parameter that is unknown, repeated, empty or out of bounds.
  */
 export function readListQuery<Name extends string>(
   request: Request,
@@ -44,7 +44,7 @@ export function readListQuery<Name extends string>(
 }
 
 /**
- * Refuses a value that is none of those that its name can have: the list would be empty, as if there were nothing.
+ * Refuses a value that the filter cannot have: an empty list would look as if there were no such rows.
  * @throws GatewayError invalid_request
  */
 export function requireKnown(
@@ -84,7 +84,7 @@ export function readWindow(from: string | undefined, to: string | undefined) {
 export const keyFilter = (key: string | undefined): { id: string } | { name: string } | null =>
   key === undefined ? null : isId(key) ? { id: key } : { name: key };
 
-/** The page of a list of which one row more than `limit` was asked for: the one that tells whether there is more. */
+/** A page of a list. One row more than `limit` was requested; it shows whether another page follows. */
 export function pageFrom<Row, View>(
   rows: readonly Row[],
   limit: number,

@@ -17,7 +17,7 @@ import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
 
-/** `/admin/v1/mcp-servers`: whose tools `/mcp` offers, and with which credential they are called. */
+/** `/admin/v1/mcp-servers`: the servers whose tools `/mcp` offers, and their credentials. */
 export const adminMcpServers = (deps: AdminDeps) =>
   namedResource(deps, {
     path: "mcp-servers",

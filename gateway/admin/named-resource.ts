@@ -46,9 +46,9 @@ export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patc
   audit: {
     set: AuditAction;
     deleted: AuditAction;
-    /** What an edit does besides, which has a name of its own. Null: there is no such row before, or after. */
+    /** Further audit actions of an edit. Null: the row does not exist before, or after. */
     also?(before: Row | null, after: Row | null): AuditAction[];
-    /** What the view leaves out: the last four characters of credentials. */
+    /** Members that the view omits: the last four characters of credentials. */
     secrets?(row: Row, deps: AdminDeps): AuditedState;
   };
   /** The row for POST and PUT; `current` is the one to be replaced. */

@@ -4,8 +4,8 @@ import { faultsOf } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 
 /**
- * The name in an address that is put to, which a `name` in the body may only repeat.
- * @throws GatewayError invalid_request when they differ or the name is none.
+ * Checks the name in the address of a PUT; a `name` in the body must equal it.
+ * @throws GatewayError invalid_request if they differ or the name is invalid.
  */
 export function requireSameName(inAddress: string, inBody: string | undefined, schema: TSchema): void {
   if (inBody !== undefined && inBody !== inAddress) {
@@ -15,7 +15,7 @@ export function requireSameName(inAddress: string, inBody: string | undefined, s
   if (fault) throw new GatewayError("invalid_request", `/name: ${fault.message}.`);
 }
 
-/** @throws GatewayError not_found for what is no id: nothing has it. */
+/** @throws GatewayError not_found for an invalid id. */
 export function idParameter(text: string): string {
   if (!isId(text)) throw new GatewayError("not_found");
   return text;

@@ -30,11 +30,11 @@ export const pullRequestView = (row: PullRequestRow): PullRequestView => ({
   edited_after_merge: row.editedAfterMerge,
 });
 
-/** All that is known of a pull request's session and reverts, and what it means. */
+/** A pull request with its session and reverts, and explanations of both. */
 export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Promise<PullRequestPage> {
   const { session } = row;
   const cost = session === null ? null : await readDatabase(deps, (db) => sessionCost(db, session));
-  // As reports have it: what nobody knows of a merge is unknown, and not nothing.
+  // As in reports: what is not known about a merge is null, not zero.
   const isUnknown = row.mergedAt !== null && (cost?.requests ?? 0) === 0;
   const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));

@@ -21,7 +21,7 @@ import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 const docs = adminRoute("records");
 const EQUAL = Object.keys(PULL_REQUEST_FILTERS) as PullRequestFilter[];
 
-/** `/admin/v1/pull-requests`: pull requests that GitHub told of, and why each is joined to a session or not. */
+/** `/admin/v1/pull-requests`: pull requests from GitHub, and why each is joined to a session or not. */
 export const adminPullRequests = (deps: AdminDeps) =>
   new Elysia({ name: "admin.pull-requests", prefix: "/pull-requests" })
     .use(adminKey(deps))
@@ -55,7 +55,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
       }),
     );
 
-/** Of what Postgres's integer holds. */
+/** Largest value of a Postgres `integer`. */
 const NUMBER_MAX = 2_147_483_647;
 
 function readId(text: string): PullRequestId | null {

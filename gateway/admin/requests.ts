@@ -27,7 +27,7 @@ import { viewAs } from "./view-as.ts";
 const docs = adminRoute("records");
 const EQUAL = Object.keys(REQUEST_FILTERS) as RequestFilter[];
 
-/** `/admin/v1/requests`: the records of calls, newest first, and why each cost what it cost. */
+/** `/admin/v1/requests`: the records of calls, newest first, and how each cost was calculated. */
 export const adminRequests = (deps: AdminDeps) =>
   new Elysia({ name: "admin.requests", prefix: "/requests" })
     .use(adminKey(deps))

@@ -174,7 +174,7 @@ function newReport(deps: AdminDeps, id: string, { title, description = "", spec 
 
 const viewOf = (row: SavedReportRow): SavedReportView => viewAs(View, { ...row, builtIn: false });
 
-/** A built-in report as it is asked for without a query. */
+/** A built-in report without a query. */
 const builtInView = ({ id, title, description, spec }: CatalogueEntry): SavedReportView => ({
   id,
   title,

@@ -38,18 +38,19 @@ export type AggregateCall = ToolCaller & {
   message: RpcMessage;
   /** The message as JSON gives it. */
   parsed: unknown;
-  /** The one server to speak for, under its own names; absent: all. */
+  /** The one server to represent, with its own names; absent: all servers. */
   only?: ToolServer;
 };
 
 const SELF = { name: "tallygate", title: "Tallygate", version: VERSION };
-/** Between two signs of life on a stream that is silent. */
+/** Interval of keep-alive comments on a silent stream. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * `/mcp`: all servers as one, for clients of every revision; or one server for clients of revisions that it does not speak. Nothing is kept between two requests of a client, so any
- * replica answers any of them. A server's questions to the client therefore reach only clients of the revision that
- * carries them in answers; for others a server finds a client that can be asked nothing.
+ * `/mcp`: all servers as one, for clients of every revision; or one server for clients of revisions that it does not
+ * support. No state is kept between two requests of a client, so any replica can answer. A server's requests to the
+ * client therefore reach only clients of the revision that carries them in answers; other clients appear to servers as
+ * clients without such capabilities.
  */
 export async function aggregate(deps: AggregateDeps, call: AggregateCall): Promise<Response> {
   const { method, params } = call.message;
@@ -140,7 +141,7 @@ function serveResources(server: Server, deps: AggregateDeps, { call, offer }: Se
         cacheMode: "bypass",
       }),
     ).catch(told(deps, it));
-    // An answer that asks for input has no contents.
+    // An answer that requests input has no contents.
     if (!Array.isArray(read.contents)) return read;
     return {
       ...read,

@@ -77,7 +77,7 @@ export async function callTool(
   }
 }
 
-/** The response has begun, so a refusal cannot be an HTTP status. */
+/** The response has started, so a refusal cannot be an HTTP status. */
 function refused(error: unknown): never {
   throw error instanceof GatewayError ? protocolErrorOf(error) : error;
 }

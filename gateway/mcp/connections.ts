@@ -43,7 +43,7 @@ export type Connections = {
 /** `legacy`: revisions that begin with `initialize`; `modern`: those with self-contained messages. */
 export type Era = "legacy" | "modern";
 
-/** The server could not be reached, or does not speak the protocol. */
+/** The server could not be reached, or does not support the protocol. */
 export class NotConnected extends Error {
   override readonly name = "NotConnected";
 }
@@ -142,7 +142,7 @@ function eraSupport(ask: ToolServerFetch, clock: Clock): Connections["speaks"] {
     if (known && known.untilMs > clock.monotonicMs()) return known.speaks;
     const speaks = supportsEra(ask, server, era).catch(() => {
       tried.delete(name);
-      // It tells the client itself what is wrong with it.
+      // Its answer tells the client what is wrong.
       return true;
     });
     if (tried.size >= CONNECTIONS_MAX) tried.clear();

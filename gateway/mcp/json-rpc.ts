@@ -70,14 +70,14 @@ const isId = (value: unknown): value is RpcMessage["id"] =>
 const isMethod = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === "string";
 
-/** The error answer for anything thrown, in JSON-RPC's form; nothing of what went wrong inside is told. */
+/** The JSON-RPC error answer for anything thrown, without internal details. */
 export function rpcErrorResponse(error: unknown, id: RpcMessage["id"], requestId: string): Response {
   const { status, code, message, type, headers } = toldOf(error);
   const body = { jsonrpc: "2.0", id: id ?? null, error: { code, message, data: { type } } };
   return Response.json(body, { status, headers: { ...headers, "x-request-id": requestId } });
 }
 
-/** The same within an answer that has begun, which has no headers of its own. */
+/** The same within an answer that has started, without headers. */
 export function protocolErrorOf(error: GatewayError): ProtocolError {
   const { code, message, type, headers } = toldOf(error);
   const wait = new Headers(headers).get("retry-after");

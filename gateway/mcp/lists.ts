@@ -10,7 +10,7 @@ const CACHED_MS = 30_000;
 const LIST_MS = 10_000;
 /** Pause after a failure, so that a server that is down does not slow down every list. */
 const FAILED_MS = 5_000;
-/** Bounds of a list, in items and in characters of JSON; a longer list is not shown at all. */
+/** Limits of a list, in items and in characters of JSON; a longer list is not offered. */
 const ITEMS_MAX = 2000;
 const CHARACTERS_MAX = 4 * 1024 * 1024;
 

@@ -75,7 +75,7 @@ function toolCallOf(call: RelayCall, { method, params }: RpcMessage): ToolCall |
   return { key: call.key, labels: call.labels, server: call.server, tool, externalId: externalIdOf(params) };
 }
 
-/** Whoever reads the header and whoever reads the body must find the same tool. */
+/** The header and the body must name the same tool. */
 function requireSameName(header: string | null, tool: string): void {
   if (header === null || header === tool || encodedName(header) === tool) return;
   throw new RpcError(RPC.headerMismatch, "Mcp-Name is not the name in the body.");
@@ -139,7 +139,7 @@ async function sendToServer(deps: RelayDeps, call: RelayCall, { headers, open }:
 
 type Answered = { answer: Response; headers: Headers };
 
-/** The answer to a call of a tool, whose outcome is recorded before the client has all of it. */
+/** The answer to a tool call, whose outcome is recorded before the client has received all of it. */
 async function recordedAnswer(
   open: OpenToolCall,
   { id }: RpcMessage,

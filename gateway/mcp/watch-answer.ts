@@ -4,7 +4,7 @@ import type { RpcMessage } from "./json-rpc.ts";
 
 type RpcResponse = Record<string, unknown>;
 
-/** The response to the request `id` that a text holds; null for any other message. */
+/** The response to the request `id` in a text; null for any other message. */
 export function responseIn(bytes: Uint8Array, id: RpcMessage["id"]): RpcResponse | null {
   const message = parsed(bytes);
   const isResponse = isRecord(message) && message["id"] === id && ("result" in message || "error" in message);

@@ -1,6 +1,6 @@
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 
-/** The stored attributes (spec, Metrics receiver 5 and 6) and their columns. All others are dropped. */
+/** The stored attributes and their columns. All others are dropped. */
 const COLUMNS = {
   "service.name": "client",
   "enduser.id": "endUser",
@@ -23,7 +23,7 @@ const COLUMNS = {
 export type AttributeColumn = (typeof COLUMNS)[keyof typeof COLUMNS];
 const ATTRIBUTES: ReadonlyMap<string, AttributeColumn> = new Map(Object.entries(COLUMNS));
 
-/** Longer values are dropped, not truncated (spec, Limits). */
+/** Longer values are dropped, not truncated. */
 const VALUE_LENGTH_MAX = 128;
 
 /** Attributes as sent: name and OTLP AnyValue. */

@@ -22,7 +22,7 @@ const CLAUDE_CODE = {
 } as const satisfies Partial<MetricFacts>;
 
 /**
- * The stored metrics (spec, Metrics receiver 4 and 9); any other is refused. How emitters count: OpenTelemetry's
+ * The stored metrics; any other is refused. How emitters count: OpenTelemetry's
  * `input` includes cached tokens without reporting them; Claude Code's excludes them; Codex's includes `cached_input`
  * and `cache_write_input`, and its `output` includes `reasoning_output`.
  */

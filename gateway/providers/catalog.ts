@@ -3,7 +3,7 @@ import type { SurfaceName, WireName } from "../surface-facts.ts";
 /** Facts about a provider kind. */
 export type ProviderFacts = {
   wire: WireName;
-  /** Wires it also speaks natively, at the same root. */
+  /** Wires that it also supports natively, at the same root. */
   otherWires: readonly WireName[];
   /** API root without a trailing slash, as the vendor's SDK expects it; null if an administrator must set one. */
   baseUrl: string | null;

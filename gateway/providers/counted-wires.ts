@@ -32,7 +32,7 @@ export const EMBEDDINGS_WIRE = counted((answer) => ({
 export const MODERATIONS_WIRE = counted(() => null);
 
 /**
- * Rerankers: Cohere bills search units under `meta`, OpenRouter under `usage`; Jina and Voyage tell total tokens, vLLM
+ * Rerankers: Cohere bills search units under `meta`, OpenRouter under `usage`; Jina and Voyage report total tokens, vLLM
  * and Together prompt tokens as well.
  */
 export const RERANK_WIRE = counted((answer) => {

@@ -35,7 +35,7 @@ function inputsOf(input: unknown): Input[] {
 
 const tokensOf = (input: Input): number => (typeof input === "string" ? echoTokens(input) : input.length);
 
-/** Every word adds a direction of its own; the sum has length 1. */
+/** Every word adds its own direction; the sum has length 1. */
 function vectorOf(input: Input, dimensions: number): Float32Array {
   const words = typeof input === "string" ? input.toLowerCase().split(/\s+/) : input.map(String);
   const vector = new Float32Array(dimensions);
@@ -47,5 +47,5 @@ function vectorOf(input: Input, dimensions: number): Float32Array {
   return vector.map((value) => value / length);
 }
 
-/** 32-bit floats, little-endian, as the vendor's clients ask for. */
+/** 32-bit floats, little-endian, as the vendor's clients request. */
 const base64 = (vector: Float32Array): string => Buffer.from(vector.buffer).toString("base64");

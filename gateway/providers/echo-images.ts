@@ -7,7 +7,7 @@ const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggC
 const IMAGES_MAX = 10;
 const PARTIAL_IMAGES_MAX = 3;
 
-/** The built-in provider's images, of one pixel each; a stream has as many partial ones as were asked for. */
+/** The built-in provider's images, of one pixel each; a stream has as many partial ones as requested. */
 const imagesOf =
   (kind: "image_generation" | "image_edit") =>
   (body: ProviderObject): Response => {

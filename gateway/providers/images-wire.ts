@@ -5,8 +5,8 @@ import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
- * OpenAI's images. What counts is the images returned, so that a partial failure costs less (spec, endpoint table);
- * newer models tell tokens besides. A stream has no last event of its own: it ends when its images are there.
+ * OpenAI's images. The returned images are counted, so that a partial failure costs less; newer models also report
+ * tokens. A stream has no terminal event: it is complete when it has all images.
  */
 export const IMAGES_WIRE: Wire = {
   ...openaiErrors,

@@ -4,7 +4,7 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 /** A JSON object that a provider sent. */
 export type ProviderObject = { readonly [member: string]: unknown };
 
-/** Largest accepted count: what a Postgres `integer` holds. */
+/** Largest accepted count: the largest Postgres `integer`. */
 const COUNT_MAX = 2_147_483_647;
 
 const decoder = new TextDecoder();

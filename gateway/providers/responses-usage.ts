@@ -2,7 +2,7 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
 
 /**
- * The counts of a usage object that says `input_tokens` and `output_tokens`, in the normal form: the input includes
+ * The counts of a usage object with `input_tokens` and `output_tokens`, in normal form: the input includes
  * cached tokens, the output reasoning (OpenAI's responses, images and speech).
  */
 export function responsesUsage(usage: ProviderObject): Usage {
@@ -26,8 +26,8 @@ export function responsesUsage(usage: ProviderObject): Usage {
 }
 
 /**
- * `cache_write_tokens` is the sum. What was kept for 12 hours stands where other vendors' longer writes do; what the
- * split does not name was kept for the shorter time, the default.
+ * `cache_write_tokens` is the sum. Writes kept for 12 hours count as other vendors' longer writes; tokens missing from
+ * the split were kept for the shorter time, the default.
  */
 function writesOf(details: ProviderObject | null): { short: number | null; long: number | null } {
   const split = objectOf(details?.["cache_write_tokens_details"]);

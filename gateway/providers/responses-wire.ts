@@ -59,7 +59,7 @@ function searchesIn(output: unknown): number | null {
     .length;
 }
 
-/** A piece of text, reasoning, audio or a tool's arguments; or the call of a tool, which says something at once. */
+/** A piece of text, reasoning, audio or a tool's arguments; or a tool call, which counts as output at once. */
 function isContent(type: string, event: ProviderObject): boolean {
   if (type.endsWith(".delta")) return typeof event["delta"] === "string" && event["delta"].length > 0;
   const item = type === "response.output_item.added" ? objectOf(event["item"]) : null;

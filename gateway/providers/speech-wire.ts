@@ -4,8 +4,8 @@ import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
- * OpenAI's speech: bytes of sound, which tell nothing and are not looked at; or, where the client asks for
- * `stream_format: "sse"`, events of which the last reports tokens. Characters are counted in the request.
+ * OpenAI's speech: audio bytes, which contain no usage and are not read; or, with `stream_format: "sse"`, events of
+ * which the last reports tokens. Characters are counted in the request.
  */
 export const SPEECH_WIRE: Wire = {
   ...openaiErrors,

@@ -14,7 +14,7 @@ export type TextAnswer = {
   /** The answer ends at its token limit. */
   truncated: boolean;
   streamed: boolean;
-  /** Chat streams only: the client asked for the usage chunk. */
+  /** Chat streams only: the client requested the usage chunk. */
   includeUsage: boolean;
   /** Responses only: the request whose members the answer repeats. */
   request?: ProviderObject;

@@ -4,8 +4,8 @@ import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
- * OpenAI's transcriptions and translations. Some models tell tokens; others tell how long the sound was, which is never
- * recorded (spec, endpoint table), and then there is no usage; nor is there any in formats other than JSON.
+ * OpenAI's transcriptions and translations. Some models report tokens. Others report only the duration, which is not
+ * recorded: they have no usage, and neither have formats other than JSON.
  */
 export const TRANSCRIPTIONS_WIRE: Wire = {
   ...openaiErrors,

@@ -21,8 +21,7 @@ export type StreamRules = {
 };
 
 /**
- * Opens readers of one of OpenAI's newer streams, whose every event has a `type` and of which one of the last reports
- * the usage.
+ * Opens readers of OpenAI's newer streams: every event has a `type`, and one of the last reports the usage.
  */
 export function typedStreams({ markers, update }: StreamRules): () => StreamReader {
   const texts = ['"error"', ...markers].map(needle);

@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { Elysia } from "elysia";
 import { VERSION } from "#shared/version.ts";
 
-/** Where the viewer's own files lie; it is one package without a network of its own. */
+/** The directory of the viewer's files; the viewer is one package that needs no network. */
 const VIEWER = fileURLToPath(new URL(".", import.meta.resolve("swagger-ui-dist/package.json")));
 
 const STYLE = "swagger-ui.css";
 const SCRIPT = "swagger-ui-bundle.js";
 
-/** Only what this gateway serves: no other host is asked for anything, and calls go back here. */
+/** Only this gateway: nothing is loaded from another host, and calls go to the gateway. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,7 +23,7 @@ const POLICY = [
 ].join("; ");
 
 /**
- * Beside the page itself, because the policy lets no script stand in it. The last option keeps it from asking a
+ * A separate file, because the policy forbids inline scripts. The last option keeps the viewer from calling a
  * validator. The viewer shows the answer to a tried call only where answers are described, as they all are.
  */
 const START = `const at = new URL("json", document.currentScript.src);

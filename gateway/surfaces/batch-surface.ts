@@ -6,7 +6,7 @@ import type { formBody, jsonBody } from "./model-docs.ts";
 
 export type BatchSurfaceDeps = BatchDeps & { callers: CallerCheck };
 
-/** A piece of the app whose routes may ask for a client key. */
+/** A part of the app whose routes can require a client key. */
 export const keyed = (deps: BatchSurfaceDeps, name: string) =>
   new Elysia({ name: `surface.${name}` }).use(clientKey(deps.callers));
 
@@ -21,7 +21,7 @@ const RESPONSES = {
   "503": { description: "The database is unavailable at the moment." },
 };
 
-/** What every route of files and batches has: the key, a body that nobody else reads, and its page in the documentation. */
+/** Common to all routes of files and batches: the key, a body that the framework does not read, and documentation. */
 export const batchRoute = (summary: string, description?: string, content?: Content) => {
   const detail: DocumentDecoration = {
     summary,

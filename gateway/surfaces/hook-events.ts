@@ -41,7 +41,7 @@ const DETAIL = {
   },
 };
 
-/** `POST /hooks/v1/events`: decisions and ends of tool calls, told by hooks that an administrator manages. */
+/** `POST /hooks/v1/events`: decisions and ends of tool calls, reported by hooks that an administrator manages. */
 export const hookEvents = (deps: HookEventsDeps) => {
   const receive = hookReceiver(deps);
   return new Elysia({ name: "surface.hook-events" })

@@ -93,7 +93,7 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     if (!posted) throw new GatewayError("method_not_allowed");
     return await aggregate(deps, { ...caller, request, ...parsedOf(posted) });
   } catch (error) {
-    // Nobody is told when the client has left.
+    // No answer reaches a client that has disconnected.
     const requestId = newId();
     if (!request.signal.aborted) logFailure(deps, error, { requestId, serverName });
     return rpcErrorResponse(error, posted?.message.id, requestId);
@@ -147,7 +147,7 @@ const parsedOf = ({ message, bytes }: Posted): { message: RpcMessage; parsed: un
 
 const PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
 
-/** Messages that stand alone say their revision in themselves; others in the header at most. */
+/** Self-contained messages name their revision in `_meta`; others name it in the header, if anywhere. */
 function eraOf(headers: Headers, { message: { params } }: Posted): Era {
   const meta = params["_meta"];
   const isAlone = isRecord(meta) && PROTOCOL_VERSION in meta;
@@ -170,7 +170,7 @@ type Failed = { requestId: string; serverName: string | null };
 function logFailure({ log, directory }: McpDeps, error: unknown, { requestId, serverName }: Failed): void {
   if (error instanceof RpcError || (error instanceof GatewayError && error.cause === undefined)) return;
   const cause = error instanceof GatewayError ? error.cause : error;
-  // What stands in an address may be anything: only a name that an administrator gave is written down.
+  // An address may contain anything: only names of configured servers are logged.
   const server = directory.current().toolServers.get(serverName ?? "")?.name;
   log.warn({ ...errorFields(cause), requestId, server }, "a message for tools failed");
 }

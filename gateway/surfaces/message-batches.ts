@@ -11,7 +11,7 @@ import {
 import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
-/** `/v1/messages/batches`: Anthropic's batches, whose requests stand in the body. */
+/** `/v1/messages/batches`: Anthropic's batches, whose requests are in the body. */
 export const messageBatches = (deps: BatchSurfaceDeps) =>
   keyed(deps, "message-batches")
     .post(

@@ -39,7 +39,7 @@ const RESPONSES = {
   "504": { description: "The provider did not answer in time." },
 };
 
-/** What the documentation tells of every call of a model, beside what its surface alone has. */
+/** The documentation of a surface: what all model calls have in common, and what is its own. */
 export const modelDocs = (surface: SurfaceName, detail: DocumentDecoration): DocumentDecoration => ({
   ...detail,
   security: [{ clientKey: [] }],
@@ -68,7 +68,7 @@ export const jsonBody = (example: object) => ({
   "application/json": { schema: { type: "object" as const, additionalProperties: true }, example },
 });
 
-/** A form of these fields, each with what it means; null is a file. */
+/** A form with these fields and their meanings; null for a file. */
 export const formBody = (fields: Readonly<Record<string, string | null>>) => ({
   "multipart/form-data": {
     schema: {

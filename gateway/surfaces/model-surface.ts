@@ -30,7 +30,7 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
       .use(clientKey(deps.callers))
       .post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
         clientKey: true,
-        // The body is forwarded as it came, so nobody else may read it.
+        // The body is forwarded unchanged, so the framework must not read it.
         parse: "none",
         detail: modelDocs(surface, detail),
       });
@@ -77,7 +77,7 @@ async function admit(
 
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
 
-/** The call as a value, once its form has come up to the first file; the rest goes on as it comes. */
+/** The call, once the form has arrived up to its first file; the rest is streamed. */
 async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
   const { caller, request } = arrival;
   requireUtf8(caller.headers);

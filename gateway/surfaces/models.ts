@@ -19,7 +19,7 @@ const PAGE_DEFAULT = 20;
 
 /**
  * `GET /v1/models`: the routes that the calling key may use, each as a model; `GET /v1/models/{id}`: one of them. The
- * header `anthropic-version` asks for Anthropic's form (cursors `limit`, `after_id`, `before_id`), otherwise it is
+ * header `anthropic-version` selects Anthropic's format (cursors `limit`, `after_id`, `before_id`); the default is
  * OpenAI's.
  */
 export const models = (deps: ModelsDeps) =>
@@ -43,7 +43,7 @@ export const models = (deps: ModelsDeps) =>
       ({ request, caller, params }) => {
         const routes = usableRoutes(deps.directory.current(), caller.key);
         const route = routes.find(({ name }) => name === params.id);
-        // A route outside the key's scope is not told from one that does not exist.
+        // A route outside the key's scope is answered as one that does not exist.
         if (!route) throw new GatewayError("model_not_found");
         return asksForAnthropic(request) ? anthropicModel(route) : openaiModel(route);
       },
@@ -71,7 +71,7 @@ const anthropicModel = (route: Route) => ({
   ...announced(route),
 });
 
-/** Who calls a route whose bodies are captured can know it before. */
+/** Lets callers find out beforehand that a route's bodies are captured. */
 const announced = ({ bodyCapture }: Route) => (bodyCapture ? { body_capture: true } : {});
 
 function anthropicPage(routes: readonly Route[], query: URLSearchParams) {

@@ -42,16 +42,16 @@ export const otel = (deps: OtelDeps) => {
   return new Elysia({ name: "surface.otel" })
     .post(
       "/otel/v1/metrics",
-      ({ request }) => told(deps, async () => json(await serve(deps, receive, request))),
+      ({ request }) => answered(deps, async () => json(await serve(deps, receive, request))),
       {
         parse: "none",
         detail: DETAIL,
       },
     )
-    .all("/otel/*", () => told(deps, refuse), { parse: "none", detail: { hide: true } });
+    .all("/otel/*", () => answered(deps, refuse), { parse: "none", detail: { hide: true } });
 };
 
-/** Without a charset: collectors compare it as it stands, and else ignore what was refused. */
+/** Without a charset: collectors compare the header exactly and otherwise ignore partial success. */
 const JSON_TYPE = { "content-type": "application/json" };
 
 const json = (value: unknown): Response => Response.json(value, { headers: JSON_TYPE });
@@ -102,7 +102,7 @@ const refuse = async (): Promise<never> => {
 };
 
 /** The answer, or the failure as a Status. Exporters never send again after a 500, so whatever failed here is a 503. */
-async function told(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>): Promise<Response> {
+async function answered(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer();
   } catch (error) {
@@ -114,7 +114,7 @@ async function told(deps: Pick<OtelDeps, "log">, answer: () => Promise<Response>
   }
 }
 
-/** Exporters give an export ten seconds with all retries, and one that is told to wait for longer gives up. */
+/** Exporters allow ten seconds for an export with all retries, and give up if told to wait longer. */
 const RETRY_AFTER_SECONDS = 2;
 
 function statusAnswer(type: GatewayError["type"], message: string): Response {

@@ -33,7 +33,7 @@ const responses = (description: string, content: Record<string, object>) => ({
   "503": { description: "The database or the replica for reports is unavailable at the moment." },
 });
 
-// A report to run; its spec is told whole, although it is checked apart.
+// A report to run. The documentation includes its spec, although that is validated separately.
 const specs = ReportsBody.properties.specs.items;
 const SEVERAL = { ...ReportsBody, properties: { ...ReportsBody.properties, specs: Type.Array(withSpec()) } };
 
@@ -41,7 +41,7 @@ function withSpec(): TSchema {
   return { ...specs, properties: { ...specs.properties, spec: Spec } };
 }
 
-/** What the documentation says of the reporting API; its tables of measures and dimensions are those that decide. */
+/** The reporting API's documentation; its measures and dimensions come from the tables that the code uses. */
 export const REPORTS_DOCS = {
   schema: {
     summary: "JSON Schema of the report payload",

@@ -92,7 +92,7 @@ const surface = (deps: ReportsDeps) =>
       { parse: "none", detail: REPORTS_DOCS.query },
     );
 
-/** One request's way to reports: what it has not begun when its client leaves is given up. */
+/** Reports for one request: those not started when the client disconnects are dropped. */
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
   write(spec: Spec, now: Date, format: Format): Promise<string>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
@@ -183,7 +183,7 @@ const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Res
     });
   });
 
-/** `spend-by-model-2026-11-01-to-2026-11-21.csv`: whose figures, and of which days. */
+/** `spend-by-model-2026-11-01-to-2026-11-21.csv`: the report and its days. */
 function fileName(id: string, spec: Spec, now: Date): string {
   const { from } = windowOf(periodsOf(spec.range, "none", now).current);
   // The end does not belong to the window: the last day in it may be the one before.

@@ -3,7 +3,7 @@ import { closed, nullable } from "../schema.ts";
 
 const Money = (description: string) => nullable(Type.String({ description }));
 
-/** A session of an agent that exports metrics of its own, beside what the gateway recorded of the same session. */
+/** What an agent's metrics report about a session, beside what the gateway recorded for it. */
 export const AgentSessionView = closed({
   session: Type.String(),
   client: Type.String(),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable } from "../schema.ts";
 
-/** A batch in its key's view: what became of it, and what it cost. */
+/** A batch: its outcome and its cost. */
 export const BatchView = closed({
   id: Type.String({ description: "The provider's own id." }),
   kind: Type.String({ description: "`lines` (OpenAI's) or `messages` (Anthropic's)." }),

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { boundedText, checked, closed, nullable } from "../schema.ts";
 
-/** Name of a provider or a route, as it stands in addresses and in `model`. */
+/** Name of a provider or a route, as in addresses and in `model`. */
 export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export const Name = Type.String({ pattern: NAME.source, description: "1 to 64 of a-z, 0-9, _ and -." });
@@ -71,7 +71,7 @@ function plainDigits(value: number): string {
   return `0.${whole.padStart(-Number(exponent), "0")}${fraction}`;
 }
 
-/** Money: a string of digits keeps every one of them; a number stands for its shortest decimal form. */
+/** Money: a string keeps all its digits; a number means its shortest decimal form. */
 export const Usd = (description: string) =>
   checked<string | number>(
     { type: ["string", "number"], minimum: 0, description },

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { boundedText, closed, nullable, oneOf } from "../schema.ts";
 import { Name, Prose, SingleLine } from "./fields.ts";
 
-/** What the product finds by itself in a text, where a rule asks for it. */
+/** Built-in patterns that a rule can look for. */
 export const DETECTORS = [
   "email",
   "phone",
@@ -68,7 +68,7 @@ const members = {
 export const GuardrailBody = closed({ name: Name, ...members });
 /** `PUT /admin/v1/guardrails/{name}`: a `name` must be the address's. */
 export const GuardrailPut = closed({ name: Type.Optional(Name), ...members });
-/** `PATCH /admin/v1/guardrails/{name}`: what is absent stays; `match` and `callout` are replaced whole. */
+/** `PATCH /admin/v1/guardrails/{name}`: absent members are kept; `match` and `callout` are replaced completely. */
 export const GuardrailPatch = closed(members);
 export type GuardrailPatch = Static<typeof GuardrailPatch>;
 

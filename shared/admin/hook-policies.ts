@@ -22,7 +22,7 @@ const members = {
 export const HookPolicyBody = closed({ name: Name, ...members });
 /** `PUT /admin/v1/hook-policies/{name}`: a `name` must be the address's. */
 export const HookPolicyPut = closed({ name: Type.Optional(Name), ...members });
-/** `PATCH /admin/v1/hook-policies/{name}`: what is absent stays. */
+/** `PATCH /admin/v1/hook-policies/{name}`: absent members are kept. */
 export const HookPolicyPatch = closed(members);
 export type HookPolicyPatch = Static<typeof HookPolicyPatch>;
 

@@ -6,7 +6,7 @@ import { ToolScope } from "./mcp-servers.ts";
 const listOf = <T extends TSchema>(item: T, description: string) =>
   Type.Optional(Type.Array(item, { maxItems: 1000, uniqueItems: true, description }));
 
-/** What a key may use. An absent list is unlimited, an empty one allows nothing; of several present all must hold. */
+/** What a key may use. An absent list does not limit, an empty one allows nothing; a call must satisfy all lists. */
 const scopes = <T extends TSchema>(tool: T) =>
   closed({
     routes: listOf(SingleLine(256), "Names of routes."),
@@ -38,7 +38,7 @@ const members = {
 /** `POST /admin/v1/keys`. */
 export const KeyBody = closed({ name: SingleLine(128), ...members });
 export type KeyBody = Static<typeof KeyBody>;
-/** `PATCH /admin/v1/keys/{id}`: what is absent stays; `scopes` and `limits` are replaced whole. */
+/** `PATCH /admin/v1/keys/{id}`: absent members are kept; `scopes` and `limits` are replaced completely. */
 export const KeyPatch = closed({ name: Type.Optional(SingleLine(128)), ...members });
 export type KeyPatch = Static<typeof KeyPatch>;
 

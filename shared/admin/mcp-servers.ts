@@ -17,12 +17,12 @@ const Tools = closed({
   deny: globs("Globs of the tools to hide; wins over `allow`."),
 });
 
-/** `POST /admin/v1/keys` and `tools` here speak of tools by the names that their servers give them. */
+/** `POST /admin/v1/keys` and `tools` here use the names that servers give their tools. */
 const TOOL_NAME = "[^\\u0000-\\u001f\\u007f-\\u009f]{1,128}";
 
 const SCOPE_ENTRY = new RegExp(`^${SERVER_NAME}(__${TOOL_NAME})?$`);
 
-/** What a key's `mcp` scope may name. Anything else would allow nothing, and nobody would notice. */
+/** What a key's `mcp` scope may name. Anything else would silently allow nothing. */
 export const ToolScope = checked<string>(
   { type: "string", pattern: SCOPE_ENTRY.source },
   "the name of a tool server (1 to 24 of a-z, 0-9 and -), or one of its tools as server__tool",
@@ -63,7 +63,7 @@ export const McpServerBody = closed({ name: ToolServerName, url, ...members });
 /** `PUT /admin/v1/mcp-servers/{name}`: a `name` must be the address's. */
 export const McpServerPut = closed({ name: Type.Optional(ToolServerName), url, ...members });
 export type McpServerPut = Static<typeof McpServerPut>;
-/** `PATCH /admin/v1/mcp-servers/{name}`: what is absent stays; `tools` and `prices` are replaced whole. */
+/** `PATCH /admin/v1/mcp-servers/{name}`: absent members are kept; `tools` and `prices` are replaced completely. */
 export const McpServerPatch = closed({ url: Type.Optional(url), ...members });
 export type McpServerPatch = Static<typeof McpServerPatch>;
 

@@ -33,7 +33,7 @@ const optional = Type.Partial(
 /** `POST /admin/v1/prices`. */
 export const PriceBody = closed({ ...required, ...optional });
 export type PriceBody = Static<typeof PriceBody>;
-/** `PATCH /admin/v1/prices/{id}`: what is absent stays. */
+/** `PATCH /admin/v1/prices/{id}`: absent members are kept. */
 export const PricePatch = Type.Partial(PriceBody);
 export type PricePatch = Static<typeof PricePatch>;
 

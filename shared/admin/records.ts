@@ -56,11 +56,11 @@ const record = {
   partial: Type.Boolean(),
 };
 
-/** One record in a list. No member can hold text of a prompt, an answer or a key. */
+/** One record in a list. No member can contain text of a prompt, an answer or a key. */
 export const RequestView = closed(record);
 export type RequestView = Static<typeof RequestView>;
 
-/** Why a record costs what it costs. */
+/** Explanation of a record's cost. */
 const Explanation = closed({
   reason: Type.String({ description: "How the cost was determined, in a sentence." }),
   entry: nullable(Type.String({ description: "Where the prices come from." })),

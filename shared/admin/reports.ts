@@ -15,7 +15,7 @@ export const SavedReportBody = closed({ id: Name, ...members, description });
 export type SavedReportBody = Static<typeof SavedReportBody>;
 /** `PUT /admin/v1/reports/{id}`: an `id` must be the address's. */
 export const SavedReportPut = closed({ id: Type.Optional(Name), ...members, description });
-/** `PATCH /admin/v1/reports/{id}`: what is absent stays. */
+/** `PATCH /admin/v1/reports/{id}`: absent members are kept. */
 export const SavedReportPatch = Type.Partial(closed(members));
 export type SavedReportPatch = Static<typeof SavedReportPatch>;
 

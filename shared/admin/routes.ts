@@ -38,7 +38,7 @@ export const RouteBody = closed({ name: RouteName, ...required, ...partial });
 /** `PUT /admin/v1/routes/{name}`: a `name` must be the address's. */
 export const RoutePut = closed({ name: Type.Optional(RouteName), ...required, ...partial });
 export type RoutePut = Static<typeof RoutePut>;
-/** `PATCH /admin/v1/routes/{name}`: what is absent stays. */
+/** `PATCH /admin/v1/routes/{name}`: absent members are kept. */
 export const RoutePatch = Type.Partial(closed({ ...required, ...optional }));
 export type RoutePatch = Static<typeof RoutePatch>;
 

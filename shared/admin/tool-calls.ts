@@ -3,7 +3,7 @@ import { closed, nullable } from "../schema.ts";
 
 const Text = nullable(Type.String());
 
-/** One call of a tool. No member can hold arguments, results or texts. */
+/** One tool call. No member can contain arguments, results or texts. */
 export const ToolCallView = closed({
   id: Type.String({ format: "uuid" }),
   external_id: Type.String({ description: "The agent's own id of the call, or else `id`." }),
