@@ -10,7 +10,7 @@ const OVERLOAD = { final: false, openai: "server_error", anthropic: "overloaded_
 /**
  * Every error that the gateway itself returns. `public` is the client's message; `final` adds `x-should-retry: false`;
  * `retryAfterSeconds` is the default for errors without a better figure; `openai` and `anthropic` are the vendors'
- * names for it.
+ * names for it, `code` is OpenAI's `error.code` if that is not the row's name.
  */
 export const ERRORS = {
   invalid_request: { status: 400, ...INVALID_REQUEST, public: "The request is not valid." },
@@ -86,12 +86,13 @@ export const ERRORS = {
     retryAfterSeconds: 1,
     public: "The key has reached one of its limits.",
   },
+  // Not 429: agents wait for that to pass, and a budget may last a month (decision: A used-up budget is 402).
   budget_exhausted: {
-    status: 429,
+    status: 402,
     final: true,
     openai: "billing_error",
+    code: "insufficient_quota",
     anthropic: "billing_error",
-    retryAfterSeconds: 3600,
     public: "The key's budget is used up.",
   },
   internal: {
@@ -146,6 +147,7 @@ type ErrorFacts = {
   final: boolean;
   retryAfterSeconds?: number;
   openai: string;
+  code?: string;
   anthropic: string;
   public: string;
 };
@@ -154,7 +156,8 @@ export type ErrorType = keyof typeof ERRORS;
 
 /**
  * A refusal or failure with an entry in `ERRORS`. `message` replaces the public sentence and goes to the client, so it
- * may quote nothing but names that the client sent (a route, a model, a member).
+ * may quote nothing but names that the client sent (a route, a model, a member) and what is the key's own (its name, its
+ * budget).
  */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";

@@ -1,12 +1,6 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { type Pico, parsePico } from "./money.ts";
-import {
-  type BudgetPeriod,
-  type RateSlot,
-  rateSlotAt,
-  secondsUntil,
-  secondsUntilCapacity,
-} from "./window.ts";
+import { type BudgetPeriod, type RateSlot, rateSlotAt, secondsUntilCapacity } from "./window.ts";
 
 /** A call's demand on its key's limits. */
 export type LimitDemand = {
@@ -33,13 +27,15 @@ export type LimitState = {
   calls: number;
 };
 
-export type LimitRefusal = {
-  type: "rate_limited" | "budget_exhausted";
-  limit: "requests" | "tokens" | "calls" | "budget" | "reserved";
-  retryAfterSeconds: number;
-  /** `x-ratelimit-*`, as OpenAI formats them. */
-  headers: Record<string, string>;
-};
+type Refused =
+  | { type: "rate_limited"; limit: RateLimit; retryAfterSeconds: number }
+  /** `left`: the rest of the budget, not above 0 if it is used up. `endsMs`: when its period ends. */
+  | { type: "budget_exhausted"; left: Pico; endsMs: number };
+
+export type RateLimit = "requests" | "tokens" | "calls" | "reserved";
+
+/** `headers`: `x-ratelimit-*`, as OpenAI formats them. */
+export type LimitRefusal = Refused & { headers: Record<string, string> };
 
 /** What is reserved for an admitted call. */
 export type Reservation = { tokens: number; usd: Pico };
@@ -66,18 +62,14 @@ export function decideLimits(input: LimitInput): LimitDecision {
   };
 }
 
-function refusalOf(
-  input: LimitInput,
-  tokens: number,
-  usd: Pico | null,
-): Omit<LimitRefusal, "headers"> | null {
+function refusalOf(input: LimitInput, tokens: number, usd: Pico | null): Refused | null {
   const { limits, period, state, demand } = input;
   const { nowMs, slots } = state;
-  if (limits.budget_usd !== undefined && state.spent + demand.minimumUsd > parsePico(limits.budget_usd)) {
-    const retryAfterSeconds = secondsUntil(Date.parse(period.to), nowMs);
-    return { type: "budget_exhausted", limit: "budget", retryAfterSeconds };
+  const left = limits.budget_usd === undefined ? null : parsePico(limits.budget_usd) - state.spent;
+  if (left !== null && demand.minimumUsd > left) {
+    return { type: "budget_exhausted", left, endsMs: Date.parse(period.to) };
   }
-  const limited = (limit: LimitRefusal["limit"], retryAfterSeconds = 1) =>
+  const limited = (limit: RateLimit, retryAfterSeconds = 1) =>
     ({ type: "rate_limited", limit, retryAfterSeconds }) as const;
   if (state.calls >= (limits.concurrency ?? Number.POSITIVE_INFINITY)) return limited("calls");
   for (const [unit, limit, need] of [

@@ -33,8 +33,7 @@ export function secondsUntilCapacity(
   return 1;
 }
 
-export const secondsUntil = (atMs: number, nowMs: number): number =>
-  Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+const secondsUntil = (atMs: number, nowMs: number): number => Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 
 /** A budget's period as UTC dates: from `from` until before `to`. */
 export type BudgetPeriod = { from: string; to: string };

@@ -30,8 +30,13 @@ export type Wire = {
 /** Errors as the OpenAI wires write them. */
 export const openaiErrors: Pick<Wire, "errorBody" | "requestIdHeader"> = {
   errorBody: (type, message) =>
-    JSON.stringify({ error: { message, type: ERRORS[type].openai, param: null, code: type } }),
+    JSON.stringify({ error: { message, type: ERRORS[type].openai, param: null, code: codeOf(type) } }),
   requestIdHeader: "x-request-id",
+};
+
+const codeOf = (type: ErrorType): string => {
+  const facts = ERRORS[type];
+  return "code" in facts ? facts.code : type;
 };
 
 /** What a reader has found in an answer. `final`: no later figure can come. */

@@ -16,6 +16,7 @@ const RESPONSES = {
   "200": { description: "Done; in the vendor's format." },
   "400": { description: "The body or a parameter is wrong; the message says where." },
   "401": { description: "No valid client key." },
+  "402": { description: "The key's budget is used up." },
   "404": { description: "The key has no such file or batch." },
   "502": { description: "The provider could not be reached." },
   "503": { description: "The database is unavailable at the moment." },

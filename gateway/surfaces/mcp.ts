@@ -35,6 +35,9 @@ const RESPONSES = {
   "202": { description: "A notification was taken." },
   "400": { description: "The message is not JSON-RPC 2.0, or its headers contradict the body." },
   "401": { description: "No valid client key." },
+  "402": {
+    description: "The key's budget is used up. At `/mcp` this is an error in an answer with status 200.",
+  },
   "403": { description: "The request comes from a page of another origin." },
   "404": { description: "No such tool server or session." },
   "405": { description: "The method is not served." },

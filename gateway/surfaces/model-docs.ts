@@ -29,6 +29,7 @@ const RESPONSES = {
   "200": { description: "The answer in this surface's format, or a stream of events." },
   "400": { description: "The body is wrong, or the provider's format cannot express one of its fields." },
   "401": { description: "No valid client key." },
+  "402": { description: "The key's budget is used up." },
   "403": { description: "The key may not use that route or model, or a guardrail refused the call." },
   "404": { description: "No route and no provider serves that model." },
   "413": { description: "The body is too large." },

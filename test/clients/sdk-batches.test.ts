@@ -160,7 +160,7 @@ describe("a file of requests", () => {
     vendor.finish(batch.id);
     await own.batches.retrieve(batch.id);
     await gateway.records(session);
-    await until(async () => (await refused(started([line("chat")], newId(), own))).status === 429);
+    await until(async () => (await refused(started([line("chat")], newId(), own))).status === 402);
   });
 
   test("of which a late line is refused never ends at the provider", async () => {

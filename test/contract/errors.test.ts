@@ -215,7 +215,7 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
 };
 
 /** They tell by themselves how long to wait. */
-const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals", "budget_exhausted"];
+const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals"];
 
 /** Their surface is still to come; the way is written down. */
 const AWAITED: readonly ErrorType[] = ["unsupported_media_type"];
@@ -248,7 +248,12 @@ describe.each(Object.entries(ERRORS).filter(([type]) => !AWAITED.includes(type a
         expect(surface.path).toBe("/v1/messages");
       } else {
         expect(body).toEqual({
-          error: { message: body.error.message, type: facts.openai, param: null, code: type },
+          error: {
+            message: body.error.message,
+            type: facts.openai,
+            param: null,
+            code: "code" in facts ? facts.code : type,
+          },
         });
         expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
       }

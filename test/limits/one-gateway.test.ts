@@ -73,7 +73,7 @@ test("a budget is not stepped around by a tier whose price nobody knows; without
     [{ speed: "fast" }, "speed: fast"],
   ] as const) {
     const { status, type, message, headers } = await call(budgeted.secret, asked);
-    expect([status, type]).toEqual([429, "billing_error"]);
+    expect([status, type]).toEqual([402, "billing_error"]);
     expect(message).toBe(
       `The price of \`${named}\` is unknown, so a key with a budget may not use it. Leave it out.`,
     );
@@ -150,17 +150,19 @@ test("no more calls run at once than the key may have, and the next one fits as 
 });
 
 test("a budget is spent to the cent, then refused for good until its period ends", async () => {
-  const { secret, id } = await limitedKey(gateway, { budget_usd: "0.05", budget_period: "day" });
+  const { secret, id, name } = await limitedKey(gateway, { budget_usd: "0.05", budget_period: "day" });
   const session = newId();
   const statuses: number[] = [];
   for (let n = 0; n < 7; n++) statuses.push((await call(secret, { session })).status);
-  expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
-  const asked = Date.now();
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 402, 402]);
   const last = await call(secret, { session });
-  expect([last.type, last.headers.get("x-should-retry")]).toEqual(["billing_error", "false"]);
-  const seconds = Number(last.headers.get("retry-after"));
-  const midnight = new Date(asked).setUTCHours(24, 0, 0, 0);
-  expect(seconds).toBeWithin((midnight - Date.now()) / 1000 - 1, (midnight - asked) / 1000 + 1);
+  expect([last.type, last.code]).toEqual(["billing_error", "insufficient_quota"]);
+  expect(last.headers.get("x-should-retry")).toBe("false");
+  expect(last.headers.get("retry-after")).toBeNull();
+  const [tomorrow] = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString().split("T");
+  expect(last.message).toBe(
+    `The budget of the key "${name}" (0.05 USD a day) is used up. The next one begins on ${tomorrow} at 00:00 UTC.`,
+  );
   const records = await gateway.records(session, 8);
   expect(records.filter(({ error_type }) => error_type === "budget_exhausted")).toHaveLength(3);
   const [spent] = await gateway.sql`select usd from key_spend where key_id = ${id}`;
@@ -188,8 +190,9 @@ test("where nobody says how long an answer may get, a call reserves what is left
 test("a call that may cost more than the whole budget is refused before it is sent", async () => {
   const { secret } = await limitedKey(gateway, { budget_usd: "0.1" });
   const before = upstream.seen.length;
-  const { type } = await call(secret, { model: "gpt-words", maxTokens: 1000 });
-  expect([type, upstream.seen.length]).toEqual(["billing_error", before]);
+  const { status, type, message } = await call(secret, { model: "gpt-words", maxTokens: 1000 });
+  expect([status, type, upstream.seen.length]).toEqual([402, "billing_error", before]);
+  expect(message).toContain("(0.1 USD a month) has 0.1 USD left, which does not cover what this call may");
 });
 
 test("a key without limits asks Postgres for nothing", async () => {

@@ -11,9 +11,15 @@ type Limits = {
 
 /** A client key with limits. */
 export const limitedKey = (gateway: GatewayProcess, limits: Limits) =>
-  gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: newId(), limits });
+  gateway.admin<{ id: string; name: string; secret: string }>("POST", "/keys", { name: newId(), limits });
 
-export type Outcome = { status: number; type: string | null; message: string | null; headers: Headers };
+export type Outcome = {
+  status: number;
+  type: string | null;
+  code: string | null;
+  message: string | null;
+  headers: Headers;
+};
 
 /** One chat call, read to its end. `max_tokens` bounds its answer. */
 export async function callOnce(
@@ -45,10 +51,11 @@ export async function callOnce(
     }),
     ...(it.signal ? { signal: it.signal } : {}),
   });
-  const { error } = (await answer.json()) as { error?: { type: string; message: string } };
+  const { error } = (await answer.json()) as { error?: { type: string; code: string; message: string } };
   return {
     status: answer.status,
     type: error?.type ?? null,
+    code: error?.code ?? null,
     message: error?.message ?? null,
     headers: answer.headers,
   };

@@ -130,9 +130,22 @@ test("a key whose budget is used up calls no tools; what tools cost is not taken
     expect((await responseOf(answer)).result.content).toBeDefined();
   }
   const spent = await keyWith({ budget_usd: "0" });
-  expect((await responseOf(await send({ key: spent, label: "spent" }))).error).toMatchObject({
-    message: "The rest of the key's budget does not cover what this call may cost.",
+  const error = {
+    message: expect.stringMatching(
+      /^The budget of the key ".+" \(0 USD a month\) is used up\. The next one begins on \d{4}-\d\d-01 at 00:00 UTC\.$/,
+    ),
     data: { type: "billing_error" },
+  };
+  expect((await responseOf(await send({ key: spent, label: "spent" }))).error).toEqual({
+    code: -32600,
+    ...error,
   });
-  expect(await it.calls("spent", 1)).toMatchObject([{ status: "denied", error_code: "budget_exhausted" }]);
+  const session = await sessionAt("/mcp/old", spent);
+  const relayed = await send({ key: spent, label: "spent", path: "/mcp/old", tool: "echo", session });
+  expect([relayed.status, relayed.headers.get("retry-after")]).toEqual([402, null]);
+  expect(relayed.headers.get("x-should-retry")).toBe("false");
+  expect((await responseOf(relayed)).error).toMatchObject(error);
+  expect(await it.calls("spent", 2)).toMatchObject(
+    Array(2).fill({ status: "denied", error_code: "budget_exhausted" }),
+  );
 });

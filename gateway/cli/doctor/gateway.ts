@@ -58,7 +58,8 @@ async function callOnce({ model, session, url, client }: GatewayUnderTest): Prom
     401: "The key is unknown, expired or revoked: `tallygate keys list --all`.",
     403: `The key may not use ${model}: name a route of its scope with --model.`,
     404: `No route or model is named ${model}: name another with --model.`,
-    429: "A limit or the budget of the key is used up: `tallygate keys list`.",
+    402: "The budget of the key is used up: `tallygate keys list`.",
+    429: "A limit of the key is reached: `tallygate keys list`.",
     502: "The provider cannot be reached from the gateway.",
     503: "The gateway cannot record now, or the provider has no credential.",
   };

@@ -4,7 +4,8 @@ import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { ClientKey } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
-import type { LimitDemand, LimitRefusal, Reservation } from "../../limits/decide.ts";
+import type { LimitDemand, LimitRefusal, RateLimit, Reservation } from "../../limits/decide.ts";
+import { formatPico } from "../../limits/money.ts";
 import { budgetPeriodAt } from "../../limits/window.ts";
 import { type CallSettlements, createSettlements } from "./call-settlements.ts";
 import { createConnectivity } from "./connectivity.ts";
@@ -49,9 +50,8 @@ const MESSAGES = {
   requests: "The key has reached its limit of requests per minute.",
   tokens: "The key has reached its limit of tokens per minute.",
   calls: "The key has reached its limit of concurrent calls.",
-  budget: "The rest of the key's budget does not cover what this call may cost.",
   reserved: "The rest of the key's budget is reserved for running calls.",
-} as const satisfies Record<LimitRefusal["limit"], string>;
+} as const satisfies Record<RateLimit, string>;
 
 /** `chosen` is one of a few known values (pricing/price-answer.ts), so it may be quoted. */
 const unpricedMessage = (chosen: string): string =>
@@ -104,7 +104,7 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
     }
     ends.forget(id);
     return answer.kind === "refused"
-      ? errorOf(answer.refusal, demand)
+      ? errorOf(answer.refusal, demand, call.key)
       : new GatewayError("store_unavailable");
   }
 
@@ -174,13 +174,31 @@ function bookedGrant(
   };
 }
 
-function errorOf(
-  { type, limit, retryAfterSeconds, headers }: LimitRefusal,
-  { unpricedOption }: LimitDemand,
-): GatewayError {
+function errorOf(refusal: LimitRefusal, demand: LimitDemand, key: ClientKey): GatewayError {
+  const { type, headers } = refusal;
+  if (type === "rate_limited") {
+    const error = new GatewayError(type, MESSAGES[refusal.limit]);
+    error.headers = { ...headers, "retry-after": String(refusal.retryAfterSeconds) };
+    return error;
+  }
+  const { unpricedOption } = demand;
   // Its bound exceeds any budget, so the refusal comes from the budget.
-  const isUnpriced = limit === "budget" && unpricedOption !== undefined;
-  const error = new GatewayError(type, isUnpriced ? unpricedMessage(unpricedOption) : MESSAGES[limit]);
-  error.headers = { ...headers, "retry-after": String(retryAfterSeconds) };
+  const message =
+    unpricedOption === undefined ? budgetMessage(key, refusal) : unpricedMessage(unpricedOption);
+  const error = new GatewayError(type, message);
+  error.headers = headers;
   return error;
+}
+
+type OverBudget = Extract<LimitRefusal, { type: "budget_exhausted" }>;
+
+/** Whose budget it is, how much, and when the next one begins. */
+function budgetMessage({ name, limits }: ClientKey, { left, endsMs }: OverBudget): string {
+  const budget = `The budget of the key "${name}" (${limits?.budget_usd} USD a ${limits?.budget_period ?? "month"})`;
+  const [date] = new Date(endsMs).toISOString().split("T");
+  const state =
+    left > 0n
+      ? `has ${formatPico(left).replace(/\.?0+$/, "")} USD left, which does not cover what this call may cost.`
+      : "is used up.";
+  return `${budget} ${state} The next one begins on ${date} at 00:00 UTC.`;
 }
