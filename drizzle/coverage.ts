@@ -10,6 +10,8 @@ export type RepositoryCoverage = {
   formerNames: string[];
   installationId: number | null;
   account: string | null;
+  /** What its installation may do, e.g. `{"checks": "write"}`; null: not known. */
+  permissions: Record<string, string> | null;
   /** Whether the App sees it now. */
   covered: boolean;
   windows: CoverageWindow[];
@@ -36,6 +38,7 @@ type Row = {
   former_names: string[];
   installation_id: string | null;
   account_login: string | null;
+  permissions: Record<string, string> | null;
   covered: boolean;
   events: { at: string; installationId: number; kind: CoverageEvent["kind"] }[];
   pull_requests: number;
@@ -50,7 +53,7 @@ export async function readCoverage(
   { limit, after }: CoveragePage,
 ): Promise<RepositoryCoverage[]> {
   const rows = (await db.execute(sql`
-    select r.id, r.full_name, r.former_names, r.installation_id, i.account_login,
+    select r.id, r.full_name, r.former_names, r.installation_id, i.account_login, i.permissions,
       r.covered and coalesce(i.state, 'active') = 'active' as covered,
       coalesce(e.events, '[]'::jsonb) as events, n.pull_requests, n.merged, n.joined,
       case when g.repository_id is null then null else jsonb_build_object('phase', g.phase, 'pulls', g.pulls,
@@ -86,6 +89,7 @@ function coverageOf(row: Row): RepositoryCoverage {
     formerNames: row.former_names,
     installationId: row.installation_id === null ? null : Number(row.installation_id),
     account: row.account_login,
+    permissions: row.permissions,
     covered: row.covered,
     windows: coverageWindows(row.events.map((it) => ({ ...it, at: instant(it.at) }))),
     pullRequests: row.pull_requests,

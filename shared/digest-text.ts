@@ -39,11 +39,12 @@ function totals({ total, not_joined }: Digest): string[] {
 }
 
 /** Why some are not joined, in a line; none where all are. */
-function reasons({ no_stamp, conflict, unknown_session }: NotJoined): string[] {
+function reasons({ no_stamp, conflict, unknown_session, claimed }: NotJoined): string[] {
   const why = [
     ...(no_stamp > 0 ? [`${count(no_stamp)} without a line \`Gateway-Session:\``] : []),
     ...(conflict > 0 ? [`${count(conflict)} with two sessions or more`] : []),
     ...(unknown_session > 0 ? [`${count(unknown_session)} with a session of which no call is recorded`] : []),
+    ...(claimed > 0 ? [`${count(claimed)} from outside, with a session that nobody has accepted`] : []),
   ];
   return why.length === 0 ? [] : [`- Not joined: ${why.join(", ")}`];
 }

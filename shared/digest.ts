@@ -18,7 +18,7 @@ export const DigestFigures = closed({
 export type DigestFigures = Static<typeof DigestFigures>;
 
 /** Merges of the week without one known session, by what is wrong with their stamp. */
-export const NotJoined = closed({ no_stamp: Count, conflict: Count, unknown_session: Count });
+export const NotJoined = closed({ no_stamp: Count, conflict: Count, unknown_session: Count, claimed: Count });
 export type NotJoined = Static<typeof NotJoined>;
 
 const sides = { current: nullable(DigestFigures), previous: nullable(DigestFigures) };

@@ -13,6 +13,8 @@ export const WEEKDAYS = [
 ] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
+const RepositoryName = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,100}/([A-Za-z0-9_.-]{1,100}|\\*)$" });
+
 /** What an administrator switches for the whole organisation (`/admin/v1/settings`); read by both processes. */
 export const Settings = closed({
   pull_request_stamping: Type.Boolean({
@@ -46,6 +48,21 @@ export const Settings = closed({
   pull_request_comment: Type.Boolean({
     default: false,
     description: "Comment on merged pull requests with their cost. Needs `pull_requests: write`.",
+  }),
+  feedback_include: Type.Array(RepositoryName, {
+    default: [],
+    maxItems: 1000,
+    description:
+      "Public repositories (`owner/name` or `owner/*`) in which costs and sessions may be shown; private ones need not be named.",
+  }),
+  feedback_exclude: Type.Array(RepositoryName, {
+    default: [],
+    maxItems: 1000,
+    description: "Repositories (`owner/name` or `owner/*`) in which the App shows nothing.",
+  }),
+  not_stamped_bots: Type.Boolean({
+    default: true,
+    description: "Whether a pull request of a bot without a session is shown and counted as not stamped.",
   }),
   digest_repository: Type.Union(
     [

@@ -772,6 +772,7 @@ CREATE TABLE "tool_calls" (
 	CONSTRAINT "tool_calls_org_id_origin_external_id_pk" PRIMARY KEY("org_id","origin","external_id")
 );
 --> statement-breakpoint
+CREATE INDEX "pull_requests_unlinked" ON "pull_requests" USING btree ("org_id","repository_id","number") WHERE "pull_requests"."link" in ('unknown_session', 'claimed');--> statement-breakpoint
 CREATE INDEX "agent_points_ended_at" ON "agent_points" USING btree ("org_id","ended_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "dropped_names_id" ON "dropped_names" USING btree ("org_id","id");--> statement-breakpoint
 CREATE INDEX "batches_key" ON "batches" USING btree ("org_id","key_id","started_at","id");--> statement-breakpoint
@@ -781,7 +782,6 @@ CREATE INDEX "captured_bodies_expires_at" ON "captured_bodies" USING btree ("exp
 CREATE INDEX "coverage_changes_repository" ON "coverage_changes" USING btree ("org_id","repository_id");--> statement-breakpoint
 CREATE INDEX "pull_requests_merged_at" ON "pull_requests" USING btree ("org_id","merged_at");--> statement-breakpoint
 CREATE INDEX "pull_requests_session" ON "pull_requests" USING btree ("org_id","session");--> statement-breakpoint
-CREATE INDEX "pull_requests_unknown_session" ON "pull_requests" USING btree ("org_id","repository_id","number") WHERE "pull_requests"."link" = 'unknown_session';--> statement-breakpoint
 CREATE INDEX "reviews_submitted_at" ON "reviews" USING btree ("org_id","submitted_at");--> statement-breakpoint
 CREATE INDEX "webhook_inbox_pending" ON "webhook_inbox" USING btree ("org_id","processed_at","occurred_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "key_secrets_sha256" ON "key_secrets" USING btree ("org_id","sha256");--> statement-breakpoint

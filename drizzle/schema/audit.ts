@@ -29,6 +29,7 @@ export const AUDITED = [
   "report.deleted",
   "settings.changed",
   "repositories.backfill",
+  "pull_request.claim_accepted",
   "digest_webhook.set",
   "digest_webhook.deleted",
 ] as const;

@@ -106,9 +106,9 @@ export const pullRequests = pgTable(
     primaryKey({ columns: [table.orgId, table.repositoryId, table.number] }),
     index("pull_requests_merged_at").on(table.orgId, table.mergedAt),
     index("pull_requests_session").on(table.orgId, table.session),
-    index("pull_requests_unknown_session")
+    index("pull_requests_unlinked")
       .on(table.orgId, table.repositoryId, table.number)
-      .where(sql`${table.link} = 'unknown_session'`),
+      .where(sql`${table.link} in ('unknown_session', 'claimed')`),
   ],
 );
 

@@ -9,6 +9,7 @@ import {
   type PullRequestRevert,
   type PullRequestRow,
   repositoryReverts,
+  sessionOwners,
   sessionUse,
 } from "../stores/pull-requests.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
@@ -47,6 +48,7 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
     shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),
     commits_read_at: await readDatabase(deps, (db) => commitsReadAt(db, row)),
     session_ids: row.sessionIds,
+    session_owners: session === null ? [] : await readDatabase(deps, (db) => sessionOwners(db, session)),
     session_requests: cost?.requests ?? 0,
     session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
     session_cost_is_lower_bound: isUnknown || (cost?.isLowerBound ?? false),
@@ -73,7 +75,10 @@ const MEANING = {
 } as const satisfies Record<LinkState, string>;
 
 /** What to do about it; a change of the body counts after the merge, too. */
-function remedyOf({ link, sessionIds }: PullRequestRow): string | null {
+function remedyOf({ link, sessionIds, repositoryId, number }: PullRequestRow): string | null {
+  if (link === "claimed") {
+    return `If the session is this work's, accept it with \`POST /admin/v1/pull-requests/${repositoryId}-${number}/accept\`.`;
+  }
   if (link === "not_merged") return null;
   if (link === "unknown_session") {
     return "If no more calls will come, make calls send `x-session-id` with this id, or write the id that they sent into its body.";

@@ -1,10 +1,17 @@
 import { Elysia } from "elysia";
 import { LINK_STATES } from "#drizzle/schema/github.ts";
 import { pageOf } from "#shared/admin/fields.ts";
-import { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
+import {
+  PullRequestPage,
+  type PullRequestPage as PullRequestPageView,
+  PullRequestView,
+} from "#shared/admin/records.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
 import {
+  acceptClaim,
   findPullRequest,
   listPullRequests,
   PULL_REQUEST_FILTERS,
@@ -53,7 +60,32 @@ export const adminPullRequests = (deps: AdminDeps) =>
         summary: "Read a pull request, and why it is joined or not",
         answers: { 200: PullRequestPage },
       }),
-    );
+    )
+    .post("/:id/accept", ({ params, origin }) => accept(deps, origin, params.id), { ...ACCEPT });
+
+const ACCEPT = docs({
+  summary: "Accept the session that a pull request from outside names",
+  description: "It then counts as any other. Only a pull request whose `link` is `claimed` can be accepted.",
+  answers: { 200: PullRequestPage },
+});
+
+async function accept(deps: AdminDeps, origin: Origin, text: string): Promise<PullRequestPageView> {
+  const id = readId(text);
+  const before = id && (await readDatabase(deps, (db) => findPullRequest(db, id)));
+  if (!before) throw new GatewayError("not_found");
+  await audited(deps.database, origin, async (tx, audit) => {
+    const session = await acceptClaim(tx, before, deps.clock.now());
+    if (session === null) throw new GatewayError("conflict", "This pull request claims no session.");
+    await audit({
+      action: "pull_request.claim_accepted",
+      subject: text,
+      before: { link: before.link, session, author: before.authorLogin },
+      after: { link: "unknown_session", session, author: before.authorLogin },
+    });
+  });
+  const row = await readDatabase(deps, (db) => findPullRequest(db, before));
+  return pullRequestPage(deps, row ?? before);
+}
 
 /** Largest value of a Postgres `integer`. */
 const NUMBER_MAX = 2_147_483_647;

@@ -7,10 +7,13 @@ import {
   type RepositoryView,
   RepositoryView as View,
 } from "#shared/admin/repositories.ts";
+import { missingPermissions } from "#shared/github-permissions.ts";
+import type { Settings } from "#shared/settings.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { audited } from "../stores/change.ts";
 import { requestBackfill } from "../stores/repositories.ts";
+import { readSettings } from "../stores/settings.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
@@ -28,7 +31,9 @@ export const adminRepositories = (deps: AdminDeps) =>
         const { limit, after } = readListQuery(request, []);
         const place = after === null ? 0 : readCursor(after);
         const rows = await readDatabase(deps, (db) => readCoverage(db, { limit: limit + 1, after: place }));
-        return pageFrom(rows, limit, { view: viewOf, cursor: ({ id }) => String(id) });
+        const settings = await readDatabase(deps, readSettings);
+        const view = (row: RepositoryCoverage) => viewOf(row, settings);
+        return pageFrom(rows, limit, { view, cursor: ({ id }) => String(id) });
       },
       docs({
         summary: "List the repositories that the GitHub App sees, or once saw",
@@ -61,12 +66,13 @@ export const adminRepositories = (deps: AdminDeps) =>
       }),
     );
 
-const viewOf = (row: RepositoryCoverage): RepositoryView => ({
+const viewOf = (row: RepositoryCoverage, settings: Settings): RepositoryView => ({
   id: String(row.id),
   name: row.fullName,
   former_names: row.formerNames,
   installation_id: row.installationId,
   account: row.account,
+  missing_permissions: row.permissions === null ? [] : missingPermissions(row.permissions, settings),
   covered: row.covered,
   windows: row.windows,
   pull_requests: row.pullRequests,

@@ -53,7 +53,7 @@ const OUTCOME_EVENTS = `(
     from pull_requests where merged_at is not null
     union all
     select org_id, submitted_at, repository_id, null, repository_id || '!' || id, session
-    from reviews where session is not null and not dismissed
+    from reviews where session is not null
   )`;
 
 /**

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -8,6 +8,9 @@ import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
+
+/** More names help nobody. */
+const OWNERS_MAX = 20;
 
 /** Columns that a list of pull requests can be narrowed by, each to one exact value. */
 export const PULL_REQUEST_FILTERS = {
@@ -135,6 +138,44 @@ export async function sessionUse(
     .from(requests)
     .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session)));
   return { pullRequests: named?.count ?? 0, people: made?.people ?? 0, keys: made?.keys ?? 0 };
+}
+
+/** The owners of the keys that made requests of a session, in order. */
+export async function sessionOwners(reader: Reader, session: string): Promise<string[]> {
+  const rows = await reader
+    .select({ owner: requests.owner })
+    .from(requests)
+    .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session), isNotNull(requests.owner)))
+    .groupBy(requests.owner)
+    .orderBy(requests.owner)
+    .limit(OWNERS_MAX);
+  return rows.flatMap(({ owner }) => owner ?? []);
+}
+
+/**
+ * Accepts that a pull request's session is what its body says; the GitHub App then joins it as any other.
+ * @returns the accepted session; null: it is no claim.
+ */
+export async function acceptClaim(tx: Transaction, id: PullRequestId, now: Date): Promise<string | null> {
+  const at = now.toISOString();
+  const accepted = { deliveryId: null, rule: "claim_accepted", sessionIds: [], diagnostics: [], at };
+  const [row] = await tx
+    .update(pullRequests)
+    .set({
+      link: "unknown_session",
+      acceptedSession: sql`${pullRequests.session}`,
+      evidence: sql`${pullRequests.evidence} || ${JSON.stringify([accepted])}::jsonb`,
+    })
+    .where(
+      and(
+        eq(pullRequests.orgId, DEFAULT_ORG),
+        eq(pullRequests.repositoryId, id.repositoryId),
+        eq(pullRequests.number, id.number),
+        eq(pullRequests.link, "claimed"),
+      ),
+    )
+    .returning({ session: pullRequests.session });
+  return row?.session ?? null;
 }
 
 export async function findPullRequest(reader: Reader, id: PullRequestId): Promise<PullRequestRow | null> {

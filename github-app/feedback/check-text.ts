@@ -1,7 +1,7 @@
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 
-/** The session ids in a pull request's body, and whether a call of its only session is recorded. */
-export type Stamp = { sessionIds: readonly string[]; diagnostics: readonly string[]; known: boolean };
+/** The session ids in a pull request's body, and whether a call of its only session is recorded; null: not to be said. */
+export type Stamp = { sessionIds: readonly string[]; diagnostics: readonly string[]; known: boolean | null };
 
 export type CheckText = { conclusion: "success" | "neutral"; title: string; summary: string };
 
@@ -28,6 +28,13 @@ function verdictOf({ sessionIds, known }: Stamp): Omit<CheckText, "summary"> & {
       conclusion: "neutral",
       title: `${sessionIds.length} different sessions`,
       text: `The description names ${sessionIds.map(quoted).join(", ")}, so the cost will be unknown. Keep one \`Gateway-Session:\` line and remove the others.`,
+    };
+  }
+  if (known === null) {
+    return {
+      conclusion: "neutral",
+      title: "Names a session",
+      text: `The description names session ${quoted(only)}. Whether calls of it are recorded is not shown here.`,
     };
   }
   return known

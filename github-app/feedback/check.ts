@@ -3,9 +3,19 @@ import { takeLease } from "#drizzle/leases/lease.ts";
 import { githubFeedback } from "#drizzle/schema/feedback.ts";
 import type { LinkEvidence } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Settings } from "#shared/settings.ts";
 import { checkText } from "./check-text.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, unlessGone, type Work } from "./job.ts";
-import { hoursAgo, INSTALLED, isDueOf, type Place, type PlaceRow, placeOf } from "./place.ts";
+import {
+  hoursAgo,
+  INSTALLED,
+  isConfidential,
+  isDueOf,
+  isShown,
+  type Place,
+  type PlaceRow,
+  placeOf,
+} from "./place.ts";
 
 const NAME = "Gateway-Session";
 /** For this long after its merge, a pull request's check run is kept up to date. */
@@ -18,7 +28,8 @@ export type FeedbackRow = typeof githubFeedback.$inferSelect;
 type CheckDue = Place & {
   sessionIds: string[];
   diagnostics: string[];
-  known: boolean;
+  /** Null: it is not to be said here. */
+  known: boolean | null;
   /** `updated_at` of the pull request as last reported. */
   bodyAt: string;
   /** A key of the text to show: the same key means the same text. */
@@ -29,7 +40,7 @@ type CheckDue = Place & {
 export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
   kind: "check",
   isWanted: ({ pull_request_check: on }) => on,
-  due: (now) => checksDue(deps, now),
+  due: (now, settings) => checksDue(deps, now, settings),
   take: (due) => takeFeedback(deps, "check", due),
   run: showCheck,
 });
@@ -52,13 +63,17 @@ export async function takeFeedback(
 type CheckRow = PlaceRow & {
   session_ids: string[];
   evidence: LinkEvidence[];
-  known: boolean;
+  known: boolean | null;
   body_at: string;
   wanted: string;
 };
 
+/** As in state/link-after.ts, before the merge too: nothing is said of a session that an outsider names. */
+const IS_CLAIM = sql`(p.link = 'claimed' or (p.link = 'open' and r.is_private is not true and p.from_fork is true
+  and p.author_association in ('NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'CONTRIBUTOR')))`;
+
 /** Pull requests whose check run is missing or outdated. */
-async function checksDue({ database }: JobDeps, now: Date): Promise<CheckDue[]> {
+async function checksDue({ database }: JobDeps, now: Date, settings: Settings): Promise<CheckDue[]> {
   const rows = await database.db.execute<CheckRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id, p.session_ids, p.evidence, k.known, p.body_at,
       w.wanted
@@ -66,11 +81,13 @@ async function checksDue({ database }: JobDeps, now: Date): Promise<CheckDue[]> 
     left join github_feedback f on f.org_id = p.org_id and f.kind = 'check' and f.repository_id = p.repository_id
       and f.number = p.number
     cross join lateral (
-      select p.session is not null and (p.link = 'joined' or exists (
-        select from requests q where q.org_id = p.org_id and q.session = p.session)) as known
+      select case when ${isConfidential(settings)} and not ${IS_CLAIM} then p.session is not null and (
+        p.link = 'joined' or exists (
+          select from requests q where q.org_id = p.org_id and q.session = p.session)) end as known
     ) k
-    cross join lateral (select k.known || ' ' || coalesce(p.body_sha256, '') as wanted) w
-    where ${isDueOf(now)} and p.body_at is not null
+    cross join lateral (select coalesce(k.known::text, 'unsaid') || ' ' || coalesce(p.body_sha256, '') as wanted) w
+    where ${isDueOf(now)} and ${isShown(settings)} and p.body_at is not null
+      and (${settings.not_stamped_bots} or not p.author_is_bot or cardinality(p.session_ids) > 0)
       and (p.state = 'open' or p.merged_at > ${hoursAgo(now, DAYS * 24)})
       and (f.shown is distinct from w.wanted or f.seen_at is distinct from p.body_at)
     order by p.body_at desc, p.repository_id, p.number

@@ -39,6 +39,8 @@ const UNKNOWN: Partial<Record<LinkState, string>> & { no_stamp: string } = {
   no_stamp: "The cost of this pull request is not known: its description no longer names a session.",
   conflict:
     "The cost of this pull request is not known: its description names more than one session, so its session is unknown.",
+  claimed:
+    "The cost of this pull request is not shown: its author comes from outside, and an administrator has not accepted its session.",
   unknown_session:
     "The cost of this pull request is not known: no call of the session that its description names is recorded.",
 };

@@ -4,8 +4,9 @@ import { digests } from "#drizzle/schema/feedback.ts";
 import type { Digest } from "#shared/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Settings } from "#shared/settings.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, type Work } from "./job.ts";
-import { type Place, type PlaceRow, placeOf } from "./place.ts";
+import { isConfidential, type Place, type PlaceRow, placeOf } from "./place.ts";
 
 type DigestRow = typeof digests.$inferSelect;
 type DigestDue = Place & { dueOn: string; dueAt: string; content: Digest };
@@ -15,7 +16,7 @@ type DigestWork = Work<DigestDue, DigestRow>;
 export const digestIssues = (deps: JobDeps, repository: string): Job<DigestDue, DigestRow> => ({
   kind: "digest",
   isWanted: ({ digest_repository: present }) => present === repository,
-  due: (now) => digestsDue(deps, repository, now),
+  due: (now, settings) => digestsDue(deps, { repository, settings }, now),
   take: ({ dueOn }) => takeLease(deps, digests, { where: waitingOn(dueOn), leaseMs: LEASE_MS }),
   run: async (work) => ({
     state: "sent",
@@ -32,16 +33,22 @@ const waitingOn = (dueOn: string) =>
     eq(digests.state, "waiting"),
   );
 
-/** Digests to be written. Where the App is not installed in the repository, that is recorded as the failure. */
-async function digestsDue({ database }: JobDeps, repository: string, now: Date): Promise<DigestDue[]> {
+/** Digests to be written. Where the App is not installed, or everybody would read them, that is recorded as the failure. */
+async function digestsDue(
+  { database }: JobDeps,
+  { repository, settings }: { repository: string; settings: Settings },
+  now: Date,
+): Promise<DigestDue[]> {
   type Row = Omit<PlaceRow, "repository_id"> & {
     repository_id: string | null;
     due_on: string;
     due_at: string;
     content: Digest;
+    confidential: boolean | null;
   };
   const rows = await database.db.execute<Row>(sql`
-    select f.due_on, f.due_at, f.content, r.id as repository_id, 0 as number, r.full_name, r.installation_id
+    select f.due_on, f.due_at, f.content, r.id as repository_id, 0 as number, r.full_name, r.installation_id,
+      ${isConfidential(settings)} as confidential
     from digests f
     left join repositories r on r.org_id = f.org_id and lower(r.full_name) = ${repository.toLowerCase()} and r.covered
       and r.installation_id is not null
@@ -49,7 +56,8 @@ async function digestsDue({ database }: JobDeps, repository: string, now: Date):
   const due: DigestDue[] = [];
   for (const row of rows) {
     const { repository_id, due_on: dueOn, content } = row;
-    if (repository_id === null) await noteNotInstalled({ database }, dueOn, now);
+    if (repository_id === null) await noteHeldUp({ database }, { dueOn, failure: NOT_INSTALLED }, now);
+    else if (!row.confidential) await noteHeldUp({ database }, { dueOn, failure: PUBLIC }, now);
     else
       due.push({
         ...placeOf({ ...row, repository_id }),
@@ -61,12 +69,16 @@ async function digestsDue({ database }: JobDeps, repository: string, now: Date):
   return due;
 }
 
-async function noteNotInstalled({ database }: Pick<JobDeps, "database">, dueOn: string, now: Date) {
+const NOT_INSTALLED = "not installed in the repository";
+const PUBLIC = "the repository is public";
+
+async function noteHeldUp(
+  { database }: Pick<JobDeps, "database">,
+  { dueOn, failure }: { dueOn: string; failure: string },
+  now: Date,
+) {
   const nextAttemptAt = new Date(now.getTime() + 60_000).toISOString();
-  await database.db
-    .update(digests)
-    .set({ failure: "not installed in the repository", nextAttemptAt })
-    .where(waitingOn(dueOn));
+  await database.db.update(digests).set({ failure, nextAttemptAt }).where(waitingOn(dueOn));
 }
 
 /** Creates the issue, unless it exists. @returns its number. */

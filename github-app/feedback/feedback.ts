@@ -2,6 +2,7 @@ import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { type Lease, runLeased } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Log } from "#shared/log.ts";
+import type { Settings } from "#shared/settings.ts";
 import type { Clients } from "../github/clients.ts";
 import { lacksPermission, statusOf, waitMsOf } from "../github/wait.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
@@ -66,9 +67,9 @@ export function createFeedbackRound(
   let commitsMs = Number.NEGATIVE_INFINITY;
   const throttledCommits = {
     ...commits(deps),
-    due: async (now: Date) => {
+    due: async (now: Date, settings: Settings) => {
       if (clock.monotonicMs() < commitsMs) return [];
-      const unread = await commits(deps).due(now);
+      const unread = await commits(deps).due(now, settings);
       if (unread.length === 0) commitsMs = clock.monotonicMs() + COMMITS_AGAIN_MS;
       return unread.filter(mayRead);
     },
@@ -95,15 +96,13 @@ async function doJob<Due extends Place, Row extends LeaseState>(
   job: Job<Due, Row>,
 ): Promise<void> {
   const { database, clock, log, github, pauses, stopping } = round;
-  const isWanted = async () => {
-    const settings = await readAppSettings(database);
-    return settings.pull_request_stamping && job.isWanted(settings);
-  };
-  if (!(await isWanted())) return;
-  for (const due of await job.due(clock.now())) {
+  const settings = await readAppSettings(database);
+  const isWanted = (now: Settings) => now.pull_request_stamping && job.isWanted(now);
+  if (!isWanted(settings)) return;
+  for (const due of await job.due(clock.now(), settings)) {
     const { installationId, repositoryId, number } = due;
     if (pauses.isPaused(job.kind, installationId) || github.waitMs(installationId) > 0) continue;
-    if (stopping() || !(await isWanted())) return;
+    if (stopping() || !isWanted(await readAppSettings(database))) return;
     const lease = await job.take(due);
     if (lease === null) continue;
     const octokit = github.installation(installationId);

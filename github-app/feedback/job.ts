@@ -11,7 +11,7 @@ export type JobDeps = { database: Database; clock: Clock };
 /** A kind of work at GitHub: what is due, how it is taken under a lease, and how it is done. */
 export type Job<Due extends Place, Row> = {
   kind: "check" | "comment" | "digest" | "commits";
-  due(now: Date): Promise<Due[]>;
+  due(now: Date, settings: Settings): Promise<Due[]>;
   /** Null: another process has it. */
   take(due: Due): Promise<Lease<Row> | null>;
   /** Whether the settings ask for it at this moment. */

@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { isDue } from "#drizzle/leases/lease.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Settings } from "#shared/settings.ts";
 
 /** A pull request at GitHub, or with number 0 a repository. */
 export type Place = {
@@ -29,6 +30,20 @@ export const INSTALLED = sql`
   join repositories r on r.org_id = p.org_id and r.id = p.repository_id and r.covered
     and r.installation_id is not null and not exists (
       select from installations i where i.org_id = r.org_id and i.id = r.installation_id and i.state <> 'active')`;
+
+type Lists = Pick<Settings, "feedback_include" | "feedback_exclude">;
+
+const isIn = (names: readonly string[]): SQL => {
+  const list = sql`select lower(jsonb_array_elements_text(${JSON.stringify(names)}::jsonb))`;
+  return sql`(lower(r.full_name) in (${list}) or lower(split_part(r.full_name, '/', 1)) || '/*' in (${list}))`;
+};
+
+/** Whether anything may be shown in the repository `r`. */
+export const isShown = ({ feedback_exclude: names }: Lists): SQL => sql`not ${isIn(names)}`;
+
+/** Whether costs and sessions may be shown there: in private repositories, and in public ones that are named. */
+export const isConfidential = (lists: Lists): SQL =>
+  sql`(${isShown(lists)} and (r.is_private is true or ${isIn(lists.feedback_include)}))`;
 
 /** Condition on work `f` of pull request `p` that may be taken at `now`. */
 export const isDueOf = (now: Date): SQL => sql`p.org_id = ${DEFAULT_ORG} and ${isDue("f", now)}`;

@@ -1,3 +1,4 @@
+import { missingPermissions } from "#shared/github-permissions.ts";
 import type { Log } from "#shared/log.ts";
 import { errorFields } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -7,16 +8,6 @@ import { statusOf } from "./wait.ts";
 /** The events that the App subscribes to. GitHub sends every App the events of its installations. */
 export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
 
-/** The permissions that the App needs: to read pull requests, and to write only for features that are on. */
-export function neededPermissions(settings: Settings): Record<string, "read" | "write"> {
-  return {
-    metadata: "read",
-    pull_requests: settings.pull_request_comment ? "write" : "read",
-    ...(settings.pull_request_check ? { checks: "write" } : {}),
-    ...(settings.digest_repository === null ? {} : { issues: "write" }),
-  };
-}
-
 /** The App as registered at GitHub, and what its registration lacks. */
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
@@ -25,14 +16,9 @@ export async function readRegistration(app: Github, settings: Settings): Promise
   const { data } = await app.rest.apps.getAuthenticated();
   const granted: Record<string, string | undefined> = data?.permissions ?? {};
   const subscribed = new Set(data?.events ?? []);
-  const isGranted = ([name, access]: [string, "read" | "write"]) =>
-    // `write` and `admin` include reading.
-    access === "read" ? granted[name] !== undefined : granted[name] === "write" || granted[name] === "admin";
   return {
     slug: data?.slug ?? "",
-    missingPermissions: Object.entries(neededPermissions(settings))
-      .filter((it) => !isGranted(it))
-      .map(([name]) => name),
+    missingPermissions: missingPermissions(granted, settings),
     missingEvents: NEEDED_EVENTS.filter((name) => !subscribed.has(name)),
   };
 }
@@ -44,11 +30,15 @@ export async function reportRegistration(
   log: Log,
 ): Promise<void> {
   try {
-    const { slug, missingPermissions, missingEvents } = await readRegistration(app, await settings());
-    const lacking = [...missingPermissions, ...missingEvents];
+    const { slug, ...missing } = await readRegistration(app, await settings());
+    const lacking = [...missing.missingPermissions, ...missing.missingEvents];
     if (lacking.length === 0) return log.info({ app: slug }, "GitHub confirmed the App");
     log.warn(
-      { app: slug, permissions: missingPermissions.join(" "), events: missingEvents.join(" ") },
+      {
+        app: slug,
+        permissions: missing.missingPermissions.join(", "),
+        events: missing.missingEvents.join(", "),
+      },
       "the App's registration at GitHub lacks permissions or events",
     );
   } catch (error) {

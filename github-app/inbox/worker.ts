@@ -4,7 +4,7 @@ import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { type DueDelivery, dueDeliveries, purgeApplied, retryDelivery } from "../stores/inbox-store.ts";
-import { linkAgain, type PullRequestKey, unknownSessions } from "../stores/outcome-store.ts";
+import { linkAgain, type PullRequestKey, unlinkedPullRequests } from "../stores/outcome-store.ts";
 
 export type WorkerDeps = {
   database: Database;
@@ -80,12 +80,12 @@ async function applyOne(deps: WorkerDeps, delivery: DueDelivery): Promise<boolea
   }
 }
 
-/** Joins merged pull requests whose session has become known since. Each run takes the next slice of them. */
+/** Links merged pull requests again whose session, or its owner, has become known since. Each run takes the next slice of them. */
 function createSweep({ database, log }: WorkerDeps): () => Promise<void> {
   const first: PullRequestKey = { repositoryId: 0, number: 0 };
   let after = first;
   return async () => {
-    const slice = await unknownSessions(database, after, SWEEP_ROWS);
+    const slice = await unlinkedPullRequests(database, after, SWEEP_ROWS);
     after = slice.length < SWEEP_ROWS ? first : (slice.at(-1) ?? first);
     let joined = 0;
     for (const key of slice) {

@@ -1,9 +1,12 @@
 import type { Database } from "#drizzle/database.ts";
 import { installations } from "#drizzle/schema/github.ts";
 import type { Clock } from "#shared/clock.ts";
+import { missingPermissions } from "#shared/github-permissions.ts";
 import type { Log } from "#shared/log.ts";
 import { fits } from "#shared/schema.ts";
+import type { Settings } from "#shared/settings.ts";
 import { installationFacts } from "../facts/coverage-facts.ts";
+import type { InstallationFacts } from "../facts/facts.ts";
 import { InstallationPayload } from "../facts/payloads.ts";
 import type { Clients } from "../github/clients.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
@@ -18,6 +21,7 @@ export type InstallationDeps = {
   log: Log;
   clients: Clients;
   lists: RepositoryLists;
+  settings: Settings;
   /** How far the first pass of a repository goes back; null: to its first pull request. */
   backfillDays: number | null;
 };
@@ -49,6 +53,7 @@ export async function readInstallations(deps: InstallationDeps): Promise<Listed>
   await database.db.transaction((tx) => writeFacts(tx, batch));
 
   const active = batch.installations.filter((it) => it.state === "active");
+  reportPermissions(deps, active);
   const stopAt = deps.backfillDays === null ? null : new Date(now.getTime() - deps.backfillDays * 86_400_000);
   let repositories = 0;
   let created = 0;
@@ -68,6 +73,20 @@ export async function readInstallations(deps: InstallationDeps): Promise<Listed>
     created += await createPasses(database, { id: installation.id, repositoryIds }, { now, stopAt });
   }
   return { installations: active.length, repositories, created, waitMs };
+}
+
+/** Logs what accounts have not accepted yet, because GitHub would silently allow less. */
+function reportPermissions({ log, settings }: InstallationDeps, active: readonly InstallationFacts[]): void {
+  for (const { installation, accountLogin, permissions } of active) {
+    const missing = missingPermissions(permissions ?? {}, settings);
+    if (permissions === null || missing.length === 0) continue;
+    const fields = {
+      installationId: installation.id,
+      account: accountLogin,
+      permissions: missing.join(", "),
+    };
+    log.warn(fields, "an installation has not accepted permissions that the settings need");
+  }
 }
 
 type Known = Pick<typeof installations.$inferSelect, "id" | "accountLogin" | "accountId" | "state">;

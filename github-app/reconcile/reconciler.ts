@@ -3,6 +3,7 @@ import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
+import type { Settings } from "#shared/settings.ts";
 import type { Clients } from "../github/clients.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
 import { type DuePass, nextPass, postponePasses, savePass } from "../stores/pass-store.ts";
@@ -68,7 +69,7 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
       const isRefresh = asked || sinceMs >= timing.installationsMs;
       let waitMs: number | null = null;
       try {
-        if (isRefresh) waitMs = await refresh(run, clients, settings.pull_request_backfill_days);
+        if (isRefresh) waitMs = await refresh(run, clients, settings);
         await readPages(run, clients, async () => !stopping() && (await lease.renew()));
       } finally {
         const now = deps.clock.now();
@@ -93,12 +94,13 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
 const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
 /** Reads installations and repositories. @returns how long GitHub asks to wait for the rest, in milliseconds; 0: all is read. */
-async function refresh(run: Run, clients: Clients, days: number): Promise<number> {
+async function refresh(run: Run, clients: Clients, settings: Settings): Promise<number> {
   const { database, clock, log, lists } = run;
+  const { pull_request_backfill_days: days } = settings;
   const backfillDays = days >= ALL_DAYS ? null : days;
   try {
     const { waitMs, ...found } = await readInstallations({
-      ...{ database, clock, log, clients, lists, backfillDays },
+      ...{ database, clock, log, clients, lists, settings, backfillDays },
     });
     if (found.created > 0) log.info(found, "repositories will be read for the first time");
     return waitMs;

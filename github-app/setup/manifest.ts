@@ -1,5 +1,6 @@
+import { neededPermissions } from "#shared/github-permissions.ts";
 import type { Settings } from "#shared/settings.ts";
-import { NEEDED_EVENTS, neededPermissions } from "../github/registration.ts";
+import { NEEDED_EVENTS } from "../github/registration.ts";
 
 export type ManifestInput = {
   settings: Settings;

@@ -4,7 +4,7 @@ import { compareKeys } from "./later.ts";
 /**
  * Why a link is in its state. `body_…`: the session ids of a body, once per distinct content, by the latest delivery
  * with it; `merged`: the earliest delivery of the merge; `edited_after_merge`: the latest such edit; `request_known`:
- * the session's first recorded request. Facts read from GitHub's API have no delivery.
+ * the session's first recorded request; `claim_accepted`: an administrator accepted the claim. Facts read from GitHub's API have no delivery.
  */
 export type Rule =
   | "body_none"
@@ -12,7 +12,8 @@ export type Rule =
   | "body_conflict"
   | "merged"
   | "edited_after_merge"
-  | "request_known";
+  | "request_known"
+  | "claim_accepted";
 
 /** Bodies kept per pull request: the latest ones, so that the present one is always among them. */
 const BODIES_MAX = 10;

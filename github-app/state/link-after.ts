@@ -2,17 +2,29 @@ import type { LinkState } from "#drizzle/schema/github.ts";
 import { joinEvidence, withoutRule } from "./evidence.ts";
 import type { PullRequestState } from "./pull-request-after.ts";
 
+/** What the gateway and GitHub's other facts say of a pull request's session. */
+export type Known = {
+  /** When the session's first recorded request began; null: none is known. */
+  firstRequestAt: string | null;
+  /** Whether the pull request's author owns a key that made requests of the session. */
+  isOwners: boolean;
+  /** Whether everybody sees the repository; where that is not known, true. */
+  isPublic: boolean;
+};
+
 /**
- * The pull request with its link and the evidence for it. `firstRequestAt` is when the session's first recorded request
- * began; null: none is known. A session that was once known stays known: its records may have expired since.
+ * The pull request with its link and the evidence for it. A session that was once known stays known: its records may
+ * have expired since.
  */
 export function linkAfter(
   before: PullRequestState | null,
   after: PullRequestState,
-  firstRequestAt: string | null,
+  { firstRequestAt, isOwners, isPublic }: Known,
 ): PullRequestState {
-  const knownAt = firstRequestAt ?? formerlyKnownAt(before, after);
-  const link = linkOf(after, knownAt !== null);
+  const formerly = formerlyKnownAt(before, after);
+  const knownAt = firstRequestAt ?? formerly;
+  const isClaim = formerly === null && isPublic && !isOwners && isFromOutside(after) && !isAccepted(after);
+  const link = linkOf(after, { isKnown: knownAt !== null, isClaim });
   const evidence = withoutRule(after.evidence, "request_known");
   if (link !== "joined" || knownAt === null) return { ...after, link, evidence };
   const known = {
@@ -25,12 +37,25 @@ export function linkAfter(
   return { ...after, link, evidence: joinEvidence(evidence, [known]) };
 }
 
-function linkOf({ state, sessionIds }: PullRequestState, known: boolean): LinkState {
+/** GitHub's words for an author who may not write to the repository. */
+const OUTSIDE = ["NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "CONTRIBUTOR"];
+
+const isFromOutside = ({ fromFork, authorAssociation }: PullRequestState): boolean =>
+  fromFork === true && authorAssociation !== null && OUTSIDE.includes(authorAssociation);
+
+const isAccepted = ({ acceptedSession, session }: PullRequestState): boolean =>
+  acceptedSession !== null && acceptedSession === session;
+
+function linkOf(
+  { state, sessionIds }: PullRequestState,
+  { isKnown, isClaim }: { isKnown: boolean; isClaim: boolean },
+): LinkState {
   if (state === "open") return "open";
   if (state === "closed") return "not_merged";
   if (sessionIds.length === 0) return "no_stamp";
   if (sessionIds.length > 1) return "conflict";
-  return known ? "joined" : "unknown_session";
+  if (isClaim) return "claimed";
+  return isKnown ? "joined" : "unknown_session";
 }
 
 function formerlyKnownAt(before: PullRequestState | null, after: PullRequestState): string | null {

@@ -3,7 +3,7 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { pullRequests, reviews } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { PullRequestFacts, ReviewFacts } from "../facts/facts.ts";
-import { linkAfter } from "../state/link-after.ts";
+import { type Known, linkAfter } from "../state/link-after.ts";
 import { type PullRequestState, pullRequestAfter, type Reported } from "../state/pull-request-after.ts";
 import { reviewAfter } from "../state/review-after.ts";
 import { type KeyedTable, lockRows, type Merged, mergeRows, replaceRows } from "./merge-rows.ts";
@@ -39,58 +39,89 @@ export const writeReviews = (tx: Transaction, facts: readonly ReviewFacts[]): Pr
     merge: reviewAfter,
   });
 
-/** Looks again for the session of a merged pull request; true when it is known now. */
+/** Looks again for the session of a merged pull request; true when its link has changed. */
 export async function linkAgain(tx: Transaction, { repositoryId, number }: PullRequestKey): Promise<boolean> {
   const [before] = await lockRows(tx, PULL_REQUESTS, [[repositoryId, number]]);
-  if (before?.link !== "unknown_session") return false;
+  if (before?.link !== "unknown_session" && before?.link !== "claimed") return false;
   const [after = before] = await linked(tx, [{ before, after: before }]);
   if (after.link === before.link) return false;
   await replaceRows(tx, PULL_REQUESTS, [after]);
   return true;
 }
 
-/** The rows with their links, which depend on whether a call of the session is known. */
+/** The rows with their links, which depend on whether a call of the session is known, and whose. */
 async function linked(
   tx: Transaction,
   rows: readonly Merged<PullRequestState>[],
 ): Promise<PullRequestState[]> {
-  const sessions = new Set<string>();
-  for (const { before, after } of rows) {
-    const known = before?.link === "joined" && before.session === after.session;
-    if (after.state === "merged" && !known && after.session !== null) sessions.add(after.session);
-  }
-  const firsts = await firstRequests(tx, [...sessions]);
-  return rows.map(({ before, after }) => linkAfter(before, after, firsts.get(after.session ?? "") ?? null));
+  const asked = rows.filter(({ before, after }) => {
+    const isJoined = before?.link === "joined" && before.session === after.session;
+    return after.state === "merged" && !isJoined && after.session !== null;
+  });
+  const known = await readKnown(
+    tx,
+    asked.map(({ after }) => after),
+  );
+  const nothing = { firstRequestAt: null, isOwners: false, isPublic: true };
+  return rows.map(({ before, after }) => linkAfter(before, after, known.get(keyOf(after)) ?? nothing));
 }
 
-/** When the first recorded call of each session began; unknown sessions have no entry. */
-async function firstRequests(tx: Transaction, sessions: readonly string[]): Promise<Map<string, string>> {
-  if (sessions.length === 0) return new Map();
-  const rows = await tx.execute<{ session: string; at: string }>(sql`
-    select s.session, r.started_at as at
-    from jsonb_array_elements_text(${JSON.stringify(sessions)}::jsonb) as s(session)
-    cross join lateral (
+const keyOf = ({ repositoryId, number }: PullRequestKey): string => `${repositoryId}#${number}`;
+
+/** Of the owner of a request, the name at GitHub: itself, or that of its private e-mail address there. */
+const OWNER_LOGIN = sql`regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2')`;
+
+/** What is known of the sessions of these pull requests, by `keyOf`. */
+async function readKnown(
+  tx: Transaction,
+  pullRequests: readonly PullRequestState[],
+): Promise<Map<string, Known>> {
+  if (pullRequests.length === 0) return new Map();
+  const asked = pullRequests.map((it) => ({
+    ...{ repository_id: it.repositoryId, number: it.number, session: it.session, login: it.authorLogin },
+  }));
+  type Row = { repository_id: string; number: number; at: string | null; owners: boolean; public: boolean };
+  const rows = await tx.execute<Row>(sql`
+    select a.repository_id, a.number, first.started_at as at, exists (
+        select from requests r
+        where r.org_id = ${DEFAULT_ORG} and r.session = a.session and ${OWNER_LOGIN} = lower(a.login)
+      ) as owners, coalesce(not p.is_private, true) as public
+    from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
+      as a(repository_id bigint, number integer, session text, login text)
+    left join repositories p on p.org_id = ${DEFAULT_ORG} and p.id = a.repository_id
+    left join lateral (
       select started_at from requests
-      where org_id = ${DEFAULT_ORG} and session = s.session
+      where org_id = ${DEFAULT_ORG} and session = a.session
       order by started_at limit 1
-    ) as r`);
-  return new Map(rows.map((row) => [row.session, new Date(row.at).toISOString()]));
+    ) as first on true`);
+  return new Map(
+    rows.map((row) => [
+      keyOf({ repositoryId: Number(row.repository_id), number: row.number }),
+      {
+        firstRequestAt: row.at === null ? null : new Date(row.at).toISOString(),
+        isOwners: row.owners,
+        isPublic: row.public,
+      },
+    ]),
+  );
 }
 
-/** The next `limit` pull requests after `after` whose session was unknown, and whether it is known now. */
-export async function unknownSessions(
-  { sql }: Database,
+/** The next `limit` pull requests after `after` without a known session, and whether there is reason to link them again. */
+export async function unlinkedPullRequests(
+  { db }: Database,
   after: PullRequestKey,
   limit: number,
 ): Promise<(PullRequestKey & { known: boolean })[]> {
-  const rows = await sql<{ repository_id: string; number: number; known: boolean }[]>`
-    select p.repository_id, p.number,
-      exists (select from requests r where r.org_id = p.org_id and r.session = p.session) as known
+  const rows = await db.execute<{ repository_id: string; number: number; known: boolean }>(sql`
+    select p.repository_id, p.number, exists (
+      select from requests r
+      where r.org_id = p.org_id and r.session = p.session
+        and (p.link <> 'claimed' or ${OWNER_LOGIN} = lower(p.author_login))) as known
     from pull_requests p
-    where p.org_id = ${DEFAULT_ORG} and p.link = 'unknown_session'
+    where p.org_id = ${DEFAULT_ORG} and p.link in ('unknown_session', 'claimed')
       and (p.repository_id, p.number) > (${after.repositoryId}::bigint, ${after.number}::integer)
     order by p.repository_id, p.number
-    limit ${limit}`;
+    limit ${limit}`);
   return rows.map((row) => ({
     repositoryId: Number(row.repository_id),
     number: row.number,

@@ -94,7 +94,10 @@ const pullRequest = {
   author_is_bot: Type.Boolean(),
   opened_at: Text,
   merged_at: Text,
-  link: Type.String({ description: "State of its session." }),
+  link: Type.String({
+    description:
+      "State of its session: `open`, `joined`, `no_stamp`, `conflict`, `unknown_session`, `claimed` or `not_merged`.",
+  }),
   session: nullable(Type.String({ description: "The session, if the body names exactly one." })),
   edited_after_merge: Type.Boolean(),
 };
@@ -140,6 +143,7 @@ export const PullRequestPage = closed({
     Type.String({ description: "When its commits were read for reverts; null if not yet." }),
   ),
   session_ids: Type.Array(Type.String(), { description: "Distinct session ids in its body." }),
+  session_owners: Type.Array(Type.String(), { description: "Owners of the keys that its session used." }),
   session_requests: Type.Integer({ description: "Records of its session." }),
   session_cost_usd: nullable(
     Type.String({

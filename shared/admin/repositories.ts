@@ -29,6 +29,9 @@ export const RepositoryView = closed({
   former_names: Type.Array(Type.String()),
   installation_id: nullable(Type.Integer()),
   account: nullable(Type.String()),
+  missing_permissions: Type.Array(Type.String(), {
+    description: "What the settings need and its account has not accepted, e.g. `checks: write`.",
+  }),
   covered: Type.Boolean({ description: "Whether the App sees it now." }),
   windows: Type.Array(Window),
   pull_requests: Type.Integer(),

@@ -67,6 +67,7 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
 /** Audited elsewhere, because they need records, or a whole gateway. */
 const ELSEWHERE = new Set([
   "POST /prices/reprice",
+  "POST /pull-requests/:id/accept",
   "POST /reports",
   "PUT /reports/:id",
   "PATCH /reports/:id",

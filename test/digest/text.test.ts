@@ -28,7 +28,7 @@ const DIGEST: Digest = {
       lower_bound: false,
     }),
   },
-  not_joined: { no_stamp: 1, conflict: 0, unknown_session: 2 },
+  not_joined: { no_stamp: 1, conflict: 0, unknown_session: 2, claimed: 0 },
   repositories: [
     { repository: "acme/api", current: figures(), previous: null },
     {
@@ -88,7 +88,7 @@ test("the digest reads well as it is", () => {
 test("a week without anything is told as such", () => {
   const empty = digestText({
     ...DIGEST,
-    not_joined: { no_stamp: 0, conflict: 0, unknown_session: 0 },
+    not_joined: { no_stamp: 0, conflict: 0, unknown_session: 0, claimed: 0 },
     total: {
       current: figures({
         merged_prs: 0,

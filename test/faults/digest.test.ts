@@ -129,7 +129,7 @@ test("the figures are those of the reports, each session once, and reverts have 
     previous_period: { from: "2026-11-09T00:00:00.000Z", to: "2026-11-16T00:00:00.000Z" },
     repositories_left_out: 0,
   });
-  expect(digest.not_joined).toEqual({ no_stamp: 1, conflict: 0, unknown_session: 0 });
+  expect(digest.not_joined).toEqual({ no_stamp: 1, conflict: 0, unknown_session: 0, claimed: 0 });
   expect(digest.total).toEqual({
     current: {
       merged_prs: 4,

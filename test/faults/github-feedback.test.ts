@@ -53,7 +53,7 @@ let repository: Repository;
 beforeAll(async () => {
   app = await testGithubApp();
   github.deliverTo(`${app.url}/api/github/webhooks`);
-  repository = github.story.addRepository("acme/api");
+  repository = github.story.addRepository("acme/api", { private: true });
   await github.story.install({ repositories: [repository], permissions: PERMISSIONS });
   await app.applied();
 });
@@ -349,7 +349,7 @@ describe("the weekly digest", () => {
     period: { from: "2026-11-16T00:00:00.000Z", to: "2026-11-23T00:00:00.000Z" },
     previous_period: { from: "2026-11-09T00:00:00.000Z", to: "2026-11-16T00:00:00.000Z" },
     total: { current: figures, previous: null },
-    not_joined: { no_stamp: 1, conflict: 0, unknown_session: 0 },
+    not_joined: { no_stamp: 1, conflict: 0, unknown_session: 0, claimed: 0 },
     repositories: [{ repository: "acme/api", current: figures, previous: null }],
     repositories_left_out: 0,
     spend: null,

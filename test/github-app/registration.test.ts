@@ -56,7 +56,7 @@ test("what the registration lacks is named, because merges would be missed in si
   answer = { permissions: { metadata: "read" }, events: ["pull_request"] };
   expect(await readRegistration(app(), DEFAULT_SETTINGS)).toEqual({
     slug: "tallygate-test",
-    missingPermissions: ["pull_requests"],
+    missingPermissions: ["pull_requests: read"],
     missingEvents: ["pull_request_review", "repository"],
   });
 });

@@ -71,7 +71,7 @@ function disordered<T>(accounts: fc.Arbitrary<T>): fc.Arbitrary<{ accounts: T[];
 
 const pullRequestOf = (accounts: Reported<PullRequestFacts>[]) =>
   accounts.reduce<PullRequestState | null>(
-    (state, one) => linkAfter(state, pullRequestAfter(state, one), null),
+    (state, one) => linkAfter(state, pullRequestAfter(state, one), NOTHING),
     null,
   );
 
@@ -206,6 +206,7 @@ const account = (
   },
 });
 
+const NOTHING = { firstRequestAt: null, isOwners: false, isPublic: false };
 const merge = { open: false, merged: { at: second(2), sha: "d".repeat(40) } };
 
 describe("what the accounts come down to", () => {
@@ -252,20 +253,40 @@ describe("what the accounts come down to", () => {
 
   test("a session that was once known stays known when its records are gone", () => {
     const merged = pullRequestAfter(null, account(merge, { at: second(2), sessionIds: ["a"] }));
-    const joined = linkAfter(null, merged, second(1));
+    const joined = linkAfter(null, merged, { ...NOTHING, firstRequestAt: second(1) });
     expect(joined.link).toBe("joined");
     const later = linkAfter(
       joined,
       pullRequestAfter(joined, account(merge, { at: second(4), sessionIds: ["a"] })),
-      null,
+      NOTHING,
     );
     expect(later.link).toBe("joined");
     const other = linkAfter(
       joined,
       pullRequestAfter(joined, account(merge, { at: second(4), sessionIds: ["b"] })),
-      null,
+      NOTHING,
     );
     expect(other.link).toBe("unknown_session");
+  });
+
+  test("a session that an outsider names is claimed, unless it is his, accepted, or the repository is private", () => {
+    const known = { firstRequestAt: second(1), isOwners: false, isPublic: true };
+    const outside = { ...merge, fromFork: true, authorAssociation: "CONTRIBUTOR" };
+    const stamp = { at: second(2), sessionIds: ["a"] };
+    const linkOf = (facts: object, more: object, row: object = {}) =>
+      linkAfter(null, { ...pullRequestAfter(null, account(facts, stamp)), ...row }, { ...known, ...more })
+        .link;
+    expect(linkOf(outside, {})).toBe("claimed");
+    expect(linkOf(outside, { firstRequestAt: null })).toBe("claimed");
+    for (const association of ["NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR"])
+      expect(linkOf({ ...outside, authorAssociation: association }, {})).toBe("claimed");
+    for (const association of ["OWNER", "MEMBER", "COLLABORATOR", null])
+      expect(linkOf({ ...outside, authorAssociation: association }, {})).toBe("joined");
+    expect(linkOf({ ...outside, fromFork: false }, {})).toBe("joined");
+    expect(linkOf(outside, { isOwners: true })).toBe("joined");
+    expect(linkOf(outside, { isPublic: false })).toBe("joined");
+    expect(linkOf(outside, {}, { acceptedSession: "a" })).toBe("joined");
+    expect(linkOf(outside, {}, { acceptedSession: "other" })).toBe("claimed");
   });
 
   test("two ids are a conflict", () => {

@@ -124,7 +124,7 @@ function outcomeItems(world: World): Item[] {
       : [];
   });
   const reviews = (world.reviews ?? []).flatMap((it) =>
-    it.session && !it.dismissed
+    it.session
       ? [
           {
             at: it.submittedAt,

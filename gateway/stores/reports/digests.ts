@@ -7,6 +7,7 @@ import type { NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type RevertedCost, WEEK_MS, type Week } from "../../reports/digest.ts";
 import { type Revert, revertedBy, revertsQuery } from "../../reports/reverts.ts";
+import { readSettings } from "../settings.ts";
 import { withStoreErrors } from "../store-errors.ts";
 
 export type DigestRow = typeof digests.$inferSelect;
@@ -100,18 +101,23 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
     }));
   });
 
-/** Merges of the week without a joined session, as in reports, by the state of their link. */
+/**
+ * Merges of the week without a joined session, as in reports, by the state of their link. Bots' merges without a session
+ * are left out where the settings say so.
+ */
 export const notJoinedIn = ({ db }: Database, { fromMs, toMs }: Week): Promise<NotJoined> =>
   withStoreErrors(async () => {
+    const { not_stamped_bots: bots } = await readSettings(db);
     const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
     const rows = await db.execute<{ link: keyof NotJoined; count: number }>(sql`
       select p.link, count(*)::integer as count
       from pull_requests p
       where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${from}::timestamptz and p.merged_at < ${to}::timestamptz
-        and p.link in ('no_stamp', 'conflict', 'unknown_session')
+        and p.link in ('no_stamp', 'conflict', 'unknown_session', 'claimed')
+        and not (p.link = 'no_stamp' and p.author_is_bot and not ${bots})
         and not (p.link = 'unknown_session' and exists (
           select from ${sessionCalls} c where c.session = p.session))
       group by p.link`);
-    const none = { no_stamp: 0, conflict: 0, unknown_session: 0 };
+    const none = { no_stamp: 0, conflict: 0, unknown_session: 0, claimed: 0 };
     return { ...none, ...Object.fromEntries(rows.map(({ link, count }) => [link, count])) };
   });

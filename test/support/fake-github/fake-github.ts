@@ -47,6 +47,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
   const limits = createRateLimit(now, options.rateLimit);
   const patience = createPatience(now);
   const failures: Failure[] = [];
+  const meanwhile = new Map<Operation, () => unknown>();
   const calls: Operation[] = [];
   const faults: string[] = [];
 
@@ -91,6 +92,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
       return Response.json({ message: "API rate limit exceeded" }, { status: 403, headers });
     }
     await Bun.sleep(options.slowMs ?? 0);
+    await meanwhile.get(operation)?.();
     const answer = await answered(request, at, match);
     faults.push(...(answer.status < 400 ? answerFaults(operation, answer.status, answer.body) : []));
     const etag = request.method === "GET" && answer.status === 200 ? etagOf(request, answer) : null;
@@ -131,6 +133,9 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
     calls,
     /** Where answers or deliveries depart from GitHub's own descriptions. */
     faults: () => [...faults, ...deliveries.faults],
+    /** Does something while each call of this operation waits for its answer; null: nothing any more. */
+    onCall: (operation: Operation, deed: (() => unknown) | null) =>
+      deed === null ? meanwhile.delete(operation) : meanwhile.set(operation, deed),
     fail: (failure: Failure) => failures.push(failure),
     personalToken: tokens.personal,
     limits,

@@ -61,7 +61,7 @@ test("from a call to the check run, the comment and the report: one cost, as adm
     pull_request_comment: true,
   });
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada", owner: "ada" });
-  const repository = github.story.addRepository("acme/api");
+  const repository = github.story.addRepository("acme/api", { private: true });
   await github.story.install({
     repositories: [repository],
     permissions: { metadata: "read", pull_requests: "write", checks: "write" },
