@@ -473,6 +473,7 @@ CREATE TABLE "requests" (
 	"provider" text COLLATE "C",
 	"model" text COLLATE "C",
 	"response_model" text COLLATE "C",
+	"model_mismatch" boolean DEFAULT false NOT NULL,
 	"service_tier" text COLLATE "C",
 	"provider_request_id" text COLLATE "C",
 	"key_id" uuid NOT NULL,

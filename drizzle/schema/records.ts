@@ -54,6 +54,8 @@ export const requests = pgTable(
     model: label("model"),
     /** Model that answered, according to the provider. */
     responseModel: label("response_model"),
+    /** Another model answered than `model`; the record is priced by that one. */
+    modelMismatch: boolean("model_mismatch").notNull().default(false),
     serviceTier: label("service_tier"),
     /** The provider's own id of the call (`x-request-id`, `request-id`). */
     providerRequestId: label("provider_request_id"),

@@ -35,7 +35,10 @@ function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
   const { entry, repricedAt } = price;
   const later =
     repricedAt === undefined ? "" : ` The call was priced at ${repricedAt}; until then its cost was unknown.`;
-  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${lane}${later}`;
+  const other = row.modelMismatch
+    ? ` ${row.responseModel} answered, although ${row.model} was asked for.`
+    : "";
+  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${other}${lane}${later}`;
 }
 
 function unpricedReason({ usageSource, state, provider, model, serviceTier }: RecordRow): string {

@@ -3,7 +3,7 @@ import type { RequestRow } from "#drizzle/schema/records.ts";
 import { inputTokens } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { priceAnswer } from "../pricing/price-answer.ts";
+import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";
@@ -39,7 +39,7 @@ export async function reconcile(deps: BatchDeps, row: BatchRow): Promise<void> {
 /** Records a batch that its provider no longer knows, with unknown cost. */
 export function recordLostBatch(deps: BatchDeps, row: BatchRow): Promise<void> {
   const { reading } = batchTally().done();
-  const totals = { answers: 0, reading, priced: UNPRICED, partial: true };
+  const totals = { answers: 0, reading, priced: UNPRICED, partial: true, modelMismatch: false };
   return store(deps, row, { totals, state: "interrupted" });
 }
 
@@ -60,7 +60,7 @@ const stateOf = ({ status }: BatchRow, { answers }: BatchTotals): RequestRow["st
 
 function recordOf(
   row: BatchRow,
-  { reading, priced, partial }: BatchTotals,
+  { reading, priced, partial, modelMismatch }: BatchTotals,
   state: RequestRow["state"],
 ): RequestRow {
   const route = nameOf([...row.routes, ...(row.direct || row.routes.length === 0 ? [DIRECT] : [])]);
@@ -78,6 +78,7 @@ function recordOf(
     provider: row.provider,
     model: row.models.length === 0 ? null : nameOf(row.models),
     responseModel: reading.responseModel,
+    modelMismatch,
     keyId: row.keyId,
     owner: row.owner,
     userLabel: row.userLabel,
@@ -144,7 +145,10 @@ function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding):
     // A batch is priced at interactive rates, whatever its own tier (spec, endpoint table).
     const reading = { ...metered, serviceTier: null };
     const model = another === undefined ? firstModel : null;
-    add(reading, priceAnswer(prices, { provider, model, ...reading, at: new Date(row.startedAt) }));
+    const { responseModel } = reading;
+    const isAnother = row.models.every((model) => isAnotherModel(prices, { provider, model, responseModel }));
+    const priced = priceAnswer(prices, { provider, model, ...reading, at: new Date(row.startedAt) });
+    add(reading, priced, row.models.length > 0 && isAnother);
   };
 }
 

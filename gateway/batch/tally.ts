@@ -5,7 +5,8 @@ import { addUsage } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 
 export type BatchTally = {
-  add(reading: Reading, priced: Priced): void;
+  /** `another`: another model answered than those asked for. */
+  add(reading: Reading, priced: Priced, another?: boolean): void;
   done(): BatchTotals;
 };
 
@@ -13,6 +14,7 @@ export type BatchTotals = {
   answers: number;
   reading: Reading;
   priced: Priced;
+  modelMismatch: boolean;
   /** Some answers lack a price or usage, so the cost is a lower bound. */
   partial: boolean;
 };
@@ -21,6 +23,7 @@ export type BatchTotals = {
 export function batchTally(): BatchTally {
   let usage: Usage = NO_USAGE;
   let answers = 0;
+  let mismatch = false;
   let pricedAnswers = 0;
   let meteredAnswers = 0;
   let completeAnswers = 0;
@@ -30,7 +33,8 @@ export function batchTally(): BatchTally {
   const entries = new Set<string>();
   const models = new Set<string | null>();
   return {
-    add(reading, priced) {
+    add(reading, priced, another = false) {
+      mismatch ||= another;
       answers += 1;
       models.add(reading.responseModel);
       if (reading.usageSource !== "none") {
@@ -53,6 +57,7 @@ export function batchTally(): BatchTally {
       return {
         answers,
         partial,
+        modelMismatch: mismatch,
         reading: {
           usage,
           usageSource: meteredAnswers === 0 ? "none" : completeAnswers < answers ? "partial" : "provider",

@@ -18,6 +18,8 @@ export type Facts = {
   attempts: number;
   providerRequestId: string | null;
   reading: Reading | null;
+  /** Another model answered than the one that was asked for. */
+  modelMismatch?: boolean;
   priced: Priced;
   ttftMs: number | null;
 };
@@ -80,6 +82,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     provider: target?.provider.name ?? entry.provider,
     model: target?.model ?? entry.model,
     responseModel: label(reading?.responseModel),
+    modelMismatch: facts.modelMismatch || undefined,
     serviceTier: label(reading?.serviceTier),
     providerRequestId: label(facts.providerRequestId),
     latencyMs: Math.round(latencyMs),

@@ -56,11 +56,12 @@ const quoted = (name: string) => `"${name}"`;
 export function ingestStatement(): string {
   const columns = Object.entries(getTableColumns(requests));
   const targets = columns.map(([, column]) => quoted(column.name));
-  const values = columns.map(([member, column]) =>
-    typeof column.default === "string"
-      ? `coalesce(r.${quoted(member)}, '${column.default.replaceAll("'", "''")}')`
-      : `r.${quoted(member)}`,
-  );
+  const values = columns.map(([member, { default: value }]) => {
+    if (typeof value === "boolean") return `coalesce(r.${quoted(member)}, ${value})`;
+    return typeof value === "string"
+      ? `coalesce(r.${quoted(member)}, '${value.replaceAll("'", "''")}')`
+      : `r.${quoted(member)}`;
+  });
   const types = columns.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
   return (
     `WITH "booked" AS (INSERT INTO "requests" (${targets.join(", ")}) SELECT ${values.join(", ")} ` +

@@ -3,7 +3,7 @@ import type { Call } from "../call.ts";
 import { ERRORS, type ErrorType } from "../errors.ts";
 import { withRequestCounts } from "../http/request-counts.ts";
 import type { Facts } from "../metering/entry.ts";
-import { priceAnswer } from "../pricing/price-answer.ts";
+import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { FREE, type Reading, UNPRICED } from "../reading.ts";
 import { surfaceFacts } from "../surface-facts.ts";
@@ -55,6 +55,7 @@ export function answeredFacts(
   const { answer, headers, attempts } = attempt;
   const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
   const reading = answer.ok ? withRequestCounts(metered, call) : metered;
+  const answered = { ...target, ...reading, at: call.admittedAt };
   const charged = answer.ok && !surfaceFacts(call.surface).free;
   return {
     state: answer.ok ? STATES[ending] : "upstream_error",
@@ -64,7 +65,8 @@ export function answeredFacts(
     attempts,
     providerRequestId: providerRequestId(headers),
     reading,
-    priced: charged ? priceAnswer(prices, { ...target, ...reading, at: call.admittedAt }) : FREE,
+    modelMismatch: answer.ok && isAnotherModel(prices, answered),
+    priced: charged ? priceAnswer(prices, answered) : FREE,
     ttftMs,
   };
 }

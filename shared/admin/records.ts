@@ -22,6 +22,9 @@ const record = {
   provider: Text,
   model: Text,
   response_model: Text,
+  model_mismatch: Type.Boolean({
+    description: "Another model answered than `model`, and the record is priced by it.",
+  }),
   service_tier: Text,
   provider_request_id: Text,
   key_id: Type.String({ format: "uuid" }),

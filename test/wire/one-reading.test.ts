@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { newId } from "#shared/ids.ts";
 import { type FoldingVendor, foldingVendor } from "#test/support/folding-vendor.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -321,4 +322,44 @@ test("a body in another media type goes up as plain JSON, and another charset is
     expect((await post("/v1/audio/transcriptions", form(parts), type)).status).toBeOneOf([400, 415]);
   }
   expect(vendor.types.length).toBe(before);
+});
+
+describe("an answer that names", () => {
+  const recorded = async (model: string, answersAs: string) => {
+    vendor.answersAs = answersAs;
+    const session = newId();
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.secret}`, "x-session-id": session },
+      body: JSON.stringify({ model, messages: [] }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
+    vendor.answersAs = null;
+    await gateway.records(session);
+    const { data } = await gateway.admin<{ data: Record<string, unknown>[] }>(
+      "GET",
+      `/requests?session=${session}`,
+    );
+    return data[0];
+  };
+
+  beforeAll(async () => {
+    const price = { effective_from: "2020-01-01", output: "0" };
+    await gateway.admin("POST", "/prices", { ...price, model: "gpt-cheap", input: "1" });
+    await gateway.admin("POST", "/prices", { ...price, model: "gpt-dear", input: "1000" });
+  });
+
+  test("another model than the one that was asked for is priced by it and marked", async () => {
+    expect(await recorded("gpt-cheap", "gpt-dear")).toMatchObject({
+      model: "gpt-cheap",
+      response_model: "gpt-dear",
+      cost_usd: "1",
+      model_mismatch: true,
+    });
+  });
+
+  test.each(["gpt-cheap", "gpt-cheap-2026-08-06"])("the same model as %s is not", async (name) => {
+    expect(await recorded("gpt-cheap", name)).toMatchObject({ cost_usd: "0.001", model_mismatch: false });
+  });
 });
