@@ -4,9 +4,9 @@ const ROW = /^([a-z0-9_]+) (-?\d+) ([\d.]+)$/;
 const LATER = "repriced ";
 
 /**
- * A price snapshot as it is stored with a record: its lines, then where the prices come from, such as
- * `input 17 0.00000015|output 55 0.0000006|list:openai/gpt-4o-mini`. As an object of JSON it would be nearly three
- * times as long, and cost Postgres as much as a third of all else that a record costs it.
+ * A price snapshot as stored with a record: its lines, then the origin of the prices, such as
+ * `input 17 0.00000015|output 55 0.0000006|list:openai/gpt-4o-mini`. A JSON object would be nearly three
+ * times as long, and add a third to what a record costs Postgres.
  */
 export function priceText({ entry, rows, repricedAt }: PriceSnapshot): string {
   let text = "";
@@ -15,9 +15,9 @@ export function priceText({ entry, rows, repricedAt }: PriceSnapshot): string {
   return text + entry;
 }
 
-/** Reads what is stored: such a text, or the object that earlier versions stored. */
-export function readPrice(stored: string | PriceSnapshot | null): PriceSnapshot | null {
-  if (typeof stored !== "string") return stored;
+/** Reads a stored price snapshot. */
+export function readPrice(stored: string | null): PriceSnapshot | null {
+  if (stored === null) return null;
   const rows: PriceRow[] = [];
   let rest = stored;
   let repricedAt: string | undefined;

@@ -1,4 +1,5 @@
 import type { Digest, DigestFigures, NotJoined } from "./digest.ts";
+import { keysOf } from "./keys-of.ts";
 
 type Sides = { current: DigestFigures | null; previous: DigestFigures | null };
 
@@ -83,9 +84,7 @@ const PARTS = {
 function moves({ spend }: Digest): string[] {
   if (spend === null) return [];
   const least = spend.floor ? "at least " : "";
-  const parts = (Object.keys(PARTS) as (keyof typeof PARTS)[]).map(
-    (name) => `- ${PARTS[name]}: ${signed(spend.parts[name])}`,
-  );
+  const parts = keysOf(PARTS).map((name) => `- ${PARTS[name]}: ${signed(spend.parts[name])}`);
   return [
     "",
     `All calls together cost ${least}${money(spend.currentUsd)}, ${signed(spend.deltaUsd)} compared with the week before. What changed it:`,

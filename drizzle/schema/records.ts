@@ -98,8 +98,8 @@ export const requests = pgTable(
     unpriced: boolean("unpriced").notNull(),
     /** The cost is a lower bound: the usage was partial. */
     partial: boolean("partial").notNull(),
-    /** What it was priced with, as one text (price-text.ts); records of earlier versions have the object. */
-    price: json<string | PriceSnapshot>("price"),
+    /** What it was priced with, as one text (price-text.ts). */
+    price: json<string>("price"),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.id, table.startedAt] }),

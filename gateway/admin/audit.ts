@@ -48,7 +48,8 @@ export const adminAudit = (deps: AdminDeps) =>
   );
 
 function filterOf({ given }: ListQuery<Name>): AuditFilter {
-  const { actor = null, action = null, subject = null } = given;
+  const { actor = null, subject = null } = given;
+  const action = AUDITED.find((known) => known === given.action) ?? null;
   return { actor, action, subject, ...readWindow(given.from, given.to) };
 }
 

@@ -40,6 +40,7 @@ export function readListQuery<Name extends string>(
   const after = given.get("after") ?? null;
   given.delete("limit");
   given.delete("after");
+  // The loop refused all names but these.
   return { limit, after, given: Object.fromEntries(given) as Partial<Record<Name, string>> };
 }
 

@@ -90,13 +90,13 @@ function remedyOf({ link, sessionIds, repositoryId, number }: PullRequestRow): s
   return "Keep one of the `Gateway-Session:` lines in its body and remove the others.";
 }
 
+const isDiagnostic = (code: string): code is keyof typeof DIAGNOSTIC_MEANING => code in DIAGNOSTIC_MEANING;
+
 /** What the present body has beside its ids, and whether it was changed late. */
 function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[] {
   const present = evidence.findLast(({ rule }) => rule.startsWith("body_"));
   const odd = (present?.diagnostics ?? []).flatMap((code) =>
-    code in DIAGNOSTIC_MEANING
-      ? [{ code, text: DIAGNOSTIC_MEANING[code as keyof typeof DIAGNOSTIC_MEANING] }]
-      : [],
+    isDiagnostic(code) ? [{ code, text: DIAGNOSTIC_MEANING[code] }] : [],
   );
   const late = {
     code: "edited_after_merge",

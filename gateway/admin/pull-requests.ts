@@ -6,6 +6,7 @@ import {
   type PullRequestPage as PullRequestPageView,
   PullRequestView,
 } from "#shared/admin/records.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -16,7 +17,6 @@ import {
   listPullRequests,
   PULL_REQUEST_FILTERS,
   type PullRequestCursor,
-  type PullRequestFilter,
   type PullRequestId,
   type PullRequestRow,
 } from "../stores/pull-requests.ts";
@@ -26,7 +26,7 @@ import { pageFrom, readListQuery, requireKnown } from "./list.ts";
 import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 
 const docs = adminRoute("records");
-const EQUAL = Object.keys(PULL_REQUEST_FILTERS) as PullRequestFilter[];
+const EQUAL = keysOf(PULL_REQUEST_FILTERS);
 
 /** `/admin/v1/pull-requests`: pull requests from GitHub, and why each is joined to a session or not. */
 export const adminPullRequests = (deps: AdminDeps) =>

@@ -7,6 +7,7 @@ import {
   type RequestView,
   RequestView as View,
 } from "#shared/admin/records.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import {
@@ -14,7 +15,6 @@ import {
   listRequests,
   REQUEST_FILTERS,
   type RecordRow,
-  type RequestFilter,
   type RequestQuery,
 } from "../stores/requests.ts";
 import { explainCost } from "./cost-explanation.ts";
@@ -25,7 +25,7 @@ import { idCursor, idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("records");
-const EQUAL = Object.keys(REQUEST_FILTERS) as RequestFilter[];
+const EQUAL = keysOf(REQUEST_FILTERS);
 
 /** `/admin/v1/requests`: the records of calls, newest first, and how each cost was calculated. */
 export const adminRequests = (deps: AdminDeps) =>

@@ -2,20 +2,16 @@ import { Elysia } from "elysia";
 import { TOOL_CHANNELS, TOOL_STATUSES } from "#drizzle/schema/tools.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { ToolCallView } from "#shared/admin/tool-calls.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import { adminKey } from "../plugins/admin-key.ts";
-import {
-  listToolCalls,
-  TOOL_CALL_FILTERS,
-  type ToolCallFilter,
-  type ToolCallQuery,
-} from "../stores/tools/tool-call-list.ts";
+import { listToolCalls, TOOL_CALL_FILTERS, type ToolCallQuery } from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
 
 const docs = adminRoute("records");
-const EQUAL = Object.keys(TOOL_CALL_FILTERS) as ToolCallFilter[];
+const EQUAL = keysOf(TOOL_CALL_FILTERS);
 
 /** `/admin/v1/tool-calls`: what hooks and the tool gateway saw of calls of tools, newest first. */
 export const adminToolCalls = (deps: AdminDeps) =>

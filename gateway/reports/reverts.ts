@@ -5,6 +5,8 @@ import type { Query } from "./parameters.ts";
 export type Revert = { reverter: string; original: string };
 
 /** What says so, the first that names a known merge before the others (decision: What counts as a revert). */
+type RevertsQuery = Query & { params: readonly string[] };
+
 const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
 
 /**
@@ -13,7 +15,7 @@ const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
  * #N`, its branch `revert-N-…`, a commit sha in its body, a commit sha in its commits. It names its own repository,
  * under its present or a former name, and an earlier merge. A commit that is another merge itself tells of that one.
  */
-export const revertsQuery = (orgId: string, repositoryId: number | null = null): Query => ({
+export const revertsQuery = (orgId: string, repositoryId: number | null = null): RevertsQuery => ({
   text: `with reverters as (
   select r.org_id, r.repository_id, r.number, r.merged_at, r.reverts_by_branch, r.reverts_by_body, r.reverts_by_sha,
     c.claims, lower(p.full_name) as full_name, lower(p.former_names::text)::jsonb as former_names

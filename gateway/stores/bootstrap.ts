@@ -5,6 +5,7 @@ import { providers, routes, settings } from "#drizzle/schema/routes.ts";
 import { DETECTORS } from "#shared/admin/guardrails.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { Secret } from "../directory.ts";
@@ -67,7 +68,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
 }
 
 const kindsWithKey = (providerKeys: ReadonlyMap<string, Secret>): ProviderKind[] =>
-  (Object.keys(PROVIDERS) as ProviderKind[]).filter((kind) => {
+  keysOf(PROVIDERS).filter((kind) => {
     const { envKey } = PROVIDERS[kind];
     return envKey !== null && providerKeys.has(envKey);
   });

@@ -7,12 +7,14 @@ import type { Slice } from "./slice.ts";
 
 type NamedTable = PgTable & { orgId: PgColumn; name: PgColumn };
 
-/** What every table has whose rows administrators know by name: the organisation and the name are its key. */
+/** Reads and writes a table whose key is the organisation and the name. */
 export function namedRows<Row extends Record<string, unknown>>(
   table: NamedTable & { readonly $inferSelect: Row },
 ) {
-  // A table of any shape gives the type checker no shape of its rows.
+  // Drizzle cannot type the rows of a generic table: `it` forgets their type, and `typed` restores it.
   const it: NamedTable = table;
+  // `it` is `table`, so its rows are `table`'s.
+  const typed = (rows: Record<string, unknown>[]) => rows as Row[];
   const isNamed = (name: string) => and(eq(it.orgId, DEFAULT_ORG), eq(it.name, name));
   return {
     /** By name. */
@@ -24,28 +26,28 @@ export function namedRows<Row extends Record<string, unknown>>(
         .where(and(eq(it.orgId, DEFAULT_ORG), isBehind))
         .orderBy(it.name)
         .limit(limit);
-      return rows as Row[];
+      return typed(rows);
     },
     find: async (reader: Reader, name: string): Promise<Row | null> => {
-      const [row] = await reader.select().from(it).where(isNamed(name));
-      return (row as Row | undefined) ?? null;
+      const [row] = typed(await reader.select().from(it).where(isNamed(name)));
+      return row ?? null;
     },
-    /** Makes the row, or puts it in the place of the one of its name. */
+    /** Inserts the row, or replaces the one of its name. */
     write: async (tx: Transaction, row: Row): Promise<void> => {
       await tx
         .insert(it)
         .values(row)
         .onConflictDoUpdate({ target: [it.orgId, it.name], set: row });
     },
-    /** The row that is gone; null where there was none. */
+    /** The removed row; null if there was none. */
     remove: async (tx: Transaction, name: string): Promise<Row | null> => {
-      const [row] = await tx.delete(it).where(isNamed(name)).returning();
-      return (row as Row | undefined) ?? null;
+      const [row] = typed(await tx.delete(it).where(isNamed(name)).returning());
+      return row ?? null;
     },
   };
 }
 
-/** The row with the members that a PATCH gives. */
+/** The row with the members of a PATCH. */
 export const patchedRow = <Row extends { updatedAt: string }>(
   current: Row,
   given: Partial<Row>,

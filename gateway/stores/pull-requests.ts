@@ -6,6 +6,7 @@ import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
+import { equalTo } from "./equal-to.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -20,7 +21,7 @@ export const PULL_REQUEST_FILTERS = {
   session: pullRequests.session,
   author: pullRequests.authorLogin,
 } as const;
-export type PullRequestFilter = keyof typeof PULL_REQUEST_FILTERS;
+type PullRequestFilter = keyof typeof PULL_REQUEST_FILTERS;
 
 export type PullRequestId = { repositoryId: number; number: number };
 /** A position in the list: that of the pull request at `at`. */
@@ -56,9 +57,7 @@ export const listPullRequests = (reader: Reader, query: PullRequestQuery): Promi
 
 function* conditionsOf({ equal, after }: PullRequestQuery): Generator<SQL> {
   yield eq(pullRequests.orgId, DEFAULT_ORG);
-  for (const [name, value] of Object.entries(equal)) {
-    yield eq(PULL_REQUEST_FILTERS[name as PullRequestFilter], value);
-  }
+  yield* equalTo(PULL_REQUEST_FILTERS, equal);
   if (after) {
     const place = sql`(${after.at}::timestamptz, ${after.repositoryId}::bigint, ${after.number}::integer)`;
     yield sql`(${at}, ${pullRequests.repositoryId}, ${pullRequests.number}) < ${place}`;
@@ -74,7 +73,7 @@ export const repositoryReverts = (
 ): Promise<PullRequestRevert[]> =>
   withStoreErrors(async () => {
     const { text, params } = revertsQuery(DEFAULT_ORG, repositoryId);
-    const rows = await run.unsafe<(Revert & { rule: string })[]>(text, [...params] as string[]);
+    const rows = await run.unsafe<(Revert & { rule: string })[]>(text, [...params]);
     return rows.map(({ reverter, original, rule }) => ({
       reverter: Number(reverter.split("#")[1]),
       original: Number(original.split("#")[1]),

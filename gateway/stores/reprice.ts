@@ -85,6 +85,7 @@ export async function listUnpriced(
     )
     .orderBy(requests.startedAt, requests.id)
     .limit(limit);
+  // The conditions rule out rows without a provider or a model.
   return rows as UnpricedRecord[];
 }
 

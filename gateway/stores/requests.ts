@@ -3,6 +3,7 @@ import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
+import { equalTo } from "./equal-to.ts";
 import type { Slice } from "./slice.ts";
 
 /** Columns that a list of records can be narrowed by, each to one exact value. */
@@ -21,7 +22,7 @@ export const REQUEST_FILTERS = {
   error_type: requests.errorType,
   guardrail: requests.guardrail,
 } as const;
-export type RequestFilter = keyof typeof REQUEST_FILTERS;
+type RequestFilter = keyof typeof REQUEST_FILTERS;
 
 export type RequestQuery = Slice & {
   equal: Partial<Record<RequestFilter, string>>;
@@ -56,9 +57,7 @@ export const listRequests = (reader: Reader, query: RequestQuery): Promise<Recor
 
 function* conditionsOf({ equal, key, tag, status, from, to, after }: RequestQuery): Generator<SQL> {
   yield eq(requests.orgId, DEFAULT_ORG);
-  for (const [name, value] of Object.entries(equal)) {
-    yield eq(REQUEST_FILTERS[name as RequestFilter], value);
-  }
+  yield* equalTo(REQUEST_FILTERS, equal);
   if (key) yield "id" in key ? eq(requests.keyId, key.id) : eq(keys.name, key.name);
   if (tag !== null) yield arrayContains(requests.tags, [tag]);
   if (status !== null) yield eq(requests.status, status);

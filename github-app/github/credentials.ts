@@ -115,7 +115,7 @@ export function createCredentials({ database, config, clock, log }: Deps): Crede
       fixed || !box
         ? null
         : async (it, now) => {
-            await keep(database, box, it, now);
+            await keep({ database, box }, it, now);
             await refresh();
           },
     edit:
@@ -154,7 +154,11 @@ function open(box: SecretBox, row: typeof githubApps.$inferSelect): Opened | nul
   };
 }
 
-async function keep({ db }: Database, box: SecretBox, it: NewRegistration, now: Date): Promise<void> {
+async function keep(
+  { database: { db }, box }: { database: Database; box: SecretBox },
+  it: NewRegistration,
+  now: Date,
+): Promise<void> {
   const row = {
     orgId: DEFAULT_ORG,
     appId: it.appId,

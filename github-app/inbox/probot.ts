@@ -1,13 +1,14 @@
 import { type ApplicationFunction, Probot } from "probot";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
-import { type EventName, FACTS, isEventName } from "../facts/facts.ts";
+import { FACTS, isEventName } from "../facts/facts.ts";
 import type { DueDelivery } from "../stores/inbox-store.ts";
 import { type ApplyDeps, createApplier, UnreadableFacts } from "./apply.ts";
 import { probotLog } from "./probot-log.ts";
 
 // `FACTS` has these keys and no others.
-const EVENTS = Object.keys(FACTS) as EventName[];
+const EVENTS = keysOf(FACTS);
 
 /** The App as Probot loads it. Its events carry facts instead of payloads, because nothing else of them was kept. */
 export const outcomes =

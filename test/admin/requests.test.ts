@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { priceText } from "#drizzle/price-text.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { recordAt } from "./records.ts";
 import { type World, world } from "./world.ts";
@@ -22,14 +23,14 @@ const PRICED = {
   outputTokens: 50,
   costUsd: "0.00165",
   tokenCostUsd: "0.00165",
-  price: {
+  price: priceText({
     entry: "list:anthropic/claude",
     rows: [
       { unit: "input", count: 200, usdPerUnit: "0.000003" },
       { unit: "cache_read", count: 1000, usdPerUnit: "0.0000003" },
       { unit: "output", count: 50, usdPerUnit: "0.000015" },
     ],
-  },
+  }),
 };
 
 const rows = [

@@ -150,11 +150,9 @@ describe("values", () => {
       costUsd: "0.000000000123456789012345",
       unpriced: false,
       partial: false,
-      price: { entry: "openai/gpt", rows: [{ unit: "input", count: 3, usdPerUnit: "0.00000015" }] },
+      price: "input 3 0.00000015|openai/gpt",
     } as const;
-    await database.db
-      .insert(requests)
-      .values({ ...row, tags: [...row.tags], price: { entry: row.price.entry, rows: [...row.price.rows] } });
+    await database.db.insert(requests).values({ ...row, tags: [...row.tags] });
     const [back] = await database.db.select().from(requests);
     expect(back).toMatchObject(row as never);
     expect(back?.owner).toBeNull();

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
+import { priceText } from "#drizzle/price-text.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { newId } from "#shared/ids.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
@@ -38,7 +39,7 @@ describe("a call's way to Postgres", () => {
     await recorder.settle(
       settledRow(row, {
         costUsd: "0.000000000000000001",
-        price: { entry: "p1", rows: [{ unit: "input", count: 10, usdPerUnit: "0.1" }] },
+        price: priceText({ entry: "p1", rows: [{ unit: "input", count: 10, usdPerUnit: "0.1" }] }),
       }),
     );
     await recorder.flushed(60_000);
@@ -52,7 +53,7 @@ describe("a call's way to Postgres", () => {
       owner: "ana",
       tags: ["a,b", 'c"d', "é"],
       cost_usd: "0.000000000000000001",
-      price: { entry: "p1", rows: [{ unit: "input", count: 10, usdPerUnit: "0.1" }] },
+      price: priceText({ entry: "p1", rows: [{ unit: "input", count: 10, usdPerUnit: "0.1" }] }),
       reasoning_tokens: null,
     });
     expect(one?.["started_at"]).toEqual(new Date(row.startedAt));

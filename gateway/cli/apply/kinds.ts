@@ -9,6 +9,7 @@ import { ProviderPut } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
 import { RoutePut } from "#shared/admin/routes.ts";
 import { isRecord } from "#shared/json.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import { Settings } from "#shared/settings.ts";
 
 export type Members = Record<string, unknown>;
@@ -88,7 +89,7 @@ export const RESOURCE_KINDS = {
 } as const satisfies Record<string, ResourceKind>;
 
 export type ResourceKindName = keyof typeof RESOURCE_KINDS;
-export const RESOURCE_KIND_NAMES = Object.keys(RESOURCE_KINDS) as ResourceKindName[];
+export const RESOURCE_KIND_NAMES = keysOf(RESOURCE_KINDS);
 
 /** Identified by model, provider (or any) and start. */
 function priceName({ provider, model, effective_from: from }: Members): string {

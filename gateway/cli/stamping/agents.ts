@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isRecord } from "#shared/json.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
@@ -95,7 +96,7 @@ const AGENTS = {
 } as const satisfies Record<string, Agent>;
 
 export type AgentName = keyof typeof AGENTS;
-export const AGENT_NAMES = Object.keys(AGENTS) as AgentName[];
+export const AGENT_NAMES = keysOf(AGENTS);
 
 /** The agent that a command line starts, directly or through a package runner, and the index of its own arguments. */
 export function agentOf(command: readonly string[]): { name: AgentName; argumentsAt: number } | null {

@@ -65,7 +65,7 @@ export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | n
 export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promise<RevertedCost[]> =>
   withStoreErrors(async () => {
     const { text, params } = revertsQuery(DEFAULT_ORG);
-    const reverts = await database.sql.unsafe<Revert[]>(text, [...params] as string[]);
+    const reverts = await database.sql.unsafe<Revert[]>(text, [...params]);
     const [from, before, to] = [fromMs, fromMs - WEEK_MS, toMs].map((ms) => new Date(ms).toISOString());
     const rows = await database.db.execute<{
       repository: string | null;

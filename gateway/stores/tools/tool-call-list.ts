@@ -3,6 +3,7 @@ import { keys } from "#drizzle/schema/keys.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
+import { equalTo } from "../equal-to.ts";
 import type { Slice } from "../slice.ts";
 
 /** Columns that the list can be narrowed by, each to one exact value. */
@@ -16,7 +17,7 @@ export const TOOL_CALL_FILTERS = {
   server: toolCalls.server,
   tool: toolCalls.tool,
 } as const;
-export type ToolCallFilter = keyof typeof TOOL_CALL_FILTERS;
+type ToolCallFilter = keyof typeof TOOL_CALL_FILTERS;
 
 export type ToolCallQuery = Slice & {
   equal: Partial<Record<ToolCallFilter, string>>;
@@ -57,9 +58,7 @@ export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
 
 function* conditionsOf({ equal, key, from, to, after }: ToolCallQuery): Generator<SQL> {
   yield eq(toolCalls.orgId, DEFAULT_ORG);
-  for (const [name, value] of Object.entries(equal)) {
-    yield eq(TOOL_CALL_FILTERS[name as ToolCallFilter], value as never);
-  }
+  yield* equalTo(TOOL_CALL_FILTERS, equal);
   if (key) yield "id" in key ? eq(toolCalls.keyId, key.id) : eq(keys.name, key.name);
   if (from !== null) yield gte(toolCalls.startedAt, from);
   if (to !== null) yield lt(toolCalls.startedAt, to);

@@ -103,6 +103,7 @@ export function toolStatements(texts: readonly string[]): { text: string; values
   const seen = new Map<string, number>();
   for (const text of texts) {
     if (!text.startsWith(SIGHTING)) continue;
+    // `observationText` wrote every text with this prefix.
     const { orgId, origin, externalId } = JSON.parse(text) as ToolObservation;
     const call = JSON.stringify([orgId, origin, externalId]);
     const round = seen.get(call) ?? 0;
