@@ -1,10 +1,22 @@
-/** Loaded before every test file, see bunfig.toml: whatever a test or a file registered with `atEnd` is closed. */
+/** Loaded before every test file, see bunfig.toml: sets the time limit, and closes what was registered with `atEnd`. */
 import { afterAll, afterEach, beforeEach, setDefaultTimeout } from "bun:test";
 import { beginTest, endFile, endTest } from "./at-end.ts";
 
 // Only what hangs takes as long, on any machine: `until` gives up earlier and says what is missing.
 const LIMIT_MS = 300_000;
 setDefaultTimeout(LIMIT_MS);
+
+// One process may run several files: it loads this file once and resets the limit with each, so each sets it itself.
+Bun.plugin({
+  name: "time limit of tests",
+  setup({ onLoad }) {
+    onLoad({ filter: /\.test\.tsx?$/ }, async ({ path }) => ({
+      // On the first line, so that errors name the file's own lines.
+      contents: `require("bun:test").setDefaultTimeout(${LIMIT_MS});${await Bun.file(path).text()}`,
+      loader: path.endsWith("x") ? "tsx" : "ts",
+    }));
+  },
+});
 
 beforeEach(beginTest);
 // The default is for the hooks of test files alone.
