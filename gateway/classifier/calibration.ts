@@ -2,12 +2,12 @@
 export type Sigmoid = { slope: number; offset: number };
 export type Trial = { score: number; correct: boolean };
 
-/** What is assumed where too few examples exist to learn it. */
+/** Used if there are too few examples to fit one. */
 export const SIGMOID_ASSUMED: Sigmoid = { slope: 2.5, offset: 1.2 };
-/** What is believed before any trial, and how strongly: how much information on slope and offset it is worth. */
+/** A prior of the sigmoid, with the precision of its slope and offset. */
 export type Prior = { sigmoid: Sigmoid; slope: number; offset: number };
 const UNDECIDED: Prior = { sigmoid: SIGMOID_ASSUMED, slope: 1e-3, offset: 0 };
-/** Keeps Newton's step finite where all trials have the same score. */
+/** Keeps Newton's step finite if all trials have the same score. */
 const RIDGE = 1e-3;
 const ITERATIONS = 40;
 const SLOPE_MIN = 0.1;
@@ -17,7 +17,7 @@ export const probabilityOf = (sigmoid: Sigmoid, score: number): number =>
 
 type Target = { score: number; target: number };
 
-/** Cross-entropy of the sigmoid on the targets, with a pull towards what is believed. */
+/** Cross-entropy of the sigmoid on the targets, with a penalty for distance from the prior. */
 function lossOf(sigmoid: Sigmoid, targets: readonly Target[], prior: Prior): number {
   let loss = (prior.slope / 2) * (sigmoid.slope - prior.sigmoid.slope) ** 2;
   loss += (prior.offset / 2) * (sigmoid.offset - prior.sigmoid.offset) ** 2;

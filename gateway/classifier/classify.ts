@@ -4,10 +4,10 @@ import { explain, type Why } from "./explain.ts";
 import type { Model } from "./model.ts";
 import { scoreText } from "./score.ts";
 
-/** What the classifier says of a text. `route` is null below the threshold: the caller's default route answers. */
+/** The result of classifying a text. `route` is null below the threshold: the caller's default route answers. */
 export type Classification = {
   route: string | null;
-  /** The likeliest allowed route, whatever the threshold; null where none may be chosen. */
+  /** The likeliest allowed route, whatever the threshold; null if no route may be chosen. */
   best: string | null;
   /** 0 to 1: the estimated chance that `candidates[0]` is right. */
   confidence: number;
@@ -23,7 +23,7 @@ const rounded = (value: number) => Math.round(value * 1e4) / 1e4;
 
 export type Verdict = Pick<Classification, "route" | "best" | "confidence">;
 
-/** The short way for `auto`: the route and the confidence, without the explanation. */
+/** The route and the confidence without an explanation, for calls with `model: "auto"`. */
 export function routeOf(model: Model, text: string, allowed: ReadonlySet<string> | null): Verdict {
   const { best, score } = decide(model, scoreText(model, text), allowed);
   const confidence = best < 0 ? 0 : rounded(probabilityOf(model.sigmoid, score));
@@ -65,7 +65,7 @@ export function classify(model: Model, text: string, allowed: ReadonlySet<string
   };
 }
 
-/** Each allowed route once, with its highest decision value; the one that was decided for stands first. */
+/** Each allowed route once, with its highest decision value. The chosen route comes first. */
 function candidatesOf(
   model: Model,
   scores: Float64Array,

@@ -5,12 +5,15 @@ import { evenlySampled, type Sample, type TrainingSet } from "./training-set.ts"
 /** Below this many measured texts the threshold is a fixed one. */
 const TRIALS_MIN = 10;
 const THRESHOLD_ASSUMED = -0.8;
+/** With up to this many examples per route each one matters: without a fold of them, training takes longer to settle. */
+const FEW_EXAMPLES = 20;
+const FOLD_PASSES = { few: 10, many: 3 };
 
-/** Whether confidence and threshold are measured on the administrator's examples: the built-in ones stand in for them. */
+/** Whether there are enough of the administrator's examples to measure confidence and threshold on. If not, the built-in ones are used. */
 const hasOwn = (samples: readonly Sample[]) =>
   samples.filter(({ source }) => source === "example").length >= TRIALS_MIN;
 
-/** The fold of each text that a trial needs, by turns within each class; −1 for those that always train. */
+/** The fold of each text that is held out once, assigned in turn within each class; −1 for texts that are always trained on. */
 export function foldsOf({ classes, samples }: TrainingSet, folds: number): Int8Array {
   const isOwn = hasOwn(samples);
   const turn = new Map<number, number>();
@@ -23,13 +26,20 @@ export function foldsOf({ classes, samples }: TrainingSet, folds: number): Int8A
   });
 }
 
+/** How many passes a model makes over the examples that remain when a fold is taken out. */
+export function foldPassesFor({ classes, samples }: TrainingSet): number {
+  const routes = classes.filter(({ kind }) => kind === "route").length;
+  const examples = samples.filter(({ source }) => source === "example").length;
+  return examples > 0 && examples <= FEW_EXAMPLES * routes ? FOLD_PASSES.few : FOLD_PASSES.many;
+}
+
 /** What a model that had not seen a text decided. `row`: the text's; `route`: the class decided for. */
 export type OwnTrial = Trial & { row: number; route: number };
 type Trials = { own: OwnTrial[]; foreign: Trial[] };
 
 /**
  * Out-of-fold decisions on the administrator's examples, or on the built-in ones if there are too few; and as many on
- * built-in texts that no route takes, for which every route is wrong: confidence must know foreign texts too.
+ * built-in texts that no route takes. Every route is wrong for those, so that confidence is low for foreign texts.
  */
 export function outOfFoldTrials(set: TrainingSet, held: Float32Array): Trials {
   const { classes, samples } = set;
@@ -60,10 +70,10 @@ export function thresholdOf({ samples }: TrainingSet, trials: readonly Trial[], 
     strictness,
   );
   const own = samples.filter(({ source }) => source === "example").length;
-  // Built-in examples score higher than texts of a route that has a few examples only: it must not be shut out.
+  // Built-in examples score higher than texts of a route that has a few examples only: it must not lose them all.
   return own > 0 && own < TRIALS_MIN ? Math.min(measured, THRESHOLD_ASSUMED) : measured;
 }
 
-/** How sure a score makes: learned from the trials, assumed where they are too few. */
+/** Turns scores into confidence: fitted to the trials, or assumed if there are too few. */
 export const sigmoidOf = ({ own, foreign }: Trials): Sigmoid =>
   own.length >= TRIALS_MIN ? fitSigmoid([...own, ...foreign]) : SIGMOID_ASSUMED;

@@ -1,4 +1,5 @@
 import { CHARACTER_CLASS, GAP, LETTER, UNSPACED } from "./tokenizer.ts";
+import { TUNING } from "./tuning.ts";
 
 /**
  * Cues of tasks: for each concept, stems in about a dozen languages. A stem matches where a word begins ("summar"
@@ -15,10 +16,6 @@ type TrieNode = {
 };
 export type Lexicon = TrieNode;
 export type Cue = { concept: string; matched: string };
-
-/** What stands before here is early; a character of an unspaced script says as much as a short word. */
-const EARLY_CHARACTERS = 50;
-const EARLY_UNSPACED = 20;
 
 const emptyNode = (): TrieNode => ({ next: new Map(), concepts: [], whole: [] });
 
@@ -91,7 +88,7 @@ export function matchCues(lexicon: Lexicon, zone: string): Cue[] {
   let first = found[0];
   for (const cue of found) {
     cues.push({ concept: cue.concept, matched: cue.matched });
-    const early = classAt(line, cue.start) === UNSPACED ? EARLY_UNSPACED : EARLY_CHARACTERS;
+    const early = classAt(line, cue.start) === UNSPACED ? TUNING.earlyUnspaced : TUNING.earlyCharacters;
     if (cue.start < early) cues.push({ concept: `early:${cue.concept}`, matched: cue.matched });
     if (first && cue.start < first.start) first = cue;
   }

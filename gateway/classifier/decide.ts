@@ -1,9 +1,6 @@
 import type { ClassName, Model } from "./model.ts";
+import { TUNING } from "./tuning.ts";
 
-/** How much the strongest hidden class counts against the best route. */
-const HIDDEN_SHARE = 0.5;
-/** How much it counts that a text is of a kind that routes take rather than of one that none takes. */
-const TAKEN_SHARE = 1.5;
 /** Classes: the best route (−1: none may be chosen), the best of another route, the strongest hidden class. */
 export type Decision = {
   best: number;
@@ -13,7 +10,7 @@ export type Decision = {
   score: number;
 };
 
-/** The highest of the classes that `admits`, by decision value; −1 if there is none. */
+/** The highest of the classes that `admits`, by decision value; −1 if it admits no class. */
 function highest(scores: ArrayLike<number>, admits: (index: number) => boolean): number {
   let best = -1;
   for (let index = 0; index < scores.length; index++) {
@@ -23,7 +20,7 @@ function highest(scores: ArrayLike<number>, admits: (index: number) => boolean):
 }
 
 /**
- * How much more a text looks like kinds that allowed routes take than like kinds that none of them takes; 0 if unknown.
+ * How much more a text looks like kinds that allowed routes take than like other kinds; 0 if unknown.
  * The starter judges it, because it has not seen the routes' examples: any real text resembles those more than it
  * resembles built-in ones.
  */
@@ -52,7 +49,7 @@ export function decide(
   const second = highest(scores, (at) => choices[at] === true && classes[at]?.name !== classes[best]?.name);
   const hidden = highest(scores, (at) => classes[at]?.kind === "hidden");
   if (best < 0) return { best, second, hidden, score: Number.NEGATIVE_INFINITY };
-  const against = hidden < 0 ? 0 : HIDDEN_SHARE * (scores[hidden] ?? 0);
-  const support = TAKEN_SHARE * takenMargin(takers, kinds, allowed);
+  const against = hidden < 0 ? 0 : TUNING.hiddenShare * (scores[hidden] ?? 0);
+  const support = TUNING.takenShare * takenMargin(takers, kinds, allowed);
   return { best, second, hidden, score: (scores[best] ?? 0) - against + support };
 }

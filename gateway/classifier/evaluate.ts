@@ -13,7 +13,7 @@ export type Evaluation = {
   /** Share of foreign texts that fell to the default route, and of fitting ones that did. */
   foreignCaught: number | null;
   fittingLost: number | null;
-  /** `confusion[expected][given]`, counts; `(default)` stands for no route. */
+  /** `confusion[expected][given]`, counts; `(default)` means no route. */
   confusion: Record<string, Record<string, number>>;
   /** If the threshold lost this share of the fitting texts, this share of the foreign ones would be caught. */
   curve: { fittingLost: number; foreignCaught: number; threshold: number }[];
@@ -53,7 +53,7 @@ function curveOf(fitting: readonly Outcome[], foreign: readonly Outcome[]): Eval
   });
 }
 
-/** Holds a model against an administrator's own labelled texts. Pure; the texts are not kept. */
+/** Measures a model on an administrator's own labelled texts. Pure; the texts are not kept. */
 export function evaluateRoutes(model: Model, texts: readonly LabelledText[]): Evaluation {
   const outcomes = texts.map((one) => outcomeOf(model, one));
   const fitting = outcomes.filter(({ expected }) => expected !== null);
@@ -79,7 +79,7 @@ export function evaluateRoutes(model: Model, texts: readonly LabelledText[]): Ev
   };
 }
 
-/** Reads JSON lines `{"text": …, "route": …}` (`label` is taken for `route`; null or absent: no route). Throws naming the line. */
+/** Reads JSON lines `{"text": …, "route": …}` (`label` is a synonym of `route`; null or absent: no route). Errors name the line. */
 export function readLabelledTexts(lines: string): LabelledText[] {
   return lines.split("\n").flatMap((line, at) => {
     if (line.trim() === "") return [];
@@ -97,7 +97,7 @@ function parsed(line: string, number: number): { [name: string]: unknown } {
     const value: unknown = JSON.parse(line);
     if (typeof value === "object" && value !== null) return value as { [name: string]: unknown };
   } catch {
-    // Answered below: the parser's own message would quote the text.
+    // Reported below: the parser's own message would quote the text.
   }
   throw new Error(`line ${number}: not a JSON object`);
 }

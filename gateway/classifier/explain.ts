@@ -5,7 +5,7 @@ import { type Nearest, nearestOf } from "./nearest.ts";
 import type { ScoredText } from "./score.ts";
 
 /**
- * Why a text went where it went. `terms`, `concepts`, `other` and `bias` are exact shares of the margin between the
+ * Why a text was sent to its route. `terms`, `concepts`, `other` and `bias` are exact shares of the margin between the
  * best route and the runner-up (of its own score if it is the only one): they sum to it.
  */
 export type Why = {
@@ -43,7 +43,7 @@ function sharesOf({ features, vector }: ScoredText, weightOf: (column: number) =
   return meaning.weight === 0 ? [...shares.values()] : [...shares.values(), meaning];
 }
 
-/** The shares of most weight either way, as shown. */
+/** The shares of greatest absolute weight, rounded. */
 function strongest(shares: readonly Share[], admits: (share: Share) => boolean): Share[] {
   const found: Share[] = [];
   for (const share of shares) {

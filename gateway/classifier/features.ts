@@ -25,7 +25,7 @@ const FAMILY = { position: 2, prefix: 5, full: 6, mark: 8, cue: 9 } as const;
 const MARKED = { head: 700, tail: 300 };
 /** The first words of the zone are features by their position, too. */
 const POSITIONS = 3;
-/** Word prefixes stand in for stemming: "summarise", "summary" and "summaries" share both. */
+/** Word prefixes replace stemming: "summarise", "summary" and "summaries" share both. */
 const PREFIX_CHARACTERS = [3, 4] as const;
 
 /** The most features that a word of the zone, or of the whole text, adds. */

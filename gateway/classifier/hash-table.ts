@@ -1,7 +1,7 @@
 /** Open addressing: `keys` are hashes (0: an empty slot), `places` their places in the list the table was built from. */
 export type HashTable = { keys: Uint32Array; places: Uint32Array };
 
-/** Indexes distinct hashes, none of them 0. At most two slots of three are taken. */
+/** Indexes distinct hashes other than 0. At most two of three slots are used. */
 export function hashTableOf(hashes: ArrayLike<number>): HashTable {
   const size = 2 ** Math.ceil(Math.log2(Math.max(hashes.length, 8) * 1.5));
   const table = { keys: new Uint32Array(size), places: new Uint32Array(size) };

@@ -51,9 +51,9 @@ const TAKEN_BY: Readonly<Record<TaskKind, readonly TemplateName[]>> = {
   smalltalk: ["chat", "general"],
 };
 
-/** The template that takes a kind among these routes; null if none does. */
+/** The template that takes a kind among these routes; null if there is none. */
 export const templateFor = (kind: TaskKind, routes: ReadonlySet<string>): string | null =>
   TAKEN_BY[kind].find((name) => routes.has(name)) ?? null;
 
-/** Whether the kind is the template's own, rather than one that it takes where a better one is missing. */
+/** Whether the kind is the template's own, rather than one that it takes because a better one is missing. */
 export const isPreferred = (kind: TaskKind, template: string): boolean => TAKEN_BY[kind][0] === template;

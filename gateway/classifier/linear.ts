@@ -10,6 +10,8 @@ export type Problem = {
   /** 0 … folds − 1 for rows that are held out in turn, −1 for rows that always train. */
   fold: Int8Array;
   folds: number;
+  /** Passes over the other rows after a fold is taken out. With few of them, held-out scores are too low. */
+  foldPasses: number;
 };
 
 /** A row as a loss sees it; `duals` are its coefficients, one per class. `curvature`: its squared length, bias included. */
@@ -22,8 +24,8 @@ export type Loss = (example: Example, scores: Float64Array) => void;
 export type LinearModel = { weights: Float32Array; held: Float32Array };
 
 const SEED = 20_261_121;
-const PASSES = { full: 10, fold: 3 };
-/** Smaller steps, as shares of the cost, are left out: most classes are out of the question for most rows. */
+const PASSES = 10;
+/** Smaller steps, as shares of the cost, are skipped: most classes are irrelevant to most rows. */
 const STEP_MIN = 1e-4;
 
 type State = {
@@ -83,7 +85,7 @@ function descend(
   }
 }
 
-/** Scores the rows of one fold by the full solution without what those rows gave it, trained on. */
+/** Scores the rows of one fold: removes their part of the full solution, trains on the other rows, then scores. */
 function holdOut(full: State, fold: number, held: Float32Array): void {
   const state: State = { ...full, weights: full.weights.slice(), duals: full.duals.slice() };
   const { problem } = state;
@@ -98,12 +100,12 @@ function holdOut(full: State, fold: number, held: Float32Array): void {
     );
     duals.fill(0);
   }
-  // Rows that always train and do not matter to the full solution would not matter without a few others either.
+  // Rows that are never held out and have no influence on the full solution have none without a few others either.
   const members = all.filter((row) => {
     const inFold = problem.fold[row] ?? -1;
     return inFold >= 0 ? inFold !== fold : dualsOf(state, row).some((dual) => dual !== 0);
   });
-  descend(state, Int32Array.from(members), { passes: PASSES.fold, seed: SEED + fold });
+  descend(state, Int32Array.from(members), { passes: problem.foldPasses, seed: SEED + fold });
   for (const row of out) {
     held.set(scoresOf(rowAt(problem.rows, row), state.weights, problem.classes), row * problem.classes);
   }
@@ -123,7 +125,7 @@ export function trainLinear(problem: Problem, loss: Loss): LinearModel {
     lengths: Float64Array.from({ length: rows.count }, (_, row) => 1 + squaredLength(rowAt(rows, row))),
   };
   const everyone = Int32Array.from({ length: rows.count }, (_, row) => row);
-  descend(state, everyone, { passes: PASSES.full, seed: SEED });
+  descend(state, everyone, { passes: PASSES, seed: SEED });
   const held = new Float32Array(rows.count * classes);
   for (let fold = 0; fold < problem.folds; fold++) holdOut(state, fold, held);
   return { weights: state.weights, held };

@@ -1,4 +1,5 @@
 import type { Loss, Problem } from "./linear.ts";
+import { TUNING } from "./tuning.ts";
 
 type Labelled = Pick<Problem, "labels" | "costs" | "classes">;
 
@@ -12,12 +13,12 @@ function classCosts({ labels, costs, classes }: Labelled): Float64Array {
 /** One-vs-rest linear SVM with squared hinge loss (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008). */
 export function svmLoss({ labels, classes }: Labelled): Loss {
   const sizes = classCosts({ labels, costs: new Float32Array(labels.length).fill(1), classes });
-  // Few positives against many negatives: an error on one of them costs more.
-  const lifts = sizes.map((size) => Math.sqrt((labels.length - size) / Math.max(size, 1)));
+  // An error on a class with few examples costs more.
+  const lifts = sizes.map((size) => ((labels.length - size) / Math.max(size, 1)) ** TUNING.svmBalance);
   return ({ label, cost, curvature, duals }, scores) => {
     for (let target = 0; target < classes; target++) {
       const sign = target === label ? 1 : -1;
-      const softness = 1 / (2 * cost * (sign > 0 ? (lifts[target] ?? 1) || 1 : 1));
+      const softness = 1 / (2 * TUNING.svmCost * cost * (sign > 0 ? (lifts[target] ?? 1) || 1 : 1));
       const alpha = sign * (duals[target] ?? 0);
       const gradient = sign * (scores[target] ?? 0) - 1 + alpha * softness;
       scores[target] = sign * (Math.max(alpha - gradient / (curvature + softness), 0) - alpha);
@@ -25,15 +26,11 @@ export function svmLoss({ labels, classes }: Labelled): Loss {
   };
 }
 
-/** The cost of an error on close topics, and how far small classes are made up for (1: fully). */
-const SOFTMAX_COST = 16;
-const BALANCE = 0.3;
-
 /** Multinomial logistic regression (Shalev-Shwartz and Zhang, JMLR 2013). */
 export function softmaxLoss(problem: Labelled): Loss {
   const sums = classCosts(problem);
   const mean = sums.reduce((total, sum) => total + sum, 0) / Math.max(problem.classes, 1);
-  const lifts = sums.map((sum) => SOFTMAX_COST * (mean / (sum || 1)) ** BALANCE);
+  const lifts = sums.map((sum) => TUNING.topicCost * (mean / (sum || 1)) ** TUNING.topicBalance);
   return ({ label, cost, curvature, duals }, scores) => {
     const balanced = cost * (lifts[label] ?? 1);
     const damping = 1 / (1 + (balanced * curvature) / 4);
@@ -48,5 +45,5 @@ export function softmaxLoss(problem: Labelled): Loss {
   };
 }
 
-/** Brings log-odds to about the size of the SVM's decision values, so that both are decided alike. */
+/** Brings log-odds to about the size of the SVM's decision values, so that the same decision rule serves both. */
 export const SOFTMAX_SCALE = 1 / 4;

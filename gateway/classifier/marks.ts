@@ -1,5 +1,5 @@
 /**
- * Marks of a text's shape, each seen or not, read before it is normalised. Anyone sends these texts: no pattern may try
+ * Marks of a text's shape, read before it is normalised. These texts are untrusted: no pattern may try
  * the same characters again from every start, so repetitions that follow each other share no characters or are bounded.
  */
 const MARKS = {
@@ -30,6 +30,6 @@ type Mark = keyof typeof MARKS;
 
 const ROWS = Object.entries(MARKS) as [Mark, RegExp][];
 
-/** The marks that a text bears, in the table's order. They cost more a character than words do: pass a clipped text. */
+/** The marks of a text, in the table's order. They take more time per character than words do: pass a clipped text. */
 export const marksOf = (text: string): Mark[] =>
   ROWS.filter(([, pattern]) => pattern.test(text)).map(([mark]) => mark);

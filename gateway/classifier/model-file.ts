@@ -42,7 +42,7 @@ function put(tree: Tree, path: string, value: unknown): void {
 /** A model as bytes: a JSON header (its length first), then the arrays in the fixed order. The same model, the same bytes. */
 export function serialiseModel(model: Model): Uint8Array {
   const arrays = ARRAYS.map(([path, Kind]) => Kind.from(at(model, path) as Numbers));
-  // Where an array stands, the header keeps its length.
+  // In place of an array, the header has its length.
   const header = JSON.stringify(model, (_name, value) =>
     ArrayBuffer.isView(value) ? lengthOf(value) : value,
   );
@@ -60,7 +60,7 @@ export function serialiseModel(model: Model): Uint8Array {
   return bytes;
 }
 
-/** Reads a stored model. Null where the bytes are of another format or damaged: the caller trains again. */
+/** Reads a stored model. Null if the bytes are damaged or of another format: the caller trains again. */
 export function deserialiseModel(bytes: Uint8Array): Model | null {
   try {
     return read(bytes);

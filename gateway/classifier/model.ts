@@ -2,9 +2,10 @@ import type { Sigmoid } from "./calibration.ts";
 import type { TaskKind } from "./kinds.ts";
 import type { Rows } from "./sparse.ts";
 import type { Starter } from "./starter.ts";
-import type { BlockWeights, Vocabulary } from "./vocabulary.ts";
+import type { BlockWeights } from "./tuning.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
-/** Raised when the features change: a stored model of another format is trained again. */
+/** Increased when the features change: a stored model of another format is trained again. */
 export const MODEL_FORMAT = 9;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
@@ -21,7 +22,7 @@ export type TrainInput = { routes: readonly RouteInput[]; strictness: 0.02 | 0.0
 /** A class of the model: a route, or a kind of task that no route takes (hidden: it can only reject). */
 export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name: TaskKind };
 
-/** What training found out, for the administrator who saved the routes. */
+/** The results of training, for the administrator who saved the routes. */
 export type TrainReport = {
   /** Cross-validated accuracy on the examples (0 to 1); null under 8 examples per route. */
   accuracy: number | null;

@@ -2,12 +2,12 @@ import type { OwnTrial } from "./cross-validation.ts";
 import type { TrainReport } from "./model.ts";
 import type { TrainingSet } from "./training-set.ts";
 
-/** Under this many examples a route, held-out accuracy says too little to be shown. */
+/** With fewer examples per route, held-out accuracy is too uncertain to show. */
 const EXAMPLES_MIN = 8;
 const CONFUSED_MAX = 10;
 const MISFITS_MAX = 20;
 
-/** What training tells the administrator, from the out-of-fold decisions on their own examples. */
+/** The report to the administrator, from the out-of-fold decisions on their own examples. */
 export function reportOf({ classes, samples }: TrainingSet, trials: readonly OwnTrial[]): TrainReport {
   const nameOf = (label: number) => classes[label]?.name ?? "";
   const perRoute = new Map<number, number>();

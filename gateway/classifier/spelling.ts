@@ -52,7 +52,7 @@ function isOneEditApart(one: string, other: string): boolean {
   return a.slice(1) === b || a === b.slice(1) || a.slice(1) === b.slice(1);
 }
 
-/** The familiar word that an unknown word is a misspelling of; null if there is none. */
+/** The familiar word that an unknown word misspells, or null. */
 function corrected(word: string): string | null {
   if (word.length < LETTERS_MIN || word.length > LETTERS_MAX || FAMILIAR_WORDS.has(word)) return null;
   for (const deletion of deletionsOf(word)) {

@@ -5,7 +5,8 @@ import { trainLinear } from "./linear.ts";
 import { svmLoss } from "./losses.ts";
 import { SEEDS } from "./seeds.ts";
 import { rowsOf, scoresOf } from "./sparse.ts";
-import { type BlockWeights, columnsOf, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
+import { TUNING } from "./tuning.ts";
+import { columnsOf, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
 
 /** Recognises kinds of task before any administrator has written an example: a model of the built-in examples. */
 export type Starter = {
@@ -16,8 +17,8 @@ export type Starter = {
   held: Float32Array;
 };
 
-export const STARTER_BLOCKS: BlockWeights = [1, 0.8, 0.3, 0.5, 0, 0.4];
 const FOLDS = 5;
+const FOLD_PASSES = 3;
 /** Neighbouring examples were written together and resemble each other: they are held out together. */
 const NEIGHBOURS = 10;
 
@@ -32,7 +33,9 @@ export function featuresOfSeeds(): readonly Features[] {
 export function trainStarter(): Starter {
   const features = featuresOfSeeds();
   const vocabulary = learnVocabulary(features, 1);
-  const vectors = features.map((one) => vectorOf({ features: one, kinds: [] }, vocabulary, STARTER_BLOCKS));
+  const vectors = features.map((one) =>
+    vectorOf({ features: one, kinds: [] }, vocabulary, TUNING.starterBlocks),
+  );
   const problem = {
     rows: rowsOf(vectors, columnsOf(vocabulary)),
     labels: Int32Array.from(SEEDS, ({ kind }) => TASK_KINDS.indexOf(kind)),
@@ -40,6 +43,7 @@ export function trainStarter(): Starter {
     classes: TASK_KINDS.length,
     fold: Int8Array.from(SEEDS, (_, index) => Math.floor(index / NEIGHBOURS) % FOLDS),
     folds: FOLDS,
+    foldPasses: FOLD_PASSES,
   };
   const { weights, held } = trainLinear(problem, svmLoss(problem));
   const { table, idf, idfUnseen } = vocabulary;
@@ -56,7 +60,7 @@ export function trainStarter(): Starter {
 
 /** One score per kind of task. */
 export const kindScores = ({ vocabulary, weights }: Starter, features: Features): Float64Array =>
-  scoresOf(vectorOf({ features, kinds: [] }, vocabulary, STARTER_BLOCKS), weights, TASK_KINDS.length);
+  scoresOf(vectorOf({ features, kinds: [] }, vocabulary, TUNING.starterBlocks), weights, TASK_KINDS.length);
 
 /** The out-of-fold scores of one built-in example. */
 export const heldKindScores = ({ held }: Starter, seed: number): Float32Array =>

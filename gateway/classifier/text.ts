@@ -1,10 +1,9 @@
+import { TUNING } from "./tuning.ts";
+
 /** How many characters are kept of a long text's beginning and end. */
 type Extent = { head: number; tail: number };
 /** All later work is bounded by this. */
 const READ: Extent = { head: 1500, tail: 500 };
-/** The instruction zone: where people write what they want done, before or after the material. */
-const ZONE_HEAD_CHARACTERS = 160;
-const ZONE_TAIL_CHARACTERS = 100;
 /** A separator this early is part of a greeting or a title, not the end of the instruction. */
 const INSTRUCTION_MIN_CHARACTERS = 24;
 
@@ -34,20 +33,19 @@ export function normalise(text: string): string {
 function headOf(text: string): string {
   MATERIAL.lastIndex = INSTRUCTION_MIN_CHARACTERS;
   const material = MATERIAL.exec(text);
-  const end = Math.min(material?.index ?? text.length, ZONE_HEAD_CHARACTERS);
+  const end = Math.min(material?.index ?? text.length, TUNING.zoneHead);
   return text.slice(0, end);
 }
 
 /**
- * Finds the instruction zone of a normalised text: its first 160 characters, cut where material begins, and its
- * last 100 where the text is longer than that. The two are set apart by a line end.
+ * Finds the instruction zone of a normalised text, where people write what they want, before or after the material: its
+ * first 160 characters, cut where material begins, and the last 100 of a longer text. A line end separates the two.
  */
 export function zoneOf(text: string): string {
   const trimmed = text.trim();
-  if (trimmed.length <= ZONE_HEAD_CHARACTERS + ZONE_TAIL_CHARACTERS && !MATERIAL_TEST.test(trimmed))
-    return trimmed;
+  if (trimmed.length <= TUNING.zoneHead + TUNING.zoneTail && !MATERIAL_TEST.test(trimmed)) return trimmed;
   const head = headOf(trimmed);
-  const tail = trimmed.slice(Math.max(head.length, trimmed.length - ZONE_TAIL_CHARACTERS));
+  const tail = trimmed.slice(Math.max(head.length, trimmed.length - TUNING.zoneTail));
   return `${head}\n${tail}`;
 }
 const MATERIAL_TEST = new RegExp(MATERIAL.source);

@@ -5,32 +5,32 @@ import type { RouteInput, TrainInput } from "./model.ts";
 /** The share of fitting texts that may fall to the default route, so that texts which fit nowhere do. */
 const STRICTNESS = 0.05;
 
-/** What is read of a route. */
-type Said = Pick<
+/** What training needs of a route. */
+type RouteText = Pick<
   Route,
   "name" | "surface" | "provider" | "description" | "examples" | "keywords" | "enabled"
 >;
 
 /**
- * What the classifier is trained on: the enabled chat routes that say something of themselves (examples, description,
- * keywords) or bear a template's name, in the order of their names. Null where there is none: then nothing classifies.
+ * What the classifier is trained on: the enabled chat routes with something to learn from (examples, description,
+ * keywords) or have a template's name, sorted by name. Null if there is no such route: then nothing is classified.
  */
-export function trainInputOf(all: Iterable<Said>): TrainInput | null {
+export function trainInputOf(all: Iterable<RouteText>): TrainInput | null {
   const routes = [...all]
-    .filter((route) => route.enabled && route.surface === "chat" && !isFirstStarts(route) && speaks(route))
+    .filter((route) => route.enabled && route.surface === "chat" && !isFirstRoute(route) && hasText(route))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(inputOf);
   return routes.length === 0 ? null : { routes, strictness: STRICTNESS };
 }
 
-const speaks = ({ name, description, examples, keywords }: Said): boolean =>
+const hasText = ({ name, description, examples, keywords }: RouteText): boolean =>
   isTemplate(name) || description.trim() !== "" || examples.length > 0 || keywords.length > 0;
 
-/** The built-in route answers whom nobody else does. Nothing is sent to it for its text, unless an administrator says so. */
-const isFirstStarts = ({ name, provider, examples, keywords }: Said): boolean =>
+/** The built-in echo route is a fallback. Texts are classified to it only if an administrator gives it examples or keywords. */
+const isFirstRoute = ({ name, provider, examples, keywords }: RouteText): boolean =>
   name === "echo" && provider === "echo" && examples.length === 0 && keywords.length === 0;
 
-const inputOf = ({ name, description, examples, keywords }: Said): RouteInput => ({
+const inputOf = ({ name, description, examples, keywords }: RouteText): RouteInput => ({
   name,
   description,
   examples,

@@ -1,27 +1,25 @@
-import { foldsOf, outOfFoldTrials, sigmoidOf, thresholdOf } from "./cross-validation.ts";
+import { foldPassesFor, foldsOf, outOfFoldTrials, sigmoidOf, thresholdOf } from "./cross-validation.ts";
 import { roundedToHalf } from "./float-arrays.ts";
 import { trainLinear } from "./linear.ts";
 import { SOFTMAX_SCALE, softmaxLoss, svmLoss } from "./losses.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { reportOf } from "./report.ts";
 import { type Rows, rowAt, rowsOf, unitVector } from "./sparse.ts";
-import { STARTER_BLOCKS, type Starter, trainStarter } from "./starter.ts";
+import { type Starter, trainStarter } from "./starter.ts";
 import { type TrainingSet, trainingSetOf } from "./training-set.ts";
-import { type BlockWeights, columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";
+import { type BlockWeights, TUNING } from "./tuning.ts";
+import { columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";
 
-/** Routes that are different kinds of task: their shape, cues and kinds tell them apart. */
-const TASK_BLOCKS: BlockWeights = [1, 0.8, 0.4, 0.7, 0.8, 0.5];
-/** Routes within one kind of task (the questions of one bank): only the words tell them apart. */
-const TOPIC_BLOCKS: BlockWeights = [1, 0.5, 0.1, 0.1, 0.1, 1.1];
 const FOLDS = 5;
+
 /** Above this many texts, features that only one text has are dropped: they cost memory and cannot generalise. */
 const SINGLES_KEPT_UP_TO = 1200;
 const NEAREST_PER_CLASS_MAX = 60;
 
-/** Routes without a text of their own are what the starter already tells apart. */
+/** Routes without texts of their own use the blocks of the starter, which already separates them. */
 function blocksFor({ samples, oneKind }: TrainingSet): BlockWeights {
-  if (samples.every(({ source }) => source === "builtin")) return STARTER_BLOCKS;
-  return oneKind ? TOPIC_BLOCKS : TASK_BLOCKS;
+  if (samples.every(({ source }) => source === "builtin")) return TUNING.starterBlocks;
+  return oneKind ? TUNING.topicBlocks : TUNING.taskBlocks;
 }
 
 /** The examples that explanations may point at. */
@@ -51,7 +49,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
   const set = trainingSetOf(starter, input);
   const { classes, samples, oneKind } = set;
   const blocks = blocksFor(set);
-  const seenMin = blocks !== STARTER_BLOCKS && samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
+  const seenMin = blocks !== TUNING.starterBlocks && samples.length > SINGLES_KEPT_UP_TO ? 2 : 1;
   const vocabulary = learnVocabulary(
     samples.map(({ features }) => features),
     seenMin,
@@ -64,6 +62,7 @@ export function trainModel(input: TrainInput, starter: Starter = trainStarter())
     classes: classes.length,
     fold: foldsOf(set, FOLDS),
     folds: FOLDS,
+    foldPasses: foldPassesFor(set),
   };
   // The SVM is better at kinds of task, logistic regression at many close topics.
   const { weights, held } = trainLinear(problem, oneKind ? softmaxLoss(problem) : svmLoss(problem));

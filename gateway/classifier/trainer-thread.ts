@@ -8,7 +8,7 @@ import type { TrainerAnswer, TrainerRequest } from "./trainer.ts";
 /** It never changes within a process, and training it is half of the work. */
 let starter: Starter | null = null;
 
-/** The memory of every array that is its own: what threads share stays where it is, and nobody walks through it. */
+/** The buffers to transfer: those of all arrays except shared ones. */
 function buffersOf(value: unknown, found: Set<ArrayBuffer> = new Set()): Set<ArrayBuffer> {
   if (ArrayBuffer.isView(value)) {
     if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
@@ -18,8 +18,8 @@ function buffersOf(value: unknown, found: Set<ArrayBuffer> = new Set()): Set<Arr
   return found;
 }
 
-// Moved, not copied: copying megabytes would stop the asking thread.
-const tell = (answer: TrainerAnswer) => self.postMessage(answer, [...buffersOf(answer)]);
+// Transferred, not copied: copying megabytes would block the receiving thread.
+const answer = (message: TrainerAnswer) => self.postMessage(message, [...buffersOf(message)]);
 
 function load(stored: Uint8Array<ArrayBuffer>): Model {
   const model = deserialiseModel(gunzipSync(stored));
@@ -31,15 +31,15 @@ function load(stored: Uint8Array<ArrayBuffer>): Model {
 function work(request: TrainerRequest): void {
   const { id } = request;
   if (request.task === "load") {
-    tell({ id, model: load(request.stored) });
+    answer({ id, model: load(request.stored) });
     return;
   }
   starter ??= request.starter ?? trainStarter();
   const model = trainModel(request.input, starter);
   const bytes = serialiseModel(model);
-  // The model is moved away, so its bytes are taken before; packing them costs time and comes after.
-  tell({ id, model });
-  tell({ id, stored: gzipSync(bytes, { level: PACKING }) });
+  // The model is transferred, so it is serialised first. Compressing takes time and comes last.
+  answer({ id, model });
+  answer({ id, stored: gzipSync(bytes, { level: PACKING }) });
 }
 
 /** Fast rather than small. */
@@ -49,6 +49,6 @@ self.onmessage = ({ data }: MessageEvent<TrainerRequest>) => {
   try {
     work(data);
   } catch (cause) {
-    tell({ id: data.id, failure: cause instanceof Error ? cause.name : "unknown" });
+    answer({ id: data.id, failure: cause instanceof Error ? cause.name : "unknown" });
   }
 };

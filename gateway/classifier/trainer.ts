@@ -4,20 +4,20 @@ import type { Starter } from "./starter.ts";
 type Packed = Uint8Array<ArrayBuffer>;
 
 type Task = { task: "train"; input: TrainInput; starter: Starter | null } | { task: "load"; stored: Packed };
-/** What the thread is asked. `id` comes back with every answer. */
+/** A request to the thread. Every answer repeats its `id`. */
 export type TrainerRequest = { id: number } & Task;
-/** A training is answered by the model, then by its stored form. */
+/** Training answers twice: with the model, then with its stored form. */
 export type TrainerAnswer = { id: number } & ({ model: Model } | { stored: Packed } | { failure: string });
 
 /** A model, and a little later its stored form (gzip). */
 type Trained = { model: Model; stored: Promise<Packed> };
 
 export type Trainer = {
-  /** Pass the `starter` of a model in force: training it is half of the work. */
+  /** Pass the `starter` of a current model: training it is half of the work. */
   train(input: TrainInput, starter: Starter | null): Promise<Trained>;
-  /** Reads a stored form. Rejects where it is damaged or of another format. */
+  /** Reads a stored form. Rejects if it is damaged or of another format. */
   load(stored: Packed): Promise<Model>;
-  /** Ends the thread; what it was asked for rejects. */
+  /** Ends the thread and rejects open requests. */
   close(): void;
 };
 
@@ -29,12 +29,12 @@ type Waiting = {
 
 /**
  * A thread that trains, so that the process goes on answering calls. Its promises reject when the work fails or the
- * thread dies; after a death it is of no further use. Until it is closed, it keeps the process from ending.
+ * thread dies; it cannot be used after that. It keeps the process alive until it is closed.
  */
 export function startTrainer(): Trainer {
   const worker = new Worker(new URL("./trainer-thread.ts", import.meta.url));
   const waiting = new Map<number, Waiting>();
-  let asked = 0;
+  let requests = 0;
   let ended: string | null = null;
   const end = (why: string) => {
     ended ??= why;
@@ -58,12 +58,12 @@ export function startTrainer(): Trainer {
       model: Promise.withResolvers<Model>(),
       stored: Promise.withResolvers<Packed>(),
     };
-    // Whoever waits for the stored form hears of a failure; nobody has to wait for it.
+    // Waiting for the stored form is optional: without this, a failure would be an unhandled rejection.
     one.stored.promise.catch(() => undefined);
-    asked++;
-    waiting.set(asked, one);
+    requests++;
+    waiting.set(requests, one);
     if (ended !== null) reject(one, ended);
-    else worker.postMessage({ ...request, id: asked } satisfies TrainerRequest);
+    else worker.postMessage({ ...request, id: requests } satisfies TrainerRequest);
     return one;
   };
   return {

@@ -3,6 +3,7 @@ import { isPreferred, isTemplate, TASK_KINDS, type TaskKind, templateFor } from 
 import type { ClassName, RouteInput, TrainInput } from "./model.ts";
 import { SEEDS } from "./seeds.ts";
 import { featuresOfSeeds, heldKindScores, kindScores, type Starter } from "./starter.ts";
+import { TUNING } from "./tuning.ts";
 
 /** One text to train on. `real` ones are the administrator's examples: accuracy and threshold are measured on them. */
 export type Sample = {
@@ -16,9 +17,9 @@ export type Sample = {
 export type TrainingSet = {
   classes: ClassName[];
   samples: Sample[];
-  /** Most routes' own texts are of one and the same kind of task: kinds cannot tell the routes apart. */
+  /** Most routes' own texts are of the same kind of task, so kinds cannot separate the routes. */
   oneKind: boolean;
-  /** Which routes take the texts of each kind, in the order of `TASK_KINDS`; empty where that is not known. */
+  /** Which routes take the texts of each kind, in the order of `TASK_KINDS`; empty if that is unknown. */
   takers: string[][];
 };
 
@@ -26,23 +27,10 @@ export type TrainingSet = {
 const DESCRIPTION_PARTS = /[;:,.、，。；：]|\s(?:or|and|oder|und|ou|et|y|e|и)\s/u;
 const PART_MIN_CHARACTERS = 4;
 
-const TUNING = {
-  partWeight: 0.5,
-  /** What a built-in example counts beside an administrator's own, however many there are of those. */
-  besideOwn: 0.5,
-  hidden: 1,
-  hiddenMax: 80,
-  /** A kind is a route's own where this share of the route's texts looks like it. */
-  coveredShare: 0.35,
-  adoptShare: 0.5,
-  /** The same where no other kind is seen more in that route. */
-  adoptShareTop: 0.3,
-  /** Where this few of a template's own examples look like its kinds, the name is a coincidence. */
-  namesakeShare: 0.2,
-  namesakeExamplesMin: 5,
-  /** Of a route that bears no template's name, this many examples tell which kinds of task its texts are. */
-  tellingExamplesMin: 10,
-};
+/** Templates with fewer examples of their own keep all their kinds, whatever the examples look like. */
+const NAMESAKE_EXAMPLES_MIN = 5;
+/** Of a route that does not have a template's name, this many examples show which kinds of task its texts are. */
+const TELLING_EXAMPLES_MIN = 10;
 
 const topKind = (scores: ArrayLike<number>): number => {
   let best = 0;
@@ -107,7 +95,7 @@ function ownSamples(
 type Spread = { shares: readonly Float64Array[]; oneKind: boolean };
 type Owner = { route: number; weight: number } | "covered" | null;
 
-/** The route whose own texts look most like a kind, if enough of them do. A topic takes no kind: it is far narrower. */
+/** The route whose own texts look most like a kind, if enough of them do. Close topics adopt no kind: they are far narrower. */
 function closestRoute(column: number, { shares, oneKind }: Spread): Owner {
   let best = 0;
   for (let each = 1; each < shares.length; each++) {
@@ -128,8 +116,8 @@ function ownerOf(kind: TaskKind, routes: readonly RouteInput[], spread: Spread):
   const route = routes[named];
   if (!route) return closestRoute(column, spread);
   const own = route.examples.length;
-  if (own < TUNING.namesakeExamplesMin) return { route: named, weight: own === 0 ? 1 : TUNING.besideOwn };
-  // With examples of its own, a template takes its first kind only, and only if they bear its name out.
+  if (own < NAMESAKE_EXAMPLES_MIN) return { route: named, weight: own === 0 ? 1 : TUNING.besideOwn };
+  // With examples of its own, a template takes only its first kind, and only if the examples match its name.
   const share = spread.shares[named]?.[column] ?? 0;
   if (share >= TUNING.namesakeShare && isPreferred(kind, route.name))
     return { route: named, weight: TUNING.besideOwn };
@@ -154,7 +142,7 @@ function kindsTell(routes: readonly RouteInput[]): boolean {
   return routes.every(
     ({ name, description, examples, keywords }) =>
       isTemplate(name) ||
-      examples.length >= TUNING.tellingExamplesMin ||
+      examples.length >= TELLING_EXAMPLES_MIN ||
       (examples.length === 0 && keywords.length === 0 && description.trim() === ""),
   );
 }
@@ -168,8 +156,8 @@ export function evenlySampled<T>(list: readonly T[], count: number): T[] {
 }
 
 /**
- * Gathers what a model is trained on: each route's own texts, the built-in examples of the kinds it takes, and the
- * kinds that no route takes as hidden classes, which recognise what the routes were not made for. Where a route has no
+ * Collects what a model is trained on: each route's own texts, the built-in examples of the kinds it takes, and the
+ * kinds that no route takes as hidden classes, which recognise texts that the routes are not made for. If a route has no
  * examples of its own, each kind it takes is a class of its own: several classes may name one route.
  */
 export function trainingSetOf(starter: Starter, input: TrainInput): TrainingSet {
@@ -194,7 +182,7 @@ export function trainingSetOf(starter: Starter, input: TrainInput): TrainingSet 
     if (owner === "covered") continue;
     const seeds = SEEDS.map((seed, at) => ({ seed, at })).filter(({ seed }) => seed.kind === kind);
     const label = owner ? labelOf(owner, kind) : classes.push({ kind: "hidden", name: kind }) - 1;
-    const weight = owner ? owner.weight : TUNING.hidden;
+    const weight = owner ? owner.weight : TUNING.hiddenWeight;
     for (const { seed, at } of owner ? seeds : evenlySampled(seeds, TUNING.hiddenMax)) {
       const features = builtIn[at] ?? featuresOf(seed.text);
       const kinds = heldKindScores(starter, at);

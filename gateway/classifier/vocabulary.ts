@@ -2,6 +2,7 @@ import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
 import { type HashTable, hashTableOf, positionOf } from "./hash-table.ts";
 import { TASK_KINDS } from "./kinds.ts";
 import type { SparseVector } from "./sparse.ts";
+import { type BlockWeights, TUNING } from "./tuning.ts";
 import { VECTOR_LENGTH } from "./word-vectors.ts";
 
 /** The features that training has seen; a feature's place in the table is its column. */
@@ -12,12 +13,6 @@ export type Vocabulary = {
   /** That of a feature training never saw: it lengthens a text's norm and nothing else. */
   idfUnseen: number;
 };
-
-/** The weight of each block: zone, full text, marks, cues, kinds of task, meaning. */
-export type BlockWeights = readonly [number, number, number, number, number, number];
-
-/** Unseen features lengthen the norm by this share: 0 would trust the few known ones of a foreign text too much. */
-const UNSEEN_SHARE = 0.5;
 
 /** Columns of a vector: the vocabulary's, the word vector's, then one per kind of task. */
 export const columnsOf = ({ idf }: Vocabulary): number => idf.length + VECTOR_LENGTH + TASK_KINDS.length;
@@ -53,7 +48,7 @@ function tfidfOf({ hashes, counts, blocks }: Features, { table, idf, idfUnseen }
     const block = blocks[at] ?? 0;
     const count = counts[at] ?? 1;
     const value = (count === 1 ? 1 : 1 + Math.log(count)) * (idf[column] ?? idfUnseen);
-    squares[block] = (squares[block] ?? 0) + (column < 0 ? UNSEEN_SHARE : 1) * value * value;
+    squares[block] = (squares[block] ?? 0) + (column < 0 ? TUNING.unseenShare : 1) * value * value;
     if (column < 0) continue;
     ids[size] = column;
     values[size] = value;

@@ -25,7 +25,7 @@ export const train = (routes: readonly RouteInput[], strictness: 0.02 | 0.05 | 0
 
 export type Outcome = { label: string; route: string; score: number };
 
-/** Classifies every text; the decision is not yet held against the threshold. */
+/** Classifies every text; the threshold is not applied. */
 export function outcomes(model: Model, lines: readonly Labelled[]): Outcome[] {
   return lines.map(({ text, label }) => {
     const { best, score } = decide(model, scoreText(model, text), null);

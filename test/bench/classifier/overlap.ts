@@ -14,7 +14,7 @@ const GRAM = 5;
 const SHARED_MAX = 0.4;
 const LIKENESS_MAX = 0.75;
 const COMPARED_CHARACTERS = 160;
-/** Shorter ones ("good night", "what is 0% of 0?") coincide with anybody's. */
+/** Shorter ones ("good night", "what is 0% of 0?") occur by chance. */
 const WORDS_MIN = 8;
 
 function gramsOf(text: string): string[] {

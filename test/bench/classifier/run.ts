@@ -28,7 +28,7 @@ const { values } = parseArgs({
 if (values.data === undefined) throw new Error("--data DIR is missing: the folder of labelled prompts");
 for (const part of values.parts?.split(",") ?? Object.keys(PARTS)) {
   const run = PARTS[part];
-  if (!run) throw new Error(`--parts: ${part} is none of ${Object.keys(PARTS).join(", ")}`);
+  if (!run) throw new Error(`--parts: ${part} is unknown; parts are ${Object.keys(PARTS).join(", ")}`);
   await run(values.data, Number(values.draws));
 }
 console.log(summary());

@@ -1,4 +1,4 @@
-/** One line of the table: what, what was measured, and the bar it is held against. */
+/** One line of the table: what, what was measured, and its bar. */
 export type Row = { what: string; ours: string; bar: string; met: boolean | null };
 
 const rows: Row[] = [];
