@@ -133,7 +133,7 @@ export const fieldsAsJson = (
   more: Readonly<Record<string, unknown>> = {},
 ): Buffer =>
   Buffer.from(
-    `{${[...fields.filter(([name]) => !(name in more)), ...Object.entries(more)]
+    `{${[...fields.filter(([name]) => !Object.hasOwn(more, name)), ...Object.entries(more)]
       .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
       .join(",")}}`,
   );

@@ -1,3 +1,4 @@
+import { CALL } from "#gateway/http/deciding-names.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 import { splice } from "#gateway/http/splice.ts";
 
@@ -5,7 +6,7 @@ import { splice } from "#gateway/http/splice.ts";
  * What it costs to check a chat body and to write the model into it, beside the parse and print that would do the same
  * (and change numbers on the way). `bun test/bench/scan.ts`; takes about 5 s.
  */
-const SIZES = [1_000, 200_000, 10_000_000] as const;
+const SIZES = [1_000, 200_000, 1_000_000, 10_000_000] as const;
 
 /** A conversation of about `size` bytes: turns of some hundred characters with quotes, line ends and accents. */
 function chatBody(size: number): Uint8Array {
@@ -15,6 +16,27 @@ function chatBody(size: number): Uint8Array {
     content: size < 2_000 ? turn : `${index} ${turn}`,
   }));
   return new TextEncoder().encode(JSON.stringify({ model: "auto", route: "coding", stream: true, messages }));
+}
+
+/** An agent's call: half of it are tools with schemas, which the scan looks into. */
+function agentBody(size: number): Uint8Array {
+  const properties = Object.fromEntries(
+    Array.from({ length: 8 }, (_, index) => [
+      `name_${index}`,
+      { type: "string", description: "What it is. ".repeat(8) },
+    ]),
+  );
+  const tools = Array.from({ length: Math.max(1, Math.round(size / 2600)) }, (_, index) => ({
+    type: "function",
+    function: {
+      name: `tool_${index}`,
+      parameters: { type: "object", properties, required: Object.keys(properties) },
+    },
+  }));
+  const { messages } = JSON.parse(new TextDecoder().decode(chatBody(size / 2)));
+  return new TextEncoder().encode(
+    JSON.stringify({ model: "auto", route: "coding", stream: true, tools, messages }),
+  );
 }
 
 /** One image of about `size` bytes in base64: a single long string. */
@@ -36,13 +58,14 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 for (const [kind, make] of [
   ["chat", chatBody],
+  ["agent", agentBody],
   ["image", imageBody],
 ] as const) {
   for (const size of SIZES) {
     const bytes = make(size);
-    const scan = milliseconds(() => scanJson(bytes), bytes.length);
+    const scan = milliseconds(() => scanJson(bytes, CALL), bytes.length);
     const both = milliseconds(
-      () => splice(scanJson(bytes), { model: "gpt-5", askForUsage: true }),
+      () => splice(scanJson(bytes, CALL), { model: "gpt-5", askForUsage: true }),
       bytes.length,
     );
     const parse = milliseconds(() => JSON.parse(UTF8.decode(bytes)), bytes.length);

@@ -166,6 +166,7 @@ describe("a form", () => {
       403,
     ],
     ["a field that comes twice", [MODEL, ["style[]", SECRET], ["style[]", "plain"], IMAGE], 403],
+    ["a field with the name of a property", [MODEL, ["toString", SECRET], IMAGE], 403],
     ["a late field that comes twice", [MODEL, IMAGE, ["style[]", "plain"], ["style[]", SECRET]], 403],
     [
       "a text that is too long to be read",
