@@ -866,6 +866,14 @@ BEGIN
 	END LOOP;
 END
 $$;--> statement-breakpoint
+-- What that percentile is at most. Of up to 21 calls it lies between the two highest, and of more below the second highest. The
+-- bucket of a call follows from its place among the decimals, and the highest end of a bucket from that.
+CREATE FUNCTION "latency_p95_at_most"("latencies" numeric) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT (2 ^ ((ceil(scale(coalesce(nullif(trim_scale(latencies - ('1e-' || scale(latencies))::numeric), 0), latencies)) / 12.0) + 12)::float8 / 4) + 2)
+		+ (19 * (mod(latencies * ('1e' || scale(latencies))::numeric, 999999999999) - 1) % 20)::float8 / 20
+		* ((2 ^ ((scale(latencies) / 12 + 12) / 4.0::float8) + 2)
+		- (2 ^ ((ceil(scale(coalesce(nullif(trim_scale(latencies - ('1e-' || scale(latencies))::numeric), 0), latencies)) / 12.0) + 12)::float8 / 4) + 2))
+$$;--> statement-breakpoint
 -- Who has a label has one owner or few: without knowing so the server expects many more groups of them than there are.
 CREATE STATISTICS "rollup_hours_person" (ndistinct) ON "owner", "user_label" FROM "rollup_hours";--> statement-breakpoint
 CREATE STATISTICS "rollup_sessions_person" (ndistinct) ON "owner", "user_label" FROM "rollup_sessions";--> statement-breakpoint

@@ -1,4 +1,5 @@
 import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
+import { isTime } from "./dimensions.ts";
 import { recordFacts } from "./facts.ts";
 import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
@@ -10,6 +11,7 @@ import {
   isTogether,
   type SumsPart,
   sumRows,
+  unitOf,
 } from "./rollup/dimension-sums.ts";
 import { knownSql } from "./rollup/known.ts";
 import { addedSql, firstSql, rankNames, shownSql, sidesSql } from "./shown.ts";
@@ -49,15 +51,17 @@ function sectionsOf(context: Context): Place[] {
   if (dimensions.length === 0) return [{ ...groups, total: true }];
   // A record with several tags is in several groups, but once in all. The total is of all groups, not of the chosen ones.
   const isOwn = dimensions.includes("tag") || isChosen(context);
-  return [groups, { total: true, dimensions: [], facts: isOwn ? "facts_all" : "facts", isOwn }];
+  const all = dimensions.includes("tag") ? "facts_all" : "every_fact";
+  return [groups, { total: true, dimensions: [], facts: isOwn ? all : "facts", isOwn }];
 }
 
 /** Facts are copied once where they are few: single records, and cells beside sums. Many cells are rather read again. */
 function factsTables(context: Context, section: Section): string[] {
+  if (section.total && section.facts === "every_fact") return [];
   const facts = context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
   const isFew = !isLong(context);
   return !section.total && isChosen(context)
-    ? [`every_fact as not materialized (${facts}\n)`, ...chosenTables(context, section.facts)]
+    ? [`every_fact as materialized (${facts}\n)`, ...chosenTables(context, section.facts)]
     : [`${section.facts} as ${isFew ? "" : "not "}materialized (${facts}\n)`];
 }
 
@@ -88,15 +92,18 @@ function chosenTables(context: Context, facts: string): string[] {
 function tablesOf(context: Context, section: Section): string[] {
   const names = namesOfSums(context);
   const sums = sumRows(context, section, names);
-  const from = (source: string, sql: (name: AggregateName) => string | undefined) => `
-  select current, d1, d2, ${names.map((name) => `${sql(name) ?? "null"} as ${name}`).join(", ")}
-  from ${source} group by current, d1, d2`;
-  const ofFacts = from(section.facts, (name) =>
-    distinctOf(context, name) ? "null::bigint" : sumSql(context, name),
-  );
-  const ofSums = sums ? `\n  union all${from(sums.from, (name) => sums.figures[name])}` : "";
+  const groups = groupsOf(section);
+  const own = (columns: readonly string[]) => `select ${[groups, "billed", ...columns].join(", ")} from`;
+  const from = sums
+    ? `(${own(sums.columns.map((name) => (isTogether(name) ? `0 as ${name}` : name)))} ${section.facts}
+    union all ${own(sums.columns)} ${sums.from}) f`
+    : section.facts;
+  const figure = (name: AggregateName) =>
+    sums?.figures[name] ?? (distinctOf(context, name) ? "null::bigint" : sumSql(context, name));
   return [
-    `sums_of_${section.facts} as materialized (${ofFacts}${ofSums}
+    `sums_of_${section.facts} as materialized (
+  select ${[groups, ...names.map((name) => `${figure(name)} as ${name}`)].join(", ")}
+  from ${from} group by ${groups}
 )`,
     ...distinctNames(context).map(
       (name) => `${name}_of_${section.facts} as materialized (${membersSql(context, section, name)}\n)`,
@@ -111,14 +118,14 @@ const summedNames = (context: Context): AggregateName[] =>
   context.names.filter((name) => !distinctOf(context, name));
 const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(name)[facts] ?? "null";
 
+const groupsOf = ({ total }: Pick<Section, "total">): string => (total ? "current" : "current, d1, d2");
+
 function membersSql(context: Context, section: Section, name: DistinctName): string {
   const { member, carries } = DISTINCT[name];
   const hasSums = context.kind !== null;
   const groups = [
-    "current",
-    "d1",
-    "d2",
-    ...(hasSums ? ["value"] : []),
+    groupsOf(section),
+    ...(hasSums && context.kind !== "total" ? ["value"] : []),
     member,
     ...(name === "hour" ? ["day"] : []),
   ];
@@ -140,10 +147,14 @@ function freshSql(
   section: Section,
   { entity, members }: { entity: Counted; members: string },
 ): string {
+  const { start, end } = unitOf(section, "e.day");
+  const known = knownSql(context, section, entity);
+  const unit = known === null || end === null ? "" : `, ${start("'-infinity'")} as since, ${end} as until`;
   return `
   select e.*, known & 1 = 0 as fresh, billed and known & 2 = 0 as billed_fresh
   from (
-    select e.*, ${knownSql(context, section, entity) ?? "0"} as known from (${members}
+    select e.*, ${known ?? "0"} as known from (
+    select e.*${unit} from (${members}) e offset 0
     ) e offset 0
   ) e`;
 }
@@ -158,15 +169,20 @@ function partsOf(context: Context, section: Place): PartOf[] {
   ];
   return parts.flatMap((part) => (part ? [{ ...part, total: section.total }] : []));
 }
-type PartOf = SumsPart & { total: boolean };
+/** `isAdded`: its rows are added up already. */
+type PartOf = SumsPart & { total: boolean; isAdded?: boolean };
 
-function sumsPart(context: Context, section: Place): SumsPart {
+function sumsPart(context: Context, section: Place): Omit<PartOf, "total"> {
   const { facts, isOwn } = section;
   // Percentiles of single records do not add up: all of them are looked at again.
   const isAnew = !isOwn && context.facts === "records";
   const names = isOwn || context.kind === "total" ? namesOfSums(context) : summedNames(context);
-  const figures = names.map((name) => [name, isAnew ? sumSql(context, name) : `sum(${name})`]);
-  return { from: isAnew ? facts : `sums_of_${facts}`, figures: Object.fromEntries(figures) };
+  const figures = names.map((name) => [name, isAnew ? sumSql(context, name) : name]);
+  return {
+    from: isAnew ? facts : `sums_of_${facts}`,
+    figures: Object.fromEntries(figures),
+    isAdded: !isAnew,
+  };
 }
 
 /** What sums by one dimension count of all values together is read once more for a total. */
@@ -181,7 +197,9 @@ function membersPart(context: Context, section: Place, name: DistinctName): Sums
     const distinct = distinctOf(context, one);
     return distinct?.name === name ? [[one, distinct.sql]] : [];
   });
-  const from = section.isOwn ? table : `(${membersInAll(context, section, name)}) e`;
+  // A day is in one group of times.
+  const isOnce = section.isOwn || (name === "hour" && context.ask.spec.dimensions.every(isTime));
+  const from = isOnce ? table : `(${membersInAll(context, section, name)}) e`;
   return { from, figures: Object.fromEntries(counts) };
 }
 
@@ -190,28 +208,26 @@ function membersInAll(context: Context, section: Place, name: DistinctName): str
   const groups = ["current", "member", ...(name === "hour" ? ["day"] : [])];
   const isCounted = name in COUNTS;
   const hasSums = context.kind !== null && isCounted;
-  const columns = [
-    ...groups,
-    ...DISTINCT[name].again,
-    ...(hasSums ? ["''::text as value", "min(day) as day"] : []),
-  ];
+  const columns = [...groups, ...DISTINCT[name].again, ...(hasSums ? ["min(day) as day"] : [])];
   const members = `
     select ${columns.join(", ")} from ${name}_of_${section.facts} group by ${groups.join(", ")}`;
   return isCounted ? freshSql(context, section, { entity: name as Counted, members }) : members;
 }
 
 /** The first part names the columns, and gives them their type. */
-function partSql({ names }: Context, { total, from, figures }: PartOf, isFirst: boolean): string {
-  const figure = (name: AggregateName) =>
-    isFirst ? `${figures[name] ?? "null::numeric"} as ${name}` : (figures[name] ?? "null");
-  const groups = total ? ["''", "''"] : ["d1", "d2"];
+function partSql({ names }: Context, { total, from, figures, isAdded }: PartOf, isFirst: boolean): string {
+  const figure = (name: AggregateName) => {
+    const sql = figures[name];
+    if (!isFirst || sql === name) return sql ?? "null";
+    return `${sql ?? "null::numeric"} as ${name}`;
+  };
   const columns = [
     isFirst
-      ? `${total} as total, current, ${groups[0]} as d1, ${groups[1]} as d2`
-      : `${total}, current, ${groups.join(", ")}`,
+      ? `${total} as total, current, ${total ? "'' as d1, '' as d2" : "d1, d2"}`
+      : `${total}, current, ${total ? "'', ''" : "d1, d2"}`,
     ...names.map(figure),
   ];
   return `
   select ${columns.join(", ")}
-  from ${from} group by current${total ? "" : ", d1, d2"}`;
+  from ${from}${isAdded ? "" : ` group by ${groupsOf({ total })}`}`;
 }

@@ -34,15 +34,16 @@ function figureSql({ ask }: Context, name: AggregateName): string {
 /** The first rows in order, and the total. Percentiles of cells are computed for the rows that are shown. */
 export function shownSql(context: Context): string {
   const { facts, names } = context;
+  if (facts === "records" || !names.includes(P95)) {
+    return `select total::text as is_total, x.* from (${firstSql(context, "cells")}\n) x order by total, place`;
+  }
   const columns = SIDES.flatMap((side) =>
     names.map((name) =>
-      name === P95 && facts === "cells"
-        ? `latency_p95(${side}_${name})::text as ${side}_${name}`
-        : `${side}_${name}`,
+      name === P95 ? `latency_p95(${side}_${name})::text as ${side}_${name}` : `${side}_${name}`,
     ),
   );
   return `select total::text as is_total, d1, d2, ${columns.join(", ")}
-from (${firstSql(context, "cells")}) x order by total, place`;
+from (${firstSql(context, "cells")}\n) x order by total, place`;
 }
 
 /** The rows of a table with both windows that are shown, by their `place`, and the total. */
@@ -56,14 +57,14 @@ export function firstSql({ ask, facts }: Context, cells: string): string {
 }
 
 /**
- * There may be far more groups than are shown, and a percentile is dear. It lies in or below the highest bucket of its
- * histogram, which `scale` tells: so the groups whose highest bucket ends below what enough others reach are never shown.
+ * There may be far more groups than are shown, and a percentile is dear. What it is at most costs less: only groups are
+ * looked at for which that reaches what enough of those with the highest bound have.
  */
-const p95Rank = (cells: string): string => `case when scale(c_${P95}) >= coalesce((
-      select scale(latency_histogram(floor(ms)::int)) from (
+const p95Rank = (cells: string): string => `case when latency_p95_at_most(c_${P95}) >= coalesce((
+      select ms from (
         select latency_p95(c_${P95}) as ms from (
           select c_${P95} from ${cells} where not total and c_${P95} is not null
-          order by scale(c_${P95}) desc limit ${2 * ROWS_MAX}
+          order by latency_p95_at_most(c_${P95}) desc limit ${2 * ROWS_MAX}
         ) highest
       ) tried order by ms desc offset ${ROWS_MAX - 1} limit 1), 0) then latency_p95(c_${P95}) end`;
 

@@ -27,9 +27,9 @@ const BUILT_IN: [id: string, spec: Spec][] = [
   ["agent estimate", agentEstimateSpec(FRAME)],
 ];
 
-test.each(BUILT_IN)("the statement of %s over rollups is this, and under 20 kB", (_, spec) => {
+test.each(BUILT_IN)("the statement of %s over rollups is this, and under 16 kB", (_, spec) => {
   const { text, params } = planReport(ask(spec));
-  expect(text.length).toBeLessThan(20_000);
+  expect(text.length).toBeLessThan(16_000);
   expect(`${text}\n-- ${JSON.stringify(params)}`).toMatchSnapshot();
 });
 

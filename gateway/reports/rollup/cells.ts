@@ -56,7 +56,7 @@ function factColumns(context: Context, dimensions: readonly DimensionName[]): st
   return [
     `${asksForLane(ask.spec) ? "true" : billedSql("r.")} as billed`,
     ...(counts.length > 0 ? ["r.day"] : []),
-    ...(kind !== null && counts.length > 0 ? [`(${value}) as value`] : []),
+    ...(kind !== null && kind !== "total" && counts.length > 0 ? [`(${value}) as value`] : []),
     ...(counts.includes("person") ? [`${named(personSql("r."))} as person`] : []),
     ...(counts.includes("session") ? [`${named("r.session")} as run`] : []),
     ...(counts.includes("hour") ? ["r.hours", "r.session as hour_run"] : []),

@@ -42,14 +42,14 @@ export const kindOf = ({ kind }: Context, { dimensions }: Pick<Section, "dimensi
 
 /** Aggregates of all channels and values together: over other groups they do not add up. */
 const TOGETHER: readonly AggregateName[] = ["active_hours", "billed_hours", "sessions", "billed_sessions"];
-export const isTogether = (name: AggregateName): boolean => TOGETHER.includes(name);
+export const isTogether = (name: string): boolean => TOGETHER.some((together) => together === name);
 
 /** The `names` of a section as sums by one dimension have them; null where these say nothing of them. */
 export function sumRows(
   context: Context,
   section: Section,
   names: readonly AggregateName[],
-): SumsPart | null {
+): (SumsPart & { columns: readonly string[] }) | null {
   const { ask, params } = context;
   const windows = windowSums(context).filter(({ fromMs, toMs }) => fromMs < toMs);
   const figures = Object.fromEntries(
@@ -59,14 +59,13 @@ export function sumRows(
     }),
   );
   if (context.kind === null || windows.length === 0 || Object.keys(figures).length === 0) return null;
+  const summed = namedIn(Object.values(figures), [...SUM_NAMES, "session_cost_usd", ...TOGETHER]);
   const columns = [
     "t.current",
     "t.value",
     "(t.at at time zone 'UTC')::date as day",
     `${asksForLane(ask.spec) ? "true" : billedSql("t.")} as billed`,
-    ...namedIn(Object.values(figures), [...SUM_NAMES, "session_cost_usd", ...TOGETHER]).map(
-      (name) => `t.${name}`,
-    ),
+    ...summed.map((name) => `t.${name}`),
   ];
   const channel = ask.spec.filters.channel ?? [];
   const ofChannels = channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : "";
@@ -83,7 +82,7 @@ export function sumRows(
       from (${rows.join("\n        union all ")}) t
       where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}'${ofChannels}`,
   );
-  return { from, figures };
+  return { from, figures, columns: summed };
 }
 
 /**
@@ -152,6 +151,7 @@ function grouped({ ask, params }: Context, { dimensions }: Section, rows: string
   const keys = dimensions.includes("key")
     ? `\n    left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.value::uuid`
     : "";
+  if (dimensions.length === 0) return `(${rows}\n  ) r`;
   return `(
     select r.*, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2 from (${rows}
     ) r${keys}

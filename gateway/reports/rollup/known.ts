@@ -7,7 +7,7 @@ import { billedSql, valueSql, whoSql } from "./kinds.ts";
 
 /**
  * In which lanes a person or session `e` (`value`, `member`, `day`, `current`) is in the sums of its window already, and of
- * its group where that is a time: as a set of bits, 1 for all records and 2 for those that are billed. Null where nobody
+ * its group where that is a time (from `e.since` to before `e.until`): as a set of bits, 1 for all records and 2 for those that are billed. Null where nobody
  * can be.
  */
 export function knownSql(context: Context, section: Section, entity: Counted): string | null {
@@ -25,10 +25,14 @@ export function knownSql(context: Context, section: Section, entity: Counted): s
     isOne
       ? of(one)
       : `case ${windows.map((sums) => `when ${sums.current ? "" : "not "}e.current then ${of(sums)}`).join(" ")} end`;
-  const { start, end } = unitOf(section, "e.day");
-  const from = start(side(({ fromDay }) => params.add(fromDay, "date")));
+  const isUnit = unitOf(section, "e.day").end !== null;
+  const first = side(({ fromDay }) => params.add(fromDay, "date"));
+  const [from, end] = isUnit ? [`greatest(${first}, e.since)`, "e.until"] : [first, null];
   if (entity === "person") {
-    const who = whoSql("'person'", `'${kind}'`, { value: "e.value", text: "e.member" });
+    const who = whoSql("'person'", `'${kind}'`, {
+      value: kind === "total" ? "''" : "e.value",
+      text: "e.member",
+    });
     const to = side(({ toDay }) => params.add(toDay, "date"));
     return activeSql(org, who, { from, to, toHour: side(({ toHour }) => String(toHour)), end });
   }

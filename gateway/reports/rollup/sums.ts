@@ -9,7 +9,7 @@ const known = (one: string): Sum => ({ one, type: "numeric" });
 const PRICED = "case when r.token_cost_usd is not null then";
 
 export const SUMS = {
-  records: flag("true"),
+  records: { one: "1", type: "int" },
   unpriced: flag("r.unpriced"),
   uncertain: flag("r.unpriced or r.partial or r.cost_usd is null"),
   input_tokens: big("r.input_tokens"),
@@ -29,10 +29,10 @@ export const SUMS = {
 export type SumName = keyof typeof SUMS;
 export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 
-/** That of a single record `r`, as cells have it. Money and latencies stay null where none is known. */
+/** That of a single record `r`, as cells have it: money and latencies stay null where none is known, and flags are never null. */
 export const ofOne = (name: SumName): string => {
   const { one, type } = SUMS[name];
-  return type === "numeric" ? one : `coalesce(${one}, 0)::${type}`;
+  return type === "bigint" ? `coalesce(${one}, 0)::bigint` : one;
 };
 /** A sum over single records `r`. */
 export const overRecords = (name: SumName): string => {
