@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { within } from "#drizzle/database.ts";
 import { keepPartitions } from "#drizzle/keep-partitions.ts";
 import { migrate } from "#drizzle/migrate.ts";
+import { unreachable, untilReachable } from "#drizzle/reach.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
@@ -12,10 +13,7 @@ import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
-import { isAway } from "./stores/store-errors.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
-
-const DATABASE_RETRY_MS = 1000;
 
 const config = settingsOrExit(readGatewayConfig);
 reachDirectly();
@@ -77,15 +75,16 @@ function giveUp(what: string) {
   };
 }
 
-/** Retries while the database is unreachable. A refused migration is not retried: it would fail again. */
+/** Waits until the database can be reached. A refused migration is not retried: it would fail again. */
 async function databaseReady(): Promise<void> {
+  const { databaseUrl: url } = config;
+  const say = (reason: string) => log.warn({ reason }, "waiting for the database");
   for (;;) {
+    await untilReachable(url, { say, signal: new AbortController().signal });
     try {
-      return await migrate(config.databaseUrl);
+      return await migrate(url);
     } catch (error) {
-      if (!isAway(error)) throw error;
-      log.warn(errorFields(error), "the database cannot be reached yet");
-      await Bun.sleep(DATABASE_RETRY_MS);
+      if (unreachable(url, error) === null) throw error;
     }
   }
 }

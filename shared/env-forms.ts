@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { isPostgresUrl } from "./postgres-url.ts";
 import { checked } from "./schema.ts";
 
 // The forms that settings in the environment take. `accepts` is what a fault tells the reader to write instead.
@@ -45,4 +46,7 @@ export const listenHost = () =>
   text("an IP address or a host name", (value) => HOST.test(value), "127.0.0.1");
 
 export const postgresUrl = () =>
-  secret("a postgres:// URL", (value) => /^postgres(ql)?:\/\/[^\s]+$/.test(value));
+  secret(
+    "a URL such as postgres://user:password@host:5432/database; write @ : / ? # % of the password percent-encoded, e.g. @ as %40",
+    isPostgresUrl,
+  );

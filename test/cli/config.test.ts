@@ -60,7 +60,7 @@ describe("gateway settings", () => {
       'LOG_LEVEL is "loud"; expected one of trace, debug, info, warn, error, fatal',
       'METRICS_PUBLIC is "yes"; expected true or false',
       'SPOOL_SYNC is "never"; expected one of normal, full',
-      "DATABASE_URL is missing; expected a postgres:// URL",
+      expect.stringMatching(/^DATABASE_URL is missing; expected a URL such as postgres:.* percent-encoded/),
       "ADMIN_KEY is missing; expected 16 to 200 printable characters without blanks that are hard to guess, e.g. from `openssl rand -hex 32`",
       "MASTER_KEY is missing; expected 32 bytes in hexadecimal or base64",
     ]);

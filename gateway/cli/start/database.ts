@@ -1,7 +1,7 @@
 import { startEmbedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
-import { pause } from "#shared/backoff.ts";
+import { refusalOf, unreachable, untilReachable } from "#drizzle/reach.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { LauncherConfig } from "../../config.ts";
@@ -50,34 +50,23 @@ async function embedded({ config, log, clock, progress }: DatabaseOptions): Prom
   };
 }
 
-/** Codes of a database that may yet come up: refused or lost connections, unknown hosts, a server that is starting. */
-const NOT_THERE = /^(ECONN|ENOENT|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|CONNECT|DEADLINE|57P0|08|53300)/;
-
-async function migrateWhenThere(url: string, { progress, signal }: DatabaseOptions): Promise<void> {
+async function migrateWhenThere(
+  url: string,
+  { progress, signal }: Pick<DatabaseOptions, "progress" | "signal">,
+): Promise<void> {
+  await untilReachable(url, { say: progress, signal });
+  if (signal.aborted) return;
   const slow = setTimeout(() => progress("Migrating the database …"), 1_000);
-  let announced = false;
   try {
-    while (!signal.aborted) {
-      const fault = await migrate(url).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (fault === null) return;
-      const code = String(errorFields(fault)["code"] ?? "");
-      if (!NOT_THERE.test(code)) throw new Error(`The database cannot be migrated: ${reasonOf(fault)}`);
-      if (!announced) progress(`Waiting for the database (${code}) …`);
-      announced = true;
-      await pause(1_000, signal);
-    }
+    await migrate(url);
+  } catch (error) {
+    // It may have gone away in between; whatever else fails would fail again.
+    if (unreachable(url, error) === null) throw new Error(refusalOf(url, error));
+    clearTimeout(slow);
+    await migrateWhenThere(url, { progress, signal });
   } finally {
     clearTimeout(slow);
   }
-}
-
-/** Drizzle's errors quote the statement; their cause has Postgres's message. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : "unknown";
 }
 
 /** Not fatal: records of a month without a partition go to the default one and are moved later. */

@@ -1,0 +1,94 @@
+import { pause } from "#shared/backoff.ts";
+import { firstHostOf } from "#shared/postgres-url.ts";
+import { connect, readAddress, within } from "./database.ts";
+
+/** What to do about an address, or about the name and password in it, that the server refuses. */
+const ENCODING_HINT =
+  "In DATABASE_URL, write @ : / ? # % and other special characters of the user's name and password percent-encoded, e.g. @ as %40.";
+
+/** Why a server cannot be used now, by the system's and by Postgres's codes; the first that matches. */
+const CAUSES: readonly { code: RegExp; cause: string; hint?: string }[] = [
+  { code: /^ECONNREFUSED/, cause: "nothing listens there (connection refused)" },
+  { code: /^(ENOTFOUND|EAI_)/, cause: "the host name is unknown", hint: ENCODING_HINT },
+  { code: /^ENOENT/, cause: "the socket does not exist" },
+  { code: /^(EHOST|ENET)/, cause: "there is no network route" },
+  { code: /^(ETIMEDOUT|CONNECT_TIMEOUT|DEADLINE)/, cause: "no answer in time" },
+  { code: /^(ECONN|EPIPE|CONNECTION)/, cause: "the connection breaks off" },
+  { code: /^57P03/, cause: "the server is starting" },
+  { code: /^(57P|08)/, cause: "the server is going down" },
+  { code: /^53300/, cause: "the server has no free connection" },
+];
+
+/** Refusals that do not end by waiting. */
+const FINAL: Readonly<Record<string, string>> = {
+  "28P01": `the server refuses the password. ${ENCODING_HINT}`,
+  "28000": `the server refuses this user. ${ENCODING_HINT}`,
+  "3D000": "that database does not exist. Create it: createdb with encoding UTF8.",
+  "42501": "this user lacks permissions for it.",
+};
+
+/** Host, port and database of an address, without user and password. */
+export function placeOf(url: string): string {
+  const { socketPath } = readAddress(url);
+  const { hostname, port, pathname } = new URL(firstHostOf(url));
+  const database = decodeURIComponent(pathname.slice(1)) || "postgres";
+  return `${database} at ${socketPath ?? `${hostname}:${port || "5432"}`}`;
+}
+
+/** The code of a driver's failure, or of the one that drizzle wraps; empty if it has none. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+}
+
+/** Why `url` cannot be used now but perhaps later, in a sentence without its password; null for any other failure. */
+export function unreachable(url: string, error: unknown): string | null {
+  const code = codeOf(error);
+  const known = CAUSES.find((it) => it.code.test(code));
+  if (!known) return null;
+  return `The database ${placeOf(url)} cannot be reached: ${known.cause} (${code}).${known.hint ? ` ${known.hint}` : ""}`;
+}
+
+/** The sentence for a failure that waiting does not mend. */
+export function refusalOf(url: string, error: unknown): string {
+  const reason = FINAL[codeOf(error)];
+  if (reason) return `The database ${placeOf(url)} cannot be used: ${reason}`;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return `The database ${placeOf(url)} cannot be used: ${cause instanceof Error ? cause.message : "unknown"}`;
+}
+
+export type Waiting = {
+  /** Called with the reason when the database is first away, when the reason changes, and every few seconds. */
+  say: (reason: string) => void;
+  signal: AbortSignal;
+};
+
+const TRY_MS_MAX = 5_000;
+const PAUSE_MS = 1_000;
+const SAY_AGAIN_TRIES = 3;
+
+/** Resolves when the server at `url` answers, or when `signal` aborts. @throws Error that says what to correct. */
+export async function untilReachable(url: string, { say, signal }: Waiting): Promise<void> {
+  let said = "";
+  for (let tries = 0; !signal.aborted; tries++) {
+    const fault = await probe(url);
+    if (fault === null) return;
+    const reason = unreachable(url, fault);
+    if (reason === null) throw new Error(refusalOf(url, fault));
+    if (reason !== said || tries % SAY_AGAIN_TRIES === 0) say(reason);
+    said = reason;
+    await pause(PAUSE_MS, signal);
+  }
+}
+
+async function probe(url: string): Promise<unknown> {
+  const client = connect(url, { name: "probe", max: 1, statementTimeoutMs: 5_000 });
+  try {
+    await within(TRY_MS_MAX, client`select 1`);
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    await client.end({ timeout: 0 });
+  }
+}

@@ -1,0 +1,16 @@
+/** An address with the first of its hosts alone: Postgres's clients take several, separated by commas, and URLs do not. */
+export const firstHostOf = (url: string): string => url.replace(/^(\w+:\/\/[^/?,]*),[^/?]*/, "$1");
+
+/** Whether `value` is the address of a Postgres database, with special characters percent-encoded. */
+export function isPostgresUrl(value: string): boolean {
+  const url = /^postgres(ql)?:\/\/[^\s]+$/.test(value) ? URL.parse(firstHostOf(value)) : null;
+  if (url === null || url.hash !== "") return false;
+  // More than one: the user's name or the password has one that is not encoded.
+  if ((value.split("?", 1)[0] ?? "").split("@").length > 2) return false;
+  try {
+    decodeURIComponent(`${url.username}${url.password}${url.pathname}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
