@@ -53,3 +53,24 @@ const allowsModels = ({ scopes }: ClientKey, models: readonly (string | null)[])
   const { models: allowed } = scopes;
   return allowed === undefined || models.every((model) => model !== null && allowed.includes(model));
 };
+
+const mayCallModels = ({ scopes }: ClientKey): boolean =>
+  scopes.routes?.length !== 0 && scopes.models?.length !== 0;
+
+/**
+ * Refuses usage reported by a key that could not have caused it, such as a key for reports alone.
+ * @throws GatewayError route_not_allowed
+ */
+export function requireMetricsScope(key: ClientKey): void {
+  if (mayCallModels(key)) return;
+  throw new GatewayError("route_not_allowed", "This key may not call models, so it may not report usage.");
+}
+
+/** The same for tool calls, which a key with a list of tools may report, too. @throws GatewayError route_not_allowed */
+export function requireHooksScope(key: ClientKey): void {
+  if (mayCallModels(key) || (key.scopes.mcp?.length ?? 0) > 0) return;
+  throw new GatewayError(
+    "route_not_allowed",
+    "This key may call neither models nor tools, so it may not report tool calls.",
+  );
+}

@@ -4,6 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { GenericBody } from "../hooks/generic.ts";
 import { type HookDeps, hookReceiver } from "../hooks/receive.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
+import { requireHooksScope } from "../routing/scope.ts";
 import { readBody } from "./body.ts";
 
 export type HookEventsDeps = Omit<HookDeps, "directory"> & {
@@ -35,6 +36,7 @@ const DETAIL = {
     "200": { description: "Received and on disk: `{}`, or a denial in the agent's own format." },
     "400": { description: "The body is not a hook's JSON; the message names the faulty field." },
     "401": { description: "No valid client key." },
+    "403": { description: "The key's scopes allow neither models nor tools." },
     "404": { description: "Hooks are switched off." },
     "413": { description: "The body is too large." },
     "503": { description: "Nothing can be recorded at the moment." },
@@ -50,6 +52,7 @@ export const hookEvents = (deps: HookEventsDeps) => {
       async ({ request }) => {
         requireOn(deps);
         const { key } = await authenticate(deps.callers, request);
+        requireHooksScope(key);
         requirePlain(request.headers);
         return Response.json(
           await receive(key, request.headers, await readBody(request, deps.bytesMax.tool)),

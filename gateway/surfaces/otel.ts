@@ -7,6 +7,7 @@ import { inflated, isGzip } from "../otlp/inflate.ts";
 import { statusBody } from "../otlp/status.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { createReceiver, type ReceiveDeps } from "../receiver/receive.ts";
+import { requireMetricsScope } from "../routing/scope.ts";
 import { readBytes } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
@@ -29,6 +30,7 @@ const DETAIL = {
     "200": { description: "Stored; `partialSuccess` names what was refused." },
     "400": { description: "The body is not an OTLP/JSON export." },
     "401": { description: "No valid client key in x-gateway-key." },
+    "403": { description: "The key's scopes allow no model." },
     "404": { description: "The receiver is switched off." },
     "413": { description: "The export is too large." },
     "415": { description: "The export is not OTLP/JSON, or its compression is not gzip." },
@@ -62,6 +64,7 @@ async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>,
     throw new GatewayError("not_found", "The metrics receiver is switched off.");
   }
   const key = await keyOf(deps.callers, request);
+  requireMetricsScope(key);
   requireJson(request.headers);
   const encoding = request.headers.get("content-encoding");
   isGzip(encoding);

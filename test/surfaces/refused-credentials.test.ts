@@ -70,3 +70,34 @@ test("a request without a key is refused and not counted", async () => {
   expect((await fetch(`${gateway.url}/admin/v1/settings`)).status).toBe(401);
   expect(await refusedSoFar()).toEqual(before);
 });
+
+test("a key for reports alone writes neither metrics nor hook events; a key for tools reports tool calls", async () => {
+  const keyWith = async (scopes: object) =>
+    (await gateway.admin<{ secret: string }>("POST", "/keys", { name: crypto.randomUUID(), scopes })).secret;
+  const send = async (path: string, key: string, body: object) => {
+    const answer = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "x-gateway-key": key, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const metrics = ["/otel/v1/metrics", { resourceMetrics: [] }] as const;
+  const events = ["/hooks/v1/events", { events: [] }] as const;
+  for (const scopes of [
+    { routes: [], models: [], mcp: [], reports: true },
+    { routes: [], reports: true },
+    { models: [], reports: true },
+  ]) {
+    const key = await keyWith(scopes);
+    expect([scopes, await send(metrics[0], key, metrics[1])]).toEqual([scopes, 403]);
+    expect([scopes, await send(events[0], key, events[1])]).toEqual([scopes, 403]);
+    const reports = await fetch(`${gateway.url}/v1/reports`, { headers: { "x-gateway-key": key } });
+    expect(reports.status).toBe(200);
+  }
+  const tools = await keyWith({ routes: [], mcp: ["shop__search"] });
+  expect(await send(metrics[0], tools, metrics[1])).toBe(403);
+  expect(await send(events[0], tools, events[1])).not.toBe(403);
+  expect(await send(metrics[0], secret, metrics[1])).toBe(200);
+});
