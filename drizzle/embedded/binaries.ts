@@ -67,6 +67,12 @@ function packageDirectory(): string | null {
   }
 }
 
+/** Makes the platform package usable, while whoever installs it may still write to its directory. */
+export function prepareBinaries(): void {
+  const directory = packageDirectory();
+  if (directory !== null) hydrateSymlinks(directory);
+}
+
 /** The binaries of a platform package, or why they do not run. */
 function fromPackage(packageRoot: string, search: BinarySearch): Binaries | string {
   hydrateSymlinks(packageRoot);

@@ -1,6 +1,6 @@
 /**
  * `bun gateway/cli/install.ts [--all]`: installs what a start needs, or with `--all` what tests need, too. It runs before
- * anything is installed, so it imports no package. What is there already is left alone, so a user who may not write the
+ * anything is installed, so it loads no package until then. What is there already is left alone, so a user who may not write the
  * directory can start, and a second start needs no network.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -65,5 +65,7 @@ if (!isInstalled()) {
     );
     process.exit(1);
   }
+  const { prepareBinaries } = await import("#drizzle/embedded/binaries.ts");
+  prepareBinaries();
   writeFileSync(MARKER, markerOf(isAll ? "all" : "production"));
 }
