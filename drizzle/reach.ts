@@ -28,7 +28,7 @@ const FINAL: Readonly<Record<string, string>> = {
 };
 
 /** Host, port and database of an address, without user and password. */
-export function placeOf(url: string): string {
+function placeOf(url: string): string {
   const { socketPath } = readAddress(url);
   const { hostname, port, pathname } = new URL(firstHostOf(url));
   const database = decodeURIComponent(pathname.slice(1)) || "postgres";
