@@ -57,7 +57,7 @@ export function refusalOf(url: string, error: unknown): string {
   return `The database ${placeOf(url)} cannot be used: ${cause instanceof Error ? cause.message : "unknown"}`;
 }
 
-export type Waiting = {
+type Wait = {
   /** Called with the reason when the database is first away, when the reason changes, and every few seconds. */
   say: (reason: string) => void;
   signal: AbortSignal;
@@ -68,7 +68,7 @@ const PAUSE_MS = 1_000;
 const SAY_AGAIN_TRIES = 3;
 
 /** Resolves when the server at `url` answers, or when `signal` aborts. @throws Error that says what to correct. */
-export async function untilReachable(url: string, { say, signal }: Waiting): Promise<void> {
+export async function untilReachable(url: string, { say, signal }: Wait): Promise<void> {
   let said = "";
   for (let tries = 0; !signal.aborted; tries++) {
     const fault = await probe(url);
