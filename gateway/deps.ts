@@ -4,6 +4,7 @@ import { Counter, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
+import { githubAppKey } from "#shared/master-key.ts";
 import type { GatewayAppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
@@ -126,6 +127,7 @@ async function openStores(config: GatewayConfig, clock: Clock, log: Log) {
     providerKeys,
     directory,
     sealer,
+    setupKey: githubAppKey(masterKey),
     classifier: await openClassifier({ directory, database, clock, log }),
     limiter: await openLimiter({ databaseUrl, clock, log }),
     bodies: openBodyCapture({ database, sealer, clock, log }),

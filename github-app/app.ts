@@ -11,6 +11,7 @@ import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.t
 import { type REDELIVER_TIMING, startRedelivery } from "./redeliver/redeliver.ts";
 import { createMetrics, createServer } from "./server.ts";
 import { createStore } from "./stores/inbox-store.ts";
+import { createAnswerNotes } from "./stores/webhook-answers.ts";
 
 export type AppOptions = {
   config: GithubAppConfig;
@@ -29,13 +30,11 @@ export type AppOptions = {
 
 /** Time for each part to stop. */
 const STOP_MS_MAX = 5_000;
+const DATABASE = { name: "github-app", max: 4, statementTimeoutMs: 4_000 };
+
 /** The App's parts, running. `stop` loses nothing: every delivery that was answered with 202 is in the inbox. */
 export async function startGithubApp({ config, clock, log, timing = {}, ...pace }: AppOptions) {
-  const database = openDatabase(config.databaseUrl, {
-    name: "github-app",
-    max: 4,
-    statementTimeoutMs: 4_000,
-  });
+  const database = openDatabase(config.databaseUrl, DATABASE);
   const credentials = createCredentials({ database, config, clock, log });
   const ending = new AbortController();
   const shared = { database, clock, log };
@@ -54,6 +53,8 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
   const redelivery = startRedelivery(reading, timing.redeliver);
   const watch = access.watch();
 
+  const note = createAnswerNotes(database, clock);
+  const noted = (answer: string) => void note(answer).catch(() => undefined);
   const server = createServer({
     ...{ ...shared, config, credentials, clients, registry: metrics.registry },
     secrets: credentials.webhookSecrets,
@@ -63,6 +64,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
       if (event.startsWith("installation")) reconciler.wake();
     },
     verified: (event) => {
+      if (event === "ping") noted("ping");
       if (event !== "installation") return;
       clients()?.forgetTokens();
       feedback.permissionsChanged();
@@ -73,6 +75,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
     answered: (answer) => {
       unanswered--;
       metrics.deliveries.inc({ answer });
+      noted(answer);
     },
     changed: () => {
       watch.wake();

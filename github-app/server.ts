@@ -5,11 +5,13 @@ import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
 import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
+import { setupEntry } from "./setup/entry.ts";
+import { createGuesses, type Guesses } from "./setup/guesses.ts";
 import { publicPage } from "./setup/public-page.ts";
 import { type SetupDeps, setupRoutes } from "./setup/routes.ts";
 
 export type ServerDeps = InboxDeps &
-  SetupDeps & {
+  Omit<SetupDeps, "guesses"> & {
     config: Pick<GithubAppConfig, "metricsPublic">;
     registry: Registry;
     /** Rejects when the database does not answer. */
@@ -23,6 +25,7 @@ const PING_MS_MAX = 2_000;
 /** All addresses of the GitHub App. */
 export function createServer(deps: ServerDeps) {
   const inbox = createInbox(deps);
+  const entry = { ...deps, guesses: createGuesses(deps.clock) };
   return (
     new Elysia({
       normalize: false,
@@ -37,8 +40,11 @@ export function createServer(deps: ServerDeps) {
       .get("/", () => firstPage(deps))
       .get("/healthz", () => Response.json({ status: "ok" }))
       .get("/readyz", () => readiness(deps))
-      .get("/metrics", ({ request }) => metrics(deps, request))
-      .use(setupRoutes(deps))
+      .get("/metrics", ({ request, server }) =>
+        metrics(entry, request, server?.requestIP(request)?.address ?? ""),
+      )
+      .use(setupEntry(entry))
+      .use(setupRoutes(entry))
       // The signature covers the raw bytes, so nothing may read the body before the inbox.
       .post(deps.config.webhookPath, ({ request }) => inbox(request), { parse: "none" })
   );
@@ -54,8 +60,18 @@ function firstPage({ config, credentials }: ServerDeps): Response {
   });
 }
 
-async function metrics({ config, registry }: ServerDeps, request: Request): Promise<Response> {
-  if (!config.metricsPublic && !isAdministrator(request, config.adminKeyDigest)) return unauthorized();
+async function metrics(
+  { config, registry, guesses }: ServerDeps & { guesses: Guesses },
+  request: Request,
+  address: string,
+): Promise<Response> {
+  if (!config.metricsPublic) {
+    if (guesses.waitSeconds(address) > 0) return new Response(null, { status: 429 });
+    if (!isAdministrator(request, config.adminKeyDigest)) {
+      if (request.headers.has("authorization")) guesses.note(address);
+      return unauthorized();
+    }
+  }
   return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
 }
 

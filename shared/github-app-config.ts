@@ -37,6 +37,8 @@ const GithubAppEnv = Type.Object({
   ),
   GHE_PROTOCOL: oneWord(["https", "http"], "https"),
   METRICS_PUBLIC: flag(false),
+  PORT: port(8787),
+  PUBLIC_URL: optional(text("the gateway's http or https address", (value) => URL.canParse(value))),
   ADMIN_KEY: optional(secret("the gateway's admin key", (value) => /^[!-~]{16,200}$/.test(value))),
   ADMIN_KEY_SHA256: optional(secret("64 hexadecimal digits", (value) => HEX_256.test(value))),
   MASTER_KEY: optional(secret("the gateway's master key", (value) => parseMasterKey(value) !== null)),
@@ -58,6 +60,9 @@ export type GithubAppConfig = {
   /** Where people use GitHub, e.g. `https://github.com`. */
   webUrl: string;
   metricsPublic: boolean;
+  /** Where people reach the gateway, without a trailing slash; null: at this host, at `gatewayPort`. */
+  publicUrl: string | null;
+  gatewayPort: number;
   /** SHA-256 of the admin key, hexadecimal; null: nobody can set the App up by its page. */
   adminKeyDigest: string | null;
   /** 32 bytes that credentials are sealed under; null: none are kept. */
@@ -81,6 +86,8 @@ export function readGithubAppConfig(env?: Environment): GithubAppConfig {
     webhookPath: values.WEBHOOK_PATH,
     ...githubAddresses(values),
     metricsPublic: values.METRICS_PUBLIC,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
+    gatewayPort: values.PORT,
     ...keysOf(values),
   };
 }

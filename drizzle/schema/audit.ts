@@ -30,6 +30,7 @@ export const AUDITED = [
   "settings.changed",
   "repositories.backfill",
   "pull_request.claim_accepted",
+  "setup_link.created",
   "digest_webhook.set",
   "digest_webhook.deleted",
 ] as const;

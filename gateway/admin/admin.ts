@@ -18,6 +18,7 @@ import { adminRequests } from "./requests.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
 import { adminSettings } from "./settings.ts";
+import { adminSetupLinks } from "./setup-links.ts";
 import { adminToolCalls } from "./tool-calls.ts";
 
 export type { AdminDeps } from "./deps.ts";
@@ -43,4 +44,5 @@ export const admin = (deps: AdminDeps) =>
     .use(adminToolCalls(deps))
     .use(adminAgentSessions(deps))
     .use(adminPullRequests(deps))
-    .use(adminRepositories(deps));
+    .use(adminRepositories(deps))
+    .use(adminSetupLinks(deps));

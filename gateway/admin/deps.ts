@@ -20,6 +20,8 @@ export type AdminDeps = {
   providerKeys: ReadonlyMap<string, Secret>;
   isAdmin: AdminKeyCheck;
   refusals: Refusals;
+  /** Signs one-time links to the GitHub App's set-up page. */
+  setupKey: Uint8Array;
   addressGuard: Pick<AddressGuard, "saveFault">;
   /** Resolves once the calls that have ended so far are in the database. */
   settled(): Promise<void>;

@@ -16,6 +16,7 @@ import { addRollups } from "./commands/rollups.ts";
 import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
 import { addSession } from "./commands/session.ts";
+import { addSetupLink } from "./commands/setup-link.ts";
 
 /** Exit status for an invalid command line. */
 const USAGE = 2;
@@ -46,6 +47,7 @@ for (const add of [
   addKeys,
   addReport,
   addBackfill,
+  addSetupLink,
   addDigest,
   addRollups,
   addRoutes,

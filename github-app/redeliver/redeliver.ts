@@ -4,13 +4,13 @@ import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Clients } from "../github/clients.ts";
+import { type FailedDelivery, listFailedDeliveries } from "../github/deliveries.ts";
 import type { Github } from "../github/octokit.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
 import { storedDeliveries } from "../stores/inbox-store.ts";
 import { noteRefusedRedelivery, refusedAmong } from "../stores/refused-redeliveries.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { takeTask } from "../stores/task-store.ts";
-import { type FailedDelivery, listFailedDeliveries } from "./failed-deliveries.ts";
 
 export type RedeliverDeps = {
   database: Database;

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { isVisit } from "./state.ts";
 
 /**
- * Whether a request has the admin key, as a Bearer token or as the password of HTTP Basic, which browsers ask for.
- * `digest` is the key's SHA-256 in hexadecimal; null: there is no admin key.
+ * Whether a request has the admin key, as a Bearer token or as the password of HTTP Basic, for scripts. `digest` is the
+ * key's SHA-256 in hexadecimal; null: there is no admin key.
  */
 export function isAdministrator(request: Request, digest: string | null): boolean {
   const key = keyOf(request.headers.get("authorization") ?? "");
@@ -18,12 +19,22 @@ function keyOf(authorization: string): string | null {
   return text.slice(text.indexOf(":") + 1);
 }
 
-/** Makes a browser ask for the key. */
+const COOKIE = "tallygate_setup";
+
+/** Whether a browser came by a one-time link within the last hour. */
+export function isVisitor(request: Request, key: Uint8Array | null, now: Date): boolean {
+  const cookies = (request.headers.get("cookie") ?? "").split(/;\s*/);
+  const text = cookies.find((it) => it.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
+  return key !== null && text !== undefined && isVisit(key, text, now);
+}
+
+/** Lax, because GitHub sends the browser back with a plain link. */
+export const visitCookie = (visit: { value: string; seconds: number }, isSecure: boolean): string =>
+  `${COOKIE}=${visit.value}; Path=/setup; Max-Age=${visit.seconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+
+/** For scripts: it does not make a browser ask for the key, which belongs on no port that GitHub reaches. */
 export const unauthorized = (): Response =>
-  new Response("Enter the admin key as the password. Any user name will do.\n", {
+  new Response("Present the admin key as a Bearer token or as the password of HTTP Basic.\n", {
     status: 401,
-    headers: {
-      "www-authenticate": 'Basic realm="Tallygate GitHub App", charset="UTF-8"',
-      "content-type": "text/plain; charset=utf-8",
-    },
+    headers: { "content-type": "text/plain; charset=utf-8" },
   });

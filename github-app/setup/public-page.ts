@@ -28,7 +28,7 @@ const steps = ({
   webhookPath,
   canRegister,
 }: PublicState) => html`<p>The App is <strong>not configured</strong>: it accepts no webhooks. The gateway works without it, but reports on merged pull requests stay empty.</p>
-${canRegister && html`<p><a href="/setup">Set it up</a> in a few minutes with the admin key: GitHub registers the App, and this server stores its credentials.</p><p>Or by hand:</p>`}
+${canRegister && html`<p><a href="/setup">Set it up</a> in a few minutes by a one-time link: GitHub registers the App, and this server stores its credentials.</p><p>Or by hand:</p>`}
 <ol>
 <li>Create a webhook secret of at least 16 characters, for example with <code>openssl rand -hex 32</code>.</li>
 <li>Register a GitHub App under <em>Settings, Developer settings, GitHub Apps</em>. Its webhook URL is the address at which GitHub reaches this server, followed by <code>${webhookPath}</code>; its webhook secret is the one from step 1.</li>

@@ -8,18 +8,30 @@ import type { Clients } from "../github/clients.ts";
 import type { CredentialStore } from "../github/credentials.ts";
 import { statusOf } from "../github/wait.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
-import { isAdministrator, unauthorized } from "./administrator.ts";
+import { startMeasuring } from "../stores/setup-store.ts";
+import { reachesItself, reachFault } from "./address.ts";
 import { readAppStatus } from "./app-status.ts";
 import { convert } from "./convert.ts";
+import { admit } from "./entry.ts";
+import type { Guesses } from "./guesses.ts";
 import { manifestOf, readSetupForm, registrationUrl } from "./manifest.ts";
-import { askPage, confirmPage, faultPage, statusPage } from "./pages.ts";
-import { isState, newState } from "./state.ts";
+import { type Asked, askForm, askPage, confirmPage, faultPage, type Present } from "./pages.ts";
+import { answerReach, isState, newState, replacedBy } from "./state.ts";
+import { statusPage } from "./status-page.ts";
 
 export type SetupDeps = {
   config: Pick<
     GithubAppConfig,
-    "apiUrl" | "webUrl" | "webhookPath" | "adminKeyDigest" | "sealKey" | "webhookSecrets"
+    | "apiUrl"
+    | "webUrl"
+    | "webhookPath"
+    | "adminKeyDigest"
+    | "sealKey"
+    | "webhookSecrets"
+    | "publicUrl"
+    | "gatewayPort"
   >;
+  guesses: Guesses;
   database: Database;
   credentials: CredentialStore;
   /** Null while the App has no identity at GitHub. */
@@ -32,56 +44,74 @@ export type SetupDeps = {
   changed: () => void;
 };
 
+const GITHUB = "https://github.com";
 const NO_PAGE =
   "The App cannot be set up here: its settings come from the environment, or GITHUB_APP_KEY and MASTER_KEY are missing.";
+const NOT_REPLACED = "Enter the present App's name to replace it.";
+const NO_FORM = "This form did not come from this page, or is over an hour old.";
 const NOT_REGISTERED_HERE =
   "The webhook secret was not created here. Restart with a new WEBHOOK_SECRET, and the former one in WEBHOOK_SECRET_PREVIOUS.";
-const NO_ADMINISTRATOR = "Start the App with the launcher, or with ADMIN_KEY, to use this page.";
 
 /** `/setup`: registers an App at GitHub and shows its state. For administrators only. */
 export const setupRoutes = (deps: SetupDeps) =>
   new Elysia({ name: "github-app.setup", prefix: "/setup" })
-    .onBeforeHandle(({ request }) => {
-      if (deps.config.adminKeyDigest === null) return faultPage(NO_ADMINISTRATOR, 404);
-      return isAdministrator(request, deps.config.adminKeyDigest) ? undefined : unauthorized();
-    })
+    .onBeforeHandle(({ request, server }) =>
+      admit(deps, request, server?.requestIP(request)?.address ?? "unknown"),
+    )
     .get("", ({ request }) => overview(deps, request))
     .get("/new", ({ request }) => confirm(deps, request))
     .get("/created", ({ request }) => created(deps, request))
     .post("/secret", ({ request }) => changeSecret(deps, request), { parse: "none" })
+    .post(
+      "/measure",
+      ({ request, server }) => measure(deps, request, server?.requestIP(request)?.address ?? null),
+      { parse: "none" },
+    )
     .get("/installed", () => {
       deps.changed();
       return toSetup();
     });
 
-async function overview(
-  { credentials, clients, database, config, clock }: SetupDeps,
-  request: Request,
-): Promise<Response> {
+async function overview(deps: SetupDeps, request: Request): Promise<Response> {
+  const { credentials, clients, database, config, clock } = deps;
   const current = credentials.current();
-  if (current.webhookSecrets.length > 0) {
-    const state = config.sealKey && newState(config.sealKey, clock.now());
-    return statusPage(await readAppStatus(database, current, clients()), state);
-  }
-  if (credentials.register === null) return faultPage(NO_PAGE, 404);
-  const { origin, hostname } = new URL(request.url);
+  const url = new URL(request.url);
+  if (current.webhookSecrets.length === 0 && credentials.register === null) return faultPage(NO_PAGE, 404);
+  return statusPage({
+    status: await readAppStatus(database, current, clients()),
+    state: config.sealKey && newState(config.sealKey, clock.now()),
+    make: askForm(askedAt(url), null, null),
+    reportsUrl: config.publicUrl ?? `${url.protocol}//${url.hostname}:${config.gatewayPort}`,
+  });
+}
+
+/** What the form shows first: this address, unless only this machine can use it. */
+function askedAt({ origin, hostname, searchParams }: URL): Asked {
   const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname);
-  return askPage({ url: isLocal ? "" : origin, organization: "" }, null);
+  return {
+    url: searchParams.get("url") ?? (isLocal ? "" : origin),
+    organization: searchParams.get("organization") ?? "",
+    replaces: searchParams.get("replaces") ?? "",
+  };
+}
+
+/** The App that works here now; null: there is none. */
+function presentApp({ credentials }: SetupDeps): Present | null {
+  const { identity, registered } = credentials.current();
+  return identity && { id: identity.app.id, name: registered?.slug ?? String(identity.app.id) };
 }
 
 async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
   const { config, credentials, clock, database } = deps;
+  const { sealKey } = config;
   const here = new URL(request.url);
-  if (credentials.register === null || config.sealKey === null) return faultPage(NO_PAGE, 404);
+  if (credentials.register === null || sealKey === null) return faultPage(NO_PAGE, 404);
+  const present = presentApp(deps);
+  const asked = askedAt(here);
+  if (!here.searchParams.has("url")) return askPage(asked, null, present);
   const form = readSetupForm(here.searchParams);
-  if (typeof form === "string") {
-    const { searchParams } = here;
-    const given = {
-      url: searchParams.get("url") ?? "",
-      organization: searchParams.get("organization") ?? "",
-    };
-    return askPage(given, form);
-  }
+  if (typeof form === "string") return askPage(asked, form, present);
+  if (present !== null && asked.replaces !== present.name) return askPage(asked, NOT_REPLACED, present);
   const manifest = manifestOf({
     settings: await readAppSettings(database),
     name: `Tallygate ${form.organization ?? crypto.randomUUID().slice(0, 6)}`.slice(0, 34),
@@ -90,16 +120,30 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
     // The browser returns to its present address, which may differ from the one for webhooks.
     pageUrl: new URL(form.url).host === here.host ? form.url : here.origin,
   });
-  const state = newState(config.sealKey, clock.now());
-  return confirmPage(registrationUrl(config.webUrl, form.organization, state), manifest);
+  const state = newState(sealKey, clock.now(), present?.id);
+  const fault = await reachFault(form.url, config.webUrl !== GITHUB);
+  const reached = await reachesItself(form.url, (question) => answerReach(sealKey, question));
+  return confirmPage(registrationUrl(config.webUrl, form.organization, state), {
+    ...{ manifest, reached, warnings: fault === null ? [] : [fault] },
+  });
 }
 
+/** Replaces the App only if the administrator agreed to replace the one that is here now. */
 async function created(deps: SetupDeps, request: Request): Promise<Response> {
   const { config, credentials, clock, log } = deps;
   const { searchParams } = new URL(request.url);
   if (credentials.register === null || config.sealKey === null) return faultPage(NO_PAGE, 404);
-  if (!isState(config.sealKey, searchParams.get("state") ?? "", clock.now())) {
+  const replaces = replacedBy(config.sealKey, searchParams.get("state") ?? "", clock.now());
+  if (replaces === null) {
     return faultPage("This set-up was not started here, or was started over an hour ago.", 400);
+  }
+  await credentials.refresh();
+  const present = presentApp(deps);
+  if (present !== null && present.id !== replaces) {
+    return faultPage(
+      `The App ${present.name} was set up meanwhile, and still works. Delete the new one at GitHub, or start again to replace it.`,
+      409,
+    );
   }
   try {
     const made = await convert(config.apiUrl, searchParams.get("code") ?? "");
@@ -114,7 +158,20 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
   return toSetup();
 }
 
-/** A browser sends the admin key automatically, so only this page's own form is accepted. */
+/** Switches the setting on that starts everything. Only this page's own form is accepted. */
+async function measure(deps: SetupDeps, request: Request, address: string | null): Promise<Response> {
+  const { config, clock, database, log } = deps;
+  const form = new URLSearchParams(await request.text());
+  if (config.sealKey === null || !isState(config.sealKey, form.get("state") ?? "", clock.now())) {
+    return faultPage(NO_FORM, 400);
+  }
+  await startMeasuring(database, { address, now: clock.now() });
+  log.info({ address }, "measuring was started");
+  deps.changed();
+  return toSetup();
+}
+
+/** A browser sends its cookie automatically, so only this page's own form is accepted. */
 async function changeSecret(deps: SetupDeps, request: Request): Promise<Response> {
   const { config, credentials, clock, log, spreadMs } = deps;
   const { registered } = credentials.current();
@@ -125,7 +182,7 @@ async function changeSecret(deps: SetupDeps, request: Request): Promise<Response
   }
   const form = new URLSearchParams(await request.text());
   if (!isState(config.sealKey, form.get("state") ?? "", clock.now())) {
-    return faultPage("This form did not come from this page, or is over an hour old.", 400);
+    return faultPage(NO_FORM, 400);
   }
   const updateGithub = async (secret: string) => {
     await clients.app.rest.apps.updateWebhookConfigForApp({ secret });

@@ -1,27 +1,37 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { readSigned, signed } from "#shared/setup-link.ts";
 
 /** GitHub accepts the three steps within an hour. */
 const VALID_MS = 3_600_000;
-
-const mac = (key: Uint8Array, text: string): string =>
-  createHmac("sha256", key).update(`tallygate setup state ${text}`).digest("base64url");
+const STATE = "setup state";
+const VISIT = "setup visit";
+const REACH = "setup reach";
 
 /**
- * A signed state for the round trip to GitHub, so that only a set-up that was started here ends here. It is valid for an
+ * A signed state for the round trip to GitHub, and for this page's own forms, so that only what was started here ends
+ * here. `replaces`: the id of the App that the administrator agreed to replace; 0: there was none. It is valid for an
  * hour, at every process and after a restart, because nothing is stored.
  */
-export function newState(key: Uint8Array, now: Date): string {
-  const text = `${crypto.randomUUID()}.${now.getTime() + VALID_MS}`;
-  return `${text}.${mac(key, text)}`;
+export const newState = (key: Uint8Array, now: Date, replaces = 0): string =>
+  signed(key, STATE, { about: `${crypto.randomUUID()}:${replaces}`, untilMs: now.getTime() + VALID_MS });
+
+export const isState = (key: Uint8Array, text: string, now: Date): boolean =>
+  readSigned(key, STATE, { text, now }) !== null;
+
+/** The App that a state agrees to replace; null: no valid state. */
+export function replacedBy(key: Uint8Array, text: string, now: Date): number | null {
+  const state = readSigned(key, STATE, { text, now });
+  return state && Number(state.about.split(":")[1]);
 }
 
-export function isState(key: Uint8Array, state: string, now: Date): boolean {
-  const [id = "", until = "", given = ""] = state.split(".");
-  const expected = Buffer.from(mac(key, `${id}.${until}`));
-  const actual = Buffer.from(given);
-  return (
-    expected.byteLength === actual.byteLength &&
-    timingSafeEqual(expected, actual) &&
-    Number(until) > now.getTime()
-  );
-}
+/** A browser that came by a one-time link. */
+export const newVisit = (key: Uint8Array, now: Date): { value: string; seconds: number } => ({
+  value: signed(key, VISIT, { about: crypto.randomUUID(), untilMs: now.getTime() + VALID_MS }),
+  seconds: VALID_MS / 1000,
+});
+
+export const isVisit = (key: Uint8Array, text: string, now: Date): boolean =>
+  readSigned(key, VISIT, { text, now }) !== null;
+
+/** How this server answers a question of its own, by which it recognises itself at an address. */
+export const answerReach = (key: Uint8Array, question: string): string =>
+  signed(key, REACH, { about: question, untilMs: 0 });

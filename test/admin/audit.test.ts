@@ -62,6 +62,7 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
   ["DELETE", "/hook-policies/h1", undefined, "hook_policy.deleted"],
   ["PATCH", "/settings", { hooks: false }, "settings.changed"],
   ["POST", "/repositories/backfill", {}, "repositories.backfill"],
+  ["POST", "/setup-links", undefined, "setup_link.created"],
 ];
 
 /** Audited elsewhere, because they need records, or a whole gateway. */

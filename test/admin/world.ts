@@ -12,6 +12,7 @@ import { createSealer } from "#gateway/stores/seal.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { Log, LogFields } from "#shared/log.ts";
+import { githubAppKey } from "#shared/master-key.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 
@@ -87,6 +88,7 @@ export async function world(options: { providerKeys?: Record<string, string> } =
     directory,
     classifier: { current: () => null, training: () => false },
     sealer: createSealer(MASTER_KEY),
+    setupKey: githubAppKey(MASTER_KEY),
     providerKeys,
     isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
     refusals: openRefusals({ clock, log, metrics: new Registry(), addressOf: () => null, perMinuteMax: 10 }),

@@ -168,6 +168,8 @@ describe("GitHub App settings", () => {
       apiUrl: "https://api.github.com",
       webUrl: "https://github.com",
       metricsPublic: false,
+      publicUrl: null,
+      gatewayPort: 8787,
       adminKeyDigest: null,
       sealKey: null,
     });

@@ -14,6 +14,7 @@ const space = scratch();
 const FACTS: BannerFacts = {
   gatewayUrl: "http://127.0.0.1:8787",
   publicUrl: null,
+  setupUrl: null,
   githubAppUrl: "http://127.0.0.1:8788",
   database: "Postgres 18.4 in /srv/data",
   adminKeyFile: "/srv/admin-key",

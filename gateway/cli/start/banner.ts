@@ -2,6 +2,8 @@ export type BannerFacts = {
   gatewayUrl: string;
   publicUrl: string | null;
   githubAppUrl: string;
+  /** A one-time link that sets the App up; null: it is set up. */
+  setupUrl: string | null;
   /** The database and its location, for display. */
   database: string;
   adminKeyFile: string | null;
@@ -18,6 +20,7 @@ export function banner(facts: BannerFacts): string {
     ...(facts.publicUrl === null ? [] : [["", `${facts.publicUrl} (PUBLIC_URL)`]]),
     ["API", `${facts.gatewayUrl}/openapi`],
     ["GitHub App", facts.githubAppUrl],
+    ...(facts.setupUrl === null ? [] : [["", `Set it up (one use, 15 minutes): ${facts.setupUrl}`]]),
     ["Database", facts.database],
     ["Admin key", facts.adminKeyFile ?? "from ADMIN_KEY"],
   ];

@@ -4,6 +4,8 @@ import { makeDirectory } from "#drizzle/embedded/location.ts";
 import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
+import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
+import { newSetupLink } from "#shared/setup-link.ts";
 import type { LauncherConfig } from "../../config.ts";
 import { banner } from "./banner.ts";
 import { type Child, keepChild } from "./child.ts";
@@ -128,7 +130,7 @@ type Ready = { secrets: InstallationSecrets; database: ReadyDatabase };
 
 /** Prints the banner once both programs are ready. */
 async function announce(
-  { config, say }: LaunchOptions,
+  { config, say, clock }: LaunchOptions,
   { secrets, database }: Ready,
   signal: AbortSignal,
 ): Promise<void> {
@@ -145,6 +147,7 @@ async function announce(
       gatewayUrl,
       publicUrl: config.publicUrl,
       githubAppUrl,
+      setupUrl: (await isSetUp(githubAppUrl)) ? null : `${githubAppUrl}${setupPath(secrets, clock)}`,
       database: database.description,
       adminKeyFile: secrets.adminKeyFile,
       plainHost: isOpen(config) ? config.host : null,
@@ -158,3 +161,16 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 /** Whether others on the network can send keys and prompts unencrypted. */
 const isOpen = ({ host, publicUrl }: LauncherConfig): boolean =>
   !LOOPBACK.test(host) && !publicUrl?.startsWith("https://");
+
+/** A path that opens the App's set-up page once. */
+const setupPath = ({ masterKey }: InstallationSecrets, clock: Clock): string =>
+  newSetupLink(githubAppKey(parseMasterKey(masterKey) ?? new Uint8Array()), clock.now()).path;
+
+/** Whether the App takes webhooks: without a secret it knows no address for them. */
+async function isSetUp(githubAppUrl: string): Promise<boolean> {
+  const page = await fetch(githubAppUrl).then(
+    (answer) => answer.text(),
+    () => "",
+  );
+  return !page.includes("not configured");
+}

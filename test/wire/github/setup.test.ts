@@ -68,7 +68,9 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   for (const path of ["", "/new?url=https://x.example", "/created", "/installed"]) {
     const answer = await fetch(`${first.url}/setup${path}`);
     expect(answer.status).toBe(401);
-    expect(answer.headers.get("www-authenticate")).toStartWith("Basic");
+    // A browser must not ask for the key.
+    expect(answer.headers.get("www-authenticate")).toBeNull();
+    expect(await answer.text()).toContain("tallygate setup-link");
   }
   expect(await (await asAdmin(`${first.url}/setup`)).text()).toContain('name="organization"');
   const wrong = await asAdmin(`${first.url}/setup/new?url=${encodeURIComponent("javascript:alert(1)")}`);
@@ -103,8 +105,8 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
     expect((await asAdmin(String(forged))).status).toBe(400);
   }
   expect((await asAdmin(returned)).headers.get("location")).toBe("/setup");
-  // The code holds once.
-  expect((await asAdmin(returned)).status).toBe(400);
+  // A second time it would replace the App that works now.
+  expect((await asAdmin(returned)).status).toBe(409);
 
   // Both processes take webhooks now, and only with the secret that GitHub made.
   const { story, app } = github;
@@ -131,7 +133,7 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   }
   expect(page).toContain(`<strong>${app.slug}</strong>`);
   expect(page).toContain("octo-org/&lt;shop&gt;");
-  expect(page).toContain("<td>read, none found</td>");
+  expect(page).toContain("<span>read, none found</span>");
   expect(page).toContain("now<br>since ");
   expect(page).toContain(`/apps/${app.slug}/installations/new`);
   expect(page).not.toContain("does not grant");

@@ -1,5 +1,5 @@
 import { isEventName } from "../facts/facts.ts";
-import type { Github } from "../github/octokit.ts";
+import type { Github } from "./octokit.ts";
 
 /** A relevant event of which GitHub lists no successful delivery. `id`: GitHub's id of the last attempt. */
 export type FailedDelivery = { deliveryId: string; id: number; attempts: number; at: number };
@@ -27,3 +27,20 @@ export async function listFailedDeliveries(github: Github, sinceMs: number): Pro
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** GitHub's last deliveries of any kind: how many, how many of them failed, and how the last one failed. */
+export type RecentDeliveries = {
+  total: number;
+  failed: number;
+  /** `status` 0: GitHub could not connect, or waited in vain. */
+  lastFailure: { at: string; status: number } | null;
+};
+
+/** Of the last hundred attempts. */
+export async function recentDeliveries(github: Github): Promise<RecentDeliveries> {
+  const { data } = await github.rest.apps.listWebhookDeliveries({ per_page: 100 });
+  const failed = data.filter((it) => !isSuccess(it.status_code));
+  const [last] = failed;
+  const lastFailure = last ? { at: last.delivered_at, status: last.status_code } : null;
+  return { total: data.length, failed: failed.length, lastFailure };
+}

@@ -1,0 +1,88 @@
+import { Elysia } from "elysia";
+import type { Database } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { GithubAppConfig } from "#shared/github-app-config.ts";
+import type { Log } from "#shared/log.ts";
+import { readSetupLink } from "#shared/setup-link.ts";
+import { useSetupLink } from "../stores/setup-store.ts";
+import { isAdministrator, isVisitor, unauthorized, visitCookie } from "./administrator.ts";
+import type { Guesses } from "./guesses.ts";
+import { enterPage, faultPage, linkPage } from "./pages.ts";
+import { answerReach, newVisit } from "./state.ts";
+
+type EntryDeps = {
+  config: Pick<GithubAppConfig, "adminKeyDigest" | "sealKey">;
+  database: Database;
+  guesses: Guesses;
+  clock: Clock;
+  log: Log;
+};
+
+const NO_ADMINISTRATOR = "Start the App with the launcher, or with ADMIN_KEY, to use this page.";
+const USED = "This link was used before, is over 15 minutes old, or is not of this server.";
+const QUESTION = /^[A-Za-z0-9-]{1,64}$/;
+
+/** What everybody may open below `/setup`: the way in by a one-time link, and the server's answer to itself. */
+export const setupEntry = (deps: EntryDeps) =>
+  new Elysia({ name: "github-app.setup-entry", prefix: "/setup" })
+    .get("/enter", ({ request }) => enterPage(new URL(request.url).searchParams.get("token") ?? ""))
+    .post(
+      "/enter",
+      ({ request, server }) => enter(deps, request, server?.requestIP(request)?.address ?? "unknown"),
+      { parse: "none" },
+    )
+    .get("/reach", ({ request }) => {
+      const question = new URL(request.url).searchParams.get("question") ?? "";
+      const { sealKey } = deps.config;
+      if (sealKey === null || !QUESTION.test(question)) return new Response(null, { status: 404 });
+      return new Response(answerReach(sealKey, question));
+    });
+
+async function enter(
+  { config, database, guesses, clock, log }: EntryDeps,
+  request: Request,
+  address: string,
+) {
+  const { sealKey } = config;
+  if (sealKey === null) return faultPage(NO_ADMINISTRATOR, 404);
+  const slowed = slowDown(guesses, address);
+  if (slowed) return slowed;
+  const now = clock.now();
+  const text = new URLSearchParams(await request.text()).get("token") ?? "";
+  const link = readSetupLink(sealKey, { text, now });
+  if (link === null || !(await useSetupLink(database, link, now))) {
+    guesses.note(address);
+    return linkPage(USED);
+  }
+  log.info({ address }, "the set-up page was opened by a one-time link");
+  const isSecure =
+    new URL(request.url).protocol === "https:" || request.headers.get("x-forwarded-proto") === "https";
+  const headers = { location: "/setup", "set-cookie": visitCookie(newVisit(sealKey, now), isSecure) };
+  return new Response(null, { status: 303, headers });
+}
+
+function slowDown(guesses: Guesses, address: string): Response | null {
+  const seconds = guesses.waitSeconds(address);
+  if (seconds === 0) return null;
+  return new Response("Too many wrong keys or links came from this address. Try again later.\n", {
+    status: 429,
+    headers: { "retry-after": String(seconds), "content-type": "text/plain; charset=utf-8" },
+  });
+}
+
+/** Lets administrators pass; every other request gets the answer that this returns. */
+export function admit(
+  { config, guesses, clock, log }: Omit<EntryDeps, "database">,
+  request: Request,
+  address: string,
+): Response | undefined {
+  if (config.adminKeyDigest === null) return faultPage(NO_ADMINISTRATOR, 404);
+  if (isVisitor(request, config.sealKey, clock.now())) return undefined;
+  const slowed = slowDown(guesses, address);
+  if (slowed) return slowed;
+  if (isAdministrator(request, config.adminKeyDigest)) return undefined;
+  if (!request.headers.has("authorization")) return linkPage(null);
+  guesses.note(address);
+  log.warn({ address }, "a wrong admin key was presented");
+  return unauthorized();
+}

@@ -1,0 +1,11 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed } from "../schema.ts";
+
+/** The answer of `POST /admin/v1/setup-links`. */
+export const SetupLink = closed({
+  path: Type.String({
+    description: "Path and query at the GitHub App's address. It opens the set-up page once.",
+  }),
+  expires_at: Type.String({ description: "RFC 3339." }),
+});
+export type SetupLink = Static<typeof SetupLink>;

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { startGithubApp } from "#github-app/app.ts";
+import { systemClock } from "#shared/clock.ts";
+import { readGithubAppConfig } from "#shared/github-app-config.ts";
+import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
+import { newSetupLink } from "#shared/setup-link.ts";
+import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import { deliver, keptLog } from "#test/support/github-app.ts";
+import { freePort } from "#test/support/ports.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
+
+const ADMIN_KEY = "an-admin-key-of-some-length";
+const MASTER_KEY = "5".repeat(64);
+const KEY = githubAppKey(parseMasterKey(MASTER_KEY) ?? new Uint8Array());
+
+let github: FakeGithub;
+let own: TestDatabase;
+let database: Database;
+let app: Awaited<ReturnType<typeof startGithubApp>>;
+let url: string;
+const { log, lines } = keptLog();
+
+beforeAll(async () => {
+  github = startFakeGithub();
+  own = await testDatabase();
+  database = openDatabase(own.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const port = freePort();
+  const config = readGithubAppConfig({
+    ...{ DATABASE_URL: own.url, GITHUB_APP_PORT: String(port), GHE_HOST: github.host, GHE_PROTOCOL: "http" },
+    ...{ ADMIN_KEY, MASTER_KEY, PUBLIC_URL: "https://gateway.example.com/" },
+  });
+  app = await startGithubApp({ config, clock: systemClock, log, writeMs: 0 });
+  app.server.listen({ hostname: "127.0.0.1", port });
+  url = `http://127.0.0.1:${port}`;
+});
+afterAll(async () => {
+  await app.stop();
+  await github.stop();
+  await database.close();
+  await own.close();
+});
+
+const unescaped = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+const attribute = (text: string, pattern: RegExp) => unescaped(pattern.exec(text)?.[1] ?? "");
+const ticks = (text: string) =>
+  [...text.matchAll(/<strong>([^<]+)<\/strong> <span class="mute">([^<]+)</g)].map(
+    ([, name, state]) => `${name}: ${state}`,
+  );
+
+let cookie = "";
+const get = (path: string) => fetch(`${url}${path}`, { headers: { cookie }, redirect: "manual" });
+const post = (path: string, form: Record<string, string>) =>
+  fetch(`${url}${path}`, {
+    ...{ method: "POST", headers: { cookie }, body: new URLSearchParams(form), redirect: "manual" },
+  });
+const page = async () => await (await get("/setup")).text();
+
+test("a one-time link opens the page once, and the admin key is not asked for", async () => {
+  const { path } = newSetupLink(KEY, new Date());
+  const token = new URL(path, url).searchParams.get("token") ?? "";
+  expect(await (await fetch(`${url}${path}`)).text()).toContain(token);
+  const entered = await post("/setup/enter", { token });
+  expect(entered.headers.get("location")).toBe("/setup");
+  const set = entered.headers.get("set-cookie") ?? "";
+  expect(set).toMatch(/; Path=\/setup; Max-Age=3600; HttpOnly; SameSite=Lax$/);
+  expect((await post("/setup/enter", { token })).status).toBe(401);
+  expect((await post("/setup/enter", { token: `${token}x` })).status).toBe(401);
+  const old = newSetupLink(KEY, new Date(Date.now() - 16 * 60_000));
+  expect((await post("/setup/enter", { token: old.path.split("=")[1] ?? "" })).status).toBe(401);
+  cookie = set.split(";")[0] ?? "";
+  expect((await get("/setup")).status).toBe(200);
+  expect((await fetch(`${url}/setup`, { headers: { cookie: `${cookie}x` } })).status).toBe(401);
+});
+
+/** The address that the form names, confirmed at the stand-in for GitHub; resolves with where it sends the browser back. */
+async function make(query: string): Promise<{ form: string; back: string }> {
+  const form = await (await get(`/setup/new?${query}`)).text();
+  const action = attribute(form, /<form action="([^"]+)" method="post">/);
+  const manifest = attribute(form, /name="manifest" value="([^"]+)"/);
+  const body = new URLSearchParams({ manifest });
+  const answer = await fetch(action, { method: "POST", body, redirect: "manual" });
+  return { form, back: (answer.headers.get("location") ?? "").replace(url, "") };
+}
+
+test("four steps tick themselves, with measuring last", async () => {
+  const steps = (reachable: string, made: string, installed: string, measuring: string) => [
+    `GitHub reaches this server: ${reachable}`,
+    `The App is made: ${made}`,
+    `It is installed: ${installed}`,
+    `Measuring: ${measuring}`,
+  ];
+  expect(ticks(await page())).toEqual(steps("to do", "next", "to do", "to do"));
+  expect(await (await post("/setup/measure", { state: "" })).text()).toContain("did not come from this page");
+  const { form, back } = await make(`organization=octo-org&url=${encodeURIComponent(url)}`);
+  expect(form).toContain("This address is the server itself");
+  expect(form).toContain("This server answers at the address.");
+  expect((await get(back)).headers.get("location")).toBe("/setup");
+  expect(ticks(await page())).toEqual(steps("next", "done", "to do", "to do"));
+
+  const secret = github.app.webhookSecret;
+  expect((await deliver(`${url}/api/github/webhooks`, "ping", { zen: "x" }, { secret })).status).toBe(202);
+  await until(async () => ticks(await page())[0] === "GitHub reaches this server: done");
+  expect(await page()).toMatch(/<time datetime="[^"]+">\d+ \w+ 20\d\d, \d\d:\d\d UTC<\/time>/);
+
+  expect(ticks(await page())).toEqual(steps("done", "done", "next", "to do"));
+  github.deliverTo(`${url}/api/github/webhooks`);
+  const repository = github.story.addRepository("octo-org/app");
+  await github.story.install({ repositories: [repository] });
+  // Seen though nothing is stored yet.
+  expect((await get("/setup/installed")).headers.get("location")).toBe("/setup");
+  expect(ticks(await page())).toEqual(steps("done", "done", "done", "next"));
+
+  const state = attribute(await page(), /action="\/setup\/measure"[\s\S]*?name="state" value="([^"]+)"/);
+  expect((await post("/setup/measure", { state })).headers.get("location")).toBe("/setup");
+  const complete = await page();
+  expect(ticks(complete)).toEqual(steps("done", "done", "done", "done"));
+  expect(complete).toContain('<a href="https://gateway.example.com">See the reports</a>');
+  const [entry] =
+    await database.sql`select action, actor, after from audit_entries where actor = 'set-up page'`;
+  expect(entry).toMatchObject({ action: "settings.changed", after: { pull_request_stamping: true } });
+});
+
+test("a second registration replaces no App that works, unless its name is entered", async () => {
+  const { id, slug } = github.app;
+  const there = `url=${encodeURIComponent(url)}`;
+  expect(await (await get("/setup/new")).text()).toContain(`The App <strong>${slug}</strong> works here`);
+  const refused = await get(`/setup/new?${there}`);
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining("Enter the present App"),
+  ]);
+  // Two administrators began at once: the later one may not replace what the other has just made.
+  const { back } = await make(`${there}&replaces=${slug}`);
+  expect((await get(back)).headers.get("location")).toBe("/setup");
+  const [first] = await database.sql`select app_id from github_apps`;
+  expect(Number(first?.["app_id"])).not.toBe(id);
+  const late = await get(back);
+  expect([late.status, await late.text()]).toEqual([409, expect.stringContaining("still works")]);
+  expect(Number((await database.sql`select app_id from github_apps`)[0]?.["app_id"])).toBe(
+    Number(first?.["app_id"]),
+  );
+});
+
+test("deliveries that fail and deliveries that are refused are shown", async () => {
+  await deliver(`${url}/api/github/webhooks`, "ping", {}, { secret: "another secret of some length" });
+  const repository = github.story.addRepository("octo-org/lost");
+  await github.story.openPullRequest({ repository }, { lost: true });
+  await until(async () => (await page()).includes("its signature is not that of the webhook secret"));
+  expect(await page()).toMatch(
+    /Of GitHub&#39;s last \d+ deliveries 1 failed|Of GitHub's last \d+ deliveries \d+ failed/,
+  );
+});
+
+test("wrong keys and links are slowed from the tenth in a minute on; a browser that is in is not", async () => {
+  const guess = (key: string) =>
+    fetch(`${url}/setup`, { headers: { authorization: `Basic ${btoa(`x:${key}`)}` } });
+  const statuses: number[] = [];
+  for (let n = 0; n < 12; n++) statuses.push((await guess(`wrong-${n}`)).status);
+  expect(statuses.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
+  expect(statuses.at(-1)).toBe(429);
+  const right = await guess(ADMIN_KEY);
+  expect([right.status, Number(right.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  expect((await post("/setup/enter", { token: "x" })).status).toBe(429);
+  expect((await get("/setup")).status).toBe(200);
+  expect(lines.join()).not.toContain(ADMIN_KEY);
+});
