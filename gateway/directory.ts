@@ -64,6 +64,8 @@ export type Route = {
   usageChunk: "withhold" | "pass";
   onClientGone: "drain" | "cancel";
   refuseWith: "block" | "soft_deny";
+  /** What a translated call does with a member that changes the answer and has no place in the other format. */
+  inexpressible: "refuse" | "drop";
   enabled: boolean;
   createdAtMs: number;
 };

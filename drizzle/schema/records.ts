@@ -89,6 +89,8 @@ export const requests = pgTable(
     documents: integer("documents"),
     searchUnits: integer("search_units"),
     webSearches: integer("web_searches"),
+    /** Members of the request that the translation left out; null for a call that was not translated. */
+    droppedMembers: integer("dropped_members"),
 
     /** Exact USD; null when unknown. */
     costUsd: exact("cost_usd"),

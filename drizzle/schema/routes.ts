@@ -45,6 +45,7 @@ export const routes = pgTable(
     usageChunk: label("usage_chunk").$type<"withhold" | "pass">().notNull().default("withhold"),
     onClientGone: label("on_client_gone").$type<"drain" | "cancel">().notNull().default("drain"),
     refuseWith: label("refuse_with").$type<"block" | "soft_deny">().notNull().default("block"),
+    inexpressible: label("inexpressible").$type<"refuse" | "drop">().notNull().default("refuse"),
     enabled: boolean("enabled").notNull().default(true),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),

@@ -22,6 +22,8 @@ export type Facts = {
   modelMismatch?: boolean;
   priced: Priced;
   ttftMs: number | null;
+  /** Members of the request that the translation left out; null if the call was not translated. */
+  droppedMembers: number | null;
 };
 
 /** Unknown members are `undefined`, not null: nulls would make up half of the record's JSON. */
@@ -101,6 +103,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     documents: known(usage.documents),
     searchUnits: known(usage.searchUnits),
     webSearches: known(usage.webSearches),
+    droppedMembers: known(facts.droppedMembers),
     inputTokens: known(inputTokens(usage)),
     costUsd: known(priced.costUsd),
     tokenCostUsd: known(priced.tokenCostUsd),

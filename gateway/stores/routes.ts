@@ -63,6 +63,7 @@ export const newRoute = (name: string, body: RoutePut, now: Date): RouteRow => (
   usageChunk: "withhold",
   onClientGone: "drain",
   refuseWith: "block",
+  inexpressible: "refuse",
   enabled: true,
   ...camelCased(body),
   name,

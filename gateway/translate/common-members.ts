@@ -1,4 +1,4 @@
-import { flagAt, ignored, into, located, type MemberReaders, numberAt, textAt } from "./members.ts";
+import { dropped, flagAt, ignored, into, located, type MemberReaders, numberAt, textAt } from "./members.ts";
 import type { Prompt } from "./prompt.ts";
 
 /** Members that the chat and the responses format share, without those that the translation ignores. */
@@ -13,15 +13,17 @@ export const commonReaders = (prompt: Prompt): MemberReaders => ({
   stream: into(prompt, "streamed", flagAt),
 });
 
-/** Members that steer the gateway, or the provider's storage and caches, and change no answer. */
-export const COMMON_IGNORED: MemberReaders = {
+/** Members of both formats that the messages format and the gateway's providers of the chat format have no use for. */
+export const COMMON_LEFT_OUT: MemberReaders = {
+  // Read by the gateway itself.
   model: ignored,
   route: ignored,
   // Read after the tools that it names.
   tool_choice: ignored,
   // Labels for a store that the provider of the other format does not keep.
-  metadata: ignored,
-  prompt_cache_key: ignored,
-  prompt_cache_options: ignored,
-  prompt_cache_retention: ignored,
+  metadata: dropped,
+  // The provider's cache: the answer is the same.
+  prompt_cache_key: dropped,
+  prompt_cache_options: dropped,
+  prompt_cache_retention: dropped,
 };

@@ -1,19 +1,17 @@
 import { GatewayError } from "../errors.ts";
+import { Losses } from "./place.ts";
 import { readRequest, type TranslationInput, writtenRequest } from "./translate.ts";
 
 /** What decides whether a call can be translated. */
-export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect">;
+export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
 
 /**
  * Why the provider's format cannot express a call; null if it can. Pure: asked of each target before the first attempt,
  * so that a fallback is never one that could only refuse.
  */
-export function whyInexpressible(
-  bytes: Uint8Array,
-  { pair, model, dialect }: Expressed,
-): GatewayError | null {
+export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
   try {
-    writtenRequest(readRequest(bytes, pair).prompt, { pair, model, dialect });
+    writtenRequest(readRequest(bytes, to.pair, new Losses(to.onInexpressible)).prompt, to);
     return null;
   } catch (error) {
     if (error instanceof GatewayError) return error;

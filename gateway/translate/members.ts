@@ -1,50 +1,76 @@
 import { GatewayError } from "../errors.ts";
 import { isJson, type Json } from "./exact-json.ts";
+import type { BodyPlace } from "./place.ts";
 
-/** Reads one member's value; `at` is its place in the client's body, such as `messages[2].content`. */
-export type MemberReader = (value: unknown, at: string) => void;
+/** Reads one member's value; `at` is its place in the client's body. */
+export type MemberReader = (value: unknown, at: BodyPlace) => void;
 export type MemberReaders = Readonly<Record<string, MemberReader>>;
 
-/** A member's name as an error may quote it: no format has longer or other ones. */
-const NAME = /^[A-Za-z_][\w.-]{0,63}$/;
-
 /** The error for something that the provider's format cannot express. */
-export const inexpressible = (at: string, why?: string): GatewayError =>
+export const inexpressible = (at: BodyPlace, why?: string): GatewayError =>
   new GatewayError(
     "invalid_request",
     `\`${at}\` cannot be expressed in the provider's format${why ? `: ${why}` : ""}.`,
   );
 
 /** The error for a value that is invalid in the client's own format. */
-export const malformed = (at: string, expected: string): GatewayError =>
+export const malformed = (at: BodyPlace, expected: string): GatewayError =>
   new GatewayError("invalid_request", `\`${at}\` must be ${expected}.`);
 
 /**
+ * Leaves out a member whose loss changes the answer's meaning, where the route allows that.
+ * @throws GatewayError invalid_request where it does not.
+ */
+export function lose(at: BodyPlace, why?: string): void {
+  if (at.losses.onInexpressible === "refuse") throw inexpressible(at, why);
+  at.drop();
+}
+
+/**
  * Passes every member of an object to its reader. Null counts as absent. A member without a reader has no place in the
- * other format and is refused by name, so that nothing a client asks for is lost silently.
+ * other format: `otherwise` decides, which by default loses it, so that nothing a client asks for is lost silently. An
+ * empty list asks for nothing.
  * @throws GatewayError invalid_request
  */
-export function readMembers(object: Json, at: string, readers: MemberReaders): void {
-  for (const [name, value] of Object.entries(object)) {
+export function readMembers(
+  { object, at }: LocatedBody,
+  readers: MemberReaders,
+  otherwise: MemberReader = lost,
+): void {
+  for (const name in object) {
+    const value = object[name];
     if (value === null || value === undefined) continue;
-    const place = NAME.test(name) ? placeOf(at, name) : `${at || "the body"} (a field with an unusual name)`;
+    const place = at.member(name);
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-    if (!read) throw inexpressible(place);
-    read(value, place);
+    if (read) read(value, place);
+    else if (Array.isArray(value) && value.length === 0) place.drop();
+    else otherwise(value, place);
   }
 }
 
-const placeOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
+// What the tables do with a member that they do not read.
 
-/** A member that may be dropped without changing what the client requested. */
+/** Read elsewhere, or part of the format's own structure. */
 export const ignored: MemberReader = () => {};
 
-/** A member that is accepted only with values that mean the other format's default. */
-export const only =
+/** Means nothing to the other side: left out and counted. */
+export const dropped: MemberReader = (_value, at) => at.drop();
+
+/** Changes the answer's meaning and has no counterpart: refused, or left out where the route allows that. */
+export const lost: MemberReader = (_value, at) => lose(at);
+
+/** Part of what was said: refused on every route. */
+export const refused: MemberReader = (_value, at) => {
+  throw inexpressible(at);
+};
+
+/** `dropped` with values that mean the other format's default, `lost` with any other. */
+export const neutral =
   (...values: readonly unknown[]): MemberReader =>
   (value, at) => {
     const text = JSON.stringify(value);
-    if (!values.some((allowed) => JSON.stringify(allowed) === text)) throw inexpressible(at);
+    if (values.some((allowed) => JSON.stringify(allowed) === text)) at.drop();
+    else lose(at);
   };
 
 /** Reads a member into a property of `target`. */
@@ -52,7 +78,7 @@ export const into =
   <T extends object, K extends keyof T>(
     target: T,
     property: K,
-    read: (value: unknown, at: string) => T[K],
+    read: (value: unknown, at: BodyPlace) => T[K],
   ): MemberReader =>
   (value, at) => {
     target[property] = read(value, at);
@@ -60,42 +86,45 @@ export const into =
 
 /** Reads a value together with its place, so that a later refusal can name it. */
 export const located =
-  <T>(read: (value: unknown, at: string) => T) =>
-  (value: unknown, at: string): { value: T; at: string } => ({ value: read(value, at), at });
+  <T>(read: (value: unknown, at: BodyPlace) => T) =>
+  (value: unknown, at: BodyPlace): { value: T; at: BodyPlace } => ({ value: read(value, at), at });
 
-export function textAt(value: unknown, at: string): string {
+export function textAt(value: unknown, at: BodyPlace): string {
   if (typeof value !== "string") throw malformed(at, "a string");
   return value;
 }
 
-export function numberAt(value: unknown, at: string): number {
+export function numberAt(value: unknown, at: BodyPlace): number {
   if (typeof value !== "number") throw malformed(at, "a number");
   return value;
 }
 
-export function flagAt(value: unknown, at: string): boolean {
+export function flagAt(value: unknown, at: BodyPlace): boolean {
   if (typeof value !== "boolean") throw malformed(at, "true or false");
   return value;
 }
 
-export function objectAt(value: unknown, at: string): Json {
+export function objectAt(value: unknown, at: BodyPlace): Json {
   if (!isJson(value)) throw malformed(at, "an object");
   return value;
 }
 
-export function listAt(value: unknown, at: string): readonly unknown[] {
+export function listAt(value: unknown, at: BodyPlace): readonly unknown[] {
   if (!Array.isArray(value)) throw malformed(at, "an array");
   return value;
 }
 
+/** A client's body, or an object in it, and where it is. */
+export type LocatedBody = { object: Json; at: BodyPlace };
+
 /** The objects of a list, each with its place. */
-export const objectsAt = (value: unknown, at: string): { object: Json; at: string }[] =>
+export const objectsAt = (value: unknown, at: BodyPlace): LocatedBody[] =>
   listAt(value, at).map((one, index) => {
-    const place = `${at}[${index}]`;
+    const place = at.item(index);
     return { object: objectAt(one, place), at: place };
   });
 
-export const oneOfAt = <T extends string>(value: unknown, at: string, names: readonly T[]): T => {
+export const oneOfAt = <T extends string>(value: unknown, at: BodyPlace, names: readonly T[]): T => {
   const found = names.find((name) => name === value);
   if (found === undefined) throw inexpressible(at);
   return found;

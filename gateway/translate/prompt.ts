@@ -1,7 +1,8 @@
 import type { Json } from "./exact-json.ts";
+import type { BodyPlace } from "./place.ts";
 
 /** A value and its member in the client's body, which errors name. */
-type Located<T> = { value: T; at: string };
+type Located<T> = { value: T; at: BodyPlace };
 
 /** Bytes in the body, or an address. `data` is base64. */
 export type ContentSource =
@@ -10,7 +11,7 @@ export type ContentSource =
   | { kind: "text"; text: string };
 
 /** A part of a turn. `cache` is its cache mark in the messages format; null if it has none. */
-export type Part = { at: string } & (
+export type Part = { at: BodyPlace } & (
   | { kind: "text"; text: string; cache: Json | null }
   | { kind: "image"; source: ContentSource; cache: Json | null }
   | { kind: "document"; source: ContentSource; title: string | null; cache: Json | null }
@@ -23,7 +24,7 @@ export type Part = { at: string } & (
 export type PartOf<K extends Part["kind"]> = Extract<Part, { kind: K }>;
 
 /** A text without a cache mark. */
-export const plainText = (text: string, at: string): PartOf<"text"> => ({
+export const plainText = (text: string, at: BodyPlace): PartOf<"text"> => ({
   kind: "text",
   text,
   cache: null,
@@ -31,7 +32,7 @@ export const plainText = (text: string, at: string): PartOf<"text"> => ({
 });
 
 /** `system` turns keep the place that the client gave them: first, or between other turns. */
-export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[]; at: string };
+export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[]; at: BodyPlace };
 
 export type Tool = {
   name: string;
@@ -52,14 +53,14 @@ export type Effort = (typeof EFFORTS)[number];
 type Reasoning = { effort: Located<Effort> | null; budgetTokens: Located<number> | null };
 
 export type OutputFormat =
-  | { kind: "json"; at: string }
+  | { kind: "json"; at: BodyPlace }
   | {
       kind: "schema";
       name: string;
       description: string | null;
       schema: Json;
       strict: boolean | null;
-      at: string;
+      at: BodyPlace;
     };
 
 /**

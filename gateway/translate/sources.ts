@@ -1,4 +1,5 @@
 import { inexpressible, malformed } from "./members.ts";
+import type { BodyPlace } from "./place.ts";
 import type { ContentSource } from "./prompt.ts";
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*),/i;
@@ -7,7 +8,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*),/i;
  * A `data:` URL's bytes, or the address that it is.
  * @throws GatewayError invalid_request when it is a `data:` URL that is not base64, or no address of the web.
  */
-export function sourceOfUrl(url: string, at: string): ContentSource {
+export function sourceOfUrl(url: string, at: BodyPlace): ContentSource {
   const head = DATA_URL.exec(url.slice(0, 200));
   if (head) {
     const [whole, mediaType = "", parameters = ""] = head;
@@ -18,7 +19,7 @@ export function sourceOfUrl(url: string, at: string): ContentSource {
   return { kind: "url", url };
 }
 
-export function urlOfSource(source: ContentSource, at: string): string {
+export function urlOfSource(source: ContentSource, at: BodyPlace): string {
   if (source.kind === "url") return source.url;
   if (source.kind === "data") return `data:${source.mediaType};base64,${source.data}`;
   throw inexpressible(at);

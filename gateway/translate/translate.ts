@@ -8,10 +8,12 @@ import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
 import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
 import { type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
+import type { LocatedBody } from "./members.ts";
 import { messageSteps, messageStream } from "./messages/answer-in.ts";
 import { messageWriter, writeMessage } from "./messages/answer-out.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
+import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
 import type { AnswerOptions, Prompt } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
 import { writeResponse } from "./responses/answer-out.ts";
@@ -23,7 +25,7 @@ type ProviderWire = "chat" | "messages";
 
 /** What a client's format can do: read its requests, and write answers to them. */
 type ClientFormat = {
-  read(body: Json): { prompt: Prompt; options: AnswerOptions };
+  read(body: LocatedBody): { prompt: Prompt; options: AnswerOptions };
   whole(reply: Reply, writing: WriterContext): object;
   stream(writing: WriterContext): StepWriter;
 };
@@ -51,6 +53,8 @@ export type Pair = { from: ClientWire; to: ProviderWire };
 export type Translated = {
   /** The request in the provider's format. */
   body: Uint8Array<ArrayBuffer>;
+  /** What of the client's request is not in it. */
+  dropped: Dropped;
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
   answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;
   /** A refusal of the provider's, in the client's shape. */
@@ -67,6 +71,7 @@ export type TranslationInput = {
   /** The model to ask the provider for. */
   model: string;
   dialect: ChatDialect;
+  onInexpressible: OnInexpressible;
   createdSeconds: number;
   /** Names an answer whose provider gives it no id. */
   callId: string;
@@ -78,16 +83,19 @@ export type TranslationInput = {
  */
 export function translate(
   bytes: Uint8Array,
-  { pair, model, dialect, createdSeconds, callId }: TranslationInput,
+  { pair, model, dialect, onInexpressible, createdSeconds, callId }: TranslationInput,
 ): Translated {
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
-  const { prompt, options } = readRequest(bytes, pair);
+  const losses = new Losses(onInexpressible);
+  const { prompt, options } = readRequest(bytes, pair, losses);
   const named = (step: ReplyStep): ReplyStep =>
     step.kind === "start" && step.id === "" ? { ...step, id: callId } : step;
 
+  const body = jsonBytes(writtenRequest(prompt, { pair, model, dialect }));
   return {
-    body: jsonBytes(writtenRequest(prompt, { pair, model, dialect })),
+    body,
+    dropped: losses.dropped,
     answer(answer, usage) {
       const object = objectInBytes(answer);
       const reply = object && replyOf(provider.whole(object, options.stop).map(named));
@@ -106,10 +114,14 @@ export function translate(
 }
 
 /** @throws GatewayError invalid_request */
-export function readRequest(bytes: Uint8Array, { from }: Pair): ReturnType<ClientFormat["read"]> {
+export function readRequest(
+  bytes: Uint8Array,
+  { from }: Pair,
+  losses: Losses,
+): ReturnType<ClientFormat["read"]> {
   const request = objectInBytes(bytes);
   if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
-  return CLIENT_FORMATS[from].read(request);
+  return CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
 }
 
 /** @throws GatewayError invalid_request */

@@ -54,7 +54,7 @@ const isEventStream = ({ headers }: Answered): boolean =>
 function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
   const { answer, headers: providerHeaders, abort, translation } = story.attempt;
   const headers = translation
-    ? translatedAnswerHeaders(providerHeaders, story.surface, "text/event-stream; charset=utf-8")
+    ? translatedAnswerHeaders(providerHeaders, { ...story, translation }, "text/event-stream; charset=utf-8")
     : clientHeaders(providerHeaders);
   const opaque = !isEventStream(story.attempt);
   const relayed = relayStream({
@@ -105,7 +105,7 @@ async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Pr
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
   const headers = translation
-    ? translatedAnswerHeaders(providerHeaders, story.surface, "application/json")
+    ? translatedAnswerHeaders(providerHeaders, { ...story, translation }, "application/json")
     : clientHeaders(providerHeaders);
   return new Response(forwarded.byteLength > 0 ? forwarded : null, { status: answer.status, headers });
 }

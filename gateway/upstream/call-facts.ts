@@ -9,7 +9,7 @@ import { FREE, type Reading, UNPRICED } from "../reading.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 import type { Attempt } from "./forward.ts";
 import type { Ending } from "./relay.ts";
-import { providerRequestId } from "./translation.ts";
+import { droppedIn, providerRequestId } from "./translation.ts";
 
 /** The gateway denied the call before any provider was called; `answer` is the soft denial, if there is one. */
 export const deniedFacts = (type: ErrorType, answer: Response | null = null): Facts => ({
@@ -22,6 +22,7 @@ export const deniedFacts = (type: ErrorType, answer: Response | null = null): Fa
   reading: null,
   priced: FREE,
   ttftMs: null,
+  droppedMembers: null,
 });
 
 /** No provider answered. */
@@ -41,6 +42,7 @@ export function failedFacts(
     // After a reset or a timeout it is unknown whether the provider billed the call.
     priced: !sent || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
     ttftMs: null,
+    droppedMembers: null,
   };
 }
 
@@ -52,7 +54,7 @@ export function answeredFacts(
   attempt: Extract<Attempt, { kind: "answer" }>,
   { ending, reading: metered, ttftMs, prices }: RelayedAnswer,
 ): Facts {
-  const { answer, headers, attempts } = attempt;
+  const { answer, headers, attempts, translation } = attempt;
   const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
   const reading = answer.ok ? withRequestCounts(metered, call) : metered;
   const answered = { ...target, ...reading, at: call.admittedAt };
@@ -68,6 +70,7 @@ export function answeredFacts(
     modelMismatch: answer.ok && isAnotherModel(prices, answered),
     priced: charged ? priceAnswer(prices, answered) : FREE,
     ttftMs,
+    droppedMembers: translation && droppedIn(translation),
   };
 }
 

@@ -104,7 +104,7 @@ async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   call.upload?.onAbort(abort);
   deps.watchdog.watch(watched);
   try {
-    const translation = translationOf(call, target, deps.clock);
+    const translation = translationOf(call, { target, route: choice.route }, deps.clock);
     const surface = translation?.surface ?? call.surface;
     const answer = await deps.send({
       target: target,

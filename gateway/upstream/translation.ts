@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Call, HeaderView, Target } from "../call.ts";
-import type { Provider } from "../directory.ts";
+import type { Provider, Route } from "../directory.ts";
 import type { GatewayError } from "../errors.ts";
 import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import type { Meter } from "../metering/meter.ts";
@@ -37,12 +37,15 @@ export function translatedWire({ kind }: Pick<Provider, "kind">, surface: Surfac
 /** A translated call: the provider's surface, the body, and the translation of the answer. */
 export type Translation = Translated & { surface: SurfaceName };
 
+/** A target of a choice, and the route that set it. */
+type Targeted = { target: Target; route: Pick<Route, "inexpressible"> | null };
+
 /**
  * Translates the call into the target's format; null if that is the surface's own.
  * @throws GatewayError invalid_request naming a member that the format cannot express.
  */
-export function translationOf(call: Call, target: Target, clock: Clock): Translation | null {
-  const expressed = expressedFor(call, target);
+export function translationOf(call: Call, it: Targeted, clock: Clock): Translation | null {
+  const expressed = expressedFor(call, it);
   if (!expressed) return null;
   const translated = translate(call.body.bytes, {
     ...expressed,
@@ -56,21 +59,42 @@ export function translationOf(call: Call, target: Target, clock: Clock): Transla
  * Why the target cannot express the call; null if it can. Cheap for a target that speaks the call's own format; any
  * other reads the whole body.
  */
-export function inexpressibleFor(call: Pick<Call, "surface" | "body">, target: Target): GatewayError | null {
-  const expressed = expressedFor(call, target);
+export function inexpressibleFor(call: Pick<Call, "surface" | "body">, it: Targeted): GatewayError | null {
+  const expressed = expressedFor(call, it);
   return expressed && whyInexpressible(call.body.bytes, expressed);
 }
 
 /** Null where the target speaks the call's own format. */
-function expressedFor(
-  { surface }: Pick<Call, "surface">,
-  { provider, model, wire }: Target,
-): Expressed | null {
+function expressedFor({ surface }: Pick<Call, "surface">, { target, route }: Targeted): Expressed | null {
+  const { provider, model, wire } = target;
   const from = CLIENT_FORMATS[surface];
   if (wire === SURFACES[surface].wire || from === undefined || !isProviderWire(wire) || model === null) {
     return null;
   }
-  return { pair: { from, to: wire }, model, dialect: PROVIDERS[provider.kind] };
+  return {
+    pair: { from, to: wire },
+    model,
+    dialect: PROVIDERS[provider.kind],
+    onInexpressible: route?.inexpressible ?? "refuse",
+  };
+}
+
+/** How many members of the request a translation left out. */
+export function droppedIn({ dropped }: Translation): number {
+  let sum = 0;
+  for (const count of dropped.values()) sum += count;
+  return sum;
+}
+
+/** Names in the header: enough for any call of a real client. */
+const NAMES_MAX = 20;
+
+/** `x-gateway-dropped`: how many members were left out, and which (RFC 9651), such as `3;seed;messages.name=2`. */
+function droppedHeader(translation: Translation): HeaderTable {
+  const names = [...translation.dropped].slice(0, NAMES_MAX);
+  if (names.length === 0) return {};
+  const named = names.map(([path, count]) => `;${path.toLowerCase()}${count === 1 ? "" : `=${count}`}`);
+  return { "x-gateway-dropped": droppedIn(translation) + named.join("") };
 }
 
 /** Client headers that do not depend on a format. Translated bodies use the default API version. */
@@ -117,13 +141,14 @@ export function translatingMeter(meter: Meter, translation: Translation): Meter 
 /** The headers of a translated answer: its own content type and framing, and the provider's request id. */
 export function translatedAnswerHeaders(
   from: HeaderView,
-  surface: SurfaceName,
+  it: { surface: SurfaceName; translation: Translation },
   contentType: string,
 ): HeaderTable {
-  const { requestIdHeader } = WIRES[SURFACES[surface].wire];
+  const { requestIdHeader } = WIRES[SURFACES[it.surface].wire];
   const { "content-encoding": _, ...headers } = clientHeaders(from);
   const id = headers["x-request-id"] ?? headers["request-id"];
   headers["content-type"] = contentType;
+  Object.assign(headers, droppedHeader(it.translation));
   if (id !== undefined) headers[requestIdHeader] = id;
   return headers;
 }

@@ -53,6 +53,7 @@ const record = {
   documents: Count,
   search_units: Count,
   web_searches: Count,
+  dropped_members: Count,
   cost_usd: Money,
   token_cost_usd: Money,
   unpriced: Type.Boolean(),

@@ -7,6 +7,7 @@ export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", 
 const USAGE_CHUNKS = ["withhold", "pass"] as const;
 const ON_CLIENT_GONE = ["drain", "cancel"] as const;
 const REFUSE_WITH = ["block", "soft_deny"] as const;
+const INEXPRESSIBLE = ["refuse", "drop"] as const;
 
 /** `auto` is no name of a route: it asks the gateway to choose one. */
 export const RouteName = checked<string>(
@@ -29,6 +30,7 @@ const optional = {
   usage_chunk: oneOf(USAGE_CHUNKS),
   on_client_gone: oneOf(ON_CLIENT_GONE),
   refuse_with: oneOf(REFUSE_WITH),
+  inexpressible: oneOf(INEXPRESSIBLE),
   enabled: Type.Boolean({ default: true }),
 };
 const partial = Type.Partial(closed(optional)).properties;

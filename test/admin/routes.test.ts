@@ -24,6 +24,7 @@ describe("routes", () => {
       usage_chunk: "withhold",
       on_client_gone: "drain",
       refuse_with: "block",
+      inexpressible: "refuse",
       enabled: true,
       created_at: expect.any(String),
       updated_at: expect.any(String),
@@ -47,6 +48,7 @@ describe("routes", () => {
       usage_chunk: "pass",
       on_client_gone: "cancel",
       refuse_with: "soft_deny",
+      inexpressible: "drop",
       enabled: false,
     };
     expect((await it.call("PUT", "/routes/full", full)).body).toMatchObject(full);

@@ -371,10 +371,10 @@ test("a translated call is recorded with the provider's own counts, on the route
     });
   await (await call("/v1/messages", { model: "chat" })).text();
   await (await call("/v1/chat/completions", { model: "claude", stream: true })).text();
-  const refused = await call("/v1/chat/completions", { model: "claude", seed: 7 });
+  const refused = await call("/v1/chat/completions", { model: "claude", logprobs: true });
   expect(refused.status).toBe(400);
   expect(refused.headers.get("x-should-retry")).toBe("false");
-  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining("`seed`") } });
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining("`logprobs`") } });
 
   const records = await gateway.records(own, 3);
   const [plain, streamed, denied] = records;

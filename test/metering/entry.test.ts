@@ -22,6 +22,7 @@ const facts = (told: {
   },
   priced: { costUsd: null, tokenCostUsd: null, price: null },
   ttftMs: null,
+  droppedMembers: null,
 });
 
 test("what a provider says of itself is recorded", () => {

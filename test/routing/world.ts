@@ -32,6 +32,7 @@ export const route = (name: string, facts: Partial<Route> = {}): Route => ({
   usageChunk: "withhold",
   onClientGone: "drain",
   refuseWith: "block",
+  inexpressible: "refuse",
   enabled: true,
   createdAtMs: 0,
   ...facts,

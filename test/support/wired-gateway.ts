@@ -32,6 +32,7 @@ export type StoredRecord = {
   cost_usd: string | null;
   unpriced: boolean;
   partial: boolean;
+  dropped_members: number | null;
   latency_ms: number | null;
   ttft_ms: number | null;
 };

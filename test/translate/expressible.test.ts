@@ -17,9 +17,9 @@ const call = (members: object) =>
   }) as const;
 
 test("whether a target can express a call is known before it is asked, with the member that it cannot", () => {
-  expect(inexpressibleFor(call({}), claude)).toBeNull();
-  expect(inexpressibleFor(call({ logprobs: true }), gpt)).toBeNull();
-  expect(inexpressibleFor(call({ logprobs: true }), claude)).toMatchObject({
+  expect(inexpressibleFor(call({}), { target: claude, route: null })).toBeNull();
+  expect(inexpressibleFor(call({ logprobs: true }), { target: gpt, route: null })).toBeNull();
+  expect(inexpressibleFor(call({ logprobs: true }), { target: claude, route: null })).toMatchObject({
     type: "invalid_request",
     message: expect.stringContaining("`logprobs`"),
   });

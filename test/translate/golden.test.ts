@@ -32,7 +32,7 @@ describe("a call is the same in another format, there and back", () => {
             pieces.push(bytes.slice(at, at + size));
             at += size;
           }
-          const translated = translation(golden.pair, golden.request, golden.model);
+          const translated = translation(golden.pair, golden.request, golden);
           expect(eventsIn(relayed(golden.pair, translated, pieces))).toEqual(golden.streamed ?? []);
         },
       ),

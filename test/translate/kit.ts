@@ -1,7 +1,7 @@
 import { streamMeter } from "#gateway/metering/meter.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
-import { type Pair, translate } from "#gateway/translate/translate.ts";
+import { type Pair, type TranslationInput, translate } from "#gateway/translate/translate.ts";
 import { translatingMeter } from "#gateway/upstream/translation.ts";
 
 /** A fixture: a call in one format and what it is in another, on the way there and on the way back. */
@@ -33,12 +33,16 @@ const factsOf = (pair: Pair) => PROVIDERS[KINDS[pair.to]];
 export const translation = (
   pair: Pair,
   request: object,
-  model = pair.to === "chat" ? "gpt-5" : "claude-opus-4-6",
+  {
+    model = pair.to === "chat" ? "gpt-5" : "claude-opus-4-6",
+    onInexpressible = "refuse",
+  }: Partial<Pick<TranslationInput, "model" | "onInexpressible">> = {},
 ) => ({
   ...translate(bytesOf(request), {
     pair,
     model,
     dialect: factsOf(pair),
+    onInexpressible,
     createdSeconds: 1_700_000_000,
     callId: "0199-call",
   }),
@@ -87,7 +91,7 @@ export const eventsIn = (sse: string): StreamEvent[] =>
 
 /** What the whole way makes of the inputs of a fixture. */
 export function translatedGolden(golden: Golden): Pick<Golden, "sent" | "answered" | "streamed"> {
-  const translated = translation(golden.pair, golden.request, golden.model);
+  const translated = translation(golden.pair, golden.request, golden);
   const { answer, events } = golden;
   const reading = answer && WIRES[golden.pair.to].readAnswer(bytesOf(answer), factsOf(golden.pair));
   return {

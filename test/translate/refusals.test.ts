@@ -15,18 +15,13 @@ const user = (content: unknown) => ({ messages: [{ role: "user", content }] });
 
 describe("what the provider's format has no place for is refused by its name", () => {
   const cases: [Pair, object, string][] = [
-    [CHAT, { seed: 7 }, "seed"],
     [CHAT, { n: 2 }, "n"],
     [CHAT, { logprobs: true }, "logprobs"],
     [CHAT, { logit_bias: { "50256": -100 } }, "logit_bias"],
     [CHAT, { presence_penalty: 0.5 }, "presence_penalty"],
-    [CHAT, { temperature: 1.5 }, "temperature"],
-    [CHAT, { store: true }, "store"],
-    [CHAT, { service_tier: "flex" }, "service_tier"],
     [CHAT, { modalities: ["text", "audio"], audio: { voice: "alloy", format: "mp3" } }, "modalities"],
     [CHAT, { web_search_options: {} }, "web_search_options"],
-    [CHAT, { functions: [] }, "functions"],
-    [CHAT, { response_format: { type: "json_object" } }, "response_format"],
+    [CHAT, { functions: [{ name: "f" }] }, "functions"],
     [CHAT, { tools: [{ type: "custom", custom: { name: "sql" } }] }, "tools[0].type"],
     [CHAT, { reasoning_effort: "extreme" }, "reasoning_effort"],
     [CHAT, { unheard_of: 1 }, "unheard_of"],
@@ -37,13 +32,12 @@ describe("what the provider's format has no place for is refused by its name", (
       user([{ type: "image_url", image_url: { url: "data:image/tiff;base64,AA" } }]),
       "messages[0].content[0]",
     ],
-    [CHAT, { messages: [{ role: "user", name: "Ann", content: "x" }] }, "messages[0].name"],
     [CHAT, { messages: [{ role: "function", name: "f", content: "x" }] }, "messages[0].role"],
     [CHAT, { messages: [{ role: "assistant", content: "It is" }] }, "messages[0]"],
     [MESSAGES, { top_k: 5 }, "top_k"],
     [MESSAGES, { max_tokens: 0 }, "max_tokens"],
     [MESSAGES, { container: "c" }, "container"],
-    [MESSAGES, { mcp_servers: [] }, "mcp_servers"],
+    [MESSAGES, { mcp_servers: [{}] }, "mcp_servers"],
     [MESSAGES, { speed: "fast" }, "speed"],
     [MESSAGES, { tools: [{ type: "web_search_20250305", name: "web_search" }] }, "tools[0].type"],
     [MESSAGES, { tools: [{ name: "f", input_schema: {}, input_examples: [{}] }] }, "tools[0].input_examples"],
@@ -77,7 +71,6 @@ describe("what the provider's format has no place for is refused by its name", (
     [RESPONSES, { conversation: "conv_1" }, "conversation"],
     [RESPONSES, { background: true }, "background"],
     [RESPONSES, { truncation: "auto" }, "truncation"],
-    [RESPONSES, { store: true }, "store"],
     [RESPONSES, { tools: [{ type: "web_search" }] }, "tools[0].type"],
     [RESPONSES, { include: ["message.output_text.logprobs"] }, "include[0]"],
     [RESPONSES, { input: [{ type: "item_reference", id: "msg_1" }] }, "input[0].type"],
@@ -87,7 +80,6 @@ describe("what the provider's format has no place for is refused by its name", (
       "input[0].content[0].file_id",
     ],
     [{ from: "responses", to: "messages" }, { text: { verbosity: "low" } }, "text.verbosity"],
-    [{ from: "responses", to: "messages" }, { service_tier: "priority" }, "service_tier"],
   ];
   test.each(
     cases.map(([pair, members, at]) => [`${pair.from} to ${pair.to}: ${at}`, pair, members, at] as const),
@@ -136,32 +128,149 @@ describe("what is malformed in the client's own format is told so", () => {
   );
 });
 
-describe("what means nothing to the other format is left out, and the call goes on", () => {
-  const cases: [Pair, object][] = [
-    [CHAT, { n: 1, store: false, logprobs: false, top_logprobs: 0, logit_bias: {}, presence_penalty: 0 }],
-    [CHAT, { frequency_penalty: 0, modalities: ["text"], service_tier: "auto", verbosity: "medium" }],
+describe("what means nothing to the other format is left out and counted, and the call goes on", () => {
+  const cases: [Pair, object, string][] = [
+    [CHAT, { n: 1, store: false, logprobs: false }, "n store logprobs"],
     [
       CHAT,
-      { seed: null, stop: null, tools: null, response_format: { type: "text" }, temperature: 1, top_p: 1 },
+      { top_logprobs: 0, logit_bias: {}, presence_penalty: 0 },
+      "top_logprobs logit_bias presence_penalty",
     ],
-    [CHAT, { metadata: { a: "b" }, prediction: { type: "content", content: "x" }, prompt_cache_key: "k" }],
-    [CHAT, { stream_options: { include_obfuscation: false }, prompt_cache_retention: "24h", route: "r" }],
+    [CHAT, { frequency_penalty: 0, modalities: ["text"] }, "frequency_penalty modalities"],
+    [CHAT, { service_tier: "flex", verbosity: "medium" }, "service_tier verbosity"],
+    [CHAT, { seed: 7, store: true, functions: [] }, "seed store functions"],
+    [CHAT, { parallel_tool_calls: true, temperature: 1.7 }, "parallel_tool_calls"],
+    [CHAT, { seed: null, stop: null, tools: null, temperature: 1, top_p: 1 }, ""],
+    [
+      CHAT,
+      { metadata: { a: "b" }, prediction: {}, prompt_cache_key: "k" },
+      "metadata prediction prompt_cache_key",
+    ],
+    [CHAT, { prompt_cache_retention: "24h", route: "r" }, "prompt_cache_retention"],
+    [CHAT, { stream_options: { include_obfuscation: false } }, "stream_options.include_obfuscation"],
+    [CHAT, { messages: [{ role: "user", name: "Ann", content: "secret-canary" }] }, "messages.name"],
+    [MESSAGES, { service_tier: "auto", speed: "standard", top_k: null }, "service_tier speed"],
+    [MESSAGES, { cache_control: { type: "ephemeral" }, mcp_servers: [] }, "cache_control mcp_servers"],
     [
       MESSAGES,
-      { service_tier: "auto", speed: "standard", cache_control: { type: "ephemeral" }, top_k: null },
+      { thinking: { type: "disabled" }, metadata: { user_id: '{"session_id":"s"}' }, route: "r" },
+      "",
     ],
-    [MESSAGES, { thinking: { type: "disabled" }, metadata: { user_id: '{"session_id":"s"}' }, route: "r" }],
-    [RESPONSES, { metadata: {}, store: false, truncation: "disabled", client_metadata: {}, top_logprobs: 0 }],
+    [RESPONSES, { metadata: {}, store: false, truncation: "disabled" }, "metadata store truncation"],
+    [RESPONSES, { client_metadata: {}, top_logprobs: 0 }, "client_metadata top_logprobs"],
+    [RESPONSES, { parallel_tool_calls: false, background: false }, "parallel_tool_calls background"],
+    [RESPONSES, { reasoning: { effort: null, context: "auto" } }, "reasoning.context"],
+    [RESPONSES, { include: ["web_search_call.action.sources"] }, ""],
+    [{ from: "responses", to: "messages" }, { service_tier: "priority" }, "service_tier"],
+  ];
+  test.each(
+    cases.map(
+      ([pair, members, dropped]) => [Object.keys(members).join(", "), pair, members, dropped] as const,
+    ),
+  )("%s", (_name, pair, members, dropped) => {
+    const plain = jsonOf(translation(pair, BASE[pair.from]).body);
+    const translated = translation(pair, { ...BASE[pair.from], ...members });
+    expect(jsonOf(translated.body)).toEqual(plain);
+    expect([...translated.dropped.keys()].sort()).toEqual(dropped.split(" ").filter(Boolean).sort());
+  });
+
+  test("what clients send back with earlier answers", () => {
+    const said = (echoed: object, part: object) => ({
+      messages: [
+        { role: "user", content: "hi" },
+        {
+          role: "assistant",
+          content: [{ type: "text", text: "Hello.", ...part }],
+          ...echoed,
+        },
+        { role: "user", content: "bye" },
+      ],
+    });
+    const plain = translation(CHAT, said({}, {}));
+    const echoes = translation(
+      CHAT,
+      said(
+        {
+          annotations: [{ type: "url_citation" }],
+          refusal: null,
+          tool_calls: [],
+          id: "msg_1",
+          status: "completed",
+        },
+        { annotations: [], role: "assistant", refusal: null, tool_calls: [], logprobs: [] },
+      ),
+    );
+    expect(jsonOf(echoes.body)).toEqual(jsonOf(plain.body));
+    expect(Object.fromEntries(echoes.dropped)).toEqual({
+      "messages.annotations": 1,
+      "messages.tool_calls": 1,
+      "messages.id": 1,
+      "messages.status": 1,
+      "messages.content.annotations": 1,
+      "messages.content.role": 1,
+      "messages.content.tool_calls": 1,
+      "messages.content.logprobs": 1,
+    });
+  });
+
+  const functions = {
+    chat: [{ type: "function", function: { name: "f" } }],
+    messages: [{ name: "f", input_schema: { type: "object", properties: {} } }],
+    responses: [{ type: "function", name: "f" }],
+  };
+  const hosted: [Pair, object][] = [
+    [CHAT, { type: "custom", custom: { name: "sql" } }],
+    [MESSAGES, { type: "web_search_20250305", name: "web_search" }],
+    [RESPONSES, { type: "web_search", external_web_access: true }],
     [
-      RESPONSES,
-      { reasoning: { effort: null, context: "auto" }, include: ["web_search_call.action.sources"] },
+      { from: "responses", to: "messages" },
+      { type: "namespace", name: "n", tools: [] },
     ],
   ];
-  test.each(cases.map(([pair, members]) => [Object.keys(members).join(", "), pair, members] as const))(
-    "%s",
-    (_name, pair, members) => {
-      const plain = jsonOf(translation(pair, BASE[pair.from]).body);
-      expect(jsonOf(translation(pair, { ...BASE[pair.from], ...members }).body)).toEqual(plain);
+  test.each(hosted.map(([pair, tool]) => [`${pair.from} to ${pair.to}`, pair, tool] as const))(
+    "tools that the vendor runs, where functions are left (%s)",
+    (_name, pair, tool) => {
+      const tools = functions[pair.from];
+      const plain = translation(pair, { ...BASE[pair.from], tools });
+      const mixed = translation(pair, { ...BASE[pair.from], tools: [tool, ...tools] });
+      expect(jsonOf(mixed.body)).toEqual(jsonOf(plain.body));
+      expect(Object.fromEntries(mixed.dropped)).toEqual({ tools: 1 });
     },
   );
+});
+
+describe("on a route that says so, members that change the answer are left out, too", () => {
+  const cases: [Pair, object, string][] = [
+    [CHAT, { logprobs: true, top_logprobs: 3, n: 2 }, "logprobs top_logprobs n"],
+    [CHAT, { presence_penalty: 0.5, unheard_of: 1 }, "presence_penalty unheard_of"],
+    [CHAT, { tools: [{ type: "custom", custom: { name: "sql" } }] }, "tools.type"],
+    [MESSAGES, { top_k: 5, container: "c" }, "top_k container"],
+    [RESPONSES, { truncation: "auto", include: ["message.output_text.logprobs"] }, "truncation include"],
+    [{ from: "responses", to: "messages" }, { text: { verbosity: "low" } }, "text.verbosity"],
+  ];
+  test.each(
+    cases.map(
+      ([pair, members, dropped]) => [Object.keys(members).join(", "), pair, members, dropped] as const,
+    ),
+  )("%s", (_name, pair, members, dropped) => {
+    const plain = jsonOf(translation(pair, BASE[pair.from]).body);
+    const translated = translation(pair, { ...BASE[pair.from], ...members }, { onInexpressible: "drop" });
+    expect(jsonOf(translated.body)).toEqual(plain);
+    expect([...translated.dropped.keys()].sort()).toEqual(dropped.split(" ").sort());
+  });
+
+  test("but nothing of what was said, and nothing malformed", () => {
+    const refused: [Pair, object][] = [
+      [CHAT, user([{ type: "input_audio", input_audio: {} }])],
+      [CHAT, { messages: [{ role: "assistant", content: null, function_call: { name: "f" } }] }],
+      [CHAT, { max_tokens: "9" }],
+      [RESPONSES, { conversation: "conv_1" }],
+    ];
+    for (const [pair, members] of refused) {
+      const body = { ...BASE[pair.from], ...members };
+      expect(() => translation(pair, body, { onInexpressible: "drop" })).toThrow(
+        expect.objectContaining({ type: "invalid_request" }),
+      );
+    }
+  });
 });

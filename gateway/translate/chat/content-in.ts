@@ -1,29 +1,39 @@
 import { isJson, type Json } from "../exact-json.ts";
 import {
+  dropped,
   ignored,
   inexpressible,
   into,
+  type LocatedBody,
   listAt,
+  lost,
+  type MemberReader,
   type MemberReaders,
   objectAt,
   objectsAt,
   readMembers,
   textAt,
 } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 
 /** The parts of a chat message's `content`: one text, or a list of parts. */
-export function chatContent(value: unknown, at: string): Part[] {
+export const chatContent = (value: unknown, at: BodyPlace): Part[] => contentParts(value, at, lost);
+
+/** The same of an earlier answer, where members without a counterpart are echoes of it. */
+export const answerContent = (value: unknown, at: BodyPlace): Part[] => contentParts(value, at, dropped);
+
+function contentParts(value: unknown, at: BodyPlace, otherwise: MemberReader): Part[] {
   if (typeof value === "string") return [plainText(value, at)];
-  return objectsAt(value, at).map(({ object, at: place }) => chatPart(object, place));
+  return objectsAt(value, at).map((part) => chatPart(part, otherwise));
 }
 
-function chatPart(object: Json, at: string): Part {
+function chatPart({ object, at }: LocatedBody, otherwise: MemberReader): Part {
   switch (object["type"]) {
     case "text":
     case "refusal":
-      return textPart(object, at);
+      return textPart({ object, at }, otherwise);
     case "image_url":
       return imagePart(object, at);
     case "file":
@@ -39,62 +49,81 @@ export const cacheReaders = (marked: { cache: Json | null }): MemberReaders => (
   prompt_cache_breakpoint: into(marked, "cache", () => ({ type: "ephemeral" })),
 });
 
-function textPart(object: Json, at: string): Part {
+function textPart({ object, at }: LocatedBody, otherwise: MemberReader): Part {
   const part = plainText("", at);
   const text = into(part, "text", textAt);
-  readMembers(object, at, { type: ignored, text, refusal: text, ...cacheReaders(part) });
+  const refused = object["type"] === "refusal" ? text : dropped;
+  readMembers({ object, at }, { type: ignored, text, refusal: refused, ...cacheReaders(part) }, otherwise);
   return part;
 }
 
-function imagePart(object: Json, at: string): Part {
+function imagePart(object: Json, at: BodyPlace): Part {
   const image: { url: string; cache: Json | null } = { url: "", cache: null };
-  readMembers(object, at, {
-    type: ignored,
-    image_url: (value, place) => {
-      // `detail` asks for a resolution; the messages format has only one.
-      readMembers(isJson(value) ? value : { url: value }, place, {
-        url: into(image, "url", textAt),
-        detail: ignored,
-      });
+  readMembers(
+    { object, at },
+    {
+      type: ignored,
+      image_url: (value, place) => {
+        // `detail` asks for a resolution; the messages format has only one.
+        readMembers(
+          { object: isJson(value) ? value : { url: value }, at: place },
+          {
+            url: into(image, "url", textAt),
+            detail: dropped,
+          },
+        );
+      },
+      ...cacheReaders(image),
     },
-    ...cacheReaders(image),
-  });
+  );
   const { url, cache } = image;
-  return { kind: "image", source: sourceOfUrl(url, `${at}.image_url.url`), cache, at };
+  return { kind: "image", source: sourceOfUrl(url, at.member("image_url").member("url")), cache, at };
 }
 
-function filePart(object: Json, at: string): Part {
+function filePart(object: Json, at: BodyPlace): Part {
   const file: { data: string | null; title: string | null; cache: Json | null } = {
     data: null,
     title: null,
     cache: null,
   };
-  readMembers(object, at, {
-    type: ignored,
-    file: (value, place) =>
-      readMembers(objectAt(value, place), place, {
-        file_data: into(file, "data", textAt),
-        filename: into(file, "title", textAt),
-      }),
-    ...cacheReaders(file),
-  });
+  readMembers(
+    { object, at },
+    {
+      type: ignored,
+      file: (value, place) =>
+        readMembers(
+          { object: objectAt(value, place), at: place },
+          {
+            file_data: into(file, "data", textAt),
+            filename: into(file, "title", textAt),
+          },
+        ),
+      ...cacheReaders(file),
+    },
+  );
   const { data, title, cache } = file;
-  if (data === null) throw inexpressible(`${at}.file`, "without file_data");
-  return { kind: "document", source: fileSource(data, `${at}.file.file_data`), title, cache, at };
+  if (data === null) throw inexpressible(at.member("file"), "without file_data");
+  return {
+    kind: "document",
+    source: fileSource(data, at.member("file").member("file_data")),
+    title,
+    cache,
+    at,
+  };
 }
 
 /** A file's data: a `data:` URL, or bare base64 of a PDF. */
-export function fileSource(data: string, at: string) {
+export function fileSource(data: string, at: BodyPlace) {
   return /^data:/i.test(data)
     ? sourceOfUrl(data, at)
     : ({ kind: "data", mediaType: "application/pdf", data } as const);
 }
 
 /** The signed reasoning blocks of a chat message, as this gateway and others write them. */
-export function reasoningDetails(value: unknown, at: string): Part[] {
+export function reasoningDetails(value: unknown, at: BodyPlace): Part[] {
   return listAt(value, at).flatMap((one, index): Part[] => {
     if (!isJson(one)) return [];
-    const place = `${at}[${index}]`;
+    const place = at.item(index);
     const { text, signature, data } = one;
     if (one["type"] === "reasoning.encrypted" && typeof data === "string") {
       return [{ kind: "redacted", data, at: place }];

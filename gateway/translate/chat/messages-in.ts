@@ -1,23 +1,26 @@
 import type { Json } from "../exact-json.ts";
 import {
+  dropped,
   ignored,
   inexpressible,
   into,
+  type MemberReaders,
   malformed,
   objectAt,
   objectsAt,
-  only,
   readMembers,
+  refused,
   textAt,
 } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import { type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
-import { cacheReaders, chatContent, reasoningDetails } from "./content-in.ts";
+import { answerContent, cacheReaders, chatContent, reasoningDetails } from "./content-in.ts";
 
 /** The turns of a chat conversation. A `tool` message becomes a result in a user's turn. */
-export const chatTurns = (value: unknown, at: string): PromptTurn[] =>
+export const chatTurns = (value: unknown, at: BodyPlace): PromptTurn[] =>
   objectsAt(value, at).map(({ object, at: place }) => chatTurn(object, place));
 
-function chatTurn(message: Json, at: string): PromptTurn {
+function chatTurn(message: Json, at: BodyPlace): PromptTurn {
   switch (message["role"]) {
     case "system":
     case "developer":
@@ -29,19 +32,24 @@ function chatTurn(message: Json, at: string): PromptTurn {
     case "tool":
       return { role: "user", parts: [toolResult(message, at)], at };
     default:
-      throw inexpressible(`${at}.role`);
+      throw inexpressible(at.member("role"));
   }
 }
 
 type Content = { parts: Part[]; cache: Json | null };
 
-function plainParts(message: Json, at: string): Part[] {
+function plainParts(message: Json, at: BodyPlace): Part[] {
   const content: Content = { parts: [], cache: null };
-  readMembers(message, at, {
-    role: ignored,
-    content: into(content, "parts", chatContent),
-    ...cacheReaders(content),
-  });
+  readMembers(
+    { object: message, at },
+    {
+      role: ignored,
+      // Which of several people said it: the messages format knows one.
+      name: dropped,
+      content: into(content, "parts", chatContent),
+      ...cacheReaders(content),
+    },
+  );
   return marked(content);
 }
 
@@ -51,57 +59,69 @@ function marked({ parts, cache }: Content): Part[] {
   return cache && last && "cache" in last ? [...parts.slice(0, -1), { ...last, cache }] : parts;
 }
 
-function assistantParts(message: Json, at: string): Part[] {
+function assistantParts(message: Json, at: BodyPlace): Part[] {
   const content: Content = { parts: [], cache: null };
   const other: Record<"reasoning" | "refusal" | "calls", Part[]> = { reasoning: [], refusal: [], calls: [] };
-  readMembers(message, at, {
+  const readers: MemberReaders = {
     role: ignored,
-    content: into(content, "parts", chatContent),
+    content: into(content, "parts", answerContent),
     refusal: into(other, "refusal", (value, place) => [plainText(textAt(value, place), place)]),
-    tool_calls: into(other, "calls", (value, place) =>
-      objectsAt(value, place).map(({ object, at: where }) => toolCall(object, where)),
-    ),
+    tool_calls: into(other, "calls", (value, place) => {
+      const calls = objectsAt(value, place);
+      if (calls.length === 0) place.drop();
+      return calls.map(({ object, at: where }) => toolCall(object, where));
+    }),
     // Signed reasoning goes back; reasoning without a signature is only for reading.
     reasoning_details: into(other, "reasoning", reasoningDetails),
-    reasoning_content: ignored,
-    reasoning: ignored,
-    // Metadata of an answer, sent back in the next request.
-    annotations: only([]),
+    reasoning_content: dropped,
+    reasoning: dropped,
+    // Audio in the vendor's own store, and calls as they were before `tool_calls`.
+    audio: refused,
+    function_call: refused,
     ...cacheReaders(content),
-  });
+  };
+  // Other metadata of an answer, such as annotations, sent back in the next request.
+  readMembers({ object: message, at }, readers, dropped);
   return [...other.reasoning, ...marked(content), ...other.refusal, ...other.calls];
 }
 
-function toolCall(object: Json, at: string): Part {
-  if (object["type"] !== undefined && object["type"] !== "function") throw inexpressible(`${at}.type`);
+function toolCall(object: Json, at: BodyPlace): Part {
+  if (object["type"] !== undefined && object["type"] !== "function") throw inexpressible(at.member("type"));
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
-  readMembers(object, at, {
+  const readers: MemberReaders = {
     type: ignored,
-    // Some clients send a stream's index back.
-    index: ignored,
     id: into(call, "id", textAt),
     function: (value, place) =>
-      readMembers(objectAt(value, place), place, {
-        name: into(call, "name", textAt),
-        arguments: into(call, "input", textAt),
-        // Added by the SDK's own parsing.
-        parsed_arguments: ignored,
-      }),
-  });
-  if (call.name === "") throw malformed(`${at}.function.name`, "a string");
+      readMembers(
+        { object: objectAt(value, place), at: place },
+        {
+          name: into(call, "name", textAt),
+          arguments: into(call, "input", textAt),
+          ...cacheReaders(call),
+        },
+        dropped,
+      ),
+    ...cacheReaders(call),
+  };
+  // Such as a stream's index, or what an SDK parsed.
+  readMembers({ object, at }, readers, dropped);
+  if (call.name === "") throw malformed(at.member("function").member("name"), "a string");
   return call;
 }
 
-function toolResult(message: Json, at: string): Part {
+function toolResult(message: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
-  readMembers(message, at, {
-    role: ignored,
-    // The call's id identifies the result's call.
-    name: ignored,
-    tool_call_id: into(result, "callId", textAt),
-    content: into(result, "parts", chatContent),
-    ...cacheReaders(result),
-  });
-  if (result.callId === "") throw malformed(`${at}.tool_call_id`, "a string");
+  readMembers(
+    { object: message, at },
+    {
+      role: ignored,
+      // The call's id identifies the result's call.
+      name: dropped,
+      tool_call_id: into(result, "callId", textAt),
+      content: into(result, "parts", chatContent),
+      ...cacheReaders(result),
+    },
+  );
+  if (result.callId === "") throw malformed(at.member("tool_call_id"), "a string");
   return result;
 }

@@ -1,14 +1,15 @@
 import type { Json } from "../exact-json.ts";
 import { flagAt, ignored, into, malformed, objectAt, readMembers, textAt } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import type { OutputFormat } from "../prompt.ts";
 
 /** The requested output format; null for plain text. The schema is in `schemaMember`; null if the format is flat. */
 export function outputFormatAt(
   format: Json,
-  at: string,
+  at: BodyPlace,
   schemaMember: string | null = null,
 ): OutputFormat | null {
-  const place = schemaMember === null ? at : `${at}.${schemaMember}`;
+  const place = schemaMember === null ? at : at.member(schemaMember);
   switch (format["type"]) {
     case "text":
       return null;
@@ -17,11 +18,11 @@ export function outputFormatAt(
     case "json_schema":
       return schemaOutput(schemaMember === null ? format : objectAt(format[schemaMember], place), place);
     default:
-      throw malformed(`${at}.type`, "text, json_object or json_schema");
+      throw malformed(at.member("type"), "text, json_object or json_schema");
   }
 }
 
-function schemaOutput(object: Json, at: string): OutputFormat {
+function schemaOutput(object: Json, at: BodyPlace): OutputFormat {
   const output: Extract<OutputFormat, { kind: "schema" }> = {
     kind: "schema",
     name: "output",
@@ -30,12 +31,15 @@ function schemaOutput(object: Json, at: string): OutputFormat {
     strict: null,
     at,
   };
-  readMembers(object, at, {
-    type: ignored,
-    name: into(output, "name", textAt),
-    description: into(output, "description", textAt),
-    schema: into(output, "schema", objectAt),
-    strict: into(output, "strict", flagAt),
-  });
+  readMembers(
+    { object, at },
+    {
+      type: ignored,
+      name: into(output, "name", textAt),
+      description: into(output, "description", textAt),
+      schema: into(output, "schema", objectAt),
+      strict: into(output, "strict", flagAt),
+    },
+  );
   return output;
 }

@@ -43,7 +43,10 @@ function limits(prompt: Prompt, { outputLimitMember }: ChatDialect): object {
 }
 
 function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): object {
-  if (tools.length === 0) return {};
+  if (tools.length === 0) {
+    parallelTools?.at.drop();
+    return {};
+  }
   return {
     tools: tools.map(toolOf),
     ...(choice ? { tool_choice: toolChoice(choice.value) } : {}),

@@ -1,25 +1,27 @@
 import { isJson, type Json } from "../exact-json.ts";
 import {
+  dropped,
   ignored,
   inexpressible,
   into,
   type MemberReaders,
   malformed,
+  neutral,
   objectAt,
   objectsAt,
-  only,
   readMembers,
   textAt,
 } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
 
 /** The parts of a message's `content`: one text, or a list of blocks. */
-export function messagesContent(value: unknown, at: string): Part[] {
+export function messagesContent(value: unknown, at: BodyPlace): Part[] {
   if (typeof value === "string") return [plainText(value, at)];
   return objectsAt(value, at).flatMap(({ object, at: place }) => blockParts(object, place));
 }
 
-function blockParts(block: Json, at: string): Part[] {
+function blockParts(block: Json, at: BodyPlace): Part[] {
   switch (block["type"]) {
     case "text":
       return [textBlock(block, at)];
@@ -41,83 +43,92 @@ function blockParts(block: Json, at: string): Part[] {
 }
 
 /** Cache marks steer the vendor's own cache; other providers cache unasked. */
-const MARKS: MemberReaders = { type: ignored, cache_control: ignored };
+const MARKS: MemberReaders = { type: ignored, cache_control: dropped };
 
-function textBlock(block: Json, at: string): Part {
+function textBlock(block: Json, at: BodyPlace): Part {
   const part = plainText("", at);
   // Citations say where an earlier answer found its text; the text itself stays.
-  readMembers(block, at, { ...MARKS, text: into(part, "text", textAt), citations: ignored });
+  readMembers({ object: block, at }, { ...MARKS, text: into(part, "text", textAt), citations: dropped });
   return part;
 }
 
-function imageBlock(block: Json, at: string): Part {
+function imageBlock(block: Json, at: BodyPlace): Part {
   const image: { source: ContentSource | null } = { source: null };
-  readMembers(block, at, { ...MARKS, source: into(image, "source", sourceAt) });
-  if (!image.source) throw malformed(`${at}.source`, "an object");
+  readMembers({ object: block, at }, { ...MARKS, source: into(image, "source", sourceAt) });
+  if (!image.source) throw malformed(at.member("source"), "an object");
   return { kind: "image", source: image.source, cache: null, at };
 }
 
-function sourceAt(value: unknown, at: string): ContentSource {
+function sourceAt(value: unknown, at: BodyPlace): ContentSource {
   const source = objectAt(value, at);
   switch (source["type"]) {
     case "base64":
       return {
         kind: "data",
-        mediaType: textAt(source["media_type"], `${at}.media_type`),
-        data: textAt(source["data"], `${at}.data`),
+        mediaType: textAt(source["media_type"], at.member("media_type")),
+        data: textAt(source["data"], at.member("data")),
       };
     case "url":
-      return { kind: "url", url: textAt(source["url"], `${at}.url`) };
+      return { kind: "url", url: textAt(source["url"], at.member("url")) };
     case "text":
-      return { kind: "text", text: textAt(source["data"], `${at}.data`) };
+      return { kind: "text", text: textAt(source["data"], at.member("data")) };
     default:
-      throw inexpressible(`${at}.type`, "the file is in another vendor's store");
+      throw inexpressible(at.member("type"), "the file is in another vendor's store");
   }
 }
 
 type DocumentBlock = { title: string | null; context: Part[]; parts: Part[] };
 
 /** A document, or the blocks that it consists of, after its context as text. */
-function documentParts(block: Json, at: string): Part[] {
+function documentParts(block: Json, at: BodyPlace): Part[] {
   const document: DocumentBlock = { title: null, context: [], parts: [] };
-  readMembers(block, at, {
-    ...MARKS,
-    title: into(document, "title", textAt),
-    context: into(document, "context", (value, place) => [plainText(textAt(value, place), place)]),
-    citations: only({ enabled: false }),
-    source: into(document, "parts", (value, place): Part[] => {
-      const source = objectAt(value, place);
-      return source["type"] === "content"
-        ? messagesContent(source["content"], `${place}.content`)
-        : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
-    }),
-  });
+  readMembers(
+    { object: block, at },
+    {
+      ...MARKS,
+      title: into(document, "title", textAt),
+      context: into(document, "context", (value, place) => [plainText(textAt(value, place), place)]),
+      citations: neutral({ enabled: false }),
+      source: into(document, "parts", (value, place): Part[] => {
+        const source = objectAt(value, place);
+        return source["type"] === "content"
+          ? messagesContent(source["content"], place.member("content"))
+          : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
+      }),
+    },
+  );
   const { title, context, parts } = document;
   return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title } : part))];
 }
 
-function toolUse(block: Json, at: string): Part {
+function toolUse(block: Json, at: BodyPlace): Part {
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "{}", cache: null, at };
-  readMembers(block, at, {
-    ...MARKS,
-    id: into(call, "id", textAt),
-    name: into(call, "name", textAt),
-    input: into(call, "input", (value) => JSON.stringify(value)),
-    // Who called: the model itself, or code that it ran at the vendor.
-    caller: (value, place) => {
-      if (!isJson(value) || value["type"] !== "direct") throw inexpressible(place);
+  readMembers(
+    { object: block, at },
+    {
+      ...MARKS,
+      id: into(call, "id", textAt),
+      name: into(call, "name", textAt),
+      input: into(call, "input", (value) => JSON.stringify(value)),
+      // Who called: the model itself, or code that it ran at the vendor.
+      caller: (value, place) => {
+        if (!isJson(value) || value["type"] !== "direct") throw inexpressible(place);
+      },
     },
-  });
+  );
   return call;
 }
 
-function toolResult(block: Json, at: string): Part {
+function toolResult(block: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
-  readMembers(block, at, {
-    ...MARKS,
-    tool_use_id: into(result, "callId", textAt),
-    content: into(result, "parts", messagesContent),
-    is_error: into(result, "failed", (value) => value === true),
-  });
+  readMembers(
+    { object: block, at },
+    {
+      ...MARKS,
+      tool_use_id: into(result, "callId", textAt),
+      content: into(result, "parts", messagesContent),
+      is_error: into(result, "failed", (value) => value === true),
+    },
+  );
   return result;
 }

@@ -1,5 +1,6 @@
 import { objectIn } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import type { ContentSource, Part, PartOf, PromptTurn } from "../prompt.ts";
 
 /** A turn's blocks: tool results first, empty texts left out. */
@@ -44,7 +45,7 @@ const markOf = ({ cache }: { cache: PartOf<"text">["cache"] }) => (cache ? { cac
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-function imageSource(source: ContentSource, at: string): object {
+function imageSource(source: ContentSource, at: BodyPlace): object {
   if (source.kind === "url") return { type: "url", url: source.url };
   if (source.kind !== "data") throw inexpressible(at);
   const mediaType = source.mediaType === "image/jpg" ? "image/jpeg" : source.mediaType;
@@ -61,7 +62,7 @@ function documentBlock(part: PartOf<"document">): object {
   };
 }
 
-function documentSource(source: ContentSource, at: string): object {
+function documentSource(source: ContentSource, at: BodyPlace): object {
   if (source.kind === "url") return { type: "url", url: source.url };
   if (source.kind === "text") return { type: "text", media_type: "text/plain", data: source.text };
   if (source.mediaType === "application/pdf") {

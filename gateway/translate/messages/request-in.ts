@@ -1,22 +1,26 @@
+import { clientsTools } from "../chat/tools-in.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import {
+  dropped,
   flagAt,
   ignored,
   inexpressible,
   into,
+  type LocatedBody,
   listAt,
   located,
   type MemberReader,
   type MemberReaders,
   malformed,
+  neutral,
   numberAt,
   objectAt,
   objectsAt,
   oneOfAt,
-  only,
   readMembers,
   textAt,
 } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import {
   type AnswerOptions,
   EFFORTS,
@@ -29,13 +33,16 @@ import {
 import { messagesContent } from "./content-in.ts";
 
 /** Reads a messages request. */
-export function readMessagesRequest(body: Json): { prompt: Prompt; options: AnswerOptions } {
+export function readMessagesRequest({ object: body, at }: LocatedBody): {
+  prompt: Prompt;
+  options: AnswerOptions;
+} {
   const prompt = emptyPrompt();
   const thinking = body["thinking"];
-  readMembers(body, "", { ...IGNORED, ...readersFor(prompt) });
-  if (!Array.isArray(body["messages"])) throw malformed("messages", "an array");
-  if (!prompt.maxTokens) throw malformed("max_tokens", "a number");
-  prompt.turns.unshift(...systemTurn(body["system"]));
+  readMembers({ object: body, at }, { ...LEFT_OUT, ...readersFor(prompt) });
+  if (!Array.isArray(body["messages"])) throw malformed(at.member("messages"), "an array");
+  if (!prompt.maxTokens) throw malformed(at.member("max_tokens"), "a number");
+  prompt.turns.unshift(...systemTurn(body["system"], at.member("system")));
   return {
     prompt,
     options: {
@@ -50,21 +57,25 @@ export function readMessagesRequest(body: Json): { prompt: Prompt; options: Answ
   };
 }
 
-const IGNORED: MemberReaders = {
+/** Members without a counterpart: `dropped` always, `neutral` with the values that mean the default. */
+const LEFT_OUT: MemberReaders = {
+  // Read by the gateway itself.
   model: ignored,
   route: ignored,
+  // Read after the messages.
   system: ignored,
-  cache_control: ignored,
-  // Standard capacity, and figures about the vendor's own cache.
-  service_tier: ignored,
-  speed: only("standard"),
-  diagnostics: ignored,
+  // Other providers cache unasked.
+  cache_control: dropped,
+  // The vendor's own capacity, and figures about its cache: the answer is the same.
+  service_tier: dropped,
+  diagnostics: dropped,
+  speed: neutral("standard"),
 };
 
 /** Conversations are not stored. The vendor's client recognises this error and then sends the whole conversation. */
 const refuseThread: MemberReader = (_value, at) => {
   const refusal = inexpressible(at, "conversations are not kept");
-  refusal.details = { error_code: "thread_unsupported_request", unsupported: [at] };
+  refusal.details = { error_code: "thread_unsupported_request", unsupported: [String(at)] };
   throw refusal;
 };
 
@@ -77,26 +88,27 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
   temperature: into(prompt, "temperature", located(numberAt)),
   top_p: into(prompt, "topP", located(numberAt)),
   stop_sequences: into(prompt, "stop", (value, at) =>
-    listAt(value, at).map((one, index) => textAt(one, `${at}[${index}]`)),
+    listAt(value, at).map((one, index) => textAt(one, at.item(index))),
   ),
   stream: into(prompt, "streamed", flagAt),
   metadata: (value, at) =>
-    readMembers(objectAt(value, at), at, {
-      user_id: into(prompt, "user", (id, place) => personIn(textAt(id, place))),
-    }),
-  tools: into(prompt, "tools", (value, at) =>
-    objectsAt(value, at).map(({ object, at: place }) => toolOf(object, place)),
-  ),
+    readMembers(
+      { object: objectAt(value, at), at: at },
+      {
+        user_id: into(prompt, "user", (id, place) => personIn(textAt(id, place))),
+      },
+    ),
+  tools: into(prompt, "tools", (value, at) => clientsTools(objectsAt(value, at), isClients).map(toolOf)),
   tool_choice: (value, at) => readToolChoice(objectAt(value, at), at, prompt),
   thinking: (value, at) => readThinking(objectAt(value, at), at, prompt),
   output_config: (value, at) => readOutput(objectAt(value, at), at, prompt),
   context_management: (value, at) => readContextManagement(objectAt(value, at), at),
 });
 
-function turnOf(message: Json, at: string): PromptTurn {
-  const role = oneOfAt(message["role"], `${at}.role`, ["user", "assistant", "system"] as const);
+function turnOf(message: Json, at: BodyPlace): PromptTurn {
+  const role = oneOfAt(message["role"], at.member("role"), ["user", "assistant", "system"] as const);
   const turn: PromptTurn = { role, parts: [], at };
-  readMembers(message, at, { role: ignored, content: into(turn, "parts", messagesContent) });
+  readMembers({ object: message, at }, { role: ignored, content: into(turn, "parts", messagesContent) });
   return turn;
 }
 
@@ -112,46 +124,53 @@ const personIn = (userId: string): string | null => (TOOL_ID.test(userId.trim())
 /** The first block that Claude Code sends: a header for its vendor's billing, other in every call, and no prompt. */
 const BILLING = /^x-anthropic-billing-header:/;
 
-function systemTurn(system: unknown): PromptTurn[] {
+function systemTurn(system: unknown, at: BodyPlace): PromptTurn[] {
   if (system === undefined || system === null) return [];
-  const parts = messagesContent(system, "system").filter(
+  const parts = messagesContent(system, at).filter(
     (part) => part.kind !== "text" || !BILLING.test(part.text),
   );
-  return parts.length === 0 ? [] : [{ role: "system", parts, at: "system" }];
+  return parts.length === 0 ? [] : [{ role: "system", parts, at }];
 }
 
-function toolOf(definition: Json, at: string): Tool {
-  const { type } = definition;
-  if (type !== undefined && type !== null && type !== "custom") {
-    throw inexpressible(`${at}.type`, "only tools that the client runs can be");
-  }
+/** Any other type is run by the vendor, or described by it alone. */
+const isClients = ({ object: { type } }: LocatedBody): boolean =>
+  type === undefined || type === null || type === "custom";
+
+function toolOf({ object: definition, at }: LocatedBody): Tool {
   const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
-  readMembers(definition, at, {
-    type: ignored,
-    cache_control: ignored,
-    // When arguments are streamed, not what they are.
-    eager_input_streaming: ignored,
-    defer_loading: only(false),
-    allowed_callers: only(["direct"]),
-    name: into(tool, "name", textAt),
-    description: into(tool, "description", textAt),
-    input_schema: into(tool, "schema", objectAt),
-    strict: into(tool, "strict", flagAt),
-  });
-  if (tool.name === "") throw malformed(`${at}.name`, "a string");
+  readMembers(
+    { object: definition, at },
+    {
+      type: ignored,
+      cache_control: dropped,
+      // When arguments are streamed, not what they are.
+      eager_input_streaming: dropped,
+      defer_loading: neutral(false),
+      allowed_callers: neutral(["direct"]),
+      name: into(tool, "name", textAt),
+      description: into(tool, "description", textAt),
+      input_schema: into(tool, "schema", objectAt),
+      strict: into(tool, "strict", flagAt),
+    },
+  );
+  if (tool.name === "") throw malformed(at.member("name"), "a string");
   return tool;
 }
 
-function readToolChoice(choice: Json, at: string, prompt: Prompt): void {
-  const kind = oneOfAt(choice["type"], `${at}.type`, ["auto", "any", "none", "tool"] as const);
-  readMembers(choice, at, {
-    type: ignored,
-    name: ignored,
-    disable_parallel_tool_use: (value, place) => {
-      prompt.parallelTools = { value: !flagAt(value, place), at: place };
+function readToolChoice(choice: Json, at: BodyPlace, prompt: Prompt): void {
+  const kind = oneOfAt(choice["type"], at.member("type"), ["auto", "any", "none", "tool"] as const);
+  readMembers(
+    { object: choice, at },
+    {
+      type: ignored,
+      name: ignored,
+      disable_parallel_tool_use: (value, place) => {
+        prompt.parallelTools = { value: !flagAt(value, place), at: place };
+      },
     },
-  });
-  const value = kind === "tool" ? { kind, name: textAt(choice["name"], `${at}.name`) } : ({ kind } as const);
+  );
+  const value =
+    kind === "tool" ? { kind, name: textAt(choice["name"], at.member("name")) } : ({ kind } as const);
   prompt.toolChoice = { value, at };
 }
 
@@ -159,39 +178,48 @@ function readToolChoice(choice: Json, at: string, prompt: Prompt): void {
  * `enabled` brings a budget. The others leave the amount to the model, which is what a reasoning model of the chat
  * format does unasked.
  */
-function readThinking(thinking: Json, at: string, prompt: Prompt): void {
-  oneOfAt(thinking["type"], `${at}.type`, ["enabled", "disabled", "adaptive", "between_tools"] as const);
-  readMembers(thinking, at, {
-    type: ignored,
-    display: ignored,
-    budget_tokens: into(prompt.reasoning, "budgetTokens", located(numberAt)),
-  });
+function readThinking(thinking: Json, at: BodyPlace, prompt: Prompt): void {
+  oneOfAt(thinking["type"], at.member("type"), ["enabled", "disabled", "adaptive", "between_tools"] as const);
+  readMembers(
+    { object: thinking, at },
+    {
+      type: ignored,
+      display: ignored,
+      budget_tokens: into(prompt.reasoning, "budgetTokens", located(numberAt)),
+    },
+  );
 }
 
-function readOutput(config: Json, at: string, prompt: Prompt): void {
-  readMembers(config, at, {
-    effort: into(
-      prompt.reasoning,
-      "effort",
-      located((value, place) => oneOfAt(value, place, EFFORTS)),
-    ),
-    format: into(prompt, "output", (value, place): OutputFormat => {
-      const format = objectAt(value, place);
-      if (format["type"] !== "json_schema") throw inexpressible(`${place}.type`);
-      const schema = objectAt(format["schema"], `${place}.schema`);
-      return { kind: "schema", name: "output", description: null, schema, strict: true, at: place };
-    }),
-  });
+function readOutput(config: Json, at: BodyPlace, prompt: Prompt): void {
+  readMembers(
+    { object: config, at },
+    {
+      effort: into(
+        prompt.reasoning,
+        "effort",
+        located((value, place) => oneOfAt(value, place, EFFORTS)),
+      ),
+      format: into(prompt, "output", (value, place): OutputFormat => {
+        const format = objectAt(value, place);
+        if (format["type"] !== "json_schema") throw inexpressible(place.member("type"));
+        const schema = objectAt(format["schema"], place.member("schema"));
+        return { kind: "schema", name: "output", description: null, schema, strict: true, at: place };
+      }),
+    },
+  );
 }
 
 /** Edits of the context that take out reasoning of earlier turns, which is never sent in another format anyway. */
-function readContextManagement(management: Json, at: string): void {
-  readMembers(management, at, {
-    edits: (value, place) => {
-      for (const { object, at: where } of objectsAt(value, place)) {
-        const { type } = object;
-        if (typeof type !== "string" || !type.startsWith("clear_thinking_")) throw inexpressible(where);
-      }
+function readContextManagement(management: Json, at: BodyPlace): void {
+  readMembers(
+    { object: management, at },
+    {
+      edits: (value, place) => {
+        for (const { object, at: where } of objectsAt(value, place)) {
+          const { type } = object;
+          if (typeof type !== "string" || !type.startsWith("clear_thinking_")) throw inexpressible(where);
+        }
+      },
     },
-  });
+  );
 }

@@ -1,11 +1,11 @@
-import { inexpressible } from "../members.ts";
+import { inexpressible, lose } from "../members.ts";
 import type { Effort, OutputFormat, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
 
 /** The prompt as a messages request. @throws GatewayError invalid_request for what the format has no place for. */
 export function writeMessagesRequest(prompt: Prompt, model: string): object {
-  for (const { at } of prompt.extras.values()) throw inexpressible(at);
+  leaveOutExtras(prompt);
   const system = prompt.turns.filter(({ role }) => role === "system");
   const maxTokens = prompt.maxTokens?.value ?? claudeFacts(model).outputTokensMax;
   return {
@@ -21,6 +21,14 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
     ...(prompt.user === null ? {} : { metadata: { user_id: prompt.user } }),
     ...(prompt.streamed ? { stream: true } : {}),
   };
+}
+
+/** A wish about the vendor's capacity means nothing elsewhere; any other member changes the answer. */
+function leaveOutExtras({ extras }: Prompt): void {
+  for (const [name, { at }] of extras) {
+    if (name === "service_tier") at.drop();
+    else lose(at);
+  }
 }
 
 /**
@@ -41,11 +49,14 @@ function conversation(turns: readonly PromptTurn[]): object[] {
   return joined;
 }
 
-/** 1 is the default of both formats, and newer models refuse the member, so it is left out. */
+/**
+ * The chat format's range ends at 2, this format's at 1. 1 is the default of both, and newer models refuse the member, so
+ * it is left out.
+ */
 function temperatures({ temperature, topP }: Prompt): object {
-  if (temperature && temperature.value > 1) throw inexpressible(temperature.at, "it must be 1 or less");
+  const clamped = temperature && Math.min(1, Math.max(0, temperature.value));
   return {
-    ...(temperature && temperature.value !== 1 ? { temperature: temperature.value } : {}),
+    ...(clamped !== null && clamped !== 1 ? { temperature: clamped } : {}),
     ...(topP && topP.value !== 1 ? { top_p: topP.value } : {}),
   };
 }
@@ -93,6 +104,7 @@ const toolOf = ({ name, description, schema, strict, cache }: Tool) => ({
 });
 
 function toolChoice({ tools, toolChoice: given, parallelTools }: Prompt): object {
+  if (tools.length === 0) parallelTools?.at.drop();
   const alone = parallelTools?.value === false;
   if (tools.length === 0 || (!given && !alone)) return {};
   const choice = given?.value ?? { kind: "auto" };

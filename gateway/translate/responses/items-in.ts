@@ -11,6 +11,7 @@ import {
   readMembers,
   textAt,
 } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 import { openSealed } from "./sealed.ts";
@@ -19,7 +20,7 @@ import { openSealed } from "./sealed.ts";
 const ITEM_STATE: MemberReaders = { type: ignored, id: ignored, status: ignored, phase: ignored };
 
 /** The turns of `input`: one text, or a list of items. */
-export function responsesTurns(value: unknown, at: string): PromptTurn[] {
+export function responsesTurns(value: unknown, at: BodyPlace): PromptTurn[] {
   if (typeof value === "string") {
     return [{ role: "user", parts: [plainText(value, at)], at }];
   }
@@ -44,7 +45,7 @@ function kindOf({ role, parts }: PromptTurn): "words" | "answer" | "results" {
   return parts.every(({ kind }) => kind === "result") ? "results" : "words";
 }
 
-function itemTurn(item: Json, at: string): PromptTurn[] {
+function itemTurn(item: Json, at: BodyPlace): PromptTurn[] {
   switch (item["type"] ?? "message") {
     case "message":
       return [messageTurn(item, at)];
@@ -56,7 +57,7 @@ function itemTurn(item: Json, at: string): PromptTurn[] {
       return reasoningTurn(item, at);
     default:
       throw inexpressible(
-        `${at}.type`,
+        at.member("type"),
         "only messages, function calls and their outputs, and reasoning can be",
       );
   }
@@ -64,19 +65,22 @@ function itemTurn(item: Json, at: string): PromptTurn[] {
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
 
-function messageTurn(item: Json, at: string): PromptTurn {
-  const role = oneOfAt(item["role"], `${at}.role`, ROLES);
+function messageTurn(item: Json, at: BodyPlace): PromptTurn {
+  const role = oneOfAt(item["role"], at.member("role"), ROLES);
   const turn: PromptTurn = { role: role === "developer" ? "system" : role, parts: [], at };
-  readMembers(item, at, { ...ITEM_STATE, role: ignored, content: into(turn, "parts", itemContent) });
+  readMembers(
+    { object: item, at },
+    { ...ITEM_STATE, role: ignored, content: into(turn, "parts", itemContent) },
+  );
   return turn;
 }
 
-function itemContent(value: unknown, at: string): Part[] {
+function itemContent(value: unknown, at: BodyPlace): Part[] {
   if (typeof value === "string") return [plainText(value, at)];
   return objectsAt(value, at).map(({ object, at: place }) => contentPart(object, place));
 }
 
-function contentPart(part: Json, at: string): Part {
+function contentPart(part: Json, at: BodyPlace): Part {
   switch (part["type"]) {
     case "input_text":
     case "output_text":
@@ -87,74 +91,89 @@ function contentPart(part: Json, at: string): Part {
     case "input_file":
       return filePart(part, at);
     default:
-      throw inexpressible(`${at}.type`);
+      throw inexpressible(at.member("type"));
   }
 }
 
 const CACHE_HINT: MemberReaders = { type: ignored, prompt_cache_breakpoint: ignored };
 
-function textPart(object: Json, at: string): Part {
+function textPart(object: Json, at: BodyPlace): Part {
   const part = plainText("", at);
   const text = into(part, "text", textAt);
-  readMembers(object, at, { ...CACHE_HINT, text, refusal: text, annotations: ignored, logprobs: ignored });
+  readMembers(
+    { object, at },
+    { ...CACHE_HINT, text, refusal: text, annotations: ignored, logprobs: ignored },
+  );
   return part;
 }
 
-function imagePart(object: Json, at: string): Part {
+function imagePart(object: Json, at: BodyPlace): Part {
   const image = { url: "" };
-  readMembers(object, at, { ...CACHE_HINT, detail: ignored, image_url: into(image, "url", textAt) });
-  return { kind: "image", source: sourceOfUrl(image.url, `${at}.image_url`), cache: null, at };
+  readMembers({ object, at }, { ...CACHE_HINT, detail: ignored, image_url: into(image, "url", textAt) });
+  return { kind: "image", source: sourceOfUrl(image.url, at.member("image_url")), cache: null, at };
 }
 
-function filePart(object: Json, at: string): Part {
+function filePart(object: Json, at: BodyPlace): Part {
   const file: { source: ContentSource | null; title: string | null } = { source: null, title: null };
-  readMembers(object, at, {
-    ...CACHE_HINT,
-    detail: ignored,
-    filename: into(file, "title", textAt),
-    file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
-    file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
-  });
+  readMembers(
+    { object, at },
+    {
+      ...CACHE_HINT,
+      detail: ignored,
+      filename: into(file, "title", textAt),
+      file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
+      file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
+    },
+  );
   const { source, title } = file;
   if (!source) throw inexpressible(at, "without file_data or file_url");
   return { kind: "document", source, title, cache: null, at };
 }
 
-function functionCall(item: Json, at: string): Part {
+function functionCall(item: Json, at: BodyPlace): Part {
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
-  readMembers(item, at, {
-    ...ITEM_STATE,
-    call_id: into(call, "id", textAt),
-    name: into(call, "name", textAt),
-    arguments: into(call, "input", textAt),
-  });
+  readMembers(
+    { object: item, at },
+    {
+      ...ITEM_STATE,
+      call_id: into(call, "id", textAt),
+      name: into(call, "name", textAt),
+      arguments: into(call, "input", textAt),
+    },
+  );
   if (call.name === "" || call.id === "") throw malformed(at, "a call with call_id and name");
   return call;
 }
 
-function callOutput(item: Json, at: string): Part {
+function callOutput(item: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
-  readMembers(item, at, {
-    ...ITEM_STATE,
-    // The call's id identifies the output's call.
-    name: ignored,
-    call_id: into(result, "callId", textAt),
-    output: into(result, "parts", itemContent),
-  });
-  if (result.callId === "") throw malformed(`${at}.call_id`, "a string");
+  readMembers(
+    { object: item, at },
+    {
+      ...ITEM_STATE,
+      // The call's id identifies the output's call.
+      name: ignored,
+      call_id: into(result, "callId", textAt),
+      output: into(result, "parts", itemContent),
+    },
+  );
+  if (result.callId === "") throw malformed(at.member("call_id"), "a string");
   return result;
 }
 
 /** Reasoning that this gateway packed goes back to its vendor. Any other is readable by its own vendor only. */
-function reasoningTurn(item: Json, at: string): PromptTurn[] {
+function reasoningTurn(item: Json, at: BodyPlace): PromptTurn[] {
   const turn: PromptTurn = { role: "assistant", parts: [], at };
-  readMembers(item, at, {
-    ...ITEM_STATE,
-    summary: ignored,
-    content: ignored,
-    encrypted_content: into(turn, "parts", (value, place) =>
-      openSealed(textAt(value, place)).map((part) => ({ ...part, at: place })),
-    ),
-  });
+  readMembers(
+    { object: item, at },
+    {
+      ...ITEM_STATE,
+      summary: ignored,
+      content: ignored,
+      encrypted_content: into(turn, "parts", (value, place) =>
+        openSealed(textAt(value, place)).map((part) => ({ ...part, at: place })),
+      ),
+    },
+  );
   return turn.parts.length > 0 ? [turn] : [];
 }
