@@ -70,8 +70,11 @@ export const table = (heads: readonly string[], rows: readonly unknown[][]): Htm
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell, at) => html`<td data-label="${heads[at]}"><span>${cell}</span></td>`)}</tr>\n`)}</tbody>
 </table>`;
 
-/** A page without scripts. `formTarget`: another origin to which its form may be sent. */
-export function page(content: Html, { status = 200, formTarget = "" } = {}): Response {
+/**
+ * A page without scripts. `formTarget`: another origin to which its form may be sent; `againSeconds`: when a browser
+ * loads it again; 0: it does not.
+ */
+export function page(content: Html, { status = 200, formTarget = "", againSeconds = 0 } = {}): Response {
   const text = `<!doctype html>
 <html lang="en">
 <head>
@@ -95,6 +98,7 @@ ${content.html}
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-store",
+      ...(againSeconds > 0 ? { refresh: String(againSeconds) } : {}),
     },
   });
 }

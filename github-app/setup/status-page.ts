@@ -18,16 +18,22 @@ export function statusPage(view: StatusView): Response {
   const { status, state } = view;
   const steps = stepsOf(status);
   const isComplete = steps.every(({ done }) => done);
-  return page(html`${
+  const waits = steps.some(({ name, current }) => current && WAITING.includes(name));
+  const content = html`${
     isComplete
       ? html`<p>Everything is set up. <a href="${view.reportsUrl}">See the reports</a>, or run <code>tallygate report cost-per-merged-pr</code>.</p>`
-      : html`<p>Four steps from nothing to the cost of a merged pull request. Each ticks itself; load the page again to see it.</p>`
+      : html`<p>Four steps from nothing to the cost of a merged pull request. Each ticks itself.</p>`
   }
 <ol class="steps">${steps.map((step) => stepItem(step, view))}</ol>
 ${warnings(status)}
 ${status.receives && webhookSecret(status, state)}
-${status.receives && tables(status)}`);
+${status.receives && tables(status)}`;
+  return page(content, { againSeconds: waits ? AGAIN_SECONDS : 0 });
 }
+
+/** Steps that are done at GitHub, not on this page. */
+const WAITING: readonly StepName[] = ["reachable", "installed"];
+const AGAIN_SECONDS = 10;
 
 const TITLE: Record<StepName, string> = {
   reachable: "GitHub reaches this server",
