@@ -62,6 +62,8 @@ export type Call = {
   streamed: boolean;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** Called when the call's record is closed, and its body is no longer needed. */
+  ended?(): void;
   admittedAt: Date;
   admittedMonotonicMs: number;
 };

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import {
@@ -50,6 +51,9 @@ const COMMON = {
   OTLP_BYTES_MAX: bytes(8 * MEBIBYTE),
   TOOL_BYTES_MAX: bytes(4 * MEBIBYTE),
   MULTIPART_BYTES_MAX: bytes(512 * MEBIBYTE),
+  BODIES_BYTES_MAX: optional(
+    Type.Integer({ minimum: MEBIBYTE, maximum: 1024 ** 4, accepts: `a number of bytes from ${MEBIBYTE}` }),
+  ),
   DRAIN_SECONDS_MAX: whole("seconds", [0, 3600], 300),
   REFUSALS_PER_MINUTE: whole("refused credentials", [1, 1_000_000], 10),
   BATCH_CHECK_SECONDS: whole("seconds", [1, 3600], 30),
@@ -99,6 +103,8 @@ export type GatewayConfig = {
   spool: { directory: string; sync: "normal" | "full"; bytesMax: number };
   /** Body size limits: model JSON; OTLP after decompression; hooks and MCP; multipart. */
   bytesMax: { json: number; otlp: number; tool: number; multipart: number };
+  /** Memory that the bodies of all requests in flight may take. */
+  bodiesBytesMax: number;
   /** How long running calls may continue during shutdown. */
   drainSecondsMax: number;
   /** How long the gateway reports "not ready" but still takes calls before it closes its port. */
@@ -136,6 +142,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
       tool: values.TOOL_BYTES_MAX,
       multipart: values.MULTIPART_BYTES_MAX,
     },
+    bodiesBytesMax: values.BODIES_BYTES_MAX ?? Math.max(256 * MEBIBYTE, Math.floor(totalmem() / 4)),
     drainSecondsMax: values.DRAIN_SECONDS_MAX,
     stopGraceSeconds: values.STOP_GRACE_SECONDS,
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Counter, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
@@ -9,6 +9,7 @@ import type { GatewayAppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
 import { GatewayError } from "./errors.ts";
+import { type BodyBudget, bodyBudget } from "./http/body-budget.ts";
 import { openConnections } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
 import { runningToolCalls } from "./mcp/running-tool-calls.ts";
@@ -94,6 +95,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     agentMetrics,
     reconciling: new Map(),
     settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
+    bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
     ...accessOf(config, directory, { clock, log, metrics }),
   };
   const close = async () => {
@@ -106,6 +108,19 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     await database.close();
   };
   return { deps, close };
+}
+
+function meteredBodyBudget(bytesMax: number, registry: Registry): BodyBudget {
+  const budget = bodyBudget(bytesMax);
+  new Gauge({
+    name: "tallygate_body_bytes_in_flight",
+    help: "Memory that the bodies of requests in flight take.",
+    registers: [registry],
+    collect() {
+      this.set(budget.used());
+    },
+  });
+  return budget;
 }
 
 /** Reports read from the replica if there is one. */

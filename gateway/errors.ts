@@ -127,6 +127,12 @@ export const ERRORS = {
     retryAfterSeconds: 2,
     public: "The gateway has reached its limit of concurrent calls.",
   },
+  bodies_too_many: {
+    status: 503,
+    ...OVERLOAD,
+    retryAfterSeconds: 2,
+    public: "The gateway has no memory left for more bodies at the moment. Send the request again.",
+  },
   provider_unconfigured: {
     status: 503,
     ...SERVER_FAULT,

@@ -72,7 +72,10 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const late = judgeLateFields(deps, call, { labels, choice, observed: verdict.observed });
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
-  const closed = (facts: Facts) => closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call));
+  const closed = (facts: Facts) => {
+    call.ended?.();
+    return closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call));
+  };
   if (verdict.kind !== "pass") {
     const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
     deps.guardrailTriggered(verdict.rule, answer ? "soft_deny" : "block");

@@ -10,7 +10,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
  * @throws GatewayError too_large; invalid_request naming every member that is unknown, missing or wrong, and no value.
  */
 export async function readJson<T extends TSchema>(request: Request, schema: T): Promise<Static<T>> {
-  const value = parse(await readBody(request, BODY_BYTES_MAX));
+  const value = parse(await readBody(request, { bytesMax: BODY_BYTES_MAX }));
   if (fits(schema, value)) return value;
   throw new GatewayError("invalid_request", faultsOf(schema, value).map(sentence).join(" "));
 }

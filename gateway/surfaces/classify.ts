@@ -5,6 +5,7 @@ import { classify } from "../classifier/classify.ts";
 import { textToClassify, turnsOf } from "../classifier/turns.ts";
 import type { ClientKey, Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { type BodyBudget, holding } from "../http/body-budget.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
@@ -14,6 +15,7 @@ import { readBody } from "./body.ts";
 
 export type ClassifyDeps = {
   callers: CallerCheck;
+  bodyBudget: BodyBudget;
   directory: { current(): Directory };
   classifier: Pick<RouteClassifier, "current">;
   bytesMax: { json: number };
@@ -112,11 +114,13 @@ export const classifySurface = (deps: ClassifyDeps) =>
     )
     .post(
       "/v1/classify",
-      async ({ request, caller }) => {
-        const body = scanJson(await readBody(request, deps.bytesMax.json), CALL);
-        const said = { messages: memberValue(body, "messages"), input: memberValue(body, "input") };
-        return answer(deps, caller.key, turnsOf(said));
-      },
+      ({ request, caller }) =>
+        holding(deps.bodyBudget, async (hold) => {
+          const bytes = await readBody(request, { bytesMax: deps.bytesMax.json, hold });
+          const body = scanJson(bytes, CALL);
+          const said = { messages: memberValue(body, "messages"), input: memberValue(body, "input") };
+          return answer(deps, caller.key, turnsOf(said));
+        }),
       {
         clientKey: true,
         parse: "none",

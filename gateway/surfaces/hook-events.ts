@@ -3,12 +3,14 @@ import type { Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { GenericBody } from "../hooks/generic.ts";
 import { type HookDeps, hookReceiver } from "../hooks/receive.ts";
+import { type BodyBudget, holding } from "../http/body-budget.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { requireHooksScope } from "../routing/scope.ts";
 import { readBody } from "./body.ts";
 
 export type HookEventsDeps = Omit<HookDeps, "directory"> & {
   callers: CallerCheck;
+  bodyBudget: BodyBudget;
   directory: { current(): Pick<Directory, "settings" | "hookPolicies" | "toolServers"> };
   bytesMax: { tool: number };
 };
@@ -54,9 +56,10 @@ export const hookEvents = (deps: HookEventsDeps) => {
         const { key } = await authenticate(deps.callers, request);
         requireHooksScope(key);
         requirePlain(request.headers);
-        return Response.json(
-          await receive(key, request.headers, await readBody(request, deps.bytesMax.tool)),
-        );
+        return holding(deps.bodyBudget, async (hold) => {
+          const bytes = await readBody(request, { bytesMax: deps.bytesMax.tool, hold });
+          return Response.json(await receive(key, request.headers, bytes));
+        });
       },
       { parse: "none", detail: DETAIL },
     )

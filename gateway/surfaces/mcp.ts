@@ -4,6 +4,7 @@ import { isRecord } from "#shared/json.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Directory, ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
 import { type AggregateDeps, aggregate } from "../mcp/aggregate.ts";
 import type { Era } from "../mcp/connections.ts";
 import { RpcError, type RpcMessage, readMessage, rpcErrorResponse } from "../mcp/json-rpc.ts";
@@ -18,6 +19,7 @@ import { jsonBody } from "./model-docs.ts";
 export type McpDeps = RelayDeps &
   AggregateDeps & {
     callers: CallerCheck;
+    bodyBudget: BodyBudget;
     directory: { current(): Pick<Directory, "toolServers"> };
     /** Largest message of a client. */
     bytesMax: { tool: number };
@@ -85,12 +87,13 @@ type Posted = { message: RpcMessage; bytes: Uint8Array };
 
 /** Who asks, what, and of whom; every failure in the protocol's own form. */
 async function served(deps: McpDeps, request: Request, serverName: string | null): Promise<Response> {
+  const hold = deps.bodyBudget.hold();
   let posted: Posted | null = null;
   try {
     requireOwnOrigin(request.headers, deps);
     const { key } = await authenticate(deps.callers, request);
     requireMethod(request, serverName);
-    posted = request.method === "POST" ? await postedIn(deps, request) : null;
+    posted = request.method === "POST" ? await postedIn(deps, request, hold) : null;
     const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };
     if (serverName !== null) return await relayed(deps, request, { caller, serverName, posted });
     if (!posted) throw new GatewayError("method_not_allowed");
@@ -100,6 +103,8 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     const requestId = newId();
     if (!request.signal.aborted) logFailure(deps, error, { requestId, serverName });
     return rpcErrorResponse(error, posted?.message.id, requestId);
+  } finally {
+    hold.release();
   }
 }
 
@@ -112,10 +117,10 @@ function requireMethod({ method }: Request, serverName: string | null): void {
   throw error;
 }
 
-async function postedIn(deps: McpDeps, request: Request): Promise<Posted> {
+async function postedIn(deps: McpDeps, request: Request, hold: BodyHold): Promise<Posted> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   if (type.trim().toLowerCase() !== "application/json") throw new GatewayError("unsupported_media_type");
-  const bytes = await readBody(request, deps.bytesMax.tool);
+  const bytes = await readBody(request, { bytesMax: deps.bytesMax.tool, hold });
   return { message: readMessage(bytes), bytes };
 }
 

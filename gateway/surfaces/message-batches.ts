@@ -1,5 +1,6 @@
 import { batchResults, cancelBatch, deleteBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
 import { createMessageBatch } from "../batch/message-batches.ts";
+import { holding } from "../http/body-budget.ts";
 import {
   type BatchSurfaceDeps,
   batchQuestion,
@@ -16,13 +17,15 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
   keyed(deps, "message-batches")
     .post(
       "/v1/messages/batches",
-      async ({ request, caller }) =>
-        createMessageBatch(deps, {
-          key: caller.key,
-          headers: request.headers,
-          bytes: await readBody(request, deps.bytesMax.json),
-          origin: publicOrigin(deps, request),
-        }),
+      ({ request, caller }) =>
+        holding(deps.bodyBudget, async (hold) =>
+          createMessageBatch(deps, {
+            key: caller.key,
+            headers: request.headers,
+            bytes: await readBody(request, { bytesMax: deps.bytesMax.json, hold }),
+            origin: publicOrigin(deps, request),
+          }),
+        ),
       CREATE,
     )
     .get(

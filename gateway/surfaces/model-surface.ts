@@ -4,6 +4,7 @@ import { newId } from "#shared/ids.ts";
 import type { Call, HeaderView, JsonBody } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
+import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
 import { boundaryOf } from "../http/boundary.ts";
 import { requireUtf8 } from "../http/content-type.ts";
 import { CALL } from "../http/deciding-names.ts";
@@ -20,6 +21,7 @@ export type SurfaceDeps = ExchangeDeps & {
   callers: CallerCheck;
   /** Largest bodies accepted. */
   bytesMax: { json: number; multipart: number };
+  bodyBudget: BodyBudget;
 };
 
 /** A surface whose calls go through the exchange: its address, its key check, its documentation. */
@@ -40,29 +42,32 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
   );
 };
 
-async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id">): Promise<Response> {
+async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id" | "hold">): Promise<Response> {
   const id = newId();
+  const hold = deps.bodyBudget.hold();
   try {
     const asForm = surfaceFacts(call.surface).form && isMultipart(call.caller.headers);
-    return await exchange(deps, await (asForm ? admitForm : admit)(deps, { id, ...call }));
+    return await exchange(deps, await (asForm ? admitForm : admit)(deps, { id, hold, ...call }));
   } catch (error) {
+    hold.release();
     if (error instanceof GatewayError) error.requestId = id;
     throw error;
   }
 }
 
 type AdmitDeps = Pick<SurfaceDeps, "clock" | "bytesMax" | "watchdog">;
-type Arrival = { id: string; surface: SurfaceName; caller: Caller; request: Request };
+type Arrival = { id: string; hold: BodyHold; surface: SurfaceName; caller: Caller; request: Request };
 
 /** The call as a value, once its body is whole. */
-async function admit(
-  { clock, bytesMax }: AdmitDeps,
-  { id, surface, caller, request }: Arrival,
-): Promise<Call> {
+async function admit({ clock, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
+  const { hold, surface, caller, request } = arrival;
   const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
-  const body = scanJson(await readBody(request, bytesMax.json, caller.headers), CALL);
+  const body = scanJson(
+    await readBody(request, { bytesMax: bytesMax.json, hold, headers: caller.headers }),
+    CALL,
+  );
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
     : booleanMember(body, "stream");
@@ -72,7 +77,7 @@ async function admit(
       `\`${laterMember}\` needs \`stream: true\`, because the answer cannot be fetched here later.`,
     );
   }
-  return arrived({ id, surface, caller, request }, { body, streamed }, clock);
+  return arrived(arrival, { body, streamed }, clock);
 }
 
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
@@ -104,7 +109,7 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
 }
 
 const arrived = (
-  { id, surface, caller, request }: Arrival,
+  { id, hold, surface, caller, request }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
   clock: Clock,
 ): Call => ({
@@ -118,6 +123,7 @@ const arrived = (
   routeMember: stringMember(body, "route"),
   streamed,
   signal: request.signal,
+  ended: hold.release,
   admittedAt: clock.now(),
   admittedMonotonicMs: clock.monotonicMs(),
 });

@@ -3,6 +3,7 @@ import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ClientKey, Directory } from "../directory.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
+import { type BodyBudget, holding } from "../http/body-budget.ts";
 import { inflated, isGzip } from "../otlp/inflate.ts";
 import { statusBody } from "../otlp/status.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
@@ -13,6 +14,7 @@ import { jsonBody } from "./model-docs.ts";
 
 export type OtelDeps = ReceiveDeps & {
   callers: CallerCheck;
+  bodyBudget: BodyBudget;
   directory: { current(): Pick<Directory, "settings"> };
   /** Largest export, after decompression as before. */
   bytesMax: { otlp: number };
@@ -68,8 +70,11 @@ async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>,
   requireJson(request.headers);
   const encoding = request.headers.get("content-encoding");
   isGzip(encoding);
-  const bytes = await inflated(await readBytes(request, deps.bytesMax.otlp), encoding, deps.bytesMax.otlp);
-  return { partialSuccess: await receive(key, bytes) };
+  const { otlp: bytesMax } = deps.bytesMax;
+  return holding(deps.bodyBudget, async (hold) => {
+    const bytes = await inflated(await readBytes(request, { bytesMax, hold }), encoding, bytesMax);
+    return { partialSuccess: await receive(key, bytes) };
+  });
 }
 
 /** Only `x-gateway-key` counts here: the other two headers are the exporter's own. */

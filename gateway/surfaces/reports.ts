@@ -148,7 +148,7 @@ async function settledAt<T>(deps: Heard, work: (now: Date) => Promise<T>): Promi
 }
 
 async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBody(request, BODY_BYTES_MAX);
+  const bytes = await readBody(request, { bytesMax: BODY_BYTES_MAX });
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

@@ -4,6 +4,7 @@ import { type GatewayAppDeps, gatewayApp } from "#gateway/app.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
 import { type OpenedDeps, openDeps } from "#gateway/deps.ts";
 import { ERRORS, type ErrorType } from "#gateway/errors.ts";
+import { bodyBudget } from "#gateway/http/body-budget.ts";
 import { openRefusals } from "#gateway/plugins/refusals.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
@@ -180,6 +181,11 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   key_unverifiable: async (surface) => {
     line.cut();
     return await call(surface, "scripted", keyed(`tg_${"k".repeat(43)}`)).finally(line.mend);
+  },
+  bodies_too_many: async (surface) => {
+    const budget = bodyBudget(1024);
+    budget.hold().take(1024);
+    return await call(surface, "scripted", { deps: { bodyBudget: budget } });
   },
   cannot_record: async (surface) => {
     const recorder = await testRecorder({ databaseUrl: database.url });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readBody } from "#gateway/surfaces/body.ts";
 
 const sent = (headers: Record<string, string>) =>
-  readBody(new Request("http://gateway/", { method: "POST", headers, body: "{}" }), 10);
+  readBody(new Request("http://gateway/", { method: "POST", headers, body: "{}" }), { bytesMax: 10 });
 
 test("a compressed body is refused by what it is, not as broken text", async () => {
   for (const coding of ["gzip", "zstd", "br", "gzip, identity"]) {

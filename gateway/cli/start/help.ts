@@ -23,6 +23,7 @@ Settings are environment variables (a .env file works too):
   JSON_BYTES_MAX, OTLP_BYTES_MAX, TOOL_BYTES_MAX, MULTIPART_BYTES_MAX
                     largest bodies: model calls (32 MiB), metrics exports after decompression (8 MiB), hooks and
                     MCP (4 MiB), files (512 MiB)
+  BODIES_BYTES_MAX  memory for the bodies of all requests in flight (a quarter of the machine's, at least 256 MiB)
   STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
                     after a stop signal: how long new calls are accepted (0), and running ones may continue (300)
   REFUSALS_PER_MINUTE

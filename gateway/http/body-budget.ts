@@ -1,0 +1,53 @@
+import { GatewayError } from "../errors.ts";
+
+/** What one request takes of the memory for bodies. */
+export type BodyHold = {
+  /** Takes `bytes` more. @throws GatewayError bodies_too_many */
+  take(bytes: number): void;
+  /** Gives everything back; does nothing the second time. */
+  release(): void;
+};
+
+export type BodyBudget = {
+  hold(): BodyHold;
+  /** Bytes taken now. */
+  used(): number;
+};
+
+/**
+ * The memory that bodies of requests may take in this process, from before they are read until their calls end. One
+ * request alone always passes: each surface has its own limit.
+ */
+export function bodyBudget(bytesMax: number): BodyBudget {
+  let used = 0;
+  return {
+    used: () => used,
+    hold() {
+      let held = 0;
+      let released = false;
+      return {
+        take(bytes) {
+          if (used > held && used + bytes > bytesMax) throw new GatewayError("bodies_too_many");
+          if (released) return;
+          held += bytes;
+          used += bytes;
+        },
+        release() {
+          used -= held;
+          held = 0;
+          released = true;
+        },
+      };
+    },
+  };
+}
+
+/** Runs `work` with a hold that is given back when it ends. */
+export async function holding<T>(budget: BodyBudget, work: (hold: BodyHold) => Promise<T>): Promise<T> {
+  const hold = budget.hold();
+  try {
+    return await work(hold);
+  } finally {
+    hold.release();
+  }
+}
