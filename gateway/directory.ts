@@ -2,6 +2,7 @@ import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { ProviderKind } from "./providers/catalog.ts";
+import type { SurfaceName } from "./surface-facts.ts";
 
 /** A credential in memory. It prints as `[secret]`; only `reveal()` returns the value. */
 export class Secret {
@@ -46,6 +47,14 @@ export type Provider = {
   responses: boolean;
   trustedForPassthrough: boolean;
   allowPrivateNetwork: boolean;
+  /** Surfaces without routes whose calls go to it if no provider is known for their model. */
+  defaultFor: readonly SurfaceName[];
+  /** Whether it accepts `stream_options`. */
+  streamOptions: boolean;
+  /** How long its answer may take to begin once it has the request. */
+  firstByteMs: number;
+  /** Silence allowed between two chunks of its answer. */
+  idleMs: number;
   enabled: boolean;
 };
 

@@ -148,6 +148,24 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, ErrorFacts>;
 
+/** Why a provider gave no complete answer. */
+export type FailureCause =
+  | "dns"
+  | "address_refused"
+  | "refused"
+  | "unroutable"
+  | "tls"
+  | "timeout_connect"
+  | "timeout_first_byte"
+  | "timeout_idle"
+  | "reset"
+  | "cut"
+  | "redirect"
+  | "bad_status"
+  | "headers_too_large"
+  | "bad_answer"
+  | "other";
+
 type ErrorFacts = {
   status: number;
   final: boolean;

@@ -1,9 +1,9 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Log } from "#shared/log.ts";
 import type { Call, Choice } from "./call.ts";
 import type { Directory } from "./directory.ts";
-import { ERRORS, GatewayError } from "./errors.ts";
+import { ERRORS, type FailureCause, GatewayError } from "./errors.ts";
 import {
   evaluateGuardrails,
   type GuardrailInput,
@@ -31,10 +31,12 @@ import type { BodyCapture } from "./stores/bodies.ts";
 import type { Grant, Limiter } from "./stores/limits/limiter.ts";
 import { SURFACES, surfaceFacts } from "./surface-facts.ts";
 import { relayAnswer } from "./upstream/answer.ts";
+import { attemptError, noteFailure } from "./upstream/attempt-error.ts";
 import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
 import { captureAnswer } from "./upstream/capture.ts";
 import type { DrainPool } from "./upstream/drain.ts";
-import { type Attempt, forward, type UpstreamDeps } from "./upstream/forward.ts";
+import { withExpressibleTargets } from "./upstream/expressible-targets.ts";
+import { forward, type UpstreamDeps } from "./upstream/forward.ts";
 import { callUsageOf, limitDemandOf } from "./upstream/reservation.ts";
 import { translatedWire } from "./upstream/translation.ts";
 
@@ -64,7 +66,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const prices = deps.prices();
   const chosen = chooseRoute(deps.directory.current(), call, routingLookups(prices, deps.classify));
   requireScope(call.key, chosen, () => additionalModels(call.body));
-  const choice = laneOf(call, chosen);
+  const choice = laneOf(call, withExpressibleTargets(call, chosen));
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
@@ -101,15 +103,12 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const attempt = await forward(deps, choice, call);
   if (attempt.kind === "failed") {
     await settle(failedFacts(call, attempt));
-    deps.log.warn(
-      { requestId: call.id, type: attempt.type, ...errorFields(attempt.cause) },
-      "no provider answered",
-    );
-    throw refusalOf(attempt);
+    throw attemptError(attempt, choice);
   }
 
   // Stream, meter, record
   let ttftMs: number | null = null;
+  let reason: FailureCause | null = null;
   const answer = await relayAnswer(deps, {
     wire: WIRES[attempt.target.wire],
     surface: call.surface,
@@ -120,9 +119,13 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
     onContent: () => {
       ttftMs = sinceAdmission(deps, call);
     },
-    settle: (ending, reading) => settle(answeredFacts(call, attempt, { ending, reading, ttftMs, prices })),
+    settle: (ending, reading, cause) => {
+      reason = cause;
+      if (cause !== null) noteFailure(deps, call, { choice, attempt, cause });
+      return settle(answeredFacts(call, attempt, { ending, cause, reading, ttftMs, prices }));
+    },
   });
-  if (!answer) throw new GatewayError("upstream_broken");
+  if (!answer) throw attemptError({ ...attempt, type: "upstream_broken", reason, cause: null }, choice);
   return choice.route?.bodyCapture ? captureAnswer(deps.bodies, call, answer) : answer;
 }
 
@@ -216,10 +219,6 @@ function laneOf(call: Call, choice: Choice): Choice {
   );
   return native && open ? { ...choice, channel: "subscription" } : choice;
 }
-
-/** The gateway's own refusals keep their message; of other failures the client sees only the type. */
-const refusalOf = ({ type, cause }: Extract<Attempt, { kind: "failed" }>): GatewayError =>
-  cause instanceof GatewayError && cause.type === type ? cause : new GatewayError(type);
 
 /** Writes the intent to disk; on failure the reservation is released. */
 const opened = (recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> =>

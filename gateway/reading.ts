@@ -8,6 +8,8 @@ export type Reading = {
   /** The model that answered, according to the provider. */
   responseModel: string | null;
   serviceTier: string | null;
+  /** The code of an error that the provider reported inside an answer with a good status. */
+  failure?: string | undefined;
 };
 
 /** A call's cost: exact decimals in USD, null if unknown. */
@@ -26,9 +28,10 @@ export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: nul
 export type Seek = (from: number) => number;
 
 /**
- * `contentSeen`: a chunk with text, a tool call or reasoning was read; `terminalSeen`: the wire's last event was.
+ * `contentSeen`: a chunk with text, a tool call or reasoning was read; `terminalSeen`: the wire's last event was;
+ * `allSeen`: nothing but the last event is missing, so a stream that then ends as its framing says is complete.
  */
-export type StreamProgress = { contentSeen: boolean; terminalSeen: boolean };
+export type StreamProgress = { contentSeen: boolean; terminalSeen: boolean; allSeen?: boolean };
 
 /** Reads one stream of a wire, event by event. */
 export type StreamReader = {

@@ -149,4 +149,6 @@ export type SurfaceFacts = {
 };
 export type SurfaceName = keyof typeof SURFACES;
 
+export const isSurfaceName = (name: string): name is SurfaceName => Object.hasOwn(SURFACES, name);
+
 export const surfaceFacts = (surface: SurfaceName): SurfaceFacts => SURFACES[surface];

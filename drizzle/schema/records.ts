@@ -43,6 +43,8 @@ export const requests = pgTable(
     status: smallint("status"),
     /** Our error type or the provider's status class; never a message. */
     errorType: label("error_type"),
+    /** Why the provider gave no complete answer: a `FailureCause` (gateway/errors.ts). */
+    errorCause: label("error_cause"),
     streamed: boolean("streamed").notNull(),
     attempts: smallint("attempts").notNull(),
 

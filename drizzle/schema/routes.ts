@@ -20,6 +20,12 @@ export const providers = pgTable(
     responses: boolean("responses").notNull().default(true),
     trustedForPassthrough: boolean("trusted_for_passthrough").notNull().default(false),
     allowPrivateNetwork: boolean("allow_private_network").notNull().default(false),
+    /** Surfaces without routes whose calls go to it unless their model says otherwise. */
+    defaultFor: json<string[]>("default_for").notNull().default([]),
+    /** Whether it accepts `stream_options`; null: as its kind does. */
+    streamOptions: boolean("stream_options"),
+    firstByteTimeoutSeconds: integer("first_byte_timeout_seconds"),
+    idleTimeoutSeconds: integer("idle_timeout_seconds"),
     enabled: boolean("enabled").notNull().default(true),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),

@@ -4,7 +4,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Call, CallLabels, Choice, Target } from "../call.ts";
-import type { ErrorType } from "../errors.ts";
+import type { ErrorType, FailureCause } from "../errors.ts";
 import type { Priced, Reading } from "../reading.ts";
 
 /** How a call ended. */
@@ -12,7 +12,9 @@ export type Facts = {
   state: RequestState;
   /** HTTP status of the answer; null if the client disconnected before there was one. */
   status: number | null;
-  errorType: ErrorType | `upstream_${number}` | null;
+  errorType: ErrorType | `upstream_${string}` | null;
+  /** Why the provider gave no complete answer. */
+  errorCause?: FailureCause | null;
   /** The target that answered or was tried last; null if none was. */
   target: Target | null;
   attempts: number;
@@ -80,6 +82,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     state: facts.state,
     status: known(facts.status),
     errorType: known(facts.errorType),
+    errorCause: known(facts.errorCause),
     attempts: facts.attempts,
     provider: target?.provider.name ?? entry.provider,
     model: target?.model ?? entry.model,

@@ -11,6 +11,8 @@ export type Meter = {
   rest(): Uint8Array | null;
   contentSeen(): boolean;
   terminalSeen(): boolean;
+  /** Nothing but the last event is missing. */
+  allSeen(): boolean;
   reading(complete: boolean): Reading;
 };
 
@@ -46,6 +48,7 @@ export function streamMeter<Facts>(
     ...flow,
     contentSeen: () => reader.progress.contentSeen,
     terminalSeen: () => reader.progress.terminalSeen,
+    allSeen: () => reader.progress.allSeen === true,
     reading: (complete) => reader.reading(complete),
   };
 }
@@ -141,5 +144,6 @@ export const opaqueMeter = (reading: Reading): Meter => ({
   rest: () => null,
   contentSeen: () => false,
   terminalSeen: () => false,
+  allSeen: () => false,
   reading: () => reading,
 });

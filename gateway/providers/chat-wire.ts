@@ -2,7 +2,7 @@ import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
-import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** OpenAI's chat completions and their variants. */
@@ -10,16 +10,17 @@ export const CHAT_WIRE: Wire = {
   ...openaiErrors,
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
-    return chatReading({ answer, usage: usageIn(answer), final: true }, facts);
+    const failure = failureIn(answer);
+    return chatReading({ answer, usage: usageIn(answer), final: true, failure }, facts);
   },
   openStream: chatStream,
   mayBeUsageOnly,
 };
 
 function chatStream(facts: ProviderFacts): StreamReader {
-  const progress = { contentSeen: false, terminalSeen: false };
+  const progress = { contentSeen: false, terminalSeen: false, allSeen: false };
   let usage: ProviderObject | null = null;
-  let final = false;
+  let failure: string | undefined;
   let model: string | null = null;
   let tier: string | null = null;
 
@@ -27,11 +28,12 @@ function chatStream(facts: ProviderFacts): StreamReader {
     model ??= nameOf(chunk["model"]);
     tier = nameOf(chunk["service_tier"]) ?? tier;
     if (hasContent(chunk)) progress.contentSeen = true;
+    failure = failureIn(chunk) ?? failure;
     const found = usageIn(chunk);
     if (!found) return;
     // Some report running figures on every chunk: the last one counts, and it is final once all choices are.
     usage = found;
-    final ||= listOf(chunk["choices"]).every(isFinished);
+    progress.allSeen ||= listOf(chunk["choices"]).every(isFinished);
   };
 
   return {
@@ -44,7 +46,7 @@ function chatStream(facts: ProviderFacts): StreamReader {
         progress.terminalSeen = true;
         return false;
       }
-      if (progress.contentSeen && !hasUsage(data)) return false;
+      if (progress.contentSeen && !hasUsage(data) && !includesBytes(data, ERROR)) return false;
       const chunk = parseObject(data);
       if (!chunk) return false;
       take(chunk);
@@ -52,19 +54,27 @@ function chatStream(facts: ProviderFacts): StreamReader {
     },
     progress,
     reading: (complete) =>
-      chatReading({ answer: { model, service_tier: tier }, usage, final: complete || final }, facts),
+      chatReading(
+        { answer: { model, service_tier: tier }, usage, final: complete || progress.allSeen, failure },
+        facts,
+      ),
   };
 }
 
-const chatReading = (
-  { answer, usage, final }: { answer: ProviderObject; usage: ProviderObject | null; final: boolean },
-  facts: ProviderFacts,
-): Reading =>
+type Seen = {
+  answer: ProviderObject;
+  usage: ProviderObject | null;
+  final: boolean;
+  failure: string | undefined;
+};
+
+const chatReading = ({ answer, usage, final, failure }: Seen, facts: ProviderFacts): Reading =>
   readingOf({
     usage: usage && chatUsage(usage, facts),
     model: nameOf(answer["model"]),
     tier: nameOf(answer["service_tier"]),
     final,
+    failure,
   });
 
 const decoder = new TextDecoder();
@@ -73,6 +83,7 @@ const isDone = (data: Uint8Array): boolean =>
 
 const DONE = needle("[DONE]");
 const USAGE = needle('"usage"');
+const ERROR = needle('"error"');
 const USAGE_NULL = needle('"usage":null');
 
 const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
@@ -102,7 +113,7 @@ function isNullAt(bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-const SEARCHES = [usageAt, searcher(DONE)];
+const SEARCHES = [usageAt, searcher(DONE), searcher(ERROR)];
 
 /** Members of a delta that are content, in OpenAI's and other vendors' naming. A role alone is not content. */
 const CONTENT_MEMBERS = [

@@ -2,7 +2,7 @@ import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle, searcher, seekAny } from "./byte-search.ts";
 import { billsMore, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
-import { nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { failureIn, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf, type Wire } from "./wire.ts";
 
 /** Anthropic's messages. */
@@ -32,6 +32,7 @@ function messagesStream(): StreamReader {
   let model: string | null = null;
   let deltaSeen = false;
   let stopped = false;
+  let failure: string | undefined;
 
   const handlers: Record<string, (event: ProviderObject) => void> = {
     message_start(event) {
@@ -55,6 +56,9 @@ function messagesStream(): StreamReader {
     message_stop() {
       progress.terminalSeen = true;
     },
+    error(event) {
+      failure = failureIn(event) ?? "error";
+    },
   };
 
   return {
@@ -63,7 +67,7 @@ function messagesStream(): StreamReader {
       return (from) => (progress.contentSeen ? next(from) : from);
     },
     event(data) {
-      if (progress.contentSeen && !includesBytes(data, MESSAGE)) return false;
+      if (progress.contentSeen && !includesBytes(data, MESSAGE) && !includesBytes(data, ERROR)) return false;
       const event = parseObject(data);
       const type = event?.["type"];
       if (event && typeof type === "string" && Object.hasOwn(handlers, type)) handlers[type]?.(event);
@@ -71,7 +75,8 @@ function messagesStream(): StreamReader {
     },
     progress,
     // The output in `message_start` is provisional: without a `message_delta` the figure is partial.
-    reading: (complete) => messagesReading({ usage, model, final: deltaSeen && (complete || stopped) }),
+    reading: (complete) =>
+      messagesReading({ usage, model, final: deltaSeen && (complete || stopped), failure }),
   };
 }
 
@@ -79,17 +84,20 @@ const messagesReading = (seen: {
   usage: ProviderObject | null;
   model: string | null;
   final: boolean;
+  failure?: string | undefined;
 }): Reading =>
   readingOf({
     usage: seen.usage && messagesUsage(seen.usage),
     model: seen.model,
     tier: seen.usage && messagesTier(seen.usage),
     final: seen.final && !(seen.usage && billsMore(seen.usage)),
+    failure: seen.failure,
   });
 
 /** Searched for instead of parsing: inside a JSON string the quote would be escaped. */
 const MESSAGE = needle('"message_');
-const SEARCHES = [searcher(MESSAGE)];
+const ERROR = needle('"error"');
+const SEARCHES = [searcher(MESSAGE), searcher(ERROR)];
 
 /** Block types that begin empty and are streamed piece by piece. */
 const WHOLE_BLOCKS = new Set(["text", "thinking"]);

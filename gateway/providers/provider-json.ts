@@ -32,6 +32,21 @@ export const countOf = (value: unknown): number | null =>
 export const nameOf = (value: unknown): string | null =>
   typeof value === "string" ? parseLabel(value, 200) : null;
 
+const ERROR_NAME = /^[a-z][a-z0-9_]{0,39}$/;
+
+/** An error's `code`, or else its `type`, if that is a short name or a status; no other text of it is kept. */
+export function errorNameOf(error: ProviderObject): string {
+  const names = [error["code"], error["type"]].map((name) => (typeof name === "number" ? `${name}` : name));
+  const name = names.find((it) => typeof it === "string" && (ERROR_NAME.test(it) || /^[45]\d\d$/.test(it)));
+  return typeof name === "string" ? name : "error";
+}
+
+/** The name of the error that is a whole answer's or event's `error`; undefined without one. */
+export function failureIn(object: ProviderObject | null): string | undefined {
+  const error = objectOf(object?.["error"]);
+  return error ? errorNameOf(error) : undefined;
+}
+
 /** The sum; null if it exceeds `COUNT_MAX`. */
 export function sumOf(...counts: (number | null)[]): number | null {
   const sum = counts.reduce<number>((total, count) => total + (count ?? 0), 0);

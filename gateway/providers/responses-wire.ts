@@ -1,5 +1,5 @@
 import type { ProviderObject } from "./provider-json.ts";
-import { listOf, nameOf, objectOf, parseObject } from "./provider-json.ts";
+import { errorNameOf, listOf, nameOf, objectOf, parseObject } from "./provider-json.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { type StreamState, typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
@@ -21,7 +21,7 @@ export const RESPONSES_WIRE: Wire = {
 function take(state: StreamState, type: string, event: ProviderObject): void {
   state.contentSeen ||= isContent(type, event);
   const response = objectOf(event["response"]);
-  const { usage, model, tier, billsMore } = answerOf(response);
+  const { usage, model, tier, billsMore, failure } = answerOf(response);
   state.model = model ?? state.model;
   if (!isLast(type)) return;
   state.terminalSeen = true;
@@ -29,6 +29,7 @@ function take(state: StreamState, type: string, event: ProviderObject): void {
   // An unfinished response reports the requested tier, a finished one the tier that served it.
   state.tier = tier;
   state.billsMore = billsMore;
+  if (failure !== undefined) state.failure = failure;
 }
 
 function answerOf(response: ProviderObject | null) {
@@ -37,6 +38,7 @@ function answerOf(response: ProviderObject | null) {
     usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(response?.["output"]) },
     model: nameOf(response?.["model"]),
     tier: nameOf(response?.["service_tier"]),
+    failure: response?.["status"] === "failed" ? errorNameOf(objectOf(response["error"]) ?? {}) : undefined,
     billsMore: listOf(response?.["output"]).some((item) => BILLED_BESIDES.has(objectOf(item)?.["type"])),
   };
 }

@@ -1,7 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamProgress, StreamReader } from "../reading.ts";
 import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
-import { type ProviderObject, parseObject } from "./provider-json.ts";
+import { errorNameOf, failureIn, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf } from "./wire.ts";
 
 /** State of a stream. */
@@ -11,6 +11,8 @@ export type StreamState = StreamProgress & {
   tier: string | null;
   /** More is billed than the usage reports. */
   billsMore?: boolean;
+  /** The name of the error that ended it. */
+  failure?: string;
 };
 
 export type StreamRules = {
@@ -49,13 +51,17 @@ function typedStream({ texts, searches, update }: Opened): StreamReader {
     event(data) {
       const event = state.contentSeen && !hasMarker(data) ? null : parseObject(data);
       const type = event?.["type"];
-      if (event && typeof type === "string") update(state, type, event);
+      if (!event) return false;
+      const failure = type === "error" ? (failureIn(event) ?? errorNameOf(event)) : failureIn(event);
+      if (failure !== undefined) state.failure = failure;
+      if (typeof type === "string") update(state, type, event);
       return false;
     },
     progress: state,
     reading(complete) {
-      const { usage, model, tier, terminalSeen, billsMore } = state;
-      return readingOf({ usage, model, tier, final: (complete || terminalSeen) && !billsMore });
+      const { usage, model, tier, terminalSeen, billsMore, failure } = state;
+      const final = (complete || terminalSeen) && !billsMore;
+      return readingOf({ usage, model, tier, final, failure });
     },
   };
 }

@@ -40,17 +40,25 @@ const codeOf = (type: ErrorType): string => {
 };
 
 /** What a reader has found in an answer. `final`: no later figure can come. */
-export type AnswerFacts = { usage: Usage | null; model: string | null; tier: string | null; final: boolean };
+export type AnswerFacts = {
+  usage: Usage | null;
+  model: string | null;
+  tier: string | null;
+  final: boolean;
+  /** The name of an error in the answer. */
+  failure?: string | undefined;
+};
 
 /** An answer without any of these counts has no usage. */
 const BILLABLE_COUNTS = ["uncachedInputTokens", "outputTokens", "images", "searchUnits"] as const;
 
-export function readingOf({ usage, model, tier, final }: AnswerFacts): Reading {
+export function readingOf({ usage, model, tier, final, failure }: AnswerFacts): Reading {
   const known = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
   return {
     usage: known ? usage : NO_USAGE,
     usageSource: known ? (final ? "provider" : "partial") : "none",
     responseModel: model,
     serviceTier: tier,
+    ...(failure !== undefined && { failure }),
   };
 }

@@ -6,12 +6,12 @@ import type { Candidate, Targets } from "./targets.ts";
 
 /**
  * Adds to each target the wire to use: the surface's own if the provider supports it, so that the bytes pass unchanged;
- * else one that the call can be translated into. Fallbacks that support neither are dropped.
- * @throws GatewayError invalid_request if the first target supports neither.
+ * else one that the call can be translated into. Targets that support neither are dropped.
+ * @throws GatewayError invalid_request if none is left.
  */
 export function supportedTargets(
   surface: SurfaceName,
-  [first, ...fallbacks]: Targets,
+  candidates: Targets,
   { supportsWire, translatableWire }: Pick<RoutingLookups, "supportsWire" | "translatableWire">,
 ): Choice["targets"] {
   const { path, wire } = SURFACES[surface];
@@ -20,12 +20,12 @@ export function supportedTargets(
     const targetWire = supportsWire(provider, wire) ? wire : translatableWire(provider, surface);
     return targetWire && { ...candidate, wire: targetWire };
   };
-  const target = onWire(first);
+  const [target, ...fallbacks] = candidates.flatMap((candidate) => onWire(candidate) ?? []);
   if (!target) {
     throw new GatewayError(
       "invalid_request",
       `The route's provider uses another format than ${path}, and the call cannot be translated into it.`,
     );
   }
-  return [target, ...fallbacks.flatMap((fallback) => onWire(fallback) ?? [])];
+  return [target, ...fallbacks];
 }

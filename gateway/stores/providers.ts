@@ -47,10 +47,14 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     kind,
     baseUrl,
     headers: body.headers ?? base?.headers ?? {},
-    models: body.models === undefined ? (base?.models ?? null) : body.models,
+    models: given(body.models, base?.models),
     responses: body.responses ?? base?.responses ?? true,
     trustedForPassthrough: body.trusted_for_passthrough ?? base?.trustedForPassthrough ?? false,
     allowPrivateNetwork: body.allow_private_network ?? base?.allowPrivateNetwork ?? false,
+    defaultFor: body.default_for ?? base?.defaultFor ?? [],
+    streamOptions: given(body.stream_options, base?.streamOptions),
+    firstByteTimeoutSeconds: given(body.first_byte_timeout_seconds, base?.firstByteTimeoutSeconds),
+    idleTimeoutSeconds: given(body.idle_timeout_seconds, base?.idleTimeoutSeconds),
     enabled: body.enabled ?? base?.enabled ?? true,
     createdAt: current?.createdAt ?? now.toISOString(),
     updatedAt: now.toISOString(),
@@ -63,6 +67,10 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
         : null;
   return { ...next, credential };
 }
+
+/** What a body gives, which may be null; what it leaves out stays. */
+const given = <T>(value: T | null | undefined, current: T | null | undefined): T | null =>
+  value === undefined ? (current ?? null) : value;
 
 const isSameAddress = ({ kind, baseUrl }: ProviderRow, next: Address): boolean =>
   isProviderKind(kind) && baseUrlOf({ kind, baseUrl }) === baseUrlOf(next);

@@ -20,6 +20,7 @@ export const REQUEST_FILTERS = {
   surface: requests.surface,
   state: requests.state,
   error_type: requests.errorType,
+  error_cause: requests.errorCause,
   guardrail: requests.guardrail,
 } as const;
 type RequestFilter = keyof typeof REQUEST_FILTERS;

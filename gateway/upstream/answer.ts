@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { FailureCause } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { compressedMeter, decodedCopy } from "../metering/compressed.ts";
 import { type Meter, opaqueMeter, streamMeter } from "../metering/meter.ts";
@@ -7,6 +8,7 @@ import type { Wire } from "../providers/wire.ts";
 import type { Reading } from "../reading.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 import type { DrainPool } from "./drain.ts";
+import { failureCauseOf } from "./failures.ts";
 import type { Attempt } from "./forward.ts";
 import { type Ending, relayStream } from "./relay.ts";
 import {
@@ -32,7 +34,7 @@ export type AnswerStory = {
   withholdUsage: boolean;
   drainWhenGone: boolean;
   onContent(): void;
-  settle(ending: Ending, reading: Reading): Promise<void>;
+  settle(ending: Ending, reading: Reading, cause: FailureCause | null): Promise<void>;
 };
 
 /**
@@ -66,6 +68,7 @@ function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uin
       : meterOf(story, providerHeaders.get("content-encoding")),
     clock: deps.clock,
     watchdog: deps.watchdog,
+    idleMs: story.attempt.target.provider.idleMs,
     // The rest of an unmetered answer would tell us nothing.
     drains: story.drainWhenGone && !opaque ? deps.drains : null,
     abort,
@@ -93,17 +96,21 @@ function meterOf(story: AnswerStory, encoding: string | null): Meter {
 
 async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Promise<Response | null> {
   const { headers: providerHeaders, translation } = story.attempt;
-  const bytes = await wholeBody(deps, story.attempt).catch(() => null);
+  let cause: FailureCause = "cut";
+  const bytes = await wholeBody(deps, story.attempt).catch((error) => {
+    cause = failureCauseOf(error);
+    return null;
+  });
   const encoding = translation ? null : providerHeaders.get("content-encoding");
   const plain = bytes && decodedCopy(bytes, encoding);
   const reading = readingOf(story, plain ?? NOTHING);
   const forwarded =
     bytes && (translation ? translatedBody(translation, story.attempt, { bytes, reading }) : bytes);
   if (!forwarded || isCutShort(story.attempt, plain)) {
-    await story.settle("upstream_broken", reading);
+    await story.settle("upstream_broken", reading, bytes && !forwarded ? "bad_answer" : cause);
     return null;
   }
-  await story.settle(story.signal.aborted ? "client_gone" : "complete", reading);
+  await story.settle(story.signal.aborted ? "client_gone" : "complete", reading, null);
   const headers = translation
     ? translatedAnswerHeaders(providerHeaders, { ...story, translation }, "application/json")
     : clientHeaders(providerHeaders);

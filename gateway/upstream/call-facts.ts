@@ -1,6 +1,6 @@
 import type { RequestState } from "#drizzle/schema/records.ts";
 import type { Call } from "../call.ts";
-import { ERRORS, type ErrorType } from "../errors.ts";
+import { ERRORS, type ErrorType, type FailureCause } from "../errors.ts";
 import { withRequestCounts } from "../http/request-counts.ts";
 import type { Facts } from "../metering/entry.ts";
 import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
@@ -28,13 +28,14 @@ export const deniedFacts = (type: ErrorType, answer: Response | null = null): Fa
 /** No provider answered. */
 export function failedFacts(
   { surface }: Call,
-  { type, target, attempts, sent, left }: Extract<Attempt, { kind: "failed" }>,
+  { type, reason, target, attempts, sent, left }: Extract<Attempt, { kind: "failed" }>,
 ): Facts {
   const denied = type === "provider_unconfigured" || ERRORS[type].final;
   return {
     state: left ? "client_gone" : denied ? "denied" : "upstream_error",
     status: left ? null : ERRORS[type].status,
     errorType: left ? null : type,
+    errorCause: left ? null : reason,
     target,
     attempts,
     providerRequestId: null,
@@ -46,13 +47,19 @@ export function failedFacts(
   };
 }
 
-type RelayedAnswer = { ending: Ending; reading: Reading; ttftMs: number | null; prices: PriceBook };
+type RelayedAnswer = {
+  ending: Ending;
+  cause: FailureCause | null;
+  reading: Reading;
+  ttftMs: number | null;
+  prices: PriceBook;
+};
 
 /** A provider answered, with any status, and relaying has ended. */
 export function answeredFacts(
   call: Call,
   attempt: Extract<Attempt, { kind: "answer" }>,
-  { ending, reading: metered, ttftMs, prices }: RelayedAnswer,
+  { ending, cause, reading: metered, ttftMs, prices }: RelayedAnswer,
 ): Facts {
   const { answer, headers, attempts, translation } = attempt;
   const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
@@ -60,9 +67,9 @@ export function answeredFacts(
   const answered = { ...target, ...reading, at: call.admittedAt };
   const charged = answer.ok && !surfaceFacts(call.surface).free;
   return {
-    state: answer.ok ? STATES[ending] : "upstream_error",
+    ...endingFacts(answer, ending, reading.failure),
     status: answer.status,
-    errorType: answer.ok ? null : `upstream_${answer.status}`,
+    errorCause: cause,
     target,
     attempts,
     providerRequestId: providerRequestId(headers),
@@ -72,6 +79,20 @@ export function answeredFacts(
     ttftMs,
     droppedMembers: translation && droppedIn(translation),
   };
+}
+
+/** A bad status, or an error that the provider reported inside an answer with a good one, is the provider's error. */
+function endingFacts(
+  { ok, status }: Response,
+  ending: Ending,
+  failure: string | undefined,
+): Pick<Facts, "state" | "errorType"> {
+  const state = STATES[ending];
+  if (!ok) return { state: "upstream_error", errorType: `upstream_${status}` };
+  if (failure !== undefined) {
+    return { state: ending === "client_gone" ? state : "upstream_error", errorType: `upstream_${failure}` };
+  }
+  return { state, errorType: ending === "upstream_broken" ? "upstream_broken" : null };
 }
 
 const STATES = {

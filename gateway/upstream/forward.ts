@@ -1,21 +1,21 @@
 import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
 import type { Call, Choice, HeaderView, Target } from "../call.ts";
-import type { ErrorType } from "../errors.ts";
+import type { ErrorType, FailureCause } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
-import { failureOf } from "./failures.ts";
+import { answerFault } from "./answer-fault.ts";
+import { failureCauseOf, failureOf, ProviderFailure } from "./failures.ts";
 import type { Send } from "./send.ts";
 import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** Deadline for connecting to a provider, TLS handshake included. */
 const CONNECT_MS = 5000;
-/** Deadline for the first byte of an answer: long, because reasoning models may take minutes. */
-const FIRST_BYTE_MS = 600_000;
 
 /** Statuses after which the next target is tried (decision: Fallbacks only before the first byte). */
 const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
@@ -27,6 +27,7 @@ export type UpstreamDeps = {
   clock: Clock;
   watchdog: Watchdog;
   send: Send;
+  log: Log;
 };
 
 export type Attempt =
@@ -46,6 +47,8 @@ export type Attempt =
   | {
       kind: "failed";
       type: ErrorType;
+      /** Null where the gateway itself did not send the call. */
+      reason: FailureCause | null;
       target: Target;
       attempts: number;
       cause: unknown;
@@ -71,8 +74,17 @@ async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Pr
   for (const [index, target] of choice.targets.entries()) {
     const attempt = await attemptOne(deps, { call, choice, target, attempts: index + 1 });
     if (index === last || !mayTryNext(attempt, call)) return attempt;
+    // An answer is worth more than the refusal of a provider that cannot be asked.
+    if (!choice.targets.slice(index + 1).some((next) => isConfigured(next, choice))) return attempt;
     // An unread body keeps its socket open until it is garbage collected.
-    if (attempt.kind === "answer") await attempt.answer.body?.cancel();
+    if (attempt.kind === "answer") {
+      const { status } = attempt.answer;
+      deps.log.info(
+        { ...factsOf(call, choice, attempt), status },
+        "a provider refused, so the next is asked",
+      );
+      await attempt.answer.body?.cancel();
+    }
   }
   throw new RangeError("a choice has at least one target");
 }
@@ -85,12 +97,31 @@ function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
     : !attempt.sent && FALLBACK_FAILURES.has(attempt.type);
 }
 
+/** What a log line says of an attempt. */
+const factsOf = (call: Call, { routeName }: Choice, { target, attempts }: Attempt) => ({
+  requestId: call.id,
+  provider: target.provider.name,
+  route: routeName,
+  attempt: attempts,
+});
+
 type Try = { call: Call; choice: Choice; target: Target; attempts: number };
 
+/** Fails with a line in the log, which names the cause. */
 async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
+  const attempt = await sendTo(deps, it);
+  if (attempt.kind === "failed" && !attempt.left) {
+    const { type, reason, cause } = attempt;
+    const facts = { ...factsOf(it.call, it.choice, attempt), type, cause: reason };
+    deps.log.warn({ ...facts, ...errorFields(cause) }, "a provider did not answer");
+  }
+  return attempt;
+}
+
+async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   const { call, choice, target, attempts } = it;
   if (!isConfigured(target, choice)) {
-    return { target, attempts, ...UNSENT, type: "provider_unconfigured", cause: null };
+    return { target, attempts, ...UNSENT, type: "provider_unconfigured", reason: null, cause: null };
   }
   const deadline = new AbortController();
   const abort = () => deadline.abort();
@@ -98,7 +129,7 @@ async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   let sent = false;
   const onSent = () => {
     sent = true;
-    watched.deadlineMs = deps.clock.monotonicMs() + FIRST_BYTE_MS;
+    watched.deadlineMs = deps.clock.monotonicMs() + target.provider.firstByteMs;
   };
   const usageRequested = asksUpstreamForUsage(call, target);
   call.upload?.onAbort(abort);
@@ -117,14 +148,16 @@ async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
       decode: translation !== null,
       onSent,
     });
-    if (answer.status >= 300 && answer.status < 400) {
+    const headers = cachedHeaders(answer.headers);
+    const fault = answerFault(answer, headers);
+    if (fault) {
       await answer.body?.cancel();
-      return { target, attempts, ...UNSENT, sent, type: "upstream_unreachable", cause: null };
+      return failedAttempt(it, { cause: new ProviderFailure(fault), sent, late: false });
     }
     return {
       kind: "answer",
       answer,
-      headers: cachedHeaders(answer.headers),
+      headers,
       target,
       attempts,
       usageRequested,
@@ -144,19 +177,33 @@ function failedAttempt({ call, choice, target, attempts }: Try, { cause, sent, l
   const fault = call.upload?.fault();
   // The provider never got the complete upload, so it can neither answer nor bill it.
   if (fault)
-    return { target, attempts, ...UNSENT, type: fault.type, cause: fault, left: call.signal.aborted };
+    return {
+      ...UNSENT,
+      target,
+      attempts,
+      type: fault.type,
+      reason: null,
+      cause: fault,
+      left: call.signal.aborted,
+    };
   const left = !late && call.signal.aborted && leavesWithClient(choice);
-  const type = sent && late ? "upstream_timeout" : failureOf(cause, sent);
+  const reason = late ? (sent ? "timeout_first_byte" : "timeout_connect") : failureCauseOf(cause);
+  const type = reason === "timeout_first_byte" ? "upstream_timeout" : typeOf(cause, reason, sent);
   return {
     kind: "failed",
     target,
     attempts,
     type,
+    reason,
     cause,
-    sent: sent && type !== "upstream_unreachable",
+    sent: sent && (type !== "upstream_unreachable" || reason === "redirect"),
     left,
   };
 }
+
+/** A redirect is no answer, although something answered. */
+const typeOf = (cause: unknown, reason: FailureCause, sent: boolean): ErrorType =>
+  reason === "redirect" ? "upstream_unreachable" : failureOf(cause, sent);
 
 const UNSENT = { kind: "failed", sent: false, left: false } as const;
 
@@ -177,7 +224,7 @@ function isConfigured({ provider }: Target, choice: Choice): boolean {
 /** Translated calls always ask for usage in their own body. */
 function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
   if (!call.streamed || wire !== "chat" || !isNative(call, wire)) return false;
-  return PROVIDERS[provider.kind].acceptsStreamUsageOption && !asksForUsage(call.body);
+  return provider.streamOptions && !asksForUsage(call.body);
 }
 
 const isNative = ({ surface }: Call, wire: WireName): boolean => SURFACES[surface].wire === wire;

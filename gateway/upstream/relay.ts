@@ -1,8 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
+import type { FailureCause } from "../errors.ts";
 import type { Meter } from "../metering/meter.ts";
 import type { Reading } from "../reading.ts";
 import { DRAIN, type DrainPool } from "./drain.ts";
-import { GAP_MS, type Watchdog, type Watched } from "./watchdog.ts";
+import { failureCauseOf } from "./failures.ts";
+import type { Watchdog, Watched } from "./watchdog.ts";
 
 /** How long a client may leave a chunk unread. */
 const READER_STALL_MS = 120_000;
@@ -18,6 +20,8 @@ export type StreamRelay = {
   meter: Meter;
   clock: Clock;
   watchdog: Watchdog;
+  /** Silence allowed between two chunks from the provider. */
+  idleMs: number;
   /** Null: the answer is aborted as soon as its client leaves. */
   drains: DrainPool | null;
   /** Aborts the provider's answer. */
@@ -25,7 +29,7 @@ export type StreamRelay = {
   /** Called once, at the first chunk with content. */
   onContent(): void;
   /** Called once; the record is durable when it resolves, and only then does the end reach the client. */
-  settle(ending: Ending, reading: Reading): Promise<void>;
+  settle(ending: Ending, reading: Reading, cause: FailureCause | null): Promise<void>;
 };
 
 type Part = Bun.ReadableStreamDefaultReadResult<Uint8Array>;
@@ -41,6 +45,8 @@ type Run = {
   gone: boolean;
   /** The provider's body ended normally. */
   ended: boolean;
+  /** The provider was silent for too long. */
+  late: boolean;
   settled: boolean;
   contentReported: boolean;
 };
@@ -60,6 +66,7 @@ export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
     reading: false,
     gone: false,
     ended: false,
+    late: false,
     settled: false,
     contentReported: false,
   };
@@ -94,11 +101,12 @@ async function pull(run: Run, controller: Controller): Promise<void> {
       const stepped = step(run, controller, chunkOf(run, await read(run)));
       output = typeof stepped === "boolean" ? stepped : await stepped;
     }
-  } catch {
+  } catch (error) {
     run.reading = false;
     run.relay.watchdog.release(run.watched);
     run.relay.meter.rest();
-    await settle(run, run.gone ? "client_gone" : "upstream_broken");
+    if (run.gone) await settle(run, "client_gone");
+    else await settle(run, "upstream_broken", run.late ? "timeout_idle" : failureCauseOf(error));
     if (!run.gone) controller.error(broken());
   }
 }
@@ -123,7 +131,7 @@ function forwardChunk(run: Run, controller: Controller, output: Uint8Array | nul
 
 function read(run: Run): Promise<Part> {
   run.reading = true;
-  run.watched.deadlineMs = run.relay.clock.monotonicMs() + GAP_MS;
+  run.watched.deadlineMs = run.relay.clock.monotonicMs() + run.relay.idleMs;
   return run.reader.read();
 }
 
@@ -143,20 +151,21 @@ function meterChunk(run: Run, chunk: Uint8Array): Uint8Array | null {
   return output;
 }
 
-async function settle(run: Run, ending: Ending): Promise<void> {
+async function settle(run: Run, ending: Ending, cause: FailureCause | null = null): Promise<void> {
   if (run.settled) return;
   run.settled = true;
-  await run.relay.settle(ending, run.relay.meter.reading(isComplete(run)));
+  await run.relay.settle(ending, run.relay.meter.reading(isComplete(run)), cause);
 }
 
 const isComplete = ({ relay, ended }: Run): boolean =>
-  relay.meter.terminalSeen() || (ended && relay.endsWithBody);
+  relay.meter.terminalSeen() || (ended && (relay.endsWithBody || (relay.framed && relay.meter.allSeen())));
 
 async function finish(run: Run, controller: Controller): Promise<void> {
   const { meter, watchdog, framed } = run.relay;
   const rest = meter.rest();
   const complete = isComplete(run);
-  await settle(run, complete ? "complete" : "upstream_broken");
+  if (complete) await settle(run, "complete");
+  else await settle(run, "upstream_broken", "cut");
   watchdog.release(run.watched);
   if (run.gone) return;
   if (rest) controller.enqueue(rest);
@@ -193,6 +202,7 @@ async function drain(run: Run): Promise<void> {
 
 /** A deadline passed: the provider was silent during a read, or the client does not read what is ready for it. */
 function expire(run: Run): void {
+  run.late = run.reading;
   if (!run.reading) {
     run.gone = true;
     run.controller?.error(new Error("the client stopped reading"));

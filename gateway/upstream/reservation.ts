@@ -55,10 +55,13 @@ function unpricedOptionIn(member: (name: string) => unknown): string | null {
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
+const isGood = (status: number | null | undefined): boolean => status != null && status < 300;
+
 /** A call's usage, from its record. A failed call used no tokens. */
-export function callUsageOf({ state, costUsd, inputTokens, outputTokens }: RequestRow): CallUsage {
+export function callUsageOf({ state, status, costUsd, inputTokens, outputTokens }: RequestRow): CallUsage {
   const known = inputTokens != null || outputTokens != null;
-  const failed = state === "upstream_error" || state === "denied";
+  // An error inside an answer with a good status may come after content.
+  const failed = state === "denied" || (state === "upstream_error" && !isGood(status));
   return {
     costUsd: costUsd ?? null,
     tokens: known || failed ? (inputTokens ?? 0) + (outputTokens ?? 0) : null,

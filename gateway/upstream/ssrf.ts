@@ -3,6 +3,7 @@ import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { addressKind, isIpAddress } from "./addresses.ts";
+import { ProviderFailure } from "./failures.ts";
 
 /** Names of cloud metadata services, whatever they resolve to. */
 const METADATA_HOSTS = new Set(["metadata.google.internal", "metadata.goog", "instance-data"]);
@@ -113,10 +114,10 @@ export function addressGuard(
     const addresses = await addressesOf(origin).catch((cause) => {
       // Networks behind a proxy often do not resolve external names.
       if (proxied) return [];
-      throw new GatewayError("upstream_unreachable", undefined, cause);
+      throw new GatewayError("upstream_unreachable", undefined, new ProviderFailure("dns", cause));
     });
     const fault = privateAddressFault(origin, addresses, allowPrivate);
-    if (fault !== null) throw new GatewayError("upstream_unreachable", undefined, new Error(fault));
+    if (fault !== null) throw refused(fault);
     const origins = originsFor(new URL(origin), proxied ? [] : addresses);
     if (allowed.size >= RESOLVED_MAX) allowed.clear();
     allowed.set(cacheKey(origin, allowPrivate), { origins, untilMs: clock.monotonicMs() + RESOLVED_MS });
@@ -136,6 +137,13 @@ export function addressGuard(
     },
   };
 }
+
+const refused = (fault: string): GatewayError =>
+  new GatewayError(
+    "upstream_unreachable",
+    undefined,
+    new ProviderFailure("address_refused", new Error(fault)),
+  );
 
 const cacheKey = (origin: string, allowPrivate: boolean): string => `${allowPrivate} ${origin}`;
 

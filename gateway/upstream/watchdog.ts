@@ -1,8 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** Silence allowed between two chunks from a provider. */
-export const GAP_MS = 300_000;
-
 /** Something that must make progress before its deadline; `expire` ends it. `place` is for the watchdog only. */
 export type Watched = { deadlineMs: number; expire: () => void; place?: number | undefined };
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { closed, nullable, oneOf } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 const Models = nullable(
@@ -17,6 +17,27 @@ const Headers = Type.Record(
     description: "Sent with every call. Do not put credentials here: headers are readable.",
   },
 );
+
+/** Default limits of a provider's answer. */
+export const PROVIDER_TIMEOUTS = { firstByteSeconds: 600, idleSeconds: 300 } as const;
+
+/** The surfaces that no route can name. */
+const UNROUTED_SURFACES = [
+  "moderations",
+  "images.edits",
+  "images.variations",
+  "audio.transcriptions",
+  "audio.translations",
+] as const;
+const DefaultFor = Type.Array(oneOf(UNROUTED_SURFACES), {
+  maxItems: UNROUTED_SURFACES.length,
+  uniqueItems: true,
+  description:
+    "Surfaces without routes whose calls go to it, unless another provider is known for their model.",
+});
+
+const seconds = (description: string) =>
+  Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3600, description })));
 
 const members = {
   kind: SingleLine(
@@ -48,6 +69,19 @@ const members = {
       description: "Whether `base_url` may be plain http, loopback or private.",
     }),
   ),
+  default_for: Type.Optional(DefaultFor),
+  stream_options: Type.Optional(
+    nullable(
+      Type.Boolean({
+        description:
+          "Whether it accepts `stream_options`, by which the gateway asks for the usage of a stream. Null: as its kind does.",
+      }),
+    ),
+  ),
+  first_byte_timeout_seconds: seconds(
+    `How long its answer may take to begin. Null: ${PROVIDER_TIMEOUTS.firstByteSeconds}.`,
+  ),
+  idle_timeout_seconds: seconds(`Longest pause in its answer. Null: ${PROVIDER_TIMEOUTS.idleSeconds}.`),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 };
 
@@ -72,6 +106,10 @@ export const ProviderView = closed({
   responses: Type.Boolean(),
   trusted_for_passthrough: Type.Boolean(),
   allow_private_network: Type.Boolean(),
+  default_for: Type.Array(Type.String()),
+  stream_options: nullable(Type.Boolean()),
+  first_byte_timeout_seconds: nullable(Type.Integer()),
+  idle_timeout_seconds: nullable(Type.Integer()),
   enabled: Type.Boolean(),
   created_at: Type.String(),
   updated_at: Type.String(),

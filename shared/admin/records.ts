@@ -13,6 +13,11 @@ const record = {
   state: Type.String({ description: "How the call ended." }),
   status: Count,
   error_type: Text,
+  error_cause: nullable(
+    Type.String({
+      description: "Why the provider gave no complete answer, such as `refused` or `timeout_idle`.",
+    }),
+  ),
   streamed: Type.Boolean(),
   attempts: Type.Integer(),
   route: Type.String(),

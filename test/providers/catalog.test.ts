@@ -18,6 +18,10 @@ const provider = (kind: ProviderKind, fields: Partial<Provider> = {}): Provider 
   responses: true,
   trustedForPassthrough: false,
   allowPrivateNetwork: false,
+  defaultFor: [],
+  streamOptions: true,
+  firstByteMs: 600_000,
+  idleMs: 300_000,
   enabled: true,
   ...fields,
 });

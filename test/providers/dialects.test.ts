@@ -29,7 +29,9 @@ function play(it: DialectCase, meter: Meter, chunkSize: number): { reading: Read
 
 function expectReading(it: DialectCase, reading: Reading): void {
   const { usage, usageSource, responseModel, serviceTier, costUsd, tokenCostUsd } = it.expect;
-  expect(reading).toEqual({ usage, usageSource, responseModel, serviceTier } as Reading);
+  const { failure, ...read } = reading;
+  expect(read).toEqual({ usage, usageSource, responseModel, serviceTier } as Reading);
+  if (it.expect.error) expect(failure).toBeDefined();
   const priced = priceCall(
     prices.priceOf({ kind: it.kind, name: it.kind }, it.model, it.atMs),
     reading.usage,

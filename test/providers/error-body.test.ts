@@ -8,7 +8,12 @@ test.each(TYPES)("%s has OpenAI's shape on the chat wire", (type) => {
   expect(
     JSON.parse(WIRES.chat.errorBody(type, 'a "quoted" sentence', { requestId: "req_1", details: null })),
   ).toEqual({
-    error: { message: 'a "quoted" sentence', type: ERRORS[type].openai, param: null, code: type },
+    error: {
+      message: 'a "quoted" sentence',
+      type: ERRORS[type].openai,
+      param: null,
+      code: type === "budget_exhausted" ? "insufficient_quota" : type,
+    },
   });
 });
 

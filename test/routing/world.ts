@@ -13,6 +13,10 @@ export const provider = (name: string, facts: Partial<Provider> = {}): Provider 
   responses: true,
   trustedForPassthrough: false,
   allowPrivateNetwork: false,
+  defaultFor: [],
+  streamOptions: true,
+  firstByteMs: 600_000,
+  idleMs: 300_000,
   enabled: true,
   ...facts,
 });

@@ -16,6 +16,7 @@ export type StoredRecord = {
   state: (typeof requests.$inferSelect)["state"];
   status: number | null;
   error_type: string | null;
+  error_cause: string | null;
   streamed: boolean;
   attempts: number;
   route: string;

@@ -8,8 +8,10 @@ import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { wholeBody } from "#gateway/upstream/whole-body.ts";
 import { newId } from "#shared/ids.ts";
 import { movableClock } from "#test/stores/movable-clock.ts";
+import { keptLog } from "#test/support/embedded.ts";
 
 const clock = movableClock();
+const log = keptLog();
 let watchdog = startWatchdog(clock, 1);
 afterEach(() => {
   watchdog.close();
@@ -27,6 +29,10 @@ const target = (model: string): Target => ({
     responses: true,
     trustedForPassthrough: false,
     allowPrivateNetwork: false,
+    defaultFor: [],
+    streamOptions: true,
+    firstByteMs: 600_000,
+    idleMs: 300_000,
     enabled: true,
   },
   model,
@@ -72,7 +78,7 @@ const looked = () => new Promise<void>((expire) => watchdog.watch({ deadlineMs: 
 describe("a provider that", () => {
   test("cannot be connected to within 5 s was not asked, so its fallback is", async () => {
     const seen: Sending[] = [];
-    const attempt = forward({ clock, watchdog, send: hanging("connecting", seen) }, choice, call());
+    const attempt = forward({ clock, watchdog, log, send: hanging("connecting", seen) }, choice, call());
     clock.advance(4900);
     await looked();
     expect(seen.length).toBe(1);
@@ -82,7 +88,7 @@ describe("a provider that", () => {
 
   test("is connected to has 600 s to begin its answer, and then nobody else is asked", async () => {
     const seen: Sending[] = [];
-    const attempt = forward({ clock, watchdog, send: hanging("answering", seen) }, choice, call());
+    const attempt = forward({ clock, watchdog, log, send: hanging("answering", seen) }, choice, call());
     clock.advance(599_000);
     await looked();
     clock.advance(2000);
@@ -104,7 +110,7 @@ describe("a provider that", () => {
       },
     });
     const answer = new Response(body);
-    const answered = { answer, headers: answer.headers, abort: () => abort.abort() };
+    const answered = { answer, headers: answer.headers, target: target("first"), abort: () => abort.abort() };
     const bytes = wholeBody({ clock, watchdog }, answered).catch(() => null);
     await looked();
     clock.advance(299_000);

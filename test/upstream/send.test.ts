@@ -16,6 +16,10 @@ const PROVIDER: Provider = {
   responses: true,
   trustedForPassthrough: false,
   allowPrivateNetwork: true,
+  defaultFor: [],
+  streamOptions: true,
+  firstByteMs: 600_000,
+  idleMs: 300_000,
   enabled: true,
 };
 

@@ -1,7 +1,9 @@
 import type { providers } from "#drizzle/schema/routes.ts";
+import { PROVIDER_TIMEOUTS } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Provider, Secret } from "../../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../../providers/catalog.ts";
+import { isSurfaceName } from "../../surface-facts.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 
 export type ProviderRow = typeof providers.$inferSelect;
@@ -33,6 +35,10 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     responses: row.responses,
     trustedForPassthrough: row.trustedForPassthrough,
     allowPrivateNetwork: row.allowPrivateNetwork,
+    defaultFor: row.defaultFor.filter(isSurfaceName),
+    streamOptions: row.streamOptions ?? PROVIDERS[kind].acceptsStreamUsageOption,
+    firstByteMs: (row.firstByteTimeoutSeconds ?? PROVIDER_TIMEOUTS.firstByteSeconds) * 1000,
+    idleMs: (row.idleTimeoutSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
     enabled: row.enabled,
   };
 }

@@ -1,5 +1,6 @@
+import { PROVIDER_TIMEOUTS } from "#shared/admin/providers.ts";
 import { objectOf } from "../../providers/provider-json.ts";
-import { GAP_MS } from "../watchdog.ts";
+import { ProviderFailure } from "../failures.ts";
 import { type BinaryMessage, frameSplitter } from "./event-stream.ts";
 
 /** Bedrock sends no pings, but clients of the messages format treat a long silence as a dead connection. */
@@ -18,13 +19,13 @@ const ERROR_TYPES: Readonly<Record<string, string>> = {
  * Bedrock's answer in Anthropic's form: the call's id in `request-id`, and a binary event stream as server-sent events.
  * Other bodies pass unchanged.
  */
-export function bedrockAnswer(answer: Response): Response {
+export function bedrockAnswer(answer: Response, silenceMs: number): Response {
   const headers = new Headers(answer.headers);
   const id = headers.get("x-amzn-requestid");
   if (id !== null) headers.set("request-id", id);
   const binary = headers.get("content-type")?.startsWith("application/vnd.amazon.eventstream") ?? false;
   if (binary) headers.set("content-type", "text/event-stream; charset=utf-8");
-  const body = binary && answer.body ? eventsOf(answer.body) : answer.body;
+  const body = binary && answer.body ? eventsOf(answer.body, { silenceMs }) : answer.body;
   return new Response(body, { status: answer.status, headers });
 }
 
@@ -33,11 +34,11 @@ const decoder = new TextDecoder();
 
 /**
  * The events as they arrive, with pings from the gateway during silences. Pings do not count as progress: a provider
- * that is silent for `GAP_MS` has broken off.
+ * that is silent for `silenceMs` has broken off.
  */
 export function eventsOf(
   body: ReadableStream<Uint8Array>,
-  { pingMs = PING_MS, silenceMs = GAP_MS } = {},
+  { pingMs = PING_MS, silenceMs = PROVIDER_TIMEOUTS.idleSeconds * 1000 } = {},
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const splitter = frameSplitter();
@@ -47,7 +48,7 @@ export function eventsOf(
   const next = async (): Promise<string | null> => {
     const part = await read();
     silentMs = part === null ? silentMs + pingMs : 0;
-    if (silentMs >= silenceMs) throw new Error("the provider fell silent");
+    if (silentMs >= silenceMs) throw new ProviderFailure("timeout_idle");
     if (part === null) return PING;
     if (!part.done) return splitter.push(part.value).map(eventText).join("");
     if (splitter.partial()) throw new Error("the provider's answer broke off");

@@ -23,7 +23,7 @@ export function hostedSender(send: Send, deps: HostedDeps): Send {
       placed.headers[name] = value;
     }
     const answer = await send(placed);
-    return hostedBy === "bedrock" ? bedrockAnswer(answer) : answer;
+    return hostedBy === "bedrock" ? bedrockAnswer(answer, sending.target.provider.idleMs) : answer;
   };
   return (sending) => {
     const facts: ProviderFacts = PROVIDERS[sending.target.provider.kind];

@@ -136,7 +136,7 @@ describe("Bedrock's stream", () => {
     const ping = 'event: ping\ndata: {"type":"ping"}\n\n';
     expect(new TextDecoder().decode((await reader.read()).value)).toBe(ping);
     expect(new TextDecoder().decode((await reader.read()).value)).toBe(ping);
-    await expect(reader.read()).rejects.toThrow("silent");
+    await expect(reader.read()).rejects.toThrow("timeout_idle");
     expect(cancelled).toBe(true);
   });
 

@@ -49,6 +49,10 @@ async function sendTo({ kind, baseUrl, credential, headers, ...rest }: Asked) {
     responses: true,
     trustedForPassthrough: false,
     allowPrivateNetwork: true,
+    defaultFor: [],
+    streamOptions: true,
+    firstByteMs: 600_000,
+    idleMs: 300_000,
     enabled: true,
   };
   const answer = await send({
