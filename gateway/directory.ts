@@ -85,8 +85,12 @@ export type PriceOverride = {
   provider: string | null;
   model: string;
   effectiveFromMs: number;
-  input: string;
-  output: string;
+  /** `standard`, or the provider's name for another service tier. */
+  tier: string;
+  /** Times the standard price, instead of amounts. */
+  multiplier: string | null;
+  input: string | null;
+  output: string | null;
   cachedInput: string | null;
   cacheWrite5m: string | null;
   cacheWrite1h: string | null;

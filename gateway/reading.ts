@@ -1,4 +1,4 @@
-import type { PriceSnapshot } from "#drizzle/schema/records.ts";
+import type { CostBasis, PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { Usage, UsageSource } from "#shared/usage.ts";
 
 /** What an answer reports about itself. */
@@ -10,10 +10,24 @@ export type Reading = {
   serviceTier: string | null;
   /** The code of an error that the provider reported inside an answer with a good status. */
   failure?: string | undefined;
+  /** What the call cost according to the provider: exact decimal in USD, null if it does not say. */
+  reportedCostUsd: string | null;
+  /** Size and quality of the images that the request asked for (request-counts.ts). */
+  variant?: string | null;
 };
 
 /** A call's cost: exact decimals in USD, null if unknown. */
-export type Priced = { costUsd: string | null; tokenCostUsd: string | null; price: PriceSnapshot | null };
+export type Priced = {
+  costUsd: string | null;
+  tokenCostUsd: string | null;
+  price: PriceSnapshot | null;
+  /** Absent: `list`. */
+  basis?: CostBasis;
+  /** By the price list, where `basis` is another. */
+  listCostUsd?: string | null;
+  /** Something is billed that no figure covers: the cost is a lower bound. */
+  atLeast?: boolean;
+};
 
 /** A call that never reached a provider or was refused by it: its cost is known to be zero. */
 export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", price: null });

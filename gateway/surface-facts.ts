@@ -59,6 +59,7 @@ export const SURFACES = {
     routeSurface: "image_generation",
     fixedRoute: "image_generation",
     upstreamPath: "/images/generations",
+    counts: "variant",
     sentOnce: true,
   },
   "images.edits": {
@@ -66,6 +67,7 @@ export const SURFACES = {
     wire: "images",
     routeSurface: null,
     upstreamPath: "/images/edits",
+    counts: "variant",
     form: "too",
     sentOnce: true,
   },
@@ -74,6 +76,7 @@ export const SURFACES = {
     wire: "images",
     routeSurface: null,
     upstreamPath: "/images/variations",
+    counts: "variant",
     form: "only",
     sentOnce: true,
   },
@@ -136,8 +139,8 @@ export type SurfaceFacts = {
   streamMember?: { name: string; value: unknown };
   /** The top-level member that requests a background answer; refused, because the later fetch is not supported. */
   backgroundMember?: string;
-  /** Unit counted in the request: code points of `input`, or entries of `documents`. */
-  counts?: "characters" | "documents";
+  /** What only the request says: code points of `input`, entries of `documents`, or size and quality of images. */
+  counts?: "characters" | "documents" | "variant";
   /** Accepts `multipart/form-data`: as well as JSON, or only that. */
   form?: "too" | "only";
   /** No vendor charges for it. */

@@ -34,6 +34,12 @@ export const Settings = closed({
     maximum: 3650,
     description: "Days to keep single records.",
   }),
+  batch_basis: {
+    ...oneOf(["interactive", "list"]),
+    default: "interactive",
+    description:
+      "Prices that a batch's cost is recorded at: those of interactive calls, which is at most what it cost, or the price list's for batches where it has them.",
+  },
   pull_request_backfill_days: Type.Integer({
     default: 90,
     minimum: 0,

@@ -21,6 +21,12 @@ const NO_COUNTS = Object.freeze({
   searchUnits: null,
   /** Server-side web searches billed by the provider. */
   webSearches: null,
+  /** Part of the uncached input. */
+  imageInputTokens: null,
+  /** Part of `outputTokens`. */
+  imageOutputTokens: null,
+  /** Sources that a search read, where the provider bills each of them. */
+  searchSources: null,
 });
 
 /**

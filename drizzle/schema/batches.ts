@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { exact, instant, json, label, labels, org } from "./columns.ts";
+import type { CostBasis } from "./records.ts";
 
 /**
  * Files that a key uploaded, and files that its batches made. Ids are the provider's own and pass through; the row
@@ -82,6 +83,10 @@ export const batches = pgTable(
     reconciledAt: instant("reconciled_at"),
     /** Exact USD; null when unknown. */
     costUsd: exact("cost_usd"),
+    /** Which prices `cost_usd` was computed at; null until its cost was recorded. */
+    costBasis: label("cost_basis").$type<CostBasis>(),
+    /** At the prices of the provider's batch tier; null when unknown. */
+    discountedCostUsd: exact("discounted_cost_usd"),
     /** The cost is a lower bound. */
     partial: boolean("partial").notNull().default(false),
     /** When the background reconciler checks it next. */

@@ -11,8 +11,13 @@ export const prices = pgTable(
     provider: label("provider"),
     model: label("model").notNull(),
     effectiveFrom: instant("effective_from").notNull(),
-    input: exact("input").notNull(),
-    output: exact("output").notNull(),
+    /** The provider's name for the service tier that it applies to. */
+    tier: label("tier").notNull().default("standard"),
+    /** Times the standard price; then there are no amounts. */
+    multiplier: exact("multiplier"),
+    /** Null only where there is a multiplier. */
+    input: exact("input"),
+    output: exact("output"),
     cachedInput: exact("cached_input"),
     cacheWrite5m: exact("cache_write_5m"),
     cacheWrite1h: exact("cache_write_1h"),

@@ -16,6 +16,13 @@ export type RequestState = (typeof STATES)[number];
 export const CHANNELS = ["api", "subscription", "batch"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
+/**
+ * Where a cost comes from: counts times prices, the provider's own figure, or, of a batch, counts times the prices of
+ * interactive calls (an upper bound) or of the provider's batch tier.
+ */
+export const COST_BASES = ["list", "vendor", "interactive", "batch"] as const;
+export type CostBasis = (typeof COST_BASES)[number];
+
 /** One priced line of a record: `count` units at `usdPerUnit` (an exact decimal) each. */
 export type PriceRow = { unit: string; count: number; usdPerUnit: string };
 
@@ -93,14 +100,25 @@ export const requests = pgTable(
     webSearches: integer("web_searches"),
     /** Members of the request that the translation left out; null for a call that was not translated. */
     droppedMembers: integer("dropped_members"),
+    imageInputTokens: integer("image_input_tokens"),
+    imageOutputTokens: integer("image_output_tokens"),
+    searchSources: integer("search_sources"),
+    /** Size and quality of the images asked for, such as `1024x1792 hd`. */
+    variant: label("variant"),
 
     /** Exact USD; null when unknown. */
     costUsd: exact("cost_usd"),
     /** The part of `cost_usd` that tokens were charged for. */
     tokenCostUsd: exact("token_cost_usd"),
+    /** Where `cost_usd` comes from; null is the price list (or an entered price). */
+    costBasis: label("cost_basis").$type<CostBasis>(),
+    /** By the price list, where the provider reported another cost. */
+    listCostUsd: exact("list_cost_usd"),
+    /** Of a batch: by the prices of the provider's batch tier. */
+    discountedCostUsd: exact("discounted_cost_usd"),
     /** A 2xx or cut-off answer with no price or no usage. */
     unpriced: boolean("unpriced").notNull(),
-    /** The cost is a lower bound: the usage was partial. */
+    /** The cost is a lower bound: the usage was partial, or something was billed that no figure covers. */
     partial: boolean("partial").notNull(),
     /** What it was priced with, as one text (price-text.ts). */
     price: json<string>("price"),

@@ -1,7 +1,7 @@
 import { readPrice } from "#drizzle/price-text.ts";
 import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { RequestPage } from "#shared/admin/records.ts";
-import { formatDecimal, parseDecimal, times } from "../pricing/decimal.ts";
+import { formatDecimal, parseDecimal, times } from "#shared/decimal.ts";
 import type { RecordRow } from "../stores/requests.ts";
 
 /** Explains a record's cost: the rule, the price's origin, and the lines that add up to it. */
@@ -21,15 +21,23 @@ export function explainCost(row: RecordRow): RequestPage["cost"] {
   };
 }
 
+/** Whether a cost is an upper bound: a whole batch at the prices of interactive calls. */
+export const isCeiling = ({
+  costBasis,
+  costUsd,
+  partial,
+}: Pick<RecordRow, "costBasis" | "costUsd" | "partial">) =>
+  costBasis === "interactive" && costUsd !== null && !partial;
+
 function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
   if (row.costUsd === null) return unpricedReason(row);
+  if (row.costBasis === "vendor") return vendorReason(row);
   if (price === null) {
     return "Nothing was charged: the call reached no model, the provider refused it, or the surface is free.";
   }
-  const counted =
-    row.usageSource === "partial"
-      ? "the known counts, which are incomplete, so it is a lower bound"
-      : "the provider's own counts";
+  const counted = row.partial
+    ? "the known counts, but more was billed than they cover, so it is a lower bound"
+    : "the provider's own counts";
   const lane =
     row.channel === "subscription" ? " It is a list price, because a subscription paid for the call." : "";
   const { entry, repricedAt } = price;
@@ -38,7 +46,27 @@ function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
   const other = row.modelMismatch
     ? ` ${row.responseModel} answered, although ${row.model} was asked for.`
     : "";
-  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${other}${lane}${later}`;
+  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${other}${batchNote(row)}${lane}${later}`;
+}
+
+function vendorReason({ listCostUsd, partial }: RecordRow): string {
+  const beside =
+    listCostUsd === null
+      ? "The price list has no price for it."
+      : `By the price list it would be ${listCostUsd} USD.`;
+  const bound = partial ? " The answer broke off, so it is a lower bound." : "";
+  return `The provider reported this cost. ${beside}${bound}`;
+}
+
+function batchNote(row: RecordRow): string {
+  const { costBasis, discountedCostUsd, listCostUsd } = row;
+  if (costBasis === "batch")
+    return ` They are its prices for batches; interactive calls would cost ${listCostUsd} USD.`;
+  if (costBasis !== "interactive") return "";
+  const bound = isCeiling(row) ? " They are those of interactive calls, so the batch cost at most this." : "";
+  return discountedCostUsd === null
+    ? bound
+    : `${bound} At the prices for batches it is ${discountedCostUsd} USD.`;
 }
 
 function unpricedReason({ usageSource, state, provider, model, serviceTier }: RecordRow): string {

@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
 import { type BatchRow, listKeyBatches } from "../stores/batches.ts";
 import { findKey } from "../stores/keys.ts";
+import { isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
@@ -40,6 +41,7 @@ const viewOf = (row: BatchRow): BatchView =>
     requests: row.requestsTotal,
     createdAt: row.startedAt,
     floor: row.partial,
-    basis: "interactive_rates",
+    basis: row.costBasis === "batch" ? "batch_rates" : "interactive_rates",
+    ceiling: isCeiling(row),
     requestId: row.recordId,
   });

@@ -10,6 +10,7 @@ import {
 } from "#shared/admin/prices.ts";
 import { GatewayError } from "../errors.ts";
 import { adminKey } from "../plugins/admin-key.ts";
+import { STANDARD } from "../pricing/tier.ts";
 import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
 import {
@@ -127,8 +128,10 @@ const newPrice = (body: PriceBody): PriceFields =>
       provider: null,
       model: body.model,
       effectiveFrom: "",
-      input: "0",
-      output: "0",
+      tier: STANDARD,
+      multiplier: null,
+      input: null,
+      output: null,
       cachedInput: null,
       cacheWrite5m: null,
       cacheWrite1h: null,
@@ -139,17 +142,17 @@ const newPrice = (body: PriceBody): PriceFields =>
     body,
   );
 
-/** The price with what the body gives: an absent amount stays, null takes one away. */
+/**
+ * The price with what the body gives: an absent amount stays, null takes one away.
+ * @throws GatewayError unless it then has input and output, or a multiplier alone
+ */
 function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
   const amount = (given: string | number | null | undefined, present: string | null) =>
     given === undefined ? present : readDecimal(given);
   const effectiveFromMs = readInstant(body.effective_from ?? "");
-  return {
-    provider: body.provider === undefined ? current.provider : body.provider,
-    model: body.model ?? current.model,
-    effectiveFrom: effectiveFromMs === null ? current.effectiveFrom : new Date(effectiveFromMs).toISOString(),
-    input: readDecimal(body.input) ?? current.input,
-    output: readDecimal(body.output) ?? current.output,
+  const amounts = {
+    input: amount(body.input, current.input),
+    output: amount(body.output, current.output),
     cachedInput: amount(body.cached_input, current.cachedInput),
     cacheWrite5m: amount(body.cache_write_5m, current.cacheWrite5m),
     cacheWrite1h: amount(body.cache_write_1h, current.cacheWrite1h),
@@ -157,6 +160,31 @@ function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
     perCharacter: amount(body.per_character, current.perCharacter),
     perCall: amount(body.per_call, current.perCall),
   };
+  const price = {
+    provider: body.provider === undefined ? current.provider : body.provider,
+    model: body.model ?? current.model,
+    effectiveFrom: effectiveFromMs === null ? current.effectiveFrom : new Date(effectiveFromMs).toISOString(),
+    tier: body.tier ?? current.tier,
+    multiplier: amount(body.multiplier, current.multiplier),
+    ...amounts,
+  };
+  const fault = faultIn(price, Object.values(amounts));
+  if (fault) throw new GatewayError("invalid_request", fault);
+  return price;
+}
+
+function faultIn(
+  { tier, multiplier, input, output }: PriceFields,
+  amounts: (string | null)[],
+): string | null {
+  if (multiplier === null) {
+    if (input === null) return "/input: Expected a decimal number";
+    return output === null ? "/output: Expected a decimal number" : null;
+  }
+  if (tier === STANDARD) return "/multiplier: The standard price has no multiplier; name a tier.";
+  return amounts.every((amount) => amount === null)
+    ? null
+    : "/multiplier: Expected a multiplier or amounts, not both.";
 }
 
 const viewOf = (row: PriceOverrideRow): PriceView => viewAs(View, row);

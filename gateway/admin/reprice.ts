@@ -1,9 +1,9 @@
 import { priceText } from "#drizzle/price-text.ts";
 import { readEnd, readInstant } from "#shared/admin/fields.ts";
 import type { RepriceBody, RepriceView } from "#shared/admin/prices.ts";
+import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import type { Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { priceBook } from "../pricing/price-book.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -86,7 +86,7 @@ function pricing(directory: Directory, at: Date): (record: UnpricedRecord) => Ne
     const provider = directory.providers.get(record.provider);
     if (!provider) return [];
     const { id, startedAt } = record;
-    const answered = { ...record, provider, at: new Date(startedAt) };
+    const answered = { ...record, provider, reportedCostUsd: null, at: new Date(startedAt) };
     const { costUsd, tokenCostUsd, price } = priceAnswer(book, answered);
     if (costUsd === null) return [];
     const repriced = price && priceText({ ...price, repricedAt: at.toISOString() });

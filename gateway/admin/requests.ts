@@ -17,7 +17,7 @@ import {
   type RecordRow,
   type RequestQuery,
 } from "../stores/requests.ts";
-import { explainCost } from "./cost-explanation.ts";
+import { explainCost, isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
@@ -85,6 +85,11 @@ function statusOf(text: string): number {
   throw new GatewayError("invalid_request", "status: Expected an HTTP status such as 200.");
 }
 
-const viewOf = (row: RecordRow): RequestView => viewAs(View, row);
+const viewOf = (row: RecordRow): RequestView =>
+  viewAs(View, {
+    ...row,
+    costBasis: row.costBasis ?? (row.price === null ? null : "list"),
+    ceiling: isCeiling(row),
+  });
 
 const pageViewOf = (row: RecordRow): RequestPageView => ({ ...viewOf(row), cost: explainCost(row) });

@@ -1,9 +1,11 @@
 import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
+import type { Settings } from "#shared/settings.ts";
 import { inputTokens } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
+import { BATCH_TIER, STANDARD, tierOf } from "../pricing/tier.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";
@@ -39,20 +41,43 @@ export async function reconcile(deps: BatchDeps, row: BatchRow): Promise<void> {
 /** Records a batch that its provider no longer knows, with unknown cost. */
 export function recordLostBatch(deps: BatchDeps, row: BatchRow): Promise<void> {
   const { reading } = batchTally().done();
-  const totals = { answers: 0, reading, priced: UNPRICED, partial: true, modelMismatch: false };
+  const totals = {
+    answers: 0,
+    reading,
+    priced: UNPRICED,
+    discounted: UNPRICED,
+    partial: true,
+    modelMismatch: false,
+  };
   return store(deps, row, { totals, state: "interrupted" });
 }
 
 type Outcome = { totals: BatchTotals; state: RequestRow["state"] };
 
 async function store(deps: BatchDeps, row: BatchRow, { totals, state }: Outcome): Promise<void> {
-  await deps.recorder.settle(recordOf(row, totals, state));
-  const { priced, partial } = totals;
+  const counted = countedAt(deps.directory.current().settings.batch_basis, totals);
+  await deps.recorder.settle(recordOf(row, counted, state));
+  const { priced, discounted, partial } = counted;
   await markReconciled(deps.database, row.id, {
     at: deps.clock.now().toISOString(),
     costUsd: priced.costUsd,
+    costBasis: priced.basis ?? "interactive",
+    discountedCostUsd: discounted.costUsd,
     partial,
   });
+}
+
+/** The totals with the cost that is recorded: at the prices of interactive calls, or of batches where those are known. */
+function countedAt(basis: Settings["batch_basis"], totals: BatchTotals): BatchTotals {
+  const { priced, discounted } = totals;
+  if (priced.costUsd === null) return totals;
+  const atList = basis === "list" && discounted.costUsd !== null;
+  return {
+    ...totals,
+    priced: atList
+      ? { ...discounted, basis: "batch", listCostUsd: priced.costUsd }
+      : { ...priced, basis: "interactive" },
+  };
 }
 
 const stateOf = ({ status }: BatchRow, { answers }: BatchTotals): RequestRow["state"] =>
@@ -60,7 +85,7 @@ const stateOf = ({ status }: BatchRow, { answers }: BatchTotals): RequestRow["st
 
 function recordOf(
   row: BatchRow,
-  { reading, priced, partial, modelMismatch }: BatchTotals,
+  { reading, priced, discounted, partial, modelMismatch }: BatchTotals,
   state: RequestRow["state"],
 ): RequestRow {
   const route = nameOf([...row.routes, ...(row.direct || row.routes.length === 0 ? [DIRECT] : [])]);
@@ -92,6 +117,9 @@ function recordOf(
     inputTokens: inputTokens(reading.usage),
     costUsd: priced.costUsd,
     tokenCostUsd: priced.tokenCostUsd,
+    costBasis: priced.basis ?? null,
+    listCostUsd: priced.listCostUsd ?? null,
+    discountedCostUsd: discounted.costUsd,
     price: priced.price && priceText(priced.price),
     unpriced: priced.costUsd === null,
     partial: partial || reading.usageSource === "partial",
@@ -142,13 +170,20 @@ function adder(deps: BatchDeps, row: BatchRow, { provider, wire, add }: Adding):
     const body = isBlankLine(line) ? null : answerIn(line);
     if (!body) return;
     const metered = WIRES[wire].readAnswer(Buffer.from(JSON.stringify(body)), PROVIDERS[provider.kind]);
-    // A batch is priced at interactive rates, whatever its own tier (spec, endpoint table).
-    const reading = { ...metered, serviceTier: null };
     const model = another === undefined ? firstModel : null;
-    const { responseModel } = reading;
+    const at = new Date(row.startedAt);
+    const inTier = (serviceTier: string) =>
+      priceAnswer(prices, { provider, model, ...metered, serviceTier, at });
+    // A batch is priced at interactive rates, whatever its own tier (spec, endpoint table).
+    const place = tierOf(metered.serviceTier).withinUs ? "_us" : "";
+    const { responseModel } = metered;
     const isAnother = row.models.every((model) => isAnotherModel(prices, { provider, model, responseModel }));
-    const priced = priceAnswer(prices, { provider, model, ...reading, at: new Date(row.startedAt) });
-    add(reading, priced, row.models.length > 0 && isAnother);
+    add({
+      reading: metered,
+      priced: inTier(`${STANDARD}${place}`),
+      discounted: inTier(`${BATCH_TIER}${place}`),
+      another: row.models.length > 0 && isAnother,
+    });
   };
 }
 

@@ -1,12 +1,21 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
+import { DECIMAL_ZERO, type Decimal, formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { DECIMAL_ZERO, type Decimal, formatDecimal, parseDecimal, plus } from "../pricing/decimal.ts";
 import { addUsage } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 
+/** One answer of a batch. */
+type BatchAnswer = {
+  reading: Reading;
+  priced: Priced;
+  /** At the prices of the provider's batch tier. */
+  discounted: Priced;
+  /** Another model answered than those asked for. */
+  another?: boolean;
+};
+
 export type BatchTally = {
-  /** `another`: another model answered than those asked for. */
-  add(reading: Reading, priced: Priced, another?: boolean): void;
+  add(answer: BatchAnswer): void;
   done(): BatchTotals;
 };
 
@@ -15,6 +24,8 @@ export type BatchTotals = {
   reading: Reading;
   priced: Priced;
   modelMismatch: boolean;
+  /** By the prices of the provider's batch tier; unknown unless every priced answer has such a price. */
+  discounted: Priced;
   /** Some answers lack a price or usage, so the cost is a lower bound. */
   partial: boolean;
 };
@@ -24,16 +35,13 @@ export function batchTally(): BatchTally {
   let usage: Usage = NO_USAGE;
   let answers = 0;
   let mismatch = false;
-  let pricedAnswers = 0;
   let meteredAnswers = 0;
   let completeAnswers = 0;
-  let cost = DECIMAL_ZERO;
-  let tokenCost = DECIMAL_ZERO;
-  const rows = new Map<string, PriceRow>();
-  const entries = new Set<string>();
+  const interactive = costTally();
+  const discounted = costTally();
   const models = new Set<string | null>();
   return {
-    add(reading, priced, another = false) {
+    add({ reading, priced, discounted: inBatchTier, another = false }) {
       mismatch ||= another;
       answers += 1;
       models.add(reading.responseModel);
@@ -42,35 +50,64 @@ export function batchTally(): BatchTally {
         if (reading.usageSource === "provider") completeAnswers += 1;
         usage = addUsage(usage, reading.usage);
       }
+      interactive.add(priced);
+      discounted.add(inBatchTier);
+    },
+    done() {
+      const [model = null, another] = models;
+      const usageSource = meteredAnswers === 0 ? "none" : completeAnswers < answers ? "partial" : "provider";
+      const responseModel = another === undefined ? model : null;
+      const reading: Reading = {
+        usage,
+        usageSource,
+        responseModel,
+        serviceTier: null,
+        reportedCostUsd: null,
+      };
+      if (answers === 0) {
+        return { answers, partial: false, modelMismatch: false, reading, priced: FREE, discounted: FREE };
+      }
+      const costs = interactive.costs();
+      const incomplete = costs < answers || completeAnswers < meteredAnswers || interactive.atLeast();
+      return {
+        answers,
+        partial: costs > 0 && incomplete,
+        modelMismatch: mismatch,
+        reading,
+        priced: interactive.sum(),
+        discounted: discounted.costs() < costs ? UNPRICED : discounted.sum(),
+      };
+    },
+  };
+}
+
+/** Sums exact costs and their price rows. */
+function costTally() {
+  let cost = DECIMAL_ZERO;
+  let tokenCost = DECIMAL_ZERO;
+  let costs = 0;
+  let atLeast = false;
+  const rows = new Map<string, PriceRow>();
+  const entries = new Set<string>();
+  return {
+    add(priced: Priced) {
       if (priced.costUsd === null) return;
-      pricedAnswers += 1;
+      costs += 1;
+      atLeast ||= priced.atLeast === true;
       cost = plus(cost, parseDecimal(priced.costUsd));
       tokenCost = plus(tokenCost, amount(priced.tokenCostUsd));
       if (!priced.price) return;
       entries.add(priced.price.entry);
       for (const row of priced.price.rows) addRow(rows, row);
     },
-    done() {
-      const partial = pricedAnswers > 0 && (pricedAnswers < answers || completeAnswers < meteredAnswers);
-      const [model = null, another] = models;
+    /** How many costs were known. */
+    costs: () => costs,
+    /** Whether one of them is a lower bound. */
+    atLeast: () => atLeast,
+    sum(): Priced {
+      if (costs === 0) return UNPRICED;
       const price = { entry: [...entries].sort().join(", "), rows: [...rows.values()] };
-      return {
-        answers,
-        partial,
-        modelMismatch: mismatch,
-        reading: {
-          usage,
-          usageSource: meteredAnswers === 0 ? "none" : completeAnswers < answers ? "partial" : "provider",
-          responseModel: another === undefined ? model : null,
-          serviceTier: null,
-        },
-        priced:
-          answers === 0
-            ? FREE
-            : pricedAnswers === 0
-              ? UNPRICED
-              : { costUsd: formatDecimal(cost), tokenCostUsd: formatDecimal(tokenCost), price },
-      };
+      return { costUsd: formatDecimal(cost), tokenCostUsd: formatDecimal(tokenCost), price };
     },
   };
 }

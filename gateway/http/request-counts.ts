@@ -6,28 +6,39 @@ import { memberValue } from "./scan.ts";
 
 type Counted = NonNullable<SurfaceFacts["counts"]>;
 
+type Added = Pick<Reading, "variant"> & { counts?: Partial<Usage> };
+
 const COUNTS = {
-  characters: (body) => ({ characters: codePoints(memberValue(body, "input")) }),
-  documents: (body) => ({ documents: lengthOf(memberValue(body, "documents")) }),
-} as const satisfies Record<Counted, (body: JsonBody) => Partial<Usage>>;
+  characters: (body) => ({ counts: { characters: codePoints(memberValue(body, "input")) } }),
+  documents: (body) => ({ counts: { documents: lengthOf(memberValue(body, "documents")) } }),
+  variant: (body) => ({ variant: variantOf(memberValue(body, "size"), memberValue(body, "quality")) }),
+} as const satisfies Record<Counted, (body: JsonBody) => Added>;
 
 /**
- * Adds counts from the request to an answer's reading: code points of the text to speak, which is the final figure
- * because speech is priced by it, or the number of documents to rank.
+ * Adds to an answer's reading what only the request says: code points of the text to speak, which is the final figure
+ * because speech is priced by it; the number of documents to rank; or size and quality of the images asked for.
  */
 export function withRequestCounts(
   reading: Reading,
   { surface, body }: { surface: SurfaceName; body: JsonBody },
 ): Reading {
-  const { counts } = surfaceFacts(surface);
-  if (!counts) return reading;
-  const counted: Partial<Usage> = COUNTS[counts](body);
-  const final = counted.characters !== undefined && counted.characters !== null;
+  const { counts: counted } = surfaceFacts(surface);
+  if (!counted) return reading;
+  const { counts = {}, ...rest }: Added = COUNTS[counted](body);
+  const final = counts.characters !== undefined && counts.characters !== null;
   return {
     ...reading,
-    usage: { ...reading.usage, ...counted },
+    ...rest,
+    usage: { ...reading.usage, ...counts },
     usageSource: reading.usageSource === "none" && final ? "provider" : reading.usageSource,
   };
+}
+
+/** `1024x1792 hd`; `auto` for what the request does not say, null if it says neither. */
+function variantOf(size: unknown, quality: unknown): string | null {
+  const parts = [size, quality].map((part) => (typeof part === "string" ? part.trim() : ""));
+  if (parts.every((part) => part === "")) return null;
+  return parts.map((part) => (/^[a-z0-9]{1,32}$/.test(part) ? part : "auto")).join(" ");
 }
 
 function codePoints(text: unknown): number | null {

@@ -107,11 +107,17 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     searchUnits: known(usage.searchUnits),
     webSearches: known(usage.webSearches),
     droppedMembers: known(facts.droppedMembers),
+    imageInputTokens: known(usage.imageInputTokens),
+    imageOutputTokens: known(usage.imageOutputTokens),
+    searchSources: known(usage.searchSources),
+    variant: label(reading?.variant),
     inputTokens: known(inputTokens(usage)),
     costUsd: known(priced.costUsd),
     tokenCostUsd: known(priced.tokenCostUsd),
+    costBasis: priced.basis,
+    listCostUsd: known(priced.listCostUsd),
     price: priced.price ? priceText(priced.price) : undefined,
     unpriced: priced.costUsd === null,
-    partial: reading?.usageSource === "partial",
+    partial: reading?.usageSource === "partial" || priced.atLeast === true,
   };
 }

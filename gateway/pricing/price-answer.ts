@@ -1,19 +1,13 @@
-import type { Usage } from "#shared/usage.ts";
+import { DECIMAL_ZERO, difference, formatDecimal, isOver, parseDecimal } from "#shared/decimal.ts";
+import { inputTokens, type Usage } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
+import { ofVariant } from "./own-price.ts";
 import { priceCall } from "./price.ts";
 import type { PriceBook } from "./price-book.ts";
 import { withinUs } from "./price-list.ts";
 import { isSameModel } from "./same-model.ts";
-
-/** Service tiers that the built-in list has no prices for (OpenAI's and Anthropic's names). */
-const PRICED_APART = new Set(["batch", "fallback", "fast", "flex", "priority", "scale"]);
-
-/** Whether a tier is charged at prices that the built-in list does not have. */
-export const isPricedApart = (tier: unknown): boolean => typeof tier === "string" && PRICED_APART.has(tier);
-
-/** Inference restricted to the US (Anthropic's `inference_geo`). */
-const WITHIN_US = "us";
+import { tierOf } from "./tier.ts";
 
 export type AnswerToPrice = {
   provider: Pick<Provider, "kind" | "name">;
@@ -22,6 +16,10 @@ export type AnswerToPrice = {
   /** The provider's name for the model that answered. */
   responseModel: string | null;
   serviceTier: string | null;
+  /** What the provider says that it cost (`Reading`). */
+  reportedCostUsd: string | null;
+  /** Size and quality of the images asked for; absent is unknown. */
+  variant?: string | null;
   usage: Usage;
   at: Date;
 };
@@ -35,15 +33,43 @@ export function isAnotherModel(book: PriceBook, { provider, model, responseModel
 }
 
 /**
+ * Prices an answer. What the provider says that it cost wins; the cost by price list is kept beside it.
+ */
+export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
+  const listed = priceByList(book, answered);
+  const { reportedCostUsd, usage } = answered;
+  return reportedCostUsd === null ? listed : asReported(listed, reportedCostUsd, usage);
+}
+
+/**
  * Prices an answer by the requested model, or by the provider's name for it if that has no price; if another model
  * answered, by that one's price, or by the requested model's if it has none. An answer of a tier
  * with unknown prices stays unpriced rather than get a wrong price.
  */
-export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
-  const { provider, model, responseModel, serviceTier, usage, at } = answered;
-  if (isPricedApart(serviceTier)) return UNPRICED;
-  const priceOf = (name: string) => book.priceOf(provider, name, at.getTime());
+function priceByList(book: PriceBook, answered: AnswerToPrice): Priced {
+  const { provider, model, responseModel, serviceTier, variant = null, usage, at } = answered;
+  const tier = tierOf(serviceTier);
+  const priceOf = (name: string) => book.priceOf({ ...provider, tier: tier.name }, name, at.getTime());
   const names = isAnotherModel(book, answered) ? [responseModel, model] : [model, responseModel];
   const price = names.map((name) => (name === null ? null : priceOf(name))).find((found) => found !== null);
-  return priceCall(price && serviceTier === WITHIN_US ? withinUs(price) : (price ?? null), usage);
+  if (!price) return UNPRICED;
+  return priceCall(ofVariant(tier.withinUs ? withinUs(price) : price, variant), usage);
+}
+
+/** Counts of pieces that a price list may charge besides tokens. */
+const PIECES = ["images", "characters", "searchUnits", "webSearches", "searchSources"] as const;
+
+/** The provider's cost. What the list charges for pieces is not for tokens; without pieces all of it is for tokens. */
+function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {
+  const cost = parseDecimal(costUsd);
+  const { costUsd: listCostUsd, price } = listed;
+  const pieces =
+    listCostUsd === null
+      ? null
+      : difference(parseDecimal(listCostUsd), parseDecimal(listed.tokenCostUsd ?? "0"));
+  const onlyTokens = inputTokens(usage) !== null && PIECES.every((count) => !usage[count]);
+  const forPieces = pieces ?? (onlyTokens ? DECIMAL_ZERO : null);
+  const tokenCostUsd =
+    forPieces === null ? null : isOver(forPieces, cost) ? "0" : formatDecimal(difference(cost, forPieces));
+  return { costUsd, tokenCostUsd, price, basis: "vendor", listCostUsd };
 }

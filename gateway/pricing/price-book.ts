@@ -1,8 +1,18 @@
+import { parseDecimal } from "#shared/decimal.ts";
 import type { PriceOverride, Provider } from "../directory.ts";
 import type { WireName } from "../surface-facts.ts";
-import { parseDecimal } from "./decimal.ts";
+import { type OwnPrice, overridePrice, ownPrice } from "./own-price.ts";
 import { type ListedModel, listedModel, withHourWrites } from "./price-list.ts";
-import { PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
+import { isListPrice, PLACES, type PriceEntry, ratePer } from "./rate.ts";
+import {
+  inTier,
+  isPricedApart,
+  STANDARD,
+  type TierPrice,
+  type TierPrices,
+  tierPriceOf,
+  undated,
+} from "./tier.ts";
 
 type ProviderKind = Provider["kind"];
 
@@ -12,14 +22,18 @@ type PriceSource = {
   priceIds: readonly string[];
   modelPrefix?: string;
   prices?: Readonly<Record<string, OwnPrice>>;
+  /** USD per character, by model, where the answer does not report the tokens that it is billed by. */
+  characterEstimates?: Readonly<Record<string, string>>;
+  sourcePrice?: string;
+  tiers?: TierPrices;
 };
 
-/** USD per million tokens, and per piece. */
-type OwnPrice = { input: string; output: string; image?: string; character?: string; searchUnit?: string };
+/** Who sells: a provider, and its name for a service tier; the default is the standard one. */
+type Seller = Pick<Provider, "kind" | "name"> & { tier?: string };
 
 export type PriceBook = {
   /** The price in effect at `atMs` (milliseconds since 1970): an administrator's, else the list's, else null. */
-  priceOf(provider: Pick<Provider, "kind" | "name">, model: string, atMs: number): PriceEntry | null;
+  priceOf(seller: Seller, model: string, atMs: number): PriceEntry | null;
   /** Whether the built-in list has the model for that provider kind. */
   knows(kind: ProviderKind, model: string): boolean;
   /** Null: not in the list. */
@@ -40,12 +54,13 @@ export function priceBook(
   overrides: readonly PriceOverride[],
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
 ): PriceBook {
-  const byModel = Map.groupBy(overrides.map(overriding), ({ override }) => override.model);
+  const entered = overrides.map((override) => ({ override, price: overridePrice(override) }));
+  const byModel = Map.groupBy(entered, ({ override }) => override.model);
   const cache = new Map<string, { listed: ListedModel | null }>();
 
   const ownModel = (kind: ProviderKind, model: string): ListedModel | null => {
     const { prices = {} } = catalog[kind];
-    const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
+    const own = prices[[model, undated(model)].find((name) => Object.hasOwn(prices, name)) ?? ""];
     return own ? { price: ownPrice(`${kind}/${model}`, own), contextTokens: null, timeless: true } : null;
   };
 
@@ -64,30 +79,53 @@ export function priceBook(
   const listPrice = (kind: ProviderKind, model: string, atMs: number) =>
     listed(kind, model, atMs)?.price ?? null;
 
+  const priceOf: PriceBook["priceOf"] = ({ kind, name, tier = STANDARD }, model, atMs) => {
+    const own = overridden(byModel.get(model) ?? [], { provider: name, atMs, tier });
+    if (own && own.override.multiplier === null) return withSearches(own.price, listPrice(kind, model, atMs));
+    if (tier === STANDARD) return listPrice(kind, model, atMs);
+    const standard = priceOf({ kind, name }, model, atMs);
+    const published = tierPriceOf(catalog[kind].tiers, tier, model);
+    return standard && tierPrice(standard, { tier, entered: own, published });
+  };
+
   return {
-    priceOf({ kind, name }, model, atMs) {
-      const own = overridden(byModel.get(model) ?? [], name, atMs);
-      return own ? withSearches(own, listPrice(kind, model, atMs)) : listPrice(kind, model, atMs);
-    },
+    priceOf,
     knows: (kind, model) => listed(kind, model, 0) !== null,
     limits: (kind, model) => ({ contextTokens: listed(kind, model, 0)?.contextTokens ?? null }),
   };
 }
 
-function overridden(found: readonly Overriding[], providerName: string, atMs: number): PriceEntry | null {
-  let best: Overriding | null = null;
-  for (const one of found) {
-    const { provider, effectiveFromMs } = one.override;
-    if (effectiveFromMs > atMs || (provider !== null && provider !== providerName)) continue;
-    if (!best || outranks(one.override, best.override)) best = one;
+type InTier = { tier: string; entered: Overriding | null; published: TierPrice | null };
+
+/** The price of a tier that has no amounts of its own: a multiple of the standard price, or null. */
+function tierPrice(standard: PriceEntry, { tier, entered, published }: InTier): PriceEntry | null {
+  const multiplier = entered?.override.multiplier;
+  if (multiplier) return { ...inTier(standard, tier, multiplier), entry: entered.price.entry };
+  // Amounts belong to the list; a multiple can be taken of an administrator's price, too.
+  if (published !== null && (typeof published === "string" || isListPrice(standard))) {
+    return inTier(standard, tier, published);
   }
-  return best?.price ?? null;
+  return isPricedApart(tier) ? null : standard;
 }
 
-/** An administrator cannot set the price of a web search, so the list's price applies. */
+type Asked = { provider: string; atMs: number; tier: string };
+
+function overridden(found: readonly Overriding[], { provider, atMs, tier }: Asked): Overriding | null {
+  let best: Overriding | null = null;
+  for (const one of found) {
+    const { override } = one;
+    if (override.effectiveFromMs > atMs || override.tier !== tier) continue;
+    if (override.provider !== null && override.provider !== provider) continue;
+    if (!best || outranks(override, best.override)) best = one;
+  }
+  return best;
+}
+
+/** An administrator cannot set the price of a search, so the list's price applies. */
 function withSearches(own: PriceEntry, list: PriceEntry | null): PriceEntry {
-  const searches = list?.rates.web_search;
-  return searches ? { ...own, rates: { ...own.rates, web_search: searches } } : own;
+  const { web_search, source } = list?.rates ?? {};
+  if (!web_search && !source) return own;
+  return { ...own, rates: { ...own.rates, ...(web_search && { web_search }), ...(source && { source }) } };
 }
 
 const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
@@ -95,48 +133,22 @@ const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
     ? a.effectiveFromMs > b.effectiveFromMs
     : a.provider !== null;
 
-/** The columns of an administrator's price: tokens per million, the rest per piece. */
-const COLUMNS = [
-  ["input", "input", PLACES.million],
-  ["output", "output", PLACES.million],
-  ["cachedInput", "cache_read", PLACES.million],
-  ["cacheWrite5m", "cache_write_5m", PLACES.million],
-  ["cacheWrite1h", "cache_write_1h", PLACES.million],
-  ["perImage", "image", PLACES.one],
-  ["perCharacter", "character", PLACES.one],
-  ["perCall", "call", PLACES.one],
-] as const satisfies readonly (readonly [keyof PriceOverride, PriceUnit, number])[];
-
-function overriding(override: PriceOverride): Overriding {
-  const rates: Partial<Record<PriceUnit, Rate>> = {};
-  for (const [column, unit, places] of COLUMNS) {
-    const price = override[column];
-    if (price !== null) rates[unit] = ratePer(parseDecimal(price), places);
-  }
-  return { override, price: { entry: `override:${override.id}`, rates } };
-}
-
 function listedUnder(source: PriceSource, model: string, atMs: number): ListedModel | null {
-  const { wire, priceIds, modelPrefix = "" } = source;
+  const { priceIds, modelPrefix = "" } = source;
   const bare = model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;
   const found = listedModel(priceIds, bare, atMs);
-  if (!found?.price || wire !== "messages") return found;
-  return { ...found, price: withHourWrites(found.price) };
+  return found?.price ? { ...found, price: completed(found.price, source, bare) } : found;
 }
 
-const OWN_COLUMNS = [
-  ["input", "input", PLACES.million],
-  ["output", "output", PLACES.million],
-  ["image", "image", PLACES.one],
-  ["character", "character", PLACES.one],
-  ["searchUnit", "search_unit", PLACES.one],
-] as const satisfies readonly (readonly [keyof OwnPrice, PriceUnit, number])[];
-
-function ownPrice(name: string, own: OwnPrice): PriceEntry {
-  const rates: Partial<Record<PriceUnit, Rate>> = {};
-  for (const [column, unit, places] of OWN_COLUMNS) {
-    const price = own[column];
-    if (price !== undefined) rates[unit] = ratePer(parseDecimal(price), places);
-  }
-  return { entry: `list:${name}`, rates };
+/** The list's price with what the catalog adds to it. */
+function completed(listed: PriceEntry, source: PriceSource, model: string): PriceEntry {
+  const { wire, sourcePrice, characterEstimates = {} } = source;
+  const price = wire === "messages" ? withHourWrites(listed) : listed;
+  const estimate = characterEstimates[undated(model)];
+  const perPiece = (usd: string) => ratePer(parseDecimal(usd), PLACES.one);
+  return {
+    ...price,
+    ...(sourcePrice !== undefined && { rates: { ...price.rates, source: perPiece(sourcePrice) } }),
+    ...(estimate !== undefined && { characterEstimate: perPiece(estimate) }),
+  };
 }

@@ -1,4 +1,4 @@
-import { DECIMAL_ZERO, type Decimal, isOver, plus, times } from "./decimal.ts";
+import { DECIMAL_ZERO, type Decimal, isOver, plus, times } from "#shared/decimal.ts";
 import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
 
 /** Upper bounds of a call's usage. */
@@ -11,8 +11,15 @@ export type CountBound = {
 };
 
 /** Any input token may be charged as any input unit, and any output token as any output unit. */
-const INPUT_UNITS = ["input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_input"] as const;
-const OUTPUT_UNITS = ["output", "reasoning", "audio_output"] as const;
+const INPUT_UNITS = [
+  "input",
+  "cache_read",
+  "cache_write_5m",
+  "cache_write_1h",
+  "audio_input",
+  "image_input",
+] as const;
+const OUTPUT_UNITS = ["output", "reasoning", "audio_output", "image_output"] as const;
 
 /**
  * The maximum cost of a call within those counts, whatever units its tokens are charged as; null without a price.
@@ -28,8 +35,10 @@ export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal
     [["search_unit"], bound.documents],
     [["call"], 1],
   ];
+  const { rates, characterEstimate: character = rates.character } = entry;
+  const known = character ? { ...rates, character } : rates;
   return lines.reduce(
-    (sum, [units, count]) => plus(sum, times(highestPrice(entry.rates, units, bound.inputTokens), count)),
+    (sum, [units, count]) => plus(sum, times(highestPrice(known, units, bound.inputTokens), count)),
     DECIMAL_ZERO,
   );
 }

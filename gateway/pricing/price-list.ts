@@ -1,5 +1,5 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
-import { type Decimal, decimalOfNumber } from "./decimal.ts";
+import { type Decimal, decimalOfNumber } from "#shared/decimal.ts";
 import {
   isListPrice,
   LIST_PREFIX,
@@ -15,7 +15,7 @@ import {
 
 /** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
-  /** Null if the list prices units that are not counted here, such as image tokens, or lacks a fee that is charged. */
+  /** Null if the list prices units that are not counted here, such as tokens of video, or lacks a fee that is charged. */
   price: PriceEntry | null;
   contextTokens: number | null;
   /** Does not depend on the time. */
@@ -29,16 +29,18 @@ const LIST_KEYS = {
   cache_write_mtok: ["cache_write_5m", PLACES.million],
   cache_write_1h_mtok: ["cache_write_1h", PLACES.million],
   input_audio_mtok: ["audio_input", PLACES.million],
+  input_image_mtok: ["image_input", PLACES.million],
   output_mtok: ["output", PLACES.million],
   output_reasoning_mtok: ["reasoning", PLACES.million],
   output_audio_mtok: ["audio_output", PLACES.million],
+  output_image_mtok: ["image_output", PLACES.million],
   rerank_searches_kcount: ["search_unit", PLACES.thousand],
   web_searches_kcount: ["web_search", PLACES.thousand],
   requests_kcount: ["call", PLACES.thousand],
 } as const satisfies Record<string, readonly [PriceUnit, number]>;
 
 /** Tokens that some models price separately but that no provider reports separately. */
-const UNCOUNTED = /^(?:input|output)_(?:image|video|citation).*_mtok$/;
+const UNCOUNTED = /^(?:input|output)_(?:video|citation).*_mtok$/;
 
 /** Audio models. If the list only has their text prices, audio would be charged as text. */
 const AUDIO_MODELS = /[/-]audio(?:-|$)/;

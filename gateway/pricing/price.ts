@@ -1,7 +1,7 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
+import { DECIMAL_ZERO, type Decimal, formatDecimal, plus, times } from "#shared/decimal.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
-import { DECIMAL_ZERO, type Decimal, formatDecimal, plus, times } from "./decimal.ts";
 import {
   amountAt,
   isListPrice,
@@ -31,9 +31,12 @@ type Counts = Readonly<Record<PriceUnit, number | null>>;
  */
 export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
   if (!entry) return UNPRICED;
-  const { rates } = entry;
+  const estimated = speechEstimate(entry, usage);
+  const rates = estimated ?? entry.rates;
   const counts = billableCounts(rates, usage);
-  if (!isSufficient(rates, counts) || searchesUnknown(entry, counts)) return UNPRICED;
+  if (!isSufficient(rates, counts) || imagesUnknown(rates, usage) || searchesUnknown(entry, counts)) {
+    return UNPRICED;
+  }
   const input = inputTokens(usage) ?? 0;
   const tokens = billed(TOKEN_UNITS, { rates, counts, input });
   const pieces = billed(PIECE_UNITS, { rates, counts, input });
@@ -42,31 +45,57 @@ export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
     costUsd: pieces.rows.length === 0 ? tokenCostUsd : formatDecimal(plus(tokens.cost, pieces.cost)),
     tokenCostUsd,
     price: { entry: entry.entry, rows: [...tokens.rows, ...pieces.rows] },
+    ...(estimated && { atLeast: true }),
   };
 }
 
-/** Disjoint counts: audio and reasoning are taken out of input and output only if they have their own rate. */
-function billableCounts(rates: Rates, usage: Usage): Counts {
-  const uncached = usage.uncachedInputTokens;
-  const output = usage.outputTokens;
-  // Cached audio is not reported separately, so audio is taken from the uncached input first, the more expensive one.
-  const audioInput = rates.audio_input ? Math.min(usage.audioInputTokens ?? 0, uncached ?? 0) : 0;
-  const audioOutput = rates.audio_output ? Math.min(usage.audioOutputTokens ?? 0, output ?? 0) : 0;
-  const text = (output ?? 0) - audioOutput;
-  const reasoning = rates.reasoning ? Math.min(usage.reasoningTokens ?? 0, text) : 0;
+/** A model of speech that is billed by tokens, whose answer is sound alone, is charged by an estimate per character. */
+function speechEstimate({ characterEstimate }: PriceEntry, usage: Usage): Rates | null {
+  const reported = usage.uncachedInputTokens !== null || usage.outputTokens !== null;
+  return characterEstimate && usage.characters !== null && !reported
+    ? { character: characterEstimate }
+    : null;
+}
+
+/** What is left of a count, from which parts with a rate of their own are taken, each at most what is left. */
+function splitter(rates: Rates, whole: number | null) {
+  let left = whole ?? 0;
   return {
-    input: uncached === null ? null : uncached - audioInput,
+    take(unit: PriceUnit, count: number | null): number {
+      const part = rates[unit] ? Math.min(count ?? 0, left) : 0;
+      left -= part;
+      return part;
+    },
+    rest: () => (whole === null ? null : left),
+  };
+}
+
+/** Disjoint counts: audio, images and reasoning are taken out of input and output only if they have their own rate. */
+function billableCounts(rates: Rates, usage: Usage): Counts {
+  const input = splitter(rates, usage.uncachedInputTokens);
+  const output = splitter(rates, usage.outputTokens);
+  // Cached audio is not reported separately, so audio is taken from the uncached input first, the more expensive one.
+  const audioInput = input.take("audio_input", usage.audioInputTokens);
+  const imageInput = input.take("image_input", usage.imageInputTokens);
+  const audioOutput = output.take("audio_output", usage.audioOutputTokens);
+  const imageOutput = output.take("image_output", usage.imageOutputTokens);
+  const reasoning = output.take("reasoning", usage.reasoningTokens);
+  return {
+    input: input.rest(),
     cache_read: usage.cacheReadTokens,
     cache_write_5m: usage.cacheWrite5mTokens,
     cache_write_1h: usage.cacheWrite1hTokens,
     audio_input: audioInput,
-    output: output === null ? null : text - reasoning,
+    image_input: imageInput,
+    output: output.rest(),
     reasoning,
     audio_output: audioOutput,
+    image_output: imageOutput,
     image: usage.images,
     character: usage.characters,
     search_unit: usage.searchUnits,
     web_search: usage.webSearches,
+    source: usage.searchSources,
     call: 1,
   };
 }
@@ -84,9 +113,17 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
   return isCounted("input") || isCounted("output") || isCounted("call") || INSTEAD_OF_TOKENS.some(isCounted);
 }
 
-/** Web searches without a list price are not free. An administrator's price is taken as complete. */
-const searchesUnknown = (entry: PriceEntry, { web_search }: Counts): boolean =>
-  isListPrice(entry) && (web_search ?? 0) > 0 && !entry.rates.web_search;
+/** Tokens of images cost more than those of text, so that a sum of both has no price. */
+const imagesUnknown = (rates: Rates, usage: Usage): boolean =>
+  (rates.image_input !== undefined &&
+    usage.imageInputTokens === null &&
+    (usage.uncachedInputTokens ?? 0) > 0) ||
+  (rates.image_output !== undefined && usage.imageOutputTokens === null && (usage.outputTokens ?? 0) > 0);
+
+/** Searches without a list price are not free. An administrator's price is taken as complete. */
+const searchesUnknown = (entry: PriceEntry, counts: Counts): boolean =>
+  isListPrice(entry) &&
+  (["web_search", "source"] as const).some((unit) => (counts[unit] ?? 0) > 0 && !entry.rates[unit]);
 
 type Bill = { rates: Rates; counts: Counts; input: number };
 

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, isZero, shiftDown, times } from "./decimal.ts";
+import { type Decimal, formatDecimal, isZero, shiftDown, times } from "#shared/decimal.ts";
 
 export const TOKEN_UNITS = [
   "input",
@@ -6,13 +6,15 @@ export const TOKEN_UNITS = [
   "cache_write_5m",
   "cache_write_1h",
   "audio_input",
+  "image_input",
   "output",
   "reasoning",
   "audio_output",
+  "image_output",
 ] as const;
 
 /** Units other than tokens. */
-export const PIECE_UNITS = ["image", "character", "search_unit", "web_search", "call"] as const;
+export const PIECE_UNITS = ["image", "character", "search_unit", "web_search", "source", "call"] as const;
 
 type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];
@@ -27,7 +29,14 @@ type Tier = Amount & { aboveInputTokens: number };
 export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 
 /** A price: its source (`list:anthropic/claude-sonnet-4-5`, `override:<id>`) and rates. */
-export type PriceEntry = { entry: string; rates: Rates };
+export type PriceEntry = {
+  entry: string;
+  rates: Rates;
+  /** Images by size and quality; `rates.image` is the highest of them. */
+  imageBy?: Readonly<Record<string, Rate>>;
+  /** An estimate per character of speech, for answers that do not report the tokens they are billed by. */
+  characterEstimate?: Rate;
+};
 
 /** Prefix of built-in list entries. */
 export const LIST_PREFIX = "list:";

@@ -1,4 +1,14 @@
 import type { SurfaceName, WireName } from "../surface-facts.ts";
+import {
+  ANTHROPIC_TIERS,
+  AZURE_TIERS,
+  OPENAI_CHARACTER_ESTIMATES,
+  OPENAI_PIECES,
+  OPENAI_TIERS,
+  type PublishedPrice,
+  type PublishedTiers,
+} from "./published-prices.ts";
+import type { ReportedCost } from "./reported-cost.ts";
 
 /** Facts about a provider kind. */
 export type ProviderFacts = {
@@ -32,14 +42,19 @@ export type ProviderFacts = {
   reasoningOutsideCompletion: boolean;
   /** Its ids in the built-in price list. */
   priceIds: readonly string[];
+  /** Where its answers report their own cost. */
+  reportedCost?: ReportedCost;
+  /** USD per source that a search read, where `num_sources_used` is billed. */
+  sourcePrice?: string;
   /** Prefix of model names here that the price list does not use. */
   modelPrefix?: string;
   /** Prices of models missing from public lists. */
-  prices?: Readonly<Record<string, OwnPrice>>;
+  prices?: Readonly<Record<string, PublishedPrice>>;
+  /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */
+  characterEstimates?: Readonly<Record<string, string>>;
+  /** Prices of service tiers. */
+  tiers?: PublishedTiers;
 };
-
-/** USD per million tokens, and per piece. */
-type OwnPrice = { input: string; output: string; image?: string; character?: string; searchUnit?: string };
 
 /** What most providers that copy OpenAI's chat wire have in common. */
 const OPENAI_LIKE = {
@@ -79,6 +94,9 @@ export const PROVIDERS = {
     outputLimitMember: "max_completion_tokens",
     vendorHosts: ["api.openai.com"],
     priceIds: ["openai"],
+    prices: OPENAI_PIECES,
+    characterEstimates: OPENAI_CHARACTER_ESTIMATES,
+    tiers: OPENAI_TIERS,
   },
   anthropic: {
     ...ANTHROPIC_LIKE,
@@ -86,6 +104,7 @@ export const PROVIDERS = {
     envKey: "ANTHROPIC_API_KEY",
     vendorHosts: ["api.anthropic.com"],
     priceIds: ["anthropic"],
+    tiers: ANTHROPIC_TIERS,
   },
   // `https://{resource}.openai.azure.com`; its v1 API takes the deployment's name as `model`.
   azure: {
@@ -94,6 +113,9 @@ export const PROVIDERS = {
     auth: "api-key",
     outputLimitMember: "max_completion_tokens",
     priceIds: ["azure"],
+    prices: OPENAI_PIECES,
+    characterEstimates: OPENAI_CHARACTER_ESTIMATES,
+    tiers: AZURE_TIERS,
   },
   // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models; the credential is an API key of Bedrock's,
   // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
@@ -138,7 +160,10 @@ export const PROVIDERS = {
   },
   groq: vendor("https://api.groq.com/openai/v1", "GROQ_API_KEY", ["groq"]),
   together: vendor("https://api.together.xyz/v1", "TOGETHER_API_KEY", ["together"]),
-  openrouter: vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ["openrouter"]),
+  openrouter: {
+    ...vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ["openrouter"]),
+    reportedCost: "cost",
+  },
   deepseek: vendor("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", ["deepseek"]),
   xai: {
     ...OPENAI_LIKE,
@@ -146,6 +171,9 @@ export const PROVIDERS = {
     envKey: "XAI_API_KEY",
     reasoningOutsideCompletion: true,
     priceIds: ["x-ai"],
+    reportedCost: "cost_in_usd_ticks",
+    // Live search: USD 25 per 1,000 sources (docs.x.ai, 2025-11-01).
+    sourcePrice: "0.025",
   },
   fireworks: vendor("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ["fireworks"]),
   cerebras: vendor("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", ["cerebras"]),
@@ -156,6 +184,7 @@ export const PROVIDERS = {
     envKey: "PERPLEXITY_API_KEY",
     acceptsStreamUsageOption: false,
     priceIds: ["perplexity"],
+    reportedCost: "cost.total_cost",
   },
   moonshot: vendor("https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", ["moonshotai"]),
   // The Compatibility API refuses `stream_options`, and has no reranker.
@@ -171,6 +200,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.deepinfra.com/v1/openai",
     envKey: "DEEPINFRA_API_KEY",
+    reportedCost: "estimated_cost",
   },
   minimax: vendor("https://api.minimax.io/v1", "MINIMAX_API_KEY", ["minimax"]),
   zai: vendor("https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ["zai"]),

@@ -31,6 +31,8 @@ export function chatUsage(usage: ProviderObject, facts: ProviderFacts): Usage {
     reasoningTokens: partOf(reasoning, output),
     audioInputTokens: partOf(countOf(promptDetails?.["audio_tokens"]), prompt),
     audioOutputTokens: partOf(countOf(completionDetails?.["audio_tokens"]), output),
+    // xAI reports the figure with every answer; 0 is no search at all.
+    searchSources: countOf(usage["num_sources_used"]) || null,
   };
 }
 

@@ -2,7 +2,9 @@ import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import type { ProviderFacts } from "./catalog.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
+import { ranHostedTools } from "./hosted-tools.ts";
 import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { reportedCostOf } from "./reported-cost.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** OpenAI's chat completions and their variants. */
@@ -75,6 +77,8 @@ const chatReading = ({ answer, usage, final, failure }: Seen, facts: ProviderFac
     tier: nameOf(answer["service_tier"]),
     final,
     failure,
+    cost: reportedCostOf(usage, facts),
+    billsMore: ranHostedTools(usage),
   });
 
 const decoder = new TextDecoder();

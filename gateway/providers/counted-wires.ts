@@ -1,14 +1,22 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { reportedCostOf } from "./reported-cost.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** A wire without streams. `usageOf` finds the usage in an answer. */
 const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
   ...openaiErrors,
-  readAnswer(bytes) {
+  readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
-    return readingOf({ usage: usageOf(answer), model: nameOf(answer["model"]), tier: null, final: true });
+    const cost = reportedCostOf(objectOf(answer["usage"]), facts);
+    return readingOf({
+      usage: usageOf(answer),
+      model: nameOf(answer["model"]),
+      tier: null,
+      final: true,
+      cost,
+    });
   },
   openStream: typedStreams({ markers: [], update: () => undefined }),
   mayBeUsageOnly: () => false,

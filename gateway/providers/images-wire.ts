@@ -1,5 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { addUsage, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
@@ -10,12 +11,13 @@ import { openaiErrors, readingOf, type Wire } from "./wire.ts";
  */
 export const IMAGES_WIRE: Wire = {
   ...openaiErrors,
-  readAnswer(bytes) {
+  readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
     const data = answer["data"];
     const images = Array.isArray(data) ? data.length : null;
     const usage = images === null ? null : { ...tokensIn(answer), images };
-    return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true });
+    const cost = reportedCostOf(objectOf(answer["usage"]), facts);
+    return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true, cost });
   },
   openStream: typedStreams({
     markers: ['.completed"'],

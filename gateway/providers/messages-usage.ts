@@ -34,9 +34,30 @@ export function messagesUsage(usage: ProviderObject): Usage {
   return compactions.map(tokensOf).reduce(withCompaction, whole);
 }
 
-/** Whether more is billed than counted here, such as an advisor's tokens at another model's price. */
+/** Uses of Anthropic's tools that are counted, or that cost nothing but their tokens. */
+const ACCOUNTED_USES = new Set(["web_search_requests", "web_fetch_requests", "tool_search_requests"]);
+
+/**
+ * Whether more is billed than counted here, such as an advisor's tokens at another model's price, or the time of a
+ * container that runs code. A use of a tool that is not known yet counts as billed.
+ */
 export const billsMore = (usage: ProviderObject): boolean =>
-  iterationsOf(usage).some(({ type }) => !COUNTED.has(type));
+  iterationsOf(usage).some(({ type }) => !COUNTED.has(type)) ||
+  Object.entries(objectOf(usage["server_tool_use"]) ?? {}).some(
+    ([name, uses]) => !ACCOUNTED_USES.has(name) && uses !== null && uses !== 0,
+  );
+
+/** Tools that Anthropic runs, and bills by counts that the usage reports or not at all. */
+const ACCOUNTED_TOOLS = new Set<unknown>([
+  "web_search",
+  "web_fetch",
+  "tool_search_tool_regex",
+  "tool_search_tool_bm25",
+]);
+
+/** Whether a block of the answer calls a tool whose use is billed by a figure that no answer reports. */
+export const isBilledBlock = (block: ProviderObject | null): boolean =>
+  block?.["type"] === "server_tool_use" && !ACCOUNTED_TOOLS.has(block["name"]);
 
 function tokensOf(usage: ProviderObject): Usage {
   const input = countOf(usage["input_tokens"]);
@@ -83,14 +104,22 @@ const USUAL_TIERS = new Set<string | null>([null, "standard"]);
 
 /**
  * `fast` where the answer was given in fast mode, `fallback` where another model took over at the vendor's: both are priced
- * apart. Else the tier that the provider names; `us` where that is the usual one and the answer was made in the US alone,
- * which costs more (`usage.inference_geo`).
+ * apart. Else the tier that the provider names.
  */
-export function messagesTier(usage: ProviderObject): string | null {
+function ownTier(usage: ProviderObject): string | null {
   if (usage["speed"] === "fast") return "fast";
   if (iterationsOf(usage).some(({ type }) => type === FALLBACK)) return "fallback";
-  const tier = nameOf(usage["service_tier"]);
-  return usage["inference_geo"] === "us" && USUAL_TIERS.has(tier) ? "us" : tier;
+  return nameOf(usage["service_tier"]);
+}
+
+/**
+ * The tier that the answer was given in; `us`, or the tier with `_us` behind it, where it was made in the US alone, which
+ * costs more (`usage.inference_geo`).
+ */
+export function messagesTier(usage: ProviderObject): string | null {
+  const tier = ownTier(usage);
+  if (usage["inference_geo"] !== "us" || tier === "fallback") return tier;
+  return USUAL_TIERS.has(tier) ? "us" : `${tier}_us`;
 }
 
 /** `earlier` overlaid by `later`: figures are cumulative, so of each field the last that is not null counts. */

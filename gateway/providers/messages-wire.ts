@@ -1,8 +1,8 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle, searcher, seekAny } from "./byte-search.ts";
-import { billsMore, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
-import { failureIn, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { billsMore, isBilledBlock, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
+import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf, type Wire } from "./wire.ts";
 
 /** Anthropic's messages. */
@@ -13,6 +13,7 @@ export const MESSAGES_WIRE: Wire = {
       usage: objectOf(answer?.["usage"]),
       model: nameOf(answer?.["model"]),
       final: true,
+      billedTool: hasContainer(answer) || listOf(answer?.["content"]).map(objectOf).some(isBilledBlock),
     });
   },
   openStream: messagesStream,
@@ -33,14 +34,17 @@ function messagesStream(): StreamReader {
   let deltaSeen = false;
   let stopped = false;
   let failure: string | undefined;
+  let billedTool = false;
 
   const handlers: Record<string, (event: ProviderObject) => void> = {
     message_start(event) {
       const message = objectOf(event["message"]);
       model = nameOf(message?.["model"]);
       usage = objectOf(message?.["usage"]);
+      billedTool ||= hasContainer(message);
     },
     content_block_start(event) {
+      billedTool ||= isBilledBlock(objectOf(event["content_block"]));
       progress.contentSeen ||= isContent(objectOf(event["content_block"]));
     },
     content_block_delta(event) {
@@ -51,7 +55,9 @@ function messagesStream(): StreamReader {
       // Cumulative: it replaces the figures of `message_start`, field by field.
       if (later) usage = usage ? overlay(usage, later) : later;
       deltaSeen ||= later !== null;
-      stopped ||= typeof objectOf(event["delta"])?.["stop_reason"] === "string";
+      const delta = objectOf(event["delta"]);
+      billedTool ||= hasContainer(delta);
+      stopped ||= typeof delta?.["stop_reason"] === "string";
     },
     message_stop() {
       progress.terminalSeen = true;
@@ -67,7 +73,7 @@ function messagesStream(): StreamReader {
       return (from) => (progress.contentSeen ? next(from) : from);
     },
     event(data) {
-      if (progress.contentSeen && !includesBytes(data, MESSAGE) && !includesBytes(data, ERROR)) return false;
+      if (progress.contentSeen && !READ_ALWAYS.some((text) => includesBytes(data, text))) return false;
       const event = parseObject(data);
       const type = event?.["type"];
       if (event && typeof type === "string" && Object.hasOwn(handlers, type)) handlers[type]?.(event);
@@ -76,7 +82,7 @@ function messagesStream(): StreamReader {
     progress,
     // The output in `message_start` is provisional: without a `message_delta` the figure is partial.
     reading: (complete) =>
-      messagesReading({ usage, model, final: deltaSeen && (complete || stopped), failure }),
+      messagesReading({ usage, model, final: deltaSeen && (complete || stopped), billedTool, failure }),
   };
 }
 
@@ -85,19 +91,24 @@ const messagesReading = (seen: {
   model: string | null;
   final: boolean;
   failure?: string | undefined;
+  /** A tool ran that is billed by a figure that no answer reports. */
+  billedTool: boolean;
 }): Reading =>
   readingOf({
     usage: seen.usage && messagesUsage(seen.usage),
     model: seen.model,
     tier: seen.usage && messagesTier(seen.usage),
-    final: seen.final && !(seen.usage && billsMore(seen.usage)),
+    final: seen.final,
+    billsMore: seen.billedTool || (seen.usage !== null && billsMore(seen.usage)),
     failure: seen.failure,
   });
 
-/** Searched for instead of parsing: inside a JSON string the quote would be escaped. */
-const MESSAGE = needle('"message_');
-const ERROR = needle('"error"');
-const SEARCHES = [searcher(MESSAGE), searcher(ERROR)];
+/** Code ran in a container of Anthropic's, which is billed by time. */
+const hasContainer = (message: ProviderObject | null): boolean => objectOf(message?.["container"]) !== null;
+
+/** Searched for instead of parsing: inside a JSON string the quotes would be escaped. */
+const READ_ALWAYS = [needle('"message_'), needle('"server_tool_use"'), needle('"error"')];
+const SEARCHES = READ_ALWAYS.map(searcher);
 
 /** Block types that begin empty and are streamed piece by piece. */
 const WHOLE_BLOCKS = new Set(["text", "thinking"]);

@@ -13,15 +13,19 @@ export function responsesUsage(usage: ProviderObject): Usage {
   const written = writesOf(details);
   // Cached counts that exceed the input they are part of cannot be right; the input's own figure is used.
   const cached = partOf(sumOf(cacheRead, written.short, written.long), input);
-  const reasoning = countOf(objectOf(usage["output_tokens_details"])?.["reasoning_tokens"]);
+  const outputDetails = objectOf(usage["output_tokens_details"]);
+  const uncached = input === null ? null : input - (cached ?? 0);
   return {
     ...NO_USAGE,
-    uncachedInputTokens: input === null ? null : input - (cached ?? 0),
+    uncachedInputTokens: uncached,
     cacheReadTokens: cached === null ? null : cacheRead,
     cacheWrite5mTokens: cached === null ? null : written.short,
     cacheWrite1hTokens: cached === null ? null : written.long,
     outputTokens: output,
-    reasoningTokens: partOf(reasoning, output),
+    reasoningTokens: partOf(countOf(outputDetails?.["reasoning_tokens"]), output),
+    imageInputTokens: partOf(countOf(details?.["image_tokens"]), uncached),
+    imageOutputTokens: partOf(countOf(outputDetails?.["image_tokens"]), output),
+    searchSources: countOf(usage["num_sources_used"]) || null,
   };
 }
 

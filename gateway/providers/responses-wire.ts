@@ -1,5 +1,7 @@
-import type { ProviderObject } from "./provider-json.ts";
-import { errorNameOf, listOf, nameOf, objectOf, parseObject } from "./provider-json.ts";
+import type { ProviderFacts } from "./catalog.ts";
+import { ranHostedTools } from "./hosted-tools.ts";
+import { errorNameOf, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { type StreamState, typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
@@ -10,10 +12,7 @@ const isLast = (type: string): boolean => LAST.some((last) => last === type);
 /** OpenAI's responses. A stream reports its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
   ...openaiErrors,
-  readAnswer(bytes) {
-    const { billsMore, ...told } = answerOf(parseObject(bytes));
-    return readingOf({ ...told, final: !billsMore });
-  },
+  readAnswer: (bytes, facts) => readingOf({ ...answerOf(parseObject(bytes), facts), final: true }),
   openStream: typedStreams({ markers: LAST.map((type) => `"${type}"`), update: take }),
   mayBeUsageOnly: () => false,
 };
@@ -21,34 +20,52 @@ export const RESPONSES_WIRE: Wire = {
 function take(state: StreamState, type: string, event: ProviderObject): void {
   state.contentSeen ||= isContent(type, event);
   const response = objectOf(event["response"]);
-  const { usage, model, tier, billsMore, failure } = answerOf(response);
+  const { usage, model, tier, cost, billsMore, failure } = answerOf(response, state.facts);
   state.model = model ?? state.model;
   if (!isLast(type)) return;
   state.terminalSeen = true;
   state.usage = usage ?? state.usage;
   // An unfinished response reports the requested tier, a finished one the tier that served it.
   state.tier = tier;
+  state.cost = cost;
   state.billsMore = billsMore;
   if (failure !== undefined) state.failure = failure;
 }
 
-function answerOf(response: ProviderObject | null) {
+function answerOf(response: ProviderObject | null, facts: ProviderFacts) {
   const usage = objectOf(response?.["usage"]);
+  const output = response?.["output"];
   return {
-    usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(response?.["output"]) },
+    usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(output) },
     model: nameOf(response?.["model"]),
     tier: nameOf(response?.["service_tier"]),
     failure: response?.["status"] === "failed" ? errorNameOf(objectOf(response["error"]) ?? {}) : undefined,
-    billsMore: listOf(response?.["output"]).some((item) => BILLED_BESIDES.has(objectOf(item)?.["type"])),
+    cost: reportedCostOf(usage, facts),
+    billsMore: ranHostedTools(usage) || listOf(output).map(objectOf).some(isBilledBesides),
   };
 }
 
-/** Built-in tools billed separately by figures that no answer reports: the counted usage is a lower bound. */
-const BILLED_BESIDES = new Set<unknown>([
-  "file_search_call",
-  "code_interpreter_call",
-  "image_generation_call",
+/** Calls of tools that the client runs, or that cost nothing but their tokens. Searches of the web are counted. */
+const NOT_BILLED_BESIDES = new Set<unknown>([
+  "function_call",
+  "custom_tool_call",
+  "computer_call",
+  "local_shell_call",
+  "apply_patch_call",
+  "mcp_call",
+  "tool_search_call",
+  "web_search_call",
 ]);
+
+/**
+ * Whether an item of the output is the call of a tool that the provider runs and bills by figures that no answer
+ * reports: containers, stored files, images. A kind of call that is not known yet counts as one.
+ */
+function isBilledBesides(item: ProviderObject | null): boolean {
+  const type = item?.["type"];
+  if (typeof type !== "string" || !type.endsWith("_call") || NOT_BILLED_BESIDES.has(type)) return false;
+  return !(type === "shell_call" && objectOf(item?.["environment"])?.["type"] === "local");
+}
 
 /** Other actions of a search call, which are not billed as searches. */
 const BROWSING = ["open_page", "find", "find_in_page"];

@@ -1,6 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamProgress, StreamReader } from "../reading.ts";
 import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
+import type { ProviderFacts } from "./catalog.ts";
 import { errorNameOf, failureIn, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf } from "./wire.ts";
 
@@ -9,10 +10,13 @@ export type StreamState = StreamProgress & {
   usage: Usage;
   model: string | null;
   tier: string | null;
+  /** What the answer cost according to the provider. */
+  cost?: string | null;
   /** More is billed than the usage reports. */
   billsMore?: boolean;
   /** The name of the error that ended it. */
   failure?: string;
+  readonly facts: ProviderFacts;
 };
 
 export type StreamRules = {
@@ -25,21 +29,22 @@ export type StreamRules = {
 /**
  * Opens readers of OpenAI's newer streams: every event has a `type`, and one of the last reports the usage.
  */
-export function typedStreams({ markers, update }: StreamRules): () => StreamReader {
+export function typedStreams({ markers, update }: StreamRules): (facts: ProviderFacts) => StreamReader {
   const texts = ['"error"', ...markers].map(needle);
   const searches = texts.map(searcher);
-  return () => typedStream({ texts, searches, update });
+  return (facts) => typedStream({ texts, searches, update }, facts);
 }
 
 type Opened = { texts: readonly Needle[]; searches: readonly Search[]; update: StreamRules["update"] };
 
-function typedStream({ texts, searches, update }: Opened): StreamReader {
+function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts): StreamReader {
   const state: StreamState = {
     contentSeen: false,
     terminalSeen: false,
     usage: NO_USAGE,
     model: null,
     tier: null,
+    facts,
   };
   // A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped.
   const hasMarker = (data: Uint8Array) => texts.some((text) => includesBytes(data, text));
@@ -59,9 +64,8 @@ function typedStream({ texts, searches, update }: Opened): StreamReader {
     },
     progress: state,
     reading(complete) {
-      const { usage, model, tier, terminalSeen, billsMore, failure } = state;
-      const final = (complete || terminalSeen) && !billsMore;
-      return readingOf({ usage, model, tier, final, failure });
+      const { usage, model, tier, terminalSeen, cost = null, billsMore = false, failure } = state;
+      return readingOf({ usage, model, tier, final: complete || terminalSeen, cost, billsMore, failure });
     },
   };
 }

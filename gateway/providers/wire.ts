@@ -39,26 +39,34 @@ const codeOf = (type: ErrorType): string => {
   return "code" in facts ? facts.code : type;
 };
 
-/** What a reader has found in an answer. `final`: no later figure can come. */
+/** What a reader has found in an answer. */
 export type AnswerFacts = {
   usage: Usage | null;
   model: string | null;
   tier: string | null;
+  /** No later figure can come. */
   final: boolean;
   /** The name of an error in the answer. */
   failure?: string | undefined;
+  /** What it cost according to the provider (reported-cost.ts). */
+  cost?: string | null;
+  /** Something is billed that `usage` does not count. A cost that the provider reports covers it. */
+  billsMore?: boolean;
 };
 
 /** An answer without any of these counts has no usage. */
 const BILLABLE_COUNTS = ["uncachedInputTokens", "outputTokens", "images", "searchUnits"] as const;
 
-export function readingOf({ usage, model, tier, final, failure }: AnswerFacts): Reading {
+export function readingOf(answer: AnswerFacts): Reading {
+  const { usage, model, tier, final, cost = null, billsMore, failure } = answer;
   const known = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
+  const whole = final && (cost !== null || !billsMore);
   return {
     usage: known ? usage : NO_USAGE,
-    usageSource: known ? (final ? "provider" : "partial") : "none",
+    usageSource: known ? (whole ? "provider" : "partial") : "none",
     responseModel: model,
     serviceTier: tier,
     ...(failure !== undefined && { failure }),
+    reportedCostUsd: cost,
   };
 }

@@ -20,7 +20,10 @@ export type BatchUpdate = {
 };
 
 /** How the cost of a batch was recorded. */
-export type Reconciled = { at: string; costUsd: string | null; partial: boolean };
+export type Reconciled = { at: string } & Pick<
+  BatchRow,
+  "costUsd" | "costBasis" | "discountedCostUsd" | "partial"
+>;
 
 type Db = Pick<Database, "db">;
 
@@ -158,11 +161,11 @@ export const markBatchDeleted = (database: Db, id: string, at: string) =>
   withStoreErrors(() => database.db.update(batches).set({ deletedAt: at }).where(isBatch(id)));
 
 /** Only the first reconciliation of a batch is recorded. */
-export const markReconciled = (database: Db, id: string, { at, costUsd, partial }: Reconciled) =>
+export const markReconciled = (database: Db, id: string, { at, ...cost }: Reconciled) =>
   withStoreErrors(() =>
     database.db
       .update(batches)
-      .set({ reconciledAt: at, costUsd, partial })
+      .set({ reconciledAt: at, ...cost })
       .where(and(isBatch(id), isNull(batches.reconciledAt))),
   );
 

@@ -42,6 +42,9 @@ const counts = {
   documents: requests.documents,
   searchUnits: requests.searchUnits,
   webSearches: requests.webSearches,
+  imageInputTokens: requests.imageInputTokens,
+  imageOutputTokens: requests.imageOutputTokens,
+  searchSources: requests.searchSources,
 } satisfies Record<keyof Usage, unknown>;
 
 const selected = {
@@ -51,6 +54,7 @@ const selected = {
   model: requests.model,
   responseModel: requests.responseModel,
   serviceTier: requests.serviceTier,
+  variant: requests.variant,
   usage: counts,
 };
 
@@ -62,6 +66,7 @@ export type UnpricedRecord = {
   model: string;
   responseModel: string | null;
   serviceTier: string | null;
+  variant: string | null;
   usage: Usage;
 };
 

@@ -4,9 +4,9 @@ import { memberValue } from "../http/scan.ts";
 import type { LimitDemand } from "../limits/decide.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
 import { usageBound } from "../limits/usage-bound.ts";
-import { isPricedApart } from "../pricing/price-answer.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
+import { isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 
@@ -28,29 +28,40 @@ export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): Li
   const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
   const costs = !free && choice.channel !== "subscription";
   const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
-  const picoOf = (usd: ReturnType<typeof priceBound>): Pico => {
-    if (usd === null) return UNKNOWN;
-    const option = unpricedOptionIn(member);
-    if (option === null) return picoRoundedUp(usd);
-    demand.unpricedOption = option;
-    return UNBOUNDED;
-  };
+  const option = optionIn(member);
   for (const { provider, model } of choice.targets) {
     const bound = usageBound(size, model === null ? null : prices.limits(provider.kind, model).contextTokens);
     demand.tokens = Math.max(demand.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
-    const price = model === null ? null : prices.priceOf(provider, model, call.admittedAt.getTime());
+    const atMs = call.admittedAt.getTime();
+    const priceIn = (tier: string) =>
+      model === null ? null : prices.priceOf({ ...provider, tier }, model, atMs);
+    const standard = priceIn(STANDARD);
+    const asked = option && priceIn(option.tier);
     const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
-    demand.usd = larger(demand.usd, picoOf(priceBound(price, bound)));
-    demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least)));
+    if (standard && option && !asked) {
+      demand.unpricedOption = option.text;
+      demand.usd = demand.minimumUsd = UNBOUNDED;
+      continue;
+    }
+    // A tier that has no room may answer at the standard price.
+    for (const price of [standard, asked]) {
+      demand.usd = larger(demand.usd, picoOf(priceBound(price, bound)));
+      demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least)));
+    }
   }
   return demand;
 }
 
-/** The option in the request (OpenAI's or Anthropic's member) that has no list price; null if there is none. */
-function unpricedOptionIn(member: (name: string) => unknown): string | null {
-  const name = ["service_tier", "speed"].find((it) => isPricedApart(member(it)));
-  return name === undefined ? null : `${name}: ${member(name)}`;
+const picoOf = (usd: ReturnType<typeof priceBound>): Pico => (usd === null ? UNKNOWN : picoRoundedUp(usd));
+
+/** The service tier with prices of its own that the request asks for (OpenAI's or Anthropic's member); null: none. */
+function optionIn(member: (name: string) => unknown): { tier: string; text: string } | null {
+  for (const name of ["service_tier", "speed"]) {
+    const tier = member(name);
+    if (typeof tier === "string" && isPricedApart(tier)) return { tier, text: `${name}: ${tier}` };
+  }
+  return null;
 }
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -16,7 +16,13 @@ export const BatchView = closed({
   reconciled_at: nullable(Type.String({ description: "When its cost was recorded; null until then." })),
   cost_usd: nullable(Type.String({ description: "Exact decimal; null while unknown." })),
   floor: Type.Boolean({ description: "The cost is a lower bound." }),
-  basis: Type.String({ description: "`interactive_rates`: an over-estimate." }),
+  ceiling: Type.Boolean({ description: "The cost is at most this." }),
+  basis: Type.String({
+    description: "`interactive_rates`: an over-estimate; `batch_rates`: the provider's own for batches.",
+  }),
+  discounted_cost_usd: nullable(
+    Type.String({ description: "At the provider's prices for batches. Exact decimal; null while unknown." }),
+  ),
   request_id: Type.String({ description: "Id of its record, once recorded." }),
 });
 export type BatchView = Static<typeof BatchView>;

@@ -15,12 +15,19 @@ const amounts = {
 const required = {
   model: SingleLine(256),
   effective_from: Instant("Calls from then on have this price."),
-  input: perMillion("input tokens"),
-  output: perMillion("output tokens"),
 };
 const optional = Type.Partial(
   closed({
     provider: nullable(Name),
+    tier: SingleLine(
+      64,
+      "The provider's name for a service tier, such as `flex`, `priority`, `fast` or `batch`; `standard` by default.",
+    ),
+    multiplier: nullable(
+      Usd("Times the standard price, instead of amounts. For tiers other than `standard`."),
+    ),
+    input: nullable(perMillion("input tokens")),
+    output: nullable(perMillion("output tokens")),
     cached_input: nullable(amounts.cached_input),
     cache_write_5m: nullable(amounts.cache_write_5m),
     cache_write_1h: nullable(amounts.cache_write_1h),
@@ -30,7 +37,7 @@ const optional = Type.Partial(
   }),
 ).properties;
 
-/** `POST /admin/v1/prices`. */
+/** `POST /admin/v1/prices`: `input` and `output`, or a `multiplier`. */
 export const PriceBody = closed({ ...required, ...optional });
 export type PriceBody = Static<typeof PriceBody>;
 /** `PATCH /admin/v1/prices/{id}`: absent members are kept. */
@@ -43,8 +50,10 @@ export const PriceView = closed({
   provider: nullable(Name),
   model: Type.String(),
   effective_from: Type.String(),
-  input: Type.String(),
-  output: Type.String(),
+  tier: Type.String(),
+  multiplier: nullable(Type.String({ description: "Times the standard price; exact decimal." })),
+  input: Money,
+  output: Money,
   cached_input: Money,
   cache_write_5m: Money,
   cache_write_1h: Money,

@@ -59,10 +59,29 @@ const record = {
   search_units: Count,
   web_searches: Count,
   dropped_members: Count,
+  image_input_tokens: Count,
+  image_output_tokens: Count,
+  search_sources: Count,
+  variant: nullable(Type.String({ description: "Size and quality of the images asked for." })),
   cost_usd: Money,
   token_cost_usd: Money,
+  cost_basis: nullable(
+    Type.String({
+      description:
+        "Where the cost comes from: `list` (counts times prices), `vendor` (the provider's own figure), or of a batch `interactive` or `batch` prices. Null: unknown or free.",
+    }),
+  ),
+  list_cost_usd: nullable(
+    Type.String({ description: "By the price list, where the cost comes from elsewhere. Exact decimal." }),
+  ),
+  discounted_cost_usd: nullable(
+    Type.String({ description: "Of a batch: at the provider's prices for batches. Exact decimal." }),
+  ),
   unpriced: Type.Boolean(),
-  partial: Type.Boolean(),
+  partial: Type.Boolean({
+    description: "The cost is at least this: usage is missing, or something was billed without a figure.",
+  }),
+  ceiling: Type.Boolean({ description: "The cost is at most this: a batch at interactive prices." }),
 };
 
 /** One record in a list. No member can contain text of a prompt, an answer or a key. */

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { priceText } from "#drizzle/price-text.ts";
 import { explainCost } from "#gateway/admin/cost-explanation.ts";
-import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import type { RecordRow } from "#gateway/stores/requests.ts";
+import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 
 const count = fc.option(fc.integer({ min: 0, max: 2_000_000_000 }), { nil: null });
@@ -32,6 +32,8 @@ test("the lines of an explanation add up to the cost, to the last digit", () => 
             provider: null,
             model: "m",
             effectiveFromMs: 0,
+            tier: "standard",
+            multiplier: null,
             cacheWrite5m: null,
             cacheWrite1h: null,
             perCharacter: null,

@@ -25,6 +25,8 @@ describe("prices", () => {
       provider: "echo",
       model: "own-model",
       effective_from: "2026-11-01T00:00:00.000Z",
+      tier: "standard",
+      multiplier: null,
       input: "2.5",
       output: "10",
       cached_input: "0.1",
@@ -56,7 +58,9 @@ describe("prices", () => {
   });
 
   test.each([
-    [{ input: undefined }, "/input: Expected required property"],
+    [{ input: undefined }, "/input: Expected a decimal number"],
+    [{ multiplier: 2 }, "/multiplier: The standard price has no multiplier"],
+    [{ tier: "flex", multiplier: 2 }, "/multiplier: Expected a multiplier or amounts, not both"],
     [{ input: -1 }, "/input: Expected a decimal number, 0 or more"],
     [{ input: "1e3" }, "/input: Expected a decimal number"],
     [{ input: "1,5" }, "/input: Expected a decimal number"],

@@ -53,6 +53,7 @@ const rows = [
     ...PRICED,
     session: "run-8",
     usageSource: "partial",
+    partial: true,
     channel: "subscription",
   }),
 ];

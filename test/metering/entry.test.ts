@@ -19,6 +19,7 @@ const facts = (told: {
     usageSource: "none",
     responseModel: told.responseModel ?? null,
     serviceTier: told.serviceTier ?? null,
+    reportedCostUsd: null,
   },
   priced: { costUsd: null, tokenCostUsd: null, price: null },
   ttftMs: null,

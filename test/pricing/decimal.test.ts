@@ -9,7 +9,7 @@ import {
   plus,
   shiftDown,
   times,
-} from "#gateway/pricing/decimal.ts";
+} from "#shared/decimal.ts";
 
 const plain = fc
   .tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.nat({ max: 20 }))

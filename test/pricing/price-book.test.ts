@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import type { PriceOverride } from "#gateway/directory.ts";
-import { parseDecimal } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
-import { listedModel, withHourWrites } from "#gateway/pricing/price-list.ts";
+import { withHourWrites } from "#gateway/pricing/price-list.ts";
 import { PLACES, ratePer } from "#gateway/pricing/rate.ts";
 import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/providers/catalog.ts";
+import { parseDecimal } from "#shared/decimal.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
@@ -22,6 +22,8 @@ const override = (fields: Partial<PriceOverride>): PriceOverride => ({
   cacheWrite5m: null,
   cacheWrite1h: null,
   perImage: null,
+  tier: "standard",
+  multiplier: null,
   perCharacter: null,
   perCall: null,
   ...fields,
@@ -155,10 +157,11 @@ test("hour-long cache writes have a rate for the Anthropic models", () => {
   expect(rates?.cache_write_1h).toEqual(usd("0.000006", "0.000012"));
 });
 
-test("a model whose list price is put on what nobody counts has no price", () => {
-  expect(listedModel(["google"], "gemini-2.5-flash-image", NOON)).toMatchObject({ price: null });
-  expect(list.knows("gemini", "gemini-2.5-flash-image")).toBe(true);
-  expect(list.priceOf({ kind: "gemini", name: "gemini" }, "gemini-2.5-flash-image", NOON)).toBeNull();
+test("tokens of images that a model prices apart have no price where they were not counted apart", () => {
+  const price = list.priceOf({ kind: "gemini", name: "gemini" }, "gemini-2.5-flash-image", NOON);
+  const usage = { ...NO_USAGE, uncachedInputTokens: 1000, outputTokens: 1000, imageInputTokens: 0 };
+  expect(priceCall(price, usage).costUsd).toBeNull();
+  expect(priceCall(price, { ...usage, imageOutputTokens: 1000 }).costUsd).not.toBeNull();
 });
 
 test("the built-in provider has a price, so that the first report shows money", () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { isOver, parseDecimal } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { priceBound } from "#gateway/pricing/price-bound.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
+import { isOver, parseDecimal } from "#shared/decimal.ts";
 import { inputTokens, NO_USAGE } from "#shared/usage.ts";
 
 const AT = Date.parse("2026-11-21T12:00:00Z");

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus, times } from "#gateway/pricing/decimal.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { PLACES, type PriceEntry, type Rates, ratePer } from "#gateway/pricing/rate.ts";
 import { UNPRICED } from "#gateway/reading.ts";
+import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus, times } from "#shared/decimal.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 
 const million = (usd: string) => ratePer(parseDecimal(usd), PLACES.million);
@@ -141,6 +141,9 @@ const usages = fc.record({
   documents: count,
   searchUnits: count,
   webSearches: count,
+  imageInputTokens: count,
+  imageOutputTokens: count,
+  searchSources: count,
 });
 const usd = fc.nat({ max: 100_000 }).map((it) => million((it / 1000).toString()));
 const prices = fc

@@ -43,6 +43,7 @@ test("an answer of another model is priced by it, or by the one asked for if onl
     provider: { kind: "openai", name: "openai" },
     model: "gpt-4o-mini",
     serviceTier: null,
+    reportedCostUsd: null,
     usage: { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 0 },
     at: new Date("2026-11-20T12:00:00Z"),
   } as const;

@@ -30,6 +30,8 @@ export type DialectCase = {
     serviceTier: string | null;
     costUsd: string | null;
     tokenCostUsd?: string;
+    /** What the provider says that it cost; absent: nothing. */
+    reportedCostUsd?: string;
     error: boolean;
   };
 };

@@ -9,10 +9,11 @@ const readingOf = (usage: object) => {
 const tierOf = (usage: object) => readingOf(usage).serviceTier;
 
 test("what is charged by another list than the usual one is told by the tier: fast mode, and the US alone", () => {
-  expect(tierOf({ service_tier: "standard", speed: "fast", inference_geo: "us" })).toBe("fast");
+  expect(tierOf({ service_tier: "standard", speed: "fast", inference_geo: "us" })).toBe("fast_us");
+  expect(tierOf({ service_tier: "standard", speed: "fast" })).toBe("fast");
   expect(tierOf({ service_tier: "standard", inference_geo: "us" })).toBe("us");
   expect(tierOf({ service_tier: null, inference_geo: "us" })).toBe("us");
-  expect(tierOf({ service_tier: "priority", inference_geo: "us" })).toBe("priority");
+  expect(tierOf({ service_tier: "priority", inference_geo: "us" })).toBe("priority_us");
   for (const inference_geo of ["global", "not_available", null, undefined, 1]) {
     expect(tierOf({ service_tier: "standard", inference_geo })).toBe("standard");
   }

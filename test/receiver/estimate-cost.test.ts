@@ -17,6 +17,8 @@ const price = (model: string, more: Partial<PriceOverride> = {}): PriceOverride 
   cacheWrite5m: "3.75",
   cacheWrite1h: null,
   perImage: null,
+  tier: "standard",
+  multiplier: null,
   perCharacter: null,
   perCall: "1",
   ...more,

@@ -74,8 +74,14 @@ for (const dialect of new Set(CASES.map((it) => it.dialect))) {
       "a client that leaves does not change what is counted: %s",
       async (_, it) => {
         const { ending, reading } = await settled({ ...it, body: bodyOf(it) }, leaves);
-        const { usage, usageSource, responseModel, serviceTier } = it.expect;
-        expect(reading).toMatchObject({ usage, usageSource, responseModel, serviceTier } as Reading);
+        const { usage, usageSource, responseModel, serviceTier, reportedCostUsd = null } = it.expect;
+        expect(reading).toMatchObject({
+          usage,
+          usageSource,
+          responseModel,
+          serviceTier,
+          reportedCostUsd,
+        } as Reading);
         expect(ending).toBe("client_gone");
       },
     );

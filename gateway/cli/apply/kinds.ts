@@ -12,6 +12,8 @@ import { isRecord } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { Settings } from "#shared/settings.ts";
 
+const STANDARD = "standard";
+
 export type Members = Record<string, unknown>;
 
 /** One kind of resource in a file, and its form in the admin API. */
@@ -91,11 +93,12 @@ export const RESOURCE_KINDS = {
 export type ResourceKindName = keyof typeof RESOURCE_KINDS;
 export const RESOURCE_KIND_NAMES = keysOf(RESOURCE_KINDS);
 
-/** Identified by model, provider (or any) and start. */
-function priceName({ provider, model, effective_from: from }: Members): string {
+/** Identified by model, provider (or any), tier and start. */
+function priceName({ provider, model, tier = STANDARD, effective_from: from }: Members): string {
   const atMs = readInstant(String(from));
   const instant = atMs === null ? String(from) : new Date(atMs).toISOString();
-  return `${provider ?? "*"}/${model} from ${instant.replace("T00:00:00.000Z", "")}`;
+  const inTier = tier === STANDARD ? "" : ` (${tier})`;
+  return `${provider ?? "*"}/${model}${inTier} from ${instant.replace("T00:00:00.000Z", "")}`;
 }
 
 /** Monthly unless stated otherwise. */

@@ -25,6 +25,8 @@ export function plus(a: Decimal, b: Decimal): Decimal {
   return { digits: atScale(a, scale) + atScale(b, scale), scale };
 }
 
+export const difference = (a: Decimal, b: Decimal): Decimal => plus(a, { digits: -b.digits, scale: b.scale });
+
 /** @throws RangeError if `count` is not an integer. */
 export const times = (value: Decimal, count: number): Decimal => ({
   digits: value.digits * BigInt(count),

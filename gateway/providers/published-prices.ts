@@ -1,0 +1,84 @@
+/**
+ * Prices that vendors publish and the built-in list does not have. Each table names its source and the day on which it was
+ * read. Amounts are exact decimals in USD.
+ */
+
+/** Per million tokens, and per piece. */
+export type PublishedPrice = {
+  input?: string;
+  output?: string;
+  image?: string;
+  /** By size and quality. */
+  imageBy?: Readonly<Record<string, string>>;
+  character?: string;
+  searchUnit?: string;
+};
+
+/** By the tier's name, then by the model's; `*` is any other. A text is a multiple of the standard price. */
+export type PublishedTiers = Readonly<
+  Record<string, Readonly<Record<string, string | { input: string; cachedInput?: string; output: string }>>>
+>;
+
+/** openai.com/api/pricing, 2025-11-01: speech per character, images by size and quality. */
+export const OPENAI_PIECES = {
+  "tts-1": { character: "0.000015" },
+  "tts-1-hd": { character: "0.00003" },
+  "dall-e-2": {
+    imageBy: { "1024x1024 standard": "0.02", "512x512 standard": "0.018", "256x256 standard": "0.016" },
+  },
+  "dall-e-3": {
+    imageBy: {
+      "1024x1024 standard": "0.04",
+      "1024x1792 standard": "0.08",
+      "1792x1024 standard": "0.08",
+      "1024x1024 hd": "0.08",
+      "1024x1792 hd": "0.12",
+      "1792x1024 hd": "0.12",
+    },
+  },
+} as const satisfies Record<string, PublishedPrice>;
+
+/**
+ * openai.com/api/pricing, 2025-11-01: an estimate of USD 0.015 per minute of speech; a minute is about 1,000 characters.
+ */
+export const OPENAI_CHARACTER_ESTIMATES: Readonly<Record<string, string>> = { "gpt-4o-mini-tts": "0.000015" };
+
+/**
+ * Batch and flex: half of the standard price (developers.openai.com, guides on batch and flex processing, 2026-05-27).
+ * Priority: openai.com/api-priority-processing, 2026-05-27.
+ */
+export const OPENAI_TIERS = {
+  batch: { "*": "0.5" },
+  flex: { "*": "0.5" },
+  priority: {
+    "gpt-5.5": "2.5",
+    "gpt-5.4": "2",
+    "gpt-5.4-mini": "2",
+    "gpt-5.2": "2",
+    "gpt-5.1": "2",
+    "gpt-5.1-codex": "2",
+    "gpt-5": "2",
+    "gpt-5-codex": "2",
+    "gpt-5-mini": "1.8",
+    "gpt-4.1": "1.75",
+    "gpt-4.1-mini": "1.75",
+    "gpt-4.1-nano": "2",
+    "gpt-4o-2024-05-13": "1.75",
+    "gpt-4o": "1.7",
+    "gpt-4o-mini": { input: "0.25", cachedInput: "0.125", output: "1" },
+    o3: "1.75",
+    "o4-mini": { input: "2", cachedInput: "0.5", output: "8" },
+  },
+} as const satisfies PublishedTiers;
+
+/** Global batch: half of the standard price (azure.microsoft.com, Azure OpenAI pricing, 2025-11-01). */
+export const AZURE_TIERS = { batch: { "*": "0.5" } } as const satisfies PublishedTiers;
+
+/**
+ * Batch: half of the standard price (platform.claude.com, pricing, 2026-05-28). Fast mode: platform.claude.com, fast mode,
+ * 2026-05-28, and openrouter.ai/anthropic/claude-opus-5-fast, 2026-07-24.
+ */
+export const ANTHROPIC_TIERS = {
+  batch: { "*": "0.5" },
+  fast: { "claude-opus-4-6": "6", "claude-opus-4-7": "6", "claude-opus-4-8": "2", "claude-opus-5": "2" },
+} as const satisfies PublishedTiers;
