@@ -16,6 +16,7 @@ import { textsOf } from "./guardrail/text.ts";
 import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
 import { allMembers } from "./http/members.ts";
+import { type References, referencesIn } from "./http/references.ts";
 import { asksForUsage } from "./http/splice.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
@@ -50,6 +51,8 @@ export type ExchangeDeps = UpstreamDeps & {
   recorder: Pick<Recorder, "open" | "settle">;
   limiter: Pick<Limiter, "reserve">;
   drains: DrainPool;
+  /** Whether another key made one of the things that a call refers to. */
+  refersToForeign(keyId: string, references: References): Promise<boolean>;
   /** Stores bodies of calls to routes with body capture. */
   bodies: Pick<BodyCapture, "keep">;
   /** Calls the service that a guardrail names. */
@@ -67,6 +70,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const chosen = chooseRoute(deps.directory.current(), call, routingLookups(prices, deps.classify));
   requireScope(call.key, chosen, () => additionalModels(call.body));
   const choice = laneOf(call, withExpressibleTargets(call, chosen));
+  await requireOwnReferences(deps, call);
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
@@ -127,6 +131,15 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   });
   if (!answer) throw attemptError({ ...attempt, type: "upstream_broken", reason, cause: null }, choice);
   return choice.route?.bodyCapture ? captureAnswer(deps.bodies, call, answer) : answer;
+}
+
+/** What another key made at a vendor through this gateway does not exist for this one. @throws GatewayError not_found */
+async function requireOwnReferences(deps: ExchangeDeps, { key, body }: Call): Promise<void> {
+  const references = referencesIn(body);
+  if (references.kept.length + references.files.length === 0) return;
+  if (await deps.refersToForeign(key.id, references)) {
+    throw new GatewayError("not_found", "No such response, container or file exists.");
+  }
 }
 
 export const routingLookups = (

@@ -14,6 +14,8 @@ export type Reading = {
   reportedCostUsd: string | null;
   /** Size and quality of the images that the request asked for (request-counts.ts). */
   variant?: string | null;
+  /** Id of what the provider keeps for later calls: the response, or its container; absent: nothing. */
+  keptId?: string | null;
 };
 
 /** A call's cost: exact decimals in USD, null if unknown. */

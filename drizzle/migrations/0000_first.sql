@@ -519,6 +519,7 @@ CREATE TABLE "requests" (
 	"unpriced" boolean NOT NULL,
 	"partial" boolean NOT NULL,
 	"price" jsonb,
+	"kept_id" text COLLATE "C",
 	CONSTRAINT "requests_org_id_id_started_at_pk" PRIMARY KEY("org_id","id","started_at")
 ) PARTITION BY RANGE ("started_at");
 --> statement-breakpoint
@@ -791,6 +792,7 @@ CREATE TABLE "tool_calls" (
 	CONSTRAINT "tool_calls_org_id_origin_external_id_pk" PRIMARY KEY("org_id","origin","external_id")
 );
 --> statement-breakpoint
+CREATE INDEX "requests_kept_id" ON "requests" USING btree ("org_id","kept_id") WHERE "requests"."kept_id" is not null;--> statement-breakpoint
 CREATE INDEX "pull_requests_unlinked" ON "pull_requests" USING btree ("org_id","repository_id","number") WHERE "pull_requests"."link" in ('unknown_session', 'claimed');--> statement-breakpoint
 CREATE INDEX "agent_points_ended_at" ON "agent_points" USING btree ("org_id","ended_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "dropped_names_id" ON "dropped_names" USING btree ("org_id","id");--> statement-breakpoint

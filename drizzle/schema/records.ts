@@ -68,6 +68,8 @@ export const requests = pgTable(
     serviceTier: label("service_tier"),
     /** The provider's own id of the call (`x-request-id`, `request-id`). */
     providerRequestId: label("provider_request_id"),
+    /** What the provider keeps, for later calls to refer to: a response (`previous_response_id`) or a container. */
+    keptId: label("kept_id"),
 
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
@@ -132,6 +134,7 @@ export const requests = pgTable(
     index("requests_provider_request_id")
       .on(table.orgId, table.providerRequestId)
       .where(sql`${table.providerRequestId} is not null`),
+    index("requests_kept_id").on(table.orgId, table.keptId).where(sql`${table.keptId} is not null`),
   ],
 );
 

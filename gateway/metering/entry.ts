@@ -90,6 +90,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     modelMismatch: facts.modelMismatch || undefined,
     serviceTier: label(reading?.serviceTier),
     providerRequestId: label(facts.providerRequestId),
+    keptId: label(reading?.keptId),
     latencyMs: Math.round(latencyMs),
     ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
     usageSource: reading?.usageSource ?? "none",

@@ -12,6 +12,7 @@ export const MESSAGES_WIRE: Wire = {
     return messagesReading({
       usage: objectOf(answer?.["usage"]),
       model: nameOf(answer?.["model"]),
+      container: nameOf(objectOf(answer?.["container"])?.["id"]),
       final: true,
       billedTool: hasContainer(answer) || listOf(answer?.["content"]).map(objectOf).some(isBilledBlock),
     });
@@ -31,6 +32,7 @@ function messagesStream(): StreamReader {
   const progress = { contentSeen: false, terminalSeen: false };
   let usage: ProviderObject | null = null;
   let model: string | null = null;
+  let container: string | null = null;
   let deltaSeen = false;
   let stopped = false;
   let failure: string | undefined;
@@ -42,6 +44,7 @@ function messagesStream(): StreamReader {
       model = nameOf(message?.["model"]);
       usage = objectOf(message?.["usage"]);
       billedTool ||= hasContainer(message);
+      container = nameOf(objectOf(message?.["container"])?.["id"]);
     },
     content_block_start(event) {
       billedTool ||= isBilledBlock(objectOf(event["content_block"]));
@@ -57,6 +60,7 @@ function messagesStream(): StreamReader {
       deltaSeen ||= later !== null;
       const delta = objectOf(event["delta"]);
       billedTool ||= hasContainer(delta);
+      container = nameOf(objectOf(delta?.["container"])?.["id"]) ?? container;
       stopped ||= typeof delta?.["stop_reason"] === "string";
     },
     message_stop() {
@@ -81,14 +85,17 @@ function messagesStream(): StreamReader {
     },
     progress,
     // The output in `message_start` is provisional: without a `message_delta` the figure is partial.
-    reading: (complete) =>
-      messagesReading({ usage, model, final: deltaSeen && (complete || stopped), billedTool, failure }),
+    reading(complete) {
+      const final = deltaSeen && (complete || stopped);
+      return messagesReading({ usage, model, container, final, billedTool, failure });
+    },
   };
 }
 
 const messagesReading = (seen: {
   usage: ProviderObject | null;
   model: string | null;
+  container: string | null;
   final: boolean;
   failure?: string | undefined;
   /** A tool ran that is billed by a figure that no answer reports. */
@@ -98,6 +105,7 @@ const messagesReading = (seen: {
     usage: seen.usage && messagesUsage(seen.usage),
     model: seen.model,
     tier: seen.usage && messagesTier(seen.usage),
+    keptId: seen.container,
     final: seen.final,
     billsMore: seen.billedTool || (seen.usage !== null && billsMore(seen.usage)),
     failure: seen.failure,

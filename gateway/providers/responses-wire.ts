@@ -20,8 +20,9 @@ export const RESPONSES_WIRE: Wire = {
 function take(state: StreamState, type: string, event: ProviderObject): void {
   state.contentSeen ||= isContent(type, event);
   const response = objectOf(event["response"]);
-  const { usage, model, tier, cost, billsMore, failure } = answerOf(response, state.facts);
+  const { usage, model, tier, keptId, cost, billsMore, failure } = answerOf(response, state.facts);
   state.model = model ?? state.model;
+  state.keptId = keptId ?? state.keptId ?? null;
   if (!isLast(type)) return;
   state.terminalSeen = true;
   state.usage = usage ?? state.usage;
@@ -40,6 +41,7 @@ function answerOf(response: ProviderObject | null, facts: ProviderFacts) {
     model: nameOf(response?.["model"]),
     tier: nameOf(response?.["service_tier"]),
     failure: response?.["status"] === "failed" ? errorNameOf(objectOf(response["error"]) ?? {}) : undefined,
+    keptId: response?.["store"] === false ? null : nameOf(response?.["id"]),
     cost: reportedCostOf(usage, facts),
     billsMore: ranHostedTools(usage) || listOf(output).map(objectOf).some(isBilledBesides),
   };

@@ -12,6 +12,7 @@ export type StreamState = StreamProgress & {
   tier: string | null;
   /** What the answer cost according to the provider. */
   cost?: string | null;
+  keptId?: string | null;
   /** More is billed than the usage reports. */
   billsMore?: boolean;
   /** The name of the error that ended it. */
@@ -64,8 +65,17 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
     },
     progress: state,
     reading(complete) {
-      const { usage, model, tier, terminalSeen, cost = null, billsMore = false, failure } = state;
-      return readingOf({ usage, model, tier, final: complete || terminalSeen, cost, billsMore, failure });
+      const { usage, model, tier, keptId, terminalSeen, cost = null, billsMore = false, failure } = state;
+      return readingOf({
+        usage,
+        model,
+        tier,
+        keptId,
+        final: complete || terminalSeen,
+        cost,
+        billsMore,
+        failure,
+      });
     },
   };
 }

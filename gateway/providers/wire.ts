@@ -52,13 +52,14 @@ export type AnswerFacts = {
   cost?: string | null;
   /** Something is billed that `usage` does not count. A cost that the provider reports covers it. */
   billsMore?: boolean;
+  keptId?: string | null | undefined;
 };
 
 /** An answer without any of these counts has no usage. */
 const BILLABLE_COUNTS = ["uncachedInputTokens", "outputTokens", "images", "searchUnits"] as const;
 
 export function readingOf(answer: AnswerFacts): Reading {
-  const { usage, model, tier, final, cost = null, billsMore, failure } = answer;
+  const { usage, model, tier, final, keptId = null, cost = null, billsMore, failure } = answer;
   const known = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
   const whole = final && (cost !== null || !billsMore);
   return {
@@ -66,6 +67,7 @@ export function readingOf(answer: AnswerFacts): Reading {
     usageSource: known ? (whole ? "provider" : "partial") : "none",
     responseModel: model,
     serviceTier: tier,
+    ...(keptId !== null && { keptId }),
     ...(failure !== undefined && { failure }),
     reportedCostUsd: cost,
   };

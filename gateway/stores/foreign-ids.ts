@@ -1,0 +1,42 @@
+import { and, eq, inArray, ne } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { files } from "#drizzle/schema/batches.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { References } from "../http/references.ts";
+import { withStoreErrors } from "./store-errors.ts";
+
+/**
+ * Whether another key than `keyId` made one of the things referred to. What no key of this gateway made is nobody's.
+ * @throws GatewayError store_unavailable
+ */
+export const refersToForeign = (
+  { db }: Pick<Database, "db">,
+  keyId: string,
+  { kept, files: fileIds }: References,
+): Promise<boolean> =>
+  withStoreErrors(async () => {
+    const foreign = await Promise.all([
+      kept.length === 0
+        ? []
+        : db
+            .select({ id: requests.id })
+            .from(requests)
+            .where(
+              and(
+                eq(requests.orgId, DEFAULT_ORG),
+                inArray(requests.keptId, [...kept]),
+                ne(requests.keyId, keyId),
+              ),
+            )
+            .limit(1),
+      fileIds.length === 0
+        ? []
+        : db
+            .select({ id: files.id })
+            .from(files)
+            .where(and(eq(files.orgId, DEFAULT_ORG), inArray(files.id, [...fileIds]), ne(files.keyId, keyId)))
+            .limit(1),
+    ]);
+    return foreign.some((rows) => rows.length > 0);
+  });

@@ -1,0 +1,117 @@
+import { beforeAll, expect, test } from "bun:test";
+import OpenAI, { toFile } from "openai";
+import { type Reply, type SeenRequest, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+let gateway: WiredGateway;
+let seen: SeenRequest[];
+let other: string;
+
+const response = (id: string) => ({
+  id,
+  object: "response",
+  status: "completed",
+  model: "gpt-5",
+  store: true,
+  output: [
+    {
+      type: "message",
+      id: "m",
+      role: "assistant",
+      content: [{ type: "output_text", text: "ok", annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+});
+const message = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-x",
+  content: [{ type: "text", text: "ok" }],
+  stop_reason: "end_turn",
+  container: { id: "container_first", expires_at: "2030-01-01T00:00:00Z" },
+  usage: { input_tokens: 1, output_tokens: 1 },
+};
+
+beforeAll(async () => {
+  const upstream = await scriptedUpstream(({ path, body }: SeenRequest, reply: Reply) => {
+    if (path === "/v1/files") {
+      return reply.json({
+        id: "file-first",
+        object: "file",
+        bytes: 2,
+        filename: "a.jsonl",
+        purpose: "batch",
+      });
+    }
+    if (path === "/v1/messages") return reply.json(message);
+    if (!body.includes('"stream":true')) return reply.json(response("resp_first"));
+    reply.head("text/event-stream");
+    const event = { type: "response.completed", sequence_number: 0, response: response("resp_streamed") };
+    reply.chunk(`event: response.completed\ndata: ${JSON.stringify(event)}\n\n`);
+    reply.end();
+  });
+  seen = upstream.seen;
+  gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  other = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "other" })).secret;
+});
+
+const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+
+const send = async (path: string, key: string, body: object | string, session = "references") => {
+  const answer = await fetch(gateway.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "x-session-id": session },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return { status: answer.status, text: await answer.text() };
+};
+
+test("another key's response is 404 and does not reach the vendor; its own key and unknown ids pass", async () => {
+  const own = clientOf(gateway.secret);
+  await own.responses.create({ model: "chat", input: "hello" }, { headers: { "x-session-id": "first" } });
+  const stream = await own.responses.create(
+    { model: "chat", input: "hello", stream: true },
+    { headers: { "x-session-id": "first" } },
+  );
+  for await (const _ of stream);
+  await gateway.records("first", 2);
+
+  for (const id of ["resp_first", "resp_streamed"]) {
+    const refer = { model: "chat", input: "and then?", previous_response_id: id };
+    const sent = seen.length;
+    const foreign = await clientOf(other)
+      .responses.create(refer)
+      .catch((error) => error);
+    expect([foreign.status, seen.length]).toEqual([404, sent]);
+    expect((await own.responses.create(refer)).id).toBe("resp_first");
+  }
+  const unknown = { model: "chat", input: "x", previous_response_id: "resp_made_elsewhere" };
+  expect((await clientOf(other).responses.create(unknown)).id).toBe("resp_first");
+});
+
+test("another key's file is 404, at any depth and in any spelling", async () => {
+  const own = clientOf(gateway.secret);
+  const line =
+    '{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt-5","messages":[]}}\n';
+  const file = await own.files.create({ file: await toFile(Buffer.from(line), "a.jsonl"), purpose: "batch" });
+  expect(file.id).toBe("file-first");
+  const content = [{ type: "input_file", file_id: file.id }];
+  const body = { model: "chat", input: [{ role: "user", content }] };
+  const escaped = JSON.stringify(body).replace('"file_id"', '"file\\u005fid"');
+  for (const sent of [JSON.stringify(body), escaped]) {
+    expect((await send("/v1/responses", other, sent)).status).toBe(404);
+    expect((await send("/v1/responses", gateway.secret, sent)).status).toBe(200);
+  }
+});
+
+test("another key's container is 404", async () => {
+  const body = { model: "claude", max_tokens: 1, messages: [{ role: "user", content: "hi" }] };
+  expect((await send("/v1/messages", gateway.secret, body, "container")).status).toBe(200);
+  await gateway.records("container");
+  const again = { ...body, container: "container_first" };
+  const refused = await send("/v1/messages", other, again);
+  expect([refused.status, JSON.parse(refused.text).error.type]).toEqual([404, "not_found_error"]);
+  expect((await send("/v1/messages", gateway.secret, again)).status).toBe(200);
+});
