@@ -6,6 +6,7 @@ import { migrate } from "#drizzle/migrate.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+import { databaseLine } from "#test/support/database-line.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 
 let home: TestDatabase;
@@ -120,6 +121,29 @@ describe("connections that break", () => {
     expect(received.slice(1).every((text) => text.includes("select 'ours'"))).toBe(true);
     server.stop(true);
     await sql.end({ timeout: 0 });
+  });
+
+  test("a connection that is lost while a query is being written is made again", async () => {
+    const line = await databaseLine(home.url);
+    const options = { name: "cut", max: 1, statementTimeoutMs: 60_000 };
+    const clients = Array.from({ length: 20 }, () => connect(line.url, options));
+    const codes = new Set<string>();
+    const ask = async (sql: (typeof clients)[number]) => {
+      await Bun.sleep(Math.random() * 6);
+      codes.add(await codeOf(sql`select 1`));
+    };
+    for (let round = 0; round < 5; round++) {
+      const asked = clients.flatMap((sql) => [ask(sql), ask(sql), ask(sql)]);
+      await Bun.sleep(Math.random() * 6);
+      line.cut();
+      await Bun.sleep(Math.random() * 6);
+      line.mend();
+      await Promise.all(asked);
+      await Promise.all(clients.map((sql) => codeOf(sql`select 1`)));
+    }
+    // A connection that was never made again says CONNECT_TIMEOUT.
+    expect(["none", "ECONNRESET", "CONNECTION_CLOSED"]).toEqual(expect.arrayContaining([...codes]));
+    await Promise.all(clients.map((sql) => sql.end({ timeout: 0 })));
   });
 });
 
