@@ -3,10 +3,10 @@ import { Counter, Registry } from "prom-client";
 import { within } from "#drizzle/database.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
+import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
 import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
 import { setupEntry } from "./setup/entry.ts";
-import { createGuesses, type Guesses } from "./setup/guesses.ts";
 import { publicPage } from "./setup/public-page.ts";
 import { type SetupDeps, setupRoutes } from "./setup/routes.ts";
 
@@ -22,10 +22,17 @@ export type ServerDeps = InboxDeps &
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 const PING_MS_MAX = 2_000;
 
+const guessesOf = ({ clock, log }: Pick<SetupDeps, "clock" | "log">) =>
+  refusedCredentials({
+    clock,
+    perMinuteMax: 10,
+    report: (address, refusals) => log.warn({ address, refusals }, "credentials refused"),
+  });
+
 /** All addresses of the GitHub App. */
 export function createServer(deps: ServerDeps) {
   const inbox = createInbox(deps);
-  const entry = { ...deps, guesses: createGuesses(deps.clock) };
+  const entry = { ...deps, guesses: guessesOf(deps) };
   return (
     new Elysia({
       normalize: false,
@@ -61,7 +68,7 @@ function firstPage({ config, credentials }: ServerDeps): Response {
 }
 
 async function metrics(
-  { config, registry, guesses }: ServerDeps & { guesses: Guesses },
+  { config, registry, guesses }: ServerDeps & { guesses: RefusedCredentials },
   request: Request,
   address: string,
 ): Promise<Response> {

@@ -6,11 +6,10 @@ const ADDRESSES_MAX = 10_000;
 const LOG_EVERY_MS = 1_000;
 
 export type RefusedCredentials = {
-  /**
-   * Notes that a credential from `address` was refused. Returns null, or once there are too many the whole seconds after
-   * which the address may try again. Valid credentials from the same address are never slowed.
-   */
-  note(address: string): number | null;
+  /** Whole seconds for which an address has too many refusals to try again; 0: it may try. */
+  waitSeconds(address: string): number;
+  /** Notes that a credential from `address` was refused; returns its `waitSeconds` from then on. */
+  note(address: string): number;
 };
 
 type Options = {
@@ -21,12 +20,22 @@ type Options = {
   report: (address: string, refusals: number) => void;
 };
 
-/** Slows down whoever tries credentials. It knows this process only. */
+/** Counts refused credentials by address, in this process. */
 export function refusedCredentials({ clock, perMinuteMax, report }: Options): RefusedCredentials {
   const seen = new Map<string, { refusals: number; sinceMs: number }>();
   let unreported = 0;
   let reportedMs = Number.NEGATIVE_INFINITY;
+  const windowOf = (address: string) => {
+    const window = seen.get(address);
+    return window && clock.monotonicMs() - window.sinceMs < WINDOW_MS ? window : null;
+  };
+  const waitSeconds = (address: string) => {
+    const window = windowOf(address);
+    if (window === null || window.refusals < perMinuteMax) return 0;
+    return Math.max(1, Math.ceil((window.sinceMs + WINDOW_MS - clock.monotonicMs()) / 1000));
+  };
   return {
+    waitSeconds,
     note(address) {
       const nowMs = clock.monotonicMs();
       unreported += 1;
@@ -35,16 +44,13 @@ export function refusedCredentials({ clock, perMinuteMax, report }: Options): Re
         unreported = 0;
         reportedMs = nowMs;
       }
-      const before = seen.get(address);
-      const isRunning = before && nowMs - before.sinceMs < WINDOW_MS;
-      const present = isRunning ? before : { refusals: 0, sinceMs: nowMs };
-      present.refusals += 1;
+      const window = windowOf(address) ?? { refusals: 0, sinceMs: nowMs };
+      window.refusals += 1;
       seen.delete(address);
-      seen.set(address, present);
+      seen.set(address, window);
       const oldest = seen.size > ADDRESSES_MAX ? seen.keys().next().value : undefined;
       if (oldest !== undefined) seen.delete(oldest);
-      if (present.refusals < perMinuteMax) return null;
-      return Math.max(1, Math.ceil((present.sinceMs + WINDOW_MS - nowMs) / 1000));
+      return waitSeconds(address);
     },
   };
 }

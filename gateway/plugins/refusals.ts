@@ -44,8 +44,8 @@ export function openRefusals({ clock, log, metrics, addressOf, perMinuteMax }: R
     refused(kind, request) {
       counter.inc({ kind });
       const address = addressOf(request);
-      const waitSeconds = address === null ? null : slowed.note(address);
-      if (waitSeconds === null) return new GatewayError("unauthenticated", CREDENTIALS[kind]);
+      const waitSeconds = address === null ? 0 : slowed.note(address);
+      if (waitSeconds === 0) return new GatewayError("unauthenticated", CREDENTIALS[kind]);
       const error = new GatewayError("too_many_refusals");
       error.headers = { "retry-after": String(waitSeconds) };
       return error;

@@ -3,17 +3,17 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import type { Log } from "#shared/log.ts";
+import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { readSetupLink } from "#shared/setup-link.ts";
 import { useSetupLink } from "../stores/setup-store.ts";
 import { isAdministrator, isVisitor, unauthorized, visitCookie } from "./administrator.ts";
-import type { Guesses } from "./guesses.ts";
 import { enterPage, faultPage, linkPage } from "./pages.ts";
 import { answerReach, newVisit } from "./state.ts";
 
 type EntryDeps = {
   config: Pick<GithubAppConfig, "adminKeyDigest" | "sealKey">;
   database: Database;
-  guesses: Guesses;
+  guesses: RefusedCredentials;
   clock: Clock;
   log: Log;
 };
@@ -61,7 +61,7 @@ async function enter(
   return new Response(null, { status: 303, headers });
 }
 
-function slowDown(guesses: Guesses, address: string): Response | null {
+function slowDown(guesses: RefusedCredentials, address: string): Response | null {
   const seconds = guesses.waitSeconds(address);
   if (seconds === 0) return null;
   return new Response("Too many wrong keys or links came from this address. Try again later.\n", {

@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { changeWebhookSecret } from "../github/change-webhook-secret.ts";
 import type { Clients } from "../github/clients.ts";
 import type { CredentialStore } from "../github/credentials.ts";
@@ -13,7 +14,6 @@ import { reachesItself, reachFault } from "./address.ts";
 import { readAppStatus } from "./app-status.ts";
 import { convert } from "./convert.ts";
 import { admit } from "./entry.ts";
-import type { Guesses } from "./guesses.ts";
 import { manifestOf, readSetupForm, registrationUrl } from "./manifest.ts";
 import { type Asked, askForm, askPage, confirmPage, faultPage, type Present } from "./pages.ts";
 import { answerReach, isState, newState, replacedBy } from "./state.ts";
@@ -31,7 +31,7 @@ export type SetupDeps = {
     | "publicUrl"
     | "gatewayPort"
   >;
-  guesses: Guesses;
+  guesses: RefusedCredentials;
   database: Database;
   credentials: CredentialStore;
   /** Null while the App has no identity at GitHub. */
