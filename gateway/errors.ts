@@ -58,7 +58,8 @@ export const ERRORS = {
     final: true,
     openai: "invalid_request_error",
     anthropic: "not_found_error",
-    public: "No route and no provider serves that model.",
+    public:
+      "No route and no provider serves that model. A provider serves it once its `models` list it, a route once its `model` is that one.",
   },
   method_not_allowed: {
     status: 405,

@@ -20,8 +20,9 @@ import { type References, referencesIn } from "./http/references.ts";
 import { asksForUsage } from "./http/splice.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
-import { vendorHostsOf, wireFor } from "./providers/endpoint.ts";
+import { supportsSurface, vendorHostsOf } from "./providers/endpoint.ts";
 import { softDenial } from "./providers/soft-denial.ts";
+import { VENDORS } from "./providers/vendors.ts";
 import { WIRES } from "./providers/wires.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import { chooseRoute } from "./routing/choose.ts";
@@ -147,7 +148,8 @@ export const routingLookups = (
   classify: RoutingLookups["classify"] = null,
 ): RoutingLookups => ({
   knowsModel: (provider, model) => prices.knows(provider.kind, model),
-  supportsWire: (provider, wire) => wireFor(provider, wire) === wire,
+  supports: supportsSurface,
+  ...VENDORS,
   translatableWire: translatedWire,
   classify,
 });

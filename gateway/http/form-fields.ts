@@ -31,28 +31,29 @@ export type FormFields = {
   readonly textOpen: boolean;
   /** `model`, if it came after the file. */
   readonly trailingModel: string | null;
+  /** The call is decided by what was read: a scoped key's `model` that comes later is refused. */
+  decided(): void;
 };
 
 type Text = { name: string; bytes: Uint8Array[]; size: number };
 
 /**
- * The text fields of a form that is forwarded while it is read. A scoped key's `model` must come before the file,
- * because it decides whether anything is sent to the provider (spec, endpoint table).
+ * The text fields of a form that is forwarded while it is read. A scoped key's `model` must come before the form is
+ * `decided`, because it decides whether anything is sent to the provider (spec, endpoint table).
  */
 export function formFields(scoped: boolean): FormFields {
   const fields: Field[] = [];
   const lateFields: Field[] = [];
   const names = new Set<string>();
   let headSeen = false;
+  let isDecided = false;
   let trailingModel: string | null = null;
   let current: Text | null = null;
   let textBytes = 0;
 
   function finish(): void {
     if (!current) return;
-    const bytes = Buffer.concat(current.bytes);
-    if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "A text field is not valid UTF-8.");
-    const text = bytes.toString("utf8");
+    const text = utf8Of(Buffer.concat(current.bytes));
     (headSeen ? lateFields : fields).push([current.name, text]);
     if (headSeen && current.name === "model") trailingModel = parseLabel(text, MODEL_MAX);
     current = null;
@@ -60,18 +61,16 @@ export function formFields(scoped: boolean): FormFields {
 
   function begin({ name, isFile, isPlain }: PartHead): void {
     finish();
-    if (scoped && name === "model" && isPlain && (headSeen || names.has(name))) {
-      throw headSeen ? modelMustComeFirst() : new GatewayError("model_not_allowed", "`model` appears twice.");
-    }
-    requireOneField(CALL, name, names.has(name));
+    const known = names.has(name);
+    if (scoped && name === "model" && isPlain && (isDecided || known)) throw lateModel(known);
+    requireOneField(CALL, name, known);
     if (!isPlain && CALL.names.has(name)) {
       throw new GatewayError("invalid_request", `\`${name}\` must be a plain text field.`);
     }
     names.add(name);
     headSeen ||= isFile;
     current = isFile ? null : { name, bytes: [], size: 0 };
-    if (fields.length + lateFields.length >= FIELDS_MAX)
-      throw new GatewayError("too_large", "The form has too many fields.");
+    if (fields.length + lateFields.length >= FIELDS_MAX) throw tooManyFields();
   }
 
   function keep(bytes: Uint8Array): void {
@@ -104,12 +103,25 @@ export function formFields(scoped: boolean): FormFields {
     get trailingModel() {
       return trailingModel;
     },
+    decided() {
+      isDecided = true;
+    },
   };
+}
+
+function utf8Of(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "A text field is not valid UTF-8.");
+  return bytes.toString("utf8");
 }
 
 /** The error for a scoped key's form without `model` before the file. */
 export const modelMustComeFirst = (): GatewayError =>
-  new GatewayError("model_not_allowed", "This key has a scope: put `model` before the file.");
+  new GatewayError("model_not_allowed", "This key has a scope: put `model` before a large file.");
+
+const lateModel = (again: boolean): GatewayError =>
+  again ? new GatewayError("model_not_allowed", "`model` appears twice.") : modelMustComeFirst();
+
+const tooManyFields = (): GatewayError => new GatewayError("too_large", "The form has too many fields.");
 
 export const textTooLong = (): GatewayError =>
   new GatewayError("too_large", "A text field of the form is too long.");

@@ -1,89 +1,20 @@
-import type { SurfaceName, WireName } from "../surface-facts.ts";
+import {
+  ANTHROPIC_LIKE,
+  IMAGE_UPLOADS,
+  OPENAI_LIKE,
+  type ProviderFacts,
+  TEXT_AND_EMBEDDINGS,
+  TEXT_ONLY,
+  vendor,
+  without,
+} from "./provider-facts.ts";
 import {
   ANTHROPIC_TIERS,
   AZURE_TIERS,
   OPENAI_CHARACTER_ESTIMATES,
   OPENAI_PIECES,
   OPENAI_TIERS,
-  type PublishedPrice,
-  type PublishedTiers,
 } from "./published-prices.ts";
-import type { ReportedCost } from "./reported-cost.ts";
-
-/** Facts about a provider kind. */
-export type ProviderFacts = {
-  wire: WireName;
-  /** Wires that it also supports natively, at the same root. */
-  otherWires: readonly WireName[];
-  /** API root without a trailing slash, as the vendor's SDK expects it; null if an administrator must set one. */
-  baseUrl: string | null;
-  /** Path to add to a root without one, because the vendor's SDK takes the bare host. */
-  rootPath?: string;
-  /** Deviations from a surface's `upstreamPath`. */
-  paths?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** Paths of surfaces that are relative to the host, not to the API root. */
-  hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /**
-   * How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. `aws` and
-   * `google` sign each call with it.
-   */
-  auth: "bearer" | "x-api-key" | "api-key" | "none" | "aws" | "google";
-  /** The cloud that hosts the vendor's models with its own form of the wire: the model is in the path. */
-  hostedBy?: "bedrock" | "vertex";
-  /** Environment variable whose presence creates the provider; null if a credential alone is not enough. */
-  envKey: string | null;
-  /** The vendor's own hosts: where a caller's own subscription may be used (subscription lane). */
-  vendorHosts: readonly string[];
-  /** Whether it accepts `stream_options.include_usage`; some refuse the member, some always report usage. */
-  acceptsStreamUsageOption: boolean;
-  /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
-  outputLimitMember: "max_tokens" | "max_completion_tokens";
-  /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
-  reasoningOutsideCompletion: boolean;
-  /** Its ids in the built-in price list. */
-  priceIds: readonly string[];
-  /** Where its answers report their own cost. */
-  reportedCost?: ReportedCost;
-  /** USD per source that a search read, where `num_sources_used` is billed. */
-  sourcePrice?: string;
-  /** Prefix of model names here that the price list does not use. */
-  modelPrefix?: string;
-  /** Prices of models missing from public lists. */
-  prices?: Readonly<Record<string, PublishedPrice>>;
-  /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */
-  characterEstimates?: Readonly<Record<string, string>>;
-  /** Prices of service tiers. */
-  tiers?: PublishedTiers;
-};
-
-/** What most providers that copy OpenAI's chat wire have in common. */
-const OPENAI_LIKE = {
-  wire: "chat",
-  otherWires: ["responses", "embeddings", "moderations", "images", "speech", "transcriptions", "rerank"],
-  baseUrl: null,
-  auth: "bearer",
-  envKey: null,
-  vendorHosts: [],
-  acceptsStreamUsageOption: true,
-  outputLimitMember: "max_tokens",
-  reasoningOutsideCompletion: false,
-  priceIds: [],
-} as const satisfies ProviderFacts;
-
-const ANTHROPIC_LIKE = {
-  ...OPENAI_LIKE,
-  wire: "messages",
-  otherWires: [],
-  auth: "x-api-key",
-} as const satisfies ProviderFacts;
-
-/** A vendor that differs from OpenAI in nothing but its address, its key and its prices. */
-const vendor = (baseUrl: string, envKey: string, priceIds: readonly string[]) => ({
-  ...OPENAI_LIKE,
-  baseUrl,
-  envKey,
-  priceIds,
-});
 
 /** One row per provider kind. A new kind with a known wire needs a row but no function. */
 export const PROVIDERS = {
@@ -93,6 +24,10 @@ export const PROVIDERS = {
     envKey: "OPENAI_API_KEY",
     outputLimitMember: "max_completion_tokens",
     vendorHosts: ["api.openai.com"],
+    otherWires: without("rerank"),
+    modelNames:
+      /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
+    inventorOf: ["chat", "responses", "embeddings", "moderations", "images", "speech", "transcriptions"],
     priceIds: ["openai"],
     prices: OPENAI_PIECES,
     characterEstimates: OPENAI_CHARACTER_ESTIMATES,
@@ -103,6 +38,8 @@ export const PROVIDERS = {
     baseUrl: "https://api.anthropic.com",
     envKey: "ANTHROPIC_API_KEY",
     vendorHosts: ["api.anthropic.com"],
+    modelNames: /^claude-/,
+    inventorOf: ["messages"],
     priceIds: ["anthropic"],
     tiers: ANTHROPIC_TIERS,
   },
@@ -111,6 +48,8 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     rootPath: "/openai/v1",
     auth: "api-key",
+    otherWires: without("moderations", "rerank"),
+    lacks: ["images.variations"],
     outputLimitMember: "max_completion_tokens",
     priceIds: ["azure"],
     prices: OPENAI_PIECES,
@@ -146,6 +85,9 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     envKey: "GEMINI_API_KEY",
+    otherWires: [...TEXT_AND_EMBEDDINGS, "images"],
+    lacks: IMAGE_UPLOADS,
+    modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
     modelPrefix: "models/",
@@ -155,42 +97,76 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.mistral.ai/v1",
     envKey: "MISTRAL_API_KEY",
+    otherWires: without("images", "rerank"),
+    lacks: ["audio.translations"],
+    modelNames: /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
     acceptsStreamUsageOption: false,
     priceIds: ["mistral"],
   },
-  groq: vendor("https://api.groq.com/openai/v1", "GROQ_API_KEY", ["groq"]),
-  together: vendor("https://api.together.xyz/v1", "TOGETHER_API_KEY", ["together"]),
-  openrouter: {
-    ...vendor("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ["openrouter"]),
+  groq: vendor(["https://api.groq.com/openai/v1", "GROQ_API_KEY"], {
+    otherWires: [...TEXT_ONLY, "speech", "transcriptions"],
+    priceIds: ["groq"],
+  }),
+  together: vendor(["https://api.together.xyz/v1", "TOGETHER_API_KEY"], {
+    otherWires: without("moderations"),
+    lacks: IMAGE_UPLOADS,
+    priceIds: ["together"],
+  }),
+  openrouter: vendor(["https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"], {
+    otherWires: without("moderations"),
+    lacks: IMAGE_UPLOADS,
+    priceIds: ["openrouter"],
     reportedCost: "cost",
-  },
-  deepseek: vendor("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", ["deepseek"]),
+  }),
+  deepseek: vendor(["https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"], {
+    otherWires: TEXT_ONLY,
+    modelNames: /^deepseek-/,
+    priceIds: ["deepseek"],
+  }),
   xai: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.x.ai/v1",
     envKey: "XAI_API_KEY",
+    otherWires: without("moderations", "rerank"),
+    lacks: ["images.variations", "audio.translations"],
+    modelNames: /^grok-/,
     reasoningOutsideCompletion: true,
     priceIds: ["x-ai"],
     reportedCost: "cost_in_usd_ticks",
     // Live search: USD 25 per 1,000 sources (docs.x.ai, 2025-11-01).
     sourcePrice: "0.025",
   },
-  fireworks: vendor("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ["fireworks"]),
-  cerebras: vendor("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", ["cerebras"]),
+  fireworks: vendor(["https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"], {
+    otherWires: without("moderations", "images", "speech"),
+    priceIds: ["fireworks"],
+  }),
+  cerebras: vendor(["https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"], {
+    otherWires: TEXT_ONLY,
+    priceIds: ["cerebras"],
+  }),
   // Reports usage on every chunk without being asked.
   perplexity: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.perplexity.ai",
     envKey: "PERPLEXITY_API_KEY",
+    otherWires: TEXT_AND_EMBEDDINGS,
+    modelNames: /^sonar(?:-|$)/,
     acceptsStreamUsageOption: false,
     priceIds: ["perplexity"],
     reportedCost: "cost.total_cost",
   },
-  moonshot: vendor("https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", ["moonshotai"]),
+  moonshot: vendor(["https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"], {
+    otherWires: TEXT_ONLY,
+    modelNames: /^(?:kimi|moonshot)-/,
+    priceIds: ["moonshotai"],
+  }),
   // The Compatibility API refuses `stream_options`, and has no reranker.
   cohere: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.cohere.ai/compatibility/v1",
+    otherWires: [...TEXT_AND_EMBEDDINGS, "rerank"],
+    modelNames: /^(?:command|c4ai|embed|rerank)-/,
+    inventorOf: ["rerank"],
     hostPaths: { rerank: "/v1/rerank", "rerank.v2": "/v2/rerank" },
     envKey: "COHERE_API_KEY",
     acceptsStreamUsageOption: false,
@@ -201,11 +177,27 @@ export const PROVIDERS = {
     baseUrl: "https://api.deepinfra.com/v1/openai",
     envKey: "DEEPINFRA_API_KEY",
     reportedCost: "estimated_cost",
+    otherWires: without("moderations"),
   },
-  minimax: vendor("https://api.minimax.io/v1", "MINIMAX_API_KEY", ["minimax"]),
-  zai: vendor("https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ["zai"]),
-  ollama: { ...OPENAI_LIKE, rootPath: "/v1", auth: "none" },
-  vllm: { ...OPENAI_LIKE, rootPath: "/v1", auth: "none" },
+  minimax: vendor(["https://api.minimax.io/v1", "MINIMAX_API_KEY"], {
+    otherWires: TEXT_ONLY,
+    modelNames: /^MiniMax-/i,
+    priceIds: ["minimax"],
+  }),
+  zai: vendor(["https://api.z.ai/api/paas/v4", "ZAI_API_KEY"], {
+    otherWires: without("moderations", "rerank"),
+    lacks: [...IMAGE_UPLOADS, "audio.translations"],
+    modelNames: /^glm-/,
+    priceIds: ["zai"],
+  }),
+  ollama: {
+    ...OPENAI_LIKE,
+    rootPath: "/v1",
+    otherWires: without("moderations", "speech", "transcriptions", "rerank"),
+    lacks: IMAGE_UPLOADS,
+    auth: "none",
+  },
+  vllm: { ...OPENAI_LIKE, rootPath: "/v1", otherWires: without("moderations", "speech"), auth: "none" },
   "openai-compatible": { ...OPENAI_LIKE, auth: "none" },
   "anthropic-compatible": ANTHROPIC_LIKE,
   // Answers in process (echo.ts). `.invalid` is never resolved (RFC 2606).

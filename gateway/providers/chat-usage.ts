@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import type { ProviderFacts } from "./catalog.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
 import { countOf, listOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
 
 /**

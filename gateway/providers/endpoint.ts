@@ -1,6 +1,7 @@
 import type { Provider } from "../directory.ts";
 import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
-import { PROVIDERS, type ProviderFacts, type ProviderKind } from "./catalog.ts";
+import { PROVIDERS, type ProviderKind } from "./catalog.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
 
 // How a provider is called: in which format, where, and with what credential. All of it follows from the catalogue.
 
@@ -12,6 +13,16 @@ export function wireFor(
   const { wire, otherWires }: ProviderFacts = PROVIDERS[kind];
   if (preferred === "responses" && !responses) return wire;
   return otherWires.includes(preferred) ? preferred : wire;
+}
+
+/** Whether a provider has the surface itself, without translation. */
+export function supportsSurface(
+  provider: Pick<Provider, "kind" | "responses">,
+  surface: SurfaceName,
+): boolean {
+  const { wire } = SURFACES[surface];
+  const { lacks }: ProviderFacts = PROVIDERS[provider.kind];
+  return wireFor(provider, wire) === wire && lacks?.includes(surface) !== true;
 }
 
 /** URL of a surface at a provider, which must support the surface's wire. */

@@ -1,5 +1,5 @@
-import type { ProviderFacts } from "./catalog.ts";
 import { ranHostedTools } from "./hosted-tools.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";

@@ -1,7 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamProgress, StreamReader } from "../reading.ts";
 import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
-import type { ProviderFacts } from "./catalog.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, failureIn, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { ERRORS, type ErrorType, type GatewayError } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
-import type { ProviderFacts } from "./catalog.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
 
 /** What an error body carries besides its message; only Anthropic's clients read `details`. */
 export type ErrorContext = { requestId: string; details: GatewayError["details"] };

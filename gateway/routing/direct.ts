@@ -1,31 +1,31 @@
 import type { Target } from "../call.ts";
 import type { Directory, Provider, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { SURFACES, type SurfaceName } from "../surface-facts.ts";
+import type { SurfaceName } from "../surface-facts.ts";
 import { matchesGlob } from "./glob.ts";
 import type { RoutedCall, RoutingLookups } from "./lookups.ts";
 import { cachedPerDirectory } from "./per-directory.ts";
 import { allowsRoute } from "./scope.ts";
 import { knownTargets, pairingRoutes, switchedOn, type Targets } from "./targets.ts";
 
-type DirectRequest = {
+export type DirectRequest = {
   directory: Directory;
   call: Pick<RoutedCall, "surface" | "key">;
   model: string;
-  knowledge: Pick<RoutingLookups, "knowsModel" | "supportsWire">;
+  knowledge: Omit<RoutingLookups, "classify">;
 };
 
 export type Destination = { route: Route | null; targets: Targets };
 
 /**
  * Targets for a concrete model. Providers in order of preference: one that a route of the surface pairs with the model,
- * one whose `models` list matches, one whose kind has it in the price list. The client is promised that very model, so
- * only fallbacks to the same model are kept.
+ * one whose `models` list matches, one whose kind has it in the price list, its vendor's own. The client is promised
+ * that very model, so only fallbacks to the same model are kept.
  * @throws GatewayError model_not_found
  */
 export function directDestination(request: DirectRequest): Destination {
-  const known = knownDestination(request);
-  if (known) return known;
+  const served = knownDestination(request) ?? unknownDestination(request);
+  if (served) return served;
   throw new GatewayError("model_not_found");
 }
 
@@ -93,7 +93,29 @@ const isNative = (
   { surface }: DirectRequest["call"],
   { provider }: Pick<Target, "provider">,
   it: DirectRequest["knowledge"],
-) => it.supportsWire(provider, SURFACES[surface].wire);
+) => it.supports(provider, surface);
+
+/**
+ * A model that nobody is known to serve goes to its vendor: to the provider at the vendor's own host whose kind names
+ * its models so, or, for a name that no vendor gives, to that provider if no other supports the surface (decision:
+ * Unknown models go to their vendor). Null if there is none.
+ */
+export function unknownDestination(request: DirectRequest): Destination | null {
+  const { directory, call, model, knowledge } = request;
+  const able = providersByName(directory).filter(
+    (provider) =>
+      provider.kind !== "echo" &&
+      (isNative(call, { provider }, knowledge) ||
+        knowledge.translatableWire(provider, call.surface) !== null),
+  );
+  const native = able.filter((provider) => isNative(call, { provider }, knowledge));
+  const [sole, another] = knowledge.hasVendor(model) ? [] : native;
+  const named = [...native, ...able].find(
+    (provider) => knowledge.isVendors(provider) && knowledge.namesModel(provider, model),
+  );
+  const provider = named ?? (another ? undefined : sole);
+  return provider && knowledge.isVendors(provider) ? { route: null, targets: [{ provider, model }] } : null;
+}
 
 const providersByName = cachedPerDirectory(({ providers }) =>
   [...providers.values()].filter(({ enabled }) => enabled).sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -9,8 +9,15 @@ export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "mo
 export type RoutingLookups = {
   /** Whether the price list has the model for the provider's kind. */
   knowsModel(provider: Provider, model: string): boolean;
-  /** Whether the provider supports that wire natively. */
-  supportsWire(provider: Provider, wire: WireName): boolean;
+  /** Whether the provider has the surface itself, without translation. */
+  supports(provider: Provider, surface: SurfaceName): boolean;
+  /** Whether the model's name is one that only the provider's vendor gives; and whether any vendor does. */
+  namesModel(provider: Provider, model: string): boolean;
+  hasVendor(model: string): boolean;
+  /** Whether the provider can be called at its vendor's own host. */
+  isVendors(provider: Provider): boolean;
+  /** Whether the provider's vendor invented the surface's format. */
+  invented(provider: Provider, surface: SurfaceName): boolean;
   /** The provider's wire that a call of the surface can be translated into; null if there is none. */
   translatableWire(provider: Provider, surface: SurfaceName): WireName | null;
   /** Chooses for `auto`; null without a classifier: the default route is used. */

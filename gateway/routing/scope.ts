@@ -25,6 +25,17 @@ export function requireScope(key: ClientKey, choice: Choice, additionalModels: A
   }
 }
 
+/** Whether the key's scopes allow a route (null: none) and all of the models that it may call. */
+export const allowsDestination = (
+  key: ClientKey,
+  { route, targets }: { route: Route | null; targets: readonly { model: string | null }[] },
+): boolean =>
+  allowsRoute(key, route?.name ?? null) &&
+  allowsModels(
+    key,
+    targets.map(({ model }) => model),
+  );
+
 /** The routes that a key may use and that have an enabled provider, sorted by name. */
 export const usableRoutes = (directory: Directory, key: ClientKey): Route[] =>
   [...directory.routes.values()]

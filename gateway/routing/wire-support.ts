@@ -12,12 +12,12 @@ import type { Candidate, Targets } from "./targets.ts";
 export function supportedTargets(
   surface: SurfaceName,
   candidates: Targets,
-  { supportsWire, translatableWire }: Pick<RoutingLookups, "supportsWire" | "translatableWire">,
+  { supports, translatableWire }: Pick<RoutingLookups, "supports" | "translatableWire">,
 ): Choice["targets"] {
   const { path, wire } = SURFACES[surface];
   const onWire = (candidate: Candidate): Target | null => {
     const { provider } = candidate;
-    const targetWire = supportsWire(provider, wire) ? wire : translatableWire(provider, surface);
+    const targetWire = supports(provider, surface) ? wire : translatableWire(provider, surface);
     return targetWire && { ...candidate, wire: targetWire };
   };
   const [target, ...fallbacks] = candidates.flatMap((candidate) => onWire(candidate) ?? []);

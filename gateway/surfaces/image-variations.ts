@@ -5,6 +5,6 @@ export const imageVariations = (deps: SurfaceDeps) =>
   modelSurface(deps, "images.variations", {
     summary: "Image variation",
     description:
-      "OpenAI's image variations, as `multipart/form-data`. Not routed: `model` is a concrete model, and in a form of a scoped key it must come before the file. Priced per returned image.",
+      "OpenAI's image variations, as `multipart/form-data`. Not routed: `model` is a concrete model, and in a form of over 25 MiB of a scoped key it must come before the file. Priced per returned image.",
     tags: ["Model surfaces"],
   });

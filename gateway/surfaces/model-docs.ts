@@ -60,7 +60,7 @@ function contentOf(surface: SurfaceName) {
   const file = surface.startsWith("images.") ? "image" : "file";
   return {
     ...(form !== "only" && jsonBody(EXAMPLES[surface] ?? {})),
-    ...(form && formBody({ model: "Before the file.", [file]: null })),
+    ...(form && formBody({ model: "Before the file, if the form is over 25 MiB.", [file]: null })),
   };
 }
 

@@ -95,6 +95,7 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
       boundary,
       contentLength: declaredLength(caller.headers),
       scoped: routes !== undefined || models !== undefined,
+      hold: arrival.hold,
       clock,
       signal: request.signal,
     },

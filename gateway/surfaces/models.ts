@@ -1,25 +1,28 @@
 import { Elysia } from "elysia";
-import type { Directory, Route } from "../directory.ts";
+import type { ClientKey, Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { routingLookups } from "../exchange.ts";
 import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
 import { usableRoutes } from "../routing/scope.ts";
+import { servedModel } from "../routing/served-model.ts";
 
 const DOCS = { tags: ["Model surfaces"], security: [{ clientKey: [] }] };
 const RESPONSES = {
   "200": { description: "OpenAI's form, or with `anthropic-version` Anthropic's." },
   "401": { description: "No valid client key." },
 };
-const MISSING = { "404": { description: "No route of that name is open to the key." } };
+const MISSING = { "404": { description: "No call of the key with that model would be served." } };
 
-type ModelsDeps = { callers: CallerCheck; directory: { current(): Directory } };
+type ModelsDeps = { callers: CallerCheck; directory: { current(): Directory }; prices(): PriceBook };
 
 /** Most models on one page of the Anthropic form; the default is that vendor's. */
 const PAGE_MAX = 1000;
 const PAGE_DEFAULT = 20;
 
 /**
- * `GET /v1/models`: the routes that the calling key may use, each as a model; `GET /v1/models/{id}`: one of them. The
- * header `anthropic-version` selects Anthropic's format (cursors `limit`, `after_id`, `before_id`); the default is
+ * `GET /v1/models`: the routes that the calling key may use, each as a model; `GET /v1/models/{id}`: one of them, or any
+ * model that a call would be served with. The header `anthropic-version` selects Anthropic's format (cursors `limit`, `after_id`, `before_id`); the default is
  * OpenAI's.
  */
 export const models = (deps: ModelsDeps) =>
@@ -41,38 +44,54 @@ export const models = (deps: ModelsDeps) =>
     .get(
       "/v1/models/:id",
       ({ request, caller, params }) => {
-        const routes = usableRoutes(deps.directory.current(), caller.key);
-        const route = routes.find(({ name }) => name === params.id);
-        // A route outside the key's scope is answered as one that does not exist.
-        if (!route) throw new GatewayError("model_not_found");
-        return asksForAnthropic(request) ? anthropicModel(route) : openaiModel(route);
+        const model = modelOf(deps, caller.key, params.id);
+        // What is outside the key's scope is answered as what does not exist.
+        if (!model) throw new GatewayError("model_not_found");
+        return asksForAnthropic(request) ? anthropicModel(model) : openaiModel(model);
       },
       {
         clientKey: true,
-        detail: { summary: "One usable route as a model", ...DOCS, responses: { ...RESPONSES, ...MISSING } },
+        detail: {
+          summary: "A usable route or a concrete model",
+          ...DOCS,
+          responses: { ...RESPONSES, ...MISSING },
+        },
       },
     );
 
 const asksForAnthropic = ({ headers }: Request): boolean => headers.has("anthropic-version");
 
-const openaiModel = (route: Route) => ({
-  id: route.name,
+/** `createdAtMs` is 0 for a concrete model, as at vendors that do not know it: their clients expect a time. */
+type Model = Pick<Route, "name" | "provider" | "createdAtMs" | "bodyCapture">;
+
+function modelOf(deps: ModelsDeps, key: ClientKey, name: string): Model | null {
+  const directory = deps.directory.current();
+  const route = usableRoutes(directory, key).find((it) => it.name === name);
+  if (route) return route;
+  const served = servedModel({ directory, key, model: name, knowledge: routingLookups(deps.prices()) });
+  if (!served) return null;
+  const bodyCapture = served.route?.bodyCapture ?? false;
+  return { name, provider: served.provider.name, createdAtMs: 0, bodyCapture };
+}
+
+const openaiModel = (model: Model) => ({
+  id: model.name,
   object: "model",
-  created: Math.floor(route.createdAtMs / 1000),
-  owned_by: route.provider,
-  ...announced(route),
+  created: Math.floor(model.createdAtMs / 1000),
+  owned_by: model.provider,
+  ...announced(model),
 });
 
-const anthropicModel = (route: Route) => ({
+const anthropicModel = (model: Model) => ({
   type: "model",
-  id: route.name,
-  display_name: route.name,
-  created_at: new Date(route.createdAtMs).toISOString(),
-  ...announced(route),
+  id: model.name,
+  display_name: model.name,
+  created_at: new Date(model.createdAtMs).toISOString(),
+  ...announced(model),
 });
 
 /** Lets callers find out beforehand that a route's bodies are captured. */
-const announced = ({ bodyCapture }: Route) => (bodyCapture ? { body_capture: true } : {});
+const announced = ({ bodyCapture }: Model) => (bodyCapture ? { body_capture: true } : {});
 
 function anthropicPage(routes: readonly Route[], query: URLSearchParams) {
   const limit = Number(query.get("limit") ?? PAGE_DEFAULT);

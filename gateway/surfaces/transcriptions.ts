@@ -5,6 +5,6 @@ export const transcriptions = (deps: SurfaceDeps) =>
   modelSurface(deps, "audio.transcriptions", {
     summary: "Transcription",
     description:
-      "OpenAI's transcriptions, plain and streaming, as `multipart/form-data`. Not routed: `model` is a concrete model, and in a form of a scoped key it must come before the file. Priced by tokens if the provider reports them; the audio's length is never recorded.",
+      "OpenAI's transcriptions, plain and streaming, as `multipart/form-data`. Not routed: `model` is a concrete model, and in a form of over 25 MiB of a scoped key it must come before the file. Priced by tokens if the provider reports them; the audio's length is never recorded.",
     tags: ["Model surfaces"],
   });

@@ -1,13 +1,16 @@
 import type { Upload } from "../call.ts";
+import type { BodyHold } from "../http/body-budget.ts";
 import { type Field, formFields, modelMustComeFirst, textTooLong } from "../http/form-fields.ts";
 import { multipartScanner } from "../http/multipart.ts";
 import type { RequestBody } from "./request-body.ts";
 
 /** Maximum size of everything before the first file. */
 const HEAD_BYTES_MAX = 2 * 1024 * 1024;
+/** Maximum size of a form that is held until its `model` has come. */
+const HELD_BYTES_MAX = 25 * 1024 * 1024;
 
 export type FormReader = {
-  /** The text fields before the first file. */
+  /** The text fields before the first file, and `model` if it came after the file of a small form. */
   readonly fields: readonly Field[];
   /**
    * The next bytes to forward; null after the last ones. A text field after the first file is held until it is whole
@@ -18,13 +21,22 @@ export type FormReader = {
   trailingModel(): string | null;
 };
 
+type FormFacts = {
+  boundary: string;
+  scoped: boolean;
+  /** As declared by the client; null if it is not. */
+  contentLength: number | null;
+  hold: BodyHold;
+};
+
 /**
- * Reads a form up to its first file.
- * @throws GatewayError model_not_allowed if a scoped key's `model` is not before the file; too_large; invalid_request.
+ * Reads a form up to its first file, or a small one up to its `model`: the vendors' own samples put the file first.
+ * @throws GatewayError model_not_allowed if a scoped key's `model` has not come by then; too_large; bodies_too_many;
+ * invalid_request.
  */
 export async function openForm(
   arrival: RequestBody,
-  { boundary, scoped }: { boundary: string; scoped: boolean },
+  { boundary, scoped, contentLength, hold }: FormFacts,
 ): Promise<FormReader> {
   const scanner = multipartScanner(boundary);
   const form = formFields(scoped);
@@ -43,10 +55,22 @@ export async function openForm(
     if (size > HEAD_BYTES_MAX) throw textTooLong();
     await read();
   }
-  if (scoped && !form.fields.some(([name]) => name === "model")) throw modelMustComeFirst();
+  const inHead = form.fields.some(([name]) => name === "model");
+  if (!inHead && (contentLength ?? 0) <= HELD_BYTES_MAX) {
+    let held = waiting.reduce((sum, chunk) => sum + (chunk?.byteLength ?? 0), 0);
+    while (form.trailingModel === null && waiting.at(-1) !== null && held <= HELD_BYTES_MAX) {
+      await read();
+      const size = waiting.at(-1)?.byteLength ?? 0;
+      hold.take(size);
+      held += size;
+    }
+  }
+  form.decided();
+  const model = form.trailingModel;
+  if (scoped && !inHead && model === null) throw modelMustComeFirst();
 
   return {
-    fields: form.fields,
+    fields: model === null ? form.fields : [...form.fields, ["model", model]],
     async next(judge) {
       if (waiting.length === 0) await read();
       while (form.textOpen) await read();

@@ -1,6 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Upload } from "../call.ts";
 import { GatewayError } from "../errors.ts";
+import type { BodyHold } from "../http/body-budget.ts";
 import type { Field } from "../http/form-fields.ts";
 import { openForm } from "./form-reader.ts";
 import { bodyBroken, type RequestBody } from "./request-body.ts";
@@ -14,22 +15,24 @@ export type UploadFacts = {
   contentLength: number | null;
   /** The key is scoped, so the model must be known before a provider is called. */
   scoped: boolean;
+  /** Takes the memory of a small form that is held. */
+  hold: BodyHold;
   clock: Clock;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
 };
 
 /**
- * Reads a form up to its first file, then streams all of it unchanged at the provider's pace. Only the last chunk is in
- * memory, whatever the file size.
- * @throws GatewayError model_not_allowed, before anything is sent, if a scoped key's `model` is not before the file;
+ * Reads a form up to its first file (a small one up to its `model`), then streams all of it unchanged at the provider's
+ * pace. Then only the last chunk is in memory, whatever the file size.
+ * @throws GatewayError model_not_allowed, before anything is sent, if a scoped key's `model` has not come by then;
  * invalid_request.
  */
 export async function openUpload(
   arrival: RequestBody,
-  { boundary, contentLength, scoped, clock, signal }: UploadFacts,
+  { boundary, contentLength, scoped, hold, clock, signal }: UploadFacts,
 ): Promise<OpenedUpload> {
-  const form = await openForm(arrival, { boundary, scoped });
+  const form = await openForm(arrival, { boundary, scoped, contentLength, hold });
   let fault: GatewayError | null = null;
   let completedMs: number | null = null;
   let abort = (): void => undefined;

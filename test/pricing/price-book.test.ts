@@ -4,7 +4,8 @@ import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { withHourWrites } from "#gateway/pricing/price-list.ts";
 import { PLACES, ratePer } from "#gateway/pricing/rate.ts";
-import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/providers/catalog.ts";
+import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
+import type { ProviderFacts } from "#gateway/providers/provider-facts.ts";
 import { parseDecimal } from "#shared/decimal.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 

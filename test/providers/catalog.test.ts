@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Provider } from "#gateway/directory.ts";
 import { Secret } from "#gateway/directory.ts";
-import { PROVIDERS, type ProviderFacts, type ProviderKind } from "#gateway/providers/catalog.ts";
+import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
 import { credentialHeader, upstreamUrl, vendorHostsOf, wireFor } from "#gateway/providers/endpoint.ts";
+import type { ProviderFacts } from "#gateway/providers/provider-facts.ts";
 import { isProviderKind } from "#gateway/stores/directory/provider-rows.ts";
 import { WIRE_NAMES, type WireName } from "#gateway/surface-facts.ts";
 

@@ -255,3 +255,36 @@ describe("the format of the provider", () => {
     expect(wires({ model: "mixed", surface: "messages" })).toEqual(["claude in messages"]);
   });
 });
+
+describe("a model that nobody is known to serve", () => {
+  const at = (name: string, facts: object = {}) =>
+    provider(name, { headers: { "x-vendor": "yes" }, ...facts });
+  const to = (model: string, ...providers: ReturnType<typeof provider>[]) => {
+    const world = directory({ providers });
+    return refusal({ model }, world) === "accepted" ? chosen({ model }, world) : refusal({ model }, world);
+  };
+  const direct = (target: string) =>
+    ({
+      routeName: "(direct)",
+      source: "direct",
+      channel: "api",
+      to: [target] as string[],
+    }) as const;
+
+  test("goes to its vendor's provider, also by translation", () => {
+    expect(to("a-of-tomorrow", at("a"), at("b"))).toEqual(direct("a:a-of-tomorrow"));
+    expect(to("m-of-tomorrow", at("a"), at("m"))).toEqual(direct("m:m-of-tomorrow"));
+  });
+
+  test("but not to a server that is not the vendor's own, is switched off, or cannot be reached in any format", () => {
+    expect(to("a-of-tomorrow", provider("a"), at("b"))).toBe("model_not_found");
+    expect(to("a-of-tomorrow", at("a", { enabled: false }), at("b"))).toBe("model_not_found");
+    expect(to("only-m-of-tomorrow", at("only-m"))).toEqual(direct("only-m:only-m-of-tomorrow"));
+  });
+
+  test("and whose name no vendor gives goes to the only provider of the format, if that is a vendor's own", () => {
+    expect(to("mystery", at("a"), at("m"))).toEqual(direct("a:mystery"));
+    expect(to("mystery", at("a"), provider("b"))).toBe("model_not_found");
+    expect(to("mystery", provider("a"))).toBe("model_not_found");
+  });
+});

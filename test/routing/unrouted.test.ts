@@ -74,6 +74,19 @@ describe("surfaces that no route can be named on", () => {
     expect(decided(several, { surface, model: null })).toBe("invalid_request");
   });
 
+  test("of several, the default of the surface comes first, then the one of the format's inventor", () => {
+    const second = provider("b");
+    const inventor = provider("c", { headers: { "x-inventor": "yes" } });
+    const named = provider("d", { defaultFor: [surface] });
+    const to = (...providers: ReturnType<typeof provider>[]) =>
+      decided(directory({ providers: [provider("a"), ...providers] }), { surface, model: null });
+    expect(to(second)).toBe("invalid_request");
+    expect(to(second, inventor)).toBe("(direct) direct c:null");
+    expect(to(second, inventor, named)).toBe("(direct) direct d:null");
+    const off = provider("d", { defaultFor: [surface], enabled: false });
+    expect(to(second, inventor, off)).toBe("(direct) direct c:null");
+  });
+
   test("who is known to serve the model comes first: by any route, a list or the price list", () => {
     const providers = [provider("a", { models: ["omni-*"] }), provider("b"), provider("p")];
     const routes = [route("paint", { surface: "image_generation", model: "painter" })];

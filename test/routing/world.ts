@@ -1,6 +1,7 @@
 import type { ClientKey, Directory, Provider, Route } from "#gateway/directory.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 import type { RoutedCall, RoutingLookups } from "#gateway/routing/lookups.ts";
+import { SURFACES } from "#gateway/surface-facts.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 
 export const provider = (name: string, facts: Partial<Provider> = {}): Provider => ({
@@ -84,7 +85,12 @@ export const knowledge = (
   classify: RoutingLookups["classify"] = null,
 ): RoutingLookups => ({
   knowsModel: ({ name }, model) => known.includes(`${name}:${model}`),
-  supportsWire: ({ name }, wire) => name === "both" || (wire === "messages") === name.startsWith("m"),
+  supports: ({ name }, surface) =>
+    name === "both" || (SURFACES[surface].wire === "messages") === name.startsWith("m"),
+  namesModel: ({ name }, model) => model.startsWith(`${name}-of-tomorrow`),
+  hasVendor: (model) => model.includes("-of-tomorrow"),
+  isVendors: ({ headers }) => headers["x-vendor"] === "yes",
+  invented: ({ headers }) => headers["x-inventor"] === "yes",
   translatableWire: ({ name }) =>
     name.startsWith("only") ? null : name.startsWith("m") ? "messages" : "chat",
   classify,

@@ -181,12 +181,26 @@ describe("an upload", () => {
     }
   });
 
-  test("of a scoped key is refused before the provider is called where its model is not before the file", async () => {
+  test("that is small may have its model behind the file, also of a scoped key", async () => {
+    const session = newId();
+    const body = form([FILE, ["model", "gpt-4o-transcribe"], ["user", "ada"]]);
+    const answer = await send(TRANSCRIPTIONS, body, { secret: scoped, session });
+    expect([answer.status, await answer.text()]).toEqual([200, TOKENS]);
+    expect(upstream.seen.at(-1)?.body.equals(body)).toBe(true);
+    const [record] = await gateway.records(session);
+    expect(record).toMatchObject({ state: "ok", model: "gpt-4o-transcribe", cost_usd: "0.000145" });
+  });
+
+  test("of a scoped key is refused before the provider is called if its model is missing or another", async () => {
     const before = upstream.seen.length;
-    for (const parts of [[FILE, ["model", "gpt-4o-transcribe"]], [FILE]] as Part[][]) {
-      const answer = await send(TRANSCRIPTIONS, form(parts), { secret: scoped });
-      expect(answer.status).toBe(403);
-      expect(await sentence(answer)).toContain("put `model` before the file");
+    const none = await send(TRANSCRIPTIONS, form([FILE]), { secret: scoped });
+    expect(none.status).toBe(403);
+    expect(await sentence(none)).toContain("put `model` before a large file");
+    for (const parts of [
+      [FILE, ["model", "gpt-other"]],
+      [FILE, ["model", "gpt-4o-transcribe"], ["model", "gpt-other"]],
+    ] as Part[][]) {
+      expect((await send(TRANSCRIPTIONS, form(parts), { secret: scoped })).status).toBe(403);
     }
     const foreign = await send(TRANSCRIPTIONS, form([["model", "gpt-other"], FILE]), { secret: scoped });
     expect(foreign.status).toBe(403);

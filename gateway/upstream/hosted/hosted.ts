@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
-import { PROVIDERS, type ProviderFacts } from "../../providers/catalog.ts";
+import { PROVIDERS } from "../../providers/catalog.ts";
+import type { ProviderFacts } from "../../providers/provider-facts.ts";
 import type { OutboundFetch } from "../outbound-fetch.ts";
 import type { Send, Sending } from "../send.ts";
 import { bedrockAnswer } from "./bedrock-answer.ts";

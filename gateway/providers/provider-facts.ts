@@ -1,0 +1,100 @@
+import type { SurfaceName, WireName } from "../surface-facts.ts";
+import type { PublishedPrice, PublishedTiers } from "./published-prices.ts";
+import type { ReportedCost } from "./reported-cost.ts";
+
+/** Facts about a provider kind. */
+export type ProviderFacts = {
+  wire: WireName;
+  /** Wires that it also supports natively, at the same root. */
+  otherWires: readonly WireName[];
+  /** Surfaces of those wires that it has no address for. */
+  lacks?: readonly SurfaceName[];
+  /** Names of models that only this vendor makes, those of tomorrow included. */
+  modelNames?: RegExp;
+  /** The wires that its vendor invented: of several providers, a call without a model means this one. */
+  inventorOf?: readonly WireName[];
+  /** API root without a trailing slash, as the vendor's SDK expects it; null if an administrator must set one. */
+  baseUrl: string | null;
+  /** Path to add to a root without one, because the vendor's SDK takes the bare host. */
+  rootPath?: string;
+  /** Deviations from a surface's `upstreamPath`. */
+  paths?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** Paths of surfaces that are relative to the host, not to the API root. */
+  hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /**
+   * How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. `aws` and
+   * `google` sign each call with it.
+   */
+  auth: "bearer" | "x-api-key" | "api-key" | "none" | "aws" | "google";
+  /** The cloud that hosts the vendor's models with its own form of the wire: the model is in the path. */
+  hostedBy?: "bedrock" | "vertex";
+  /** Environment variable whose presence creates the provider; null if a credential alone is not enough. */
+  envKey: string | null;
+  /** The vendor's own hosts: where a caller's own subscription may be used (subscription lane). */
+  vendorHosts: readonly string[];
+  /** Whether it accepts `stream_options.include_usage`; some refuse the member, some always report usage. */
+  acceptsStreamUsageOption: boolean;
+  /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
+  outputLimitMember: "max_tokens" | "max_completion_tokens";
+  /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
+  reasoningOutsideCompletion: boolean;
+  /** Its ids in the built-in price list. */
+  priceIds: readonly string[];
+  /** Prefix of model names here that the price list does not use. */
+  modelPrefix?: string;
+  /** Where its answers report their own cost. */
+  reportedCost?: ReportedCost;
+  /** USD per source that a search read, where `num_sources_used` is billed. */
+  sourcePrice?: string;
+  /** Prices of models missing from public lists. */
+  prices?: Readonly<Record<string, PublishedPrice>>;
+  /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */
+  characterEstimates?: Readonly<Record<string, string>>;
+  /** Prices of service tiers. */
+  tiers?: PublishedTiers;
+};
+
+const BESIDE_CHAT = [
+  "responses",
+  "embeddings",
+  "moderations",
+  "images",
+  "speech",
+  "transcriptions",
+  "rerank",
+] as const satisfies readonly WireName[];
+
+/** All of them but those that the vendor has no address for. */
+export const without = (...missing: readonly WireName[]): WireName[] =>
+  BESIDE_CHAT.filter((wire) => !missing.includes(wire));
+
+/** What most providers that copy OpenAI's chat wire have in common. */
+export const OPENAI_LIKE = {
+  wire: "chat",
+  otherWires: BESIDE_CHAT,
+  baseUrl: null,
+  auth: "bearer",
+  envKey: null,
+  vendorHosts: [],
+  acceptsStreamUsageOption: true,
+  outputLimitMember: "max_tokens",
+  reasoningOutsideCompletion: false,
+  priceIds: [],
+} as const satisfies ProviderFacts;
+
+export const TEXT_ONLY = ["responses"] as const satisfies readonly WireName[];
+export const TEXT_AND_EMBEDDINGS = [...TEXT_ONLY, "embeddings"] as const satisfies readonly WireName[];
+export const IMAGE_UPLOADS = ["images.edits", "images.variations"] as const satisfies readonly SurfaceName[];
+
+export const ANTHROPIC_LIKE = {
+  ...OPENAI_LIKE,
+  wire: "messages",
+  otherWires: [],
+  auth: "x-api-key",
+} as const satisfies ProviderFacts;
+
+/** A vendor that differs from OpenAI in its address, its key, its prices and what it has. */
+export const vendor = <const T extends Partial<ProviderFacts>>(
+  [baseUrl, envKey]: readonly [string, string],
+  facts: T,
+) => ({ ...OPENAI_LIKE, baseUrl, envKey, ...facts });

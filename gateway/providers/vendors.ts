@@ -1,0 +1,30 @@
+import type { Provider } from "../directory.ts";
+import { SURFACES, type SurfaceName } from "../surface-facts.ts";
+import { PROVIDERS } from "./catalog.ts";
+import type { ProviderFacts } from "./provider-facts.ts";
+
+// What follows from who made a model or a format (decision: Unknown models go to their vendor).
+
+const facts = ({ kind }: Pick<Provider, "kind">): ProviderFacts => PROVIDERS[kind];
+const ALL: readonly ProviderFacts[] = Object.values(PROVIDERS);
+
+/** Whether the model's name is one that only the provider's vendor gives. */
+const namesModel = (provider: Pick<Provider, "kind">, model: string): boolean =>
+  facts(provider).modelNames?.test(model) === true;
+
+/** Whether some vendor gives names like the model's. */
+const hasVendor = (model: string): boolean => ALL.some(({ modelNames }) => modelNames?.test(model));
+
+/** Whether a provider can be called at its vendor's own host. */
+function isVendors(provider: Pick<Provider, "kind" | "baseUrl" | "credential">): boolean {
+  const { baseUrl } = facts(provider);
+  if (baseUrl === null || provider.kind === "echo" || provider.credential === null) return false;
+  return URL.parse(provider.baseUrl)?.host === URL.parse(baseUrl)?.host;
+}
+
+/** Whether the provider's vendor invented the surface's format. */
+const invented = (provider: Pick<Provider, "kind">, surface: SurfaceName): boolean =>
+  facts(provider).inventorOf?.includes(SURFACES[surface].wire) === true;
+
+/** The facts about vendors that routing asks for. */
+export const VENDORS = { namesModel, hasVendor, isVendors, invented };
