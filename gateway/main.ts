@@ -12,6 +12,7 @@ import { startBatchReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
+import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 
@@ -37,6 +38,7 @@ const replica =
   config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
 const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
 const digests = startDigests(deps);
+const repricing = startRepriceJobs(deps);
 const toolCalls = startToolCallExpiry(deps);
 const rollups = keepRollups(config.databaseUrl, deps);
 const server = gatewayApp(deps).listen({ port: config.port, hostname: config.host });
@@ -60,6 +62,7 @@ function stop(exitCode: number): Promise<void> {
     replica?.stop();
     reconciler.stop();
     void digests.stop();
+    await repricing.stop();
     toolCalls.stop();
     await close();
     log.info({}, "gateway stopped");

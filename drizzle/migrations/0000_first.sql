@@ -525,6 +525,31 @@ CREATE TABLE "requests" (
 --> statement-breakpoint
 CREATE TABLE "requests_default" PARTITION OF "requests" DEFAULT;
 --> statement-breakpoint
+CREATE TABLE "reprice_jobs" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"id" uuid NOT NULL,
+	"from_at" timestamptz(3) NOT NULL,
+	"to_at" timestamptz(3) NOT NULL,
+	"dry_run" boolean NOT NULL,
+	"created_at" timestamptz(3) NOT NULL,
+	"actor" text COLLATE "C" NOT NULL,
+	"address" text COLLATE "C",
+	"request_id" text COLLATE "C",
+	"unpriced_records" integer NOT NULL,
+	"old_cost_usd" numeric NOT NULL,
+	"checked_records" integer DEFAULT 0 NOT NULL,
+	"repriced_records" integer DEFAULT 0 NOT NULL,
+	"added_cost_usd" numeric DEFAULT '0' NOT NULL,
+	"last_started_at" timestamptz(3),
+	"last_id" uuid,
+	"finished_at" timestamptz(3),
+	"leased_until" timestamptz(3),
+	"attempts" smallint DEFAULT 0 NOT NULL,
+	"next_attempt_at" timestamptz(3),
+	"failure" text COLLATE "C",
+	CONSTRAINT "reprice_jobs_org_id_id_pk" PRIMARY KEY("org_id","id")
+);
+--> statement-breakpoint
 CREATE TABLE "saved_reports" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"id" text COLLATE "C" NOT NULL,

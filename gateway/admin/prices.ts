@@ -5,7 +5,9 @@ import {
   PricePatch,
   type PriceView,
   RepriceBody,
+  RepriceJobView,
   RepriceView,
+  UnpricedModels,
   PriceView as View,
 } from "#shared/admin/prices.ts";
 import { GatewayError } from "../errors.ts";
@@ -22,12 +24,14 @@ import {
   type PriceOverrideRow,
   updatePrice,
 } from "../stores/prices.ts";
+import { findJob, listJobs } from "../stores/reprice-jobs.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
-import { reprice } from "./reprice.ts";
+import { jobView, reprice } from "./reprice.ts";
+import { unpricedModels } from "./unpriced-models.ts";
 import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/prices`: prices that win over the built-in list. */
@@ -36,6 +40,9 @@ export const adminPrices = (deps: AdminDeps) =>
     .use(adminKey(deps))
     .get("", ({ request }) => list(deps, request), { ...LIST })
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
+    .get("/reprice", ({ request }) => jobs(deps, request), { ...JOBS })
+    .get("/reprice/:id", ({ params }) => readJob(deps, params.id), { ...JOB })
+    .get("/unpriced", () => unpricedModels(deps), { ...UNPRICED_MODELS })
     .get("/:id", async ({ params }) => viewOf(await readDatabase(deps, (db) => existing(db, params.id))), {
       ...READ,
     })
@@ -69,9 +76,20 @@ const DELETE = docs({ summary: "Delete a price", answers: { 204: null } });
 const REPRICE = docs({
   summary: "Price unpriced records",
   description:
-    "Uses their stored counts and the prices in force at the time of the call. Priced records keep their price.",
+    "Uses their stored counts and the prices in force at the time of the call. Priced records keep their price. More than 5,000 records are a job: 202, with its address in `location`.",
   body: RepriceBody,
-  answers: { 200: RepriceView },
+  answers: { 200: RepriceView, 202: RepriceJobView },
+});
+const JOBS = docs({
+  summary: "List jobs of repricing, newest first",
+  query: LIST_QUERY,
+  answers: { 200: pageOf(RepriceJobView) },
+});
+const JOB = docs({ summary: "Read how far a job of repricing is", answers: { 200: RepriceJobView } });
+const UNPRICED_MODELS = docs({
+  summary: "List models without a price, and how to give them one",
+  description: "Of the last 7 days, those with the most calls first.",
+  answers: { 200: UnpricedModels },
 });
 
 async function list(deps: AdminDeps, request: Request): Promise<Page<PriceView>> {
@@ -79,6 +97,19 @@ async function list(deps: AdminDeps, request: Request): Promise<Page<PriceView>>
   const slice = { after: after && idCursor(after), limit: limit + 1 };
   const rows = await readDatabase(deps, (db) => listPrices(db, slice));
   return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
+}
+
+async function jobs(deps: AdminDeps, request: Request): Promise<Page<RepriceJobView>> {
+  const { limit, after } = readListQuery(request, []);
+  const slice = { after: after && idCursor(after), limit: limit + 1 };
+  const rows = await readDatabase(deps, (db) => listJobs(db, slice));
+  return pageFrom(rows, limit, { view: jobView, cursor: (row) => row.id });
+}
+
+async function readJob(deps: AdminDeps, id: string): Promise<RepriceJobView> {
+  const job = await readDatabase(deps, (db) => findJob(db, idParameter(id)));
+  if (!job) throw new GatewayError("not_found");
+  return jobView(job);
 }
 
 async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {

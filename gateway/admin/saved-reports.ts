@@ -179,7 +179,7 @@ const builtInView = ({ id, title, description, spec }: CatalogueEntry): SavedRep
   id,
   title,
   description,
-  spec: { ...spec, filters: {}, ...DEFAULT_FRAME },
+  spec: { ...DEFAULT_FRAME, ...spec, filters: {} },
   built_in: true,
   created_at: null,
   updated_at: null,

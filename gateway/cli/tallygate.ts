@@ -11,6 +11,7 @@ import { addInstall } from "./commands/install.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addPr } from "./commands/pr.ts";
 import { addReport } from "./commands/report.ts";
+import { addReprice } from "./commands/reprice.ts";
 import { addReview } from "./commands/review.ts";
 import { addRollups } from "./commands/rollups.ts";
 import { addRoutes } from "./commands/routes.ts";
@@ -49,6 +50,7 @@ for (const add of [
   addBackfill,
   addSetupLink,
   addDigest,
+  addReprice,
   addRollups,
   addRoutes,
   addCompletion,

@@ -5,7 +5,7 @@ export type CatalogueEntry = {
   id: string;
   title: string;
   description: string;
-  spec: Pick<Spec, "source" | "dimensions" | "measures" | "view">;
+  spec: Pick<Spec, "source" | "dimensions" | "measures" | "view"> & Partial<Pick<Spec, "range">>;
 };
 
 const SPEND = ["cost_usd", "cost_share", "requests", "total_tokens", "users", "unpriced_requests"] as const;
@@ -89,6 +89,20 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
       dimensions: ["day"],
       measures: ["cost_usd", "requests", "total_tokens", "users"],
       view: "line",
+    },
+  },
+  {
+    id: "unpriced-models",
+    title: "Models without a price",
+    description:
+      "Models of the last 7 days, those with the most unpriced calls first. Their cost is missing from every report. " +
+      "GET /admin/v1/prices/unpriced names the call that enters each price; POST /admin/v1/prices/reprice then prices the past.",
+    spec: {
+      source: "requests",
+      dimensions: ["model"],
+      measures: ["unpriced_requests", "requests", "cost_usd", "total_tokens", "users"],
+      range: "7d",
+      view: "table",
     },
   },
   {

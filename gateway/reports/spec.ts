@@ -49,6 +49,8 @@ export function checkSpec(value: unknown): Spec {
       refuse(`spec.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
     }
   });
+  const empty = Object.entries(value.filters).find(([, values]) => values.length === 0);
+  if (empty) refuse(`spec.filters.${empty[0]}`, "must have a value; leave the member out for everything");
   for (const [dimension, values] of filtersOf(value.filters)) {
     const member = `spec.filters.${dimension}`;
     if (!source.dimensions.includes(dimension)) {
@@ -65,9 +67,10 @@ export function checkSpec(value: unknown): Spec {
   return value;
 }
 
-/** The filters that restrict something, in the order sent; an empty list restricts nothing. */
+/** The filters, in the order sent. */
 export const filtersOf = (filters: Filters): [DimensionName, string[]][] =>
-  (Object.entries(filters) as [DimensionName, string[]][]).filter(([, values]) => values.length > 0);
+  // The schema allows no other members.
+  Object.entries(filters) as [DimensionName, string[]][];
 
 /** The subscription lane's money is counted only where it alone is asked for: channel is exactly `subscription`. */
 export const asksForLane = ({ source, filters }: Pick<Spec, "source" | "filters">): boolean =>

@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, isNotNull, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
@@ -74,7 +74,7 @@ export type UnpricedRecord = {
 export async function listUnpriced(
   reader: Reader,
   window: RecordWindow,
-  { after, limit }: { after: UnpricedRecord | null; limit: number },
+  { after, limit }: { after: Pick<UnpricedRecord, "id" | "startedAt"> | null; limit: number },
 ): Promise<UnpricedRecord[]> {
   const rows = await reader
     .select(selected)
@@ -94,7 +94,7 @@ export async function listUnpriced(
   return rows as UnpricedRecord[];
 }
 
-const isBehind = ({ startedAt, id }: UnpricedRecord): SQL | undefined =>
+const isBehind = ({ startedAt, id }: Pick<UnpricedRecord, "id" | "startedAt">): SQL | undefined =>
   or(gt(requests.startedAt, startedAt), and(eq(requests.startedAt, startedAt), gt(requests.id, id)));
 
 export type NewPrice = {
@@ -104,6 +104,8 @@ export type NewPrice = {
   tokenCostUsd: string | null;
   /** As it is stored. */
   price: string | null;
+  /** It is a lower bound. */
+  atLeast: boolean;
 };
 
 /**
@@ -111,16 +113,17 @@ export type NewPrice = {
  * rollups. Returns what it changed.
  */
 export const applyPrices = (
-  database: Database,
+  db: Pick<Database["db"], "execute">,
   prices: readonly NewPrice[],
 ): Promise<{ id: string; costUsd: string }[]> =>
   withStoreErrors(() =>
-    database.db.execute<{ id: string; costUsd: string }>(sql`
+    db.execute<{ id: string; costUsd: string }>(sql`
       with changed as (
       update ${requests} as record
-      set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price", unpriced = false
+      set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price", unpriced = false,
+        partial = record.partial or priced."atLeast"
       from json_to_recordset(${JSON.stringify(prices)}::text::json)
-        as priced("id" uuid, "startedAt" timestamptz, "costUsd" numeric, "tokenCostUsd" numeric, "price" jsonb)
+        as priced("id" uuid, "startedAt" timestamptz, "costUsd" numeric, "tokenCostUsd" numeric, "price" jsonb, "atLeast" boolean)
       where record.org_id = ${DEFAULT_ORG} and record.id = priced."id"
         and record.started_at = priced."startedAt" and record.unpriced
       returning record.org_id, record.started_at, record.id, record.cost_usd::text as cost
@@ -130,3 +133,46 @@ export const applyPrices = (
       )
       select id, cost as "costUsd" from changed`),
   );
+
+export type UnpricedModel = Pick<UnpricedRecord, "serviceTier"> & {
+  provider: string | null;
+  model: string | null;
+  /** The provider reported usage. */
+  metered: boolean;
+  requests: number;
+  firstSeen: string;
+  lastSeen: string;
+};
+
+const MODELS_MAX = 1000;
+
+/** Models whose calls since `from` have no cost, those with the most calls first. */
+export async function listUnpricedModels(reader: Reader, from: string): Promise<UnpricedModel[]> {
+  const { provider, model, serviceTier, startedAt, usageSource } = requests;
+  const metered = sql<boolean>`${usageSource} <> 'none'`;
+  const at = (time: SQL) => sql<Date>`${time}`.mapWith((text) => new Date(text).toISOString());
+  const calls = sql<number>`count(*)::integer`;
+  const rows = await reader
+    .select({
+      provider,
+      model,
+      serviceTier,
+      metered,
+      requests: calls,
+      firstSeen: at(sql`min(${startedAt})`),
+      lastSeen: at(sql`max(${startedAt})`),
+    })
+    .from(requests)
+    .where(
+      and(
+        eq(requests.orgId, DEFAULT_ORG),
+        gte(startedAt, from),
+        requests.unpriced,
+        ne(requests.channel, "subscription"),
+      ),
+    )
+    .groupBy(provider, model, serviceTier, metered)
+    .orderBy(desc(calls), provider, model)
+    .limit(MODELS_MAX);
+  return rows.map((row) => ({ ...row, firstSeen: String(row.firstSeen), lastSeen: String(row.lastSeen) }));
+}

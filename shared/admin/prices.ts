@@ -86,3 +86,37 @@ export const RepriceView = closed({
   new_cost_usd: Type.String({ description: "The same, after." }),
 });
 export type RepriceView = Static<typeof RepriceView>;
+
+/** A job of repricing, and how far it is. */
+export const RepriceJobView = closed({
+  id: Type.String(),
+  state: Type.String({ description: "`running` or `done`. A job goes on after a restart." }),
+  ...RepriceView.properties,
+  checked_records: Type.Integer({ description: "How many of the unpriced records were looked at so far." }),
+  created_at: Type.String(),
+  finished_at: nullable(Type.String()),
+  failure: nullable(
+    Type.String({ description: "Class of the failure after which the job is waiting to go on." }),
+  ),
+});
+export type RepriceJobView = Static<typeof RepriceJobView>;
+
+/** Models without a price in the last 7 days. */
+export const UnpricedModels = closed({
+  from: Type.String({ description: "Start of the 7 days." }),
+  data: Type.Array(
+    closed({
+      provider: nullable(Type.String()),
+      model: nullable(Type.String()),
+      tier: nullable(Type.String({ description: "The service tier; null is the standard one." })),
+      requests: Type.Integer({ description: "Calls without a cost." }),
+      first_seen: Type.String(),
+      last_seen: Type.String(),
+      reason: Type.String({ description: "Why there is no cost, in a sentence." }),
+      remedy: nullable(
+        Type.String({ description: "What to call, in order; null if a price does not help." }),
+      ),
+    }),
+  ),
+});
+export type UnpricedModels = Static<typeof UnpricedModels>;

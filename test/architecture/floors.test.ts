@@ -8,7 +8,10 @@ const FLOORS: readonly [floor: number, pattern: RegExp][] = [
   [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/cli\/|^github-app\/[^/]+\.ts$/],
   [6, /^gateway\/(surfaces|admin)\//],
   [5, /^gateway\/plugins\//],
-  [4, /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(batch|receiver|mcp|hooks|digest)\//],
+  [
+    4,
+    /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(batch|receiver|mcp|hooks|digest|repricing)\//,
+  ],
   [3, /^gateway\/(upstream|stores|recorder)\/|^github-app\//],
   [2, /^gateway\//],
   [1, /^drizzle\//],

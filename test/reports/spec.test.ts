@@ -50,6 +50,10 @@ describe("a bad spec is refused by its member and the reason", () => {
     [{ filters: { client: ["a", "b\0"] } }, "spec.filters.client[1]: must not contain a NUL character"],
     [{ filters: { colour: ["x"] } }, "spec.filters.colour: unexpected property"],
     [{ filters: { ["x".repeat(300)]: [] } }, "spec: unexpected property"],
+    [
+      { filters: { model: [] } },
+      "spec.filters.model: must have a value; leave the member out for everything",
+    ],
     [{ view: undefined }, "spec.view: expected required property"],
     [{ limit: 5 }, "spec.limit: unexpected property"],
   ])("with its place in the spec", (over, message) => {

@@ -79,9 +79,9 @@ describe("what changes is marked", () => {
 
   test("pricing again marks what it changed", async () => {
     const database = openDatabase(it.database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-    const price = { costUsd: "1.5", tokenCostUsd: "1.5", price: null };
+    const price = { costUsd: "1.5", tokenCostUsd: "1.5", price: null, atLeast: false };
     const priced = rows.map(({ id, startedAt }) => ({ id, startedAt, ...price }));
-    expect(await applyPrices(database, priced)).toHaveLength(1);
+    expect(await applyPrices(database.db, priced)).toHaveLength(1);
     await database.close();
     expect(await it.marks()).toEqual(["2026-11-20T23:45:00.000Z"]);
     expect(await figures(it.rolled)).toEqual([["2026-11", 4, 1.500369, 2, 2, 2]]);
