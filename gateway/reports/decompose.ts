@@ -46,7 +46,8 @@ type Factors = { factors: Parts; inputUsd: number; outputUsd: number };
 function factorsOf(sums: Aggregates): Factors | null {
   const number = (name: AggregateName) => toNumber(exact(sums, name));
   const users = number("billed_users");
-  const requests = number("billed_records");
+  // Calls without a price have no part in the cost, nor have their tokens.
+  const requests = number("billed_records") - number("unpriced");
   const input = number("priced_input_tokens");
   const output = number("priced_output_tokens");
   const usd = number("token_cost_usd");

@@ -204,6 +204,7 @@ export const isMoney = (measure: MeasureName): boolean => AGGREGATES[MEASURE[mea
 const DECOMPOSED = [
   "billed_users",
   "billed_records",
+  "unpriced",
   "priced_input_tokens",
   "priced_output_tokens",
   "token_cost_usd",

@@ -114,7 +114,11 @@ export const specOf = (source: Spec["source"], { measures, values, range }: Lega
         { maxLength: 2 },
       )
       .chain((names) =>
-        fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray([...(values[name] ?? [])])]))),
+        fc.record(
+          Object.fromEntries(
+            names.map((name) => [name, fc.subarray([...(values[name] ?? [])], { minLength: 1 })]),
+          ),
+        ),
       ),
     range,
     compare: fc.constantFrom("none" as const, "previous_period" as const),

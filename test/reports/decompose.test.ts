@@ -11,6 +11,8 @@ type Facts = {
   output: number;
   tokenUsd: string;
   otherUsd?: string;
+  /** Calls without a price, besides `requests`. */
+  unpriced?: number;
   floor?: boolean;
 };
 
@@ -21,12 +23,14 @@ const sums = ({
   output,
   tokenUsd,
   otherUsd = "0",
+  unpriced = 0,
   floor = false,
 }: Facts): Aggregates => ({
   floor,
   of: {
     billed_users: fractionOf(`${users}`),
-    billed_records: fractionOf(`${requests}`),
+    billed_records: fractionOf(`${requests + unpriced}`),
+    unpriced: fractionOf(`${unpriced}`),
     priced_input_tokens: fractionOf(`${input}`),
     priced_output_tokens: fractionOf(`${output}`),
     token_cost_usd: fractionOf(tokenUsd),
@@ -45,6 +49,14 @@ const NOTHING = {
 
 const total = ({ parts, unmodelledUsd }: ReturnType<typeof decompose>) =>
   Object.values(parts).reduce((a, b) => a + b, unmodelledUsd);
+
+test("calls without a price change no part: requests, tokens and prices are those of priced calls", () => {
+  expect(decompose(sums(BASE), sums({ ...BASE, unpriced: 500 }))).toMatchObject({
+    deltaUsd: 0,
+    parts: NOTHING,
+    unmodelledUsd: 0,
+  });
+});
 
 describe("a change of one factor alone is that factor's part", () => {
   test.each<[string, Partial<Facts>, keyof typeof NOTHING, number]>([
