@@ -26,7 +26,16 @@ const read = (path: string): string | null => {
   }
 };
 
-const lock = new Bun.CryptoHasher("sha256").update(read(join(ROOT, "bun.lock")) ?? "").digest("hex");
+/** Of everything that decides what an install writes: the lock file, and our patches, which it names but does not hash. */
+function hashOfLock(): string {
+  const hash = new Bun.CryptoHasher("sha256").update(read(join(ROOT, "bun.lock")) ?? "");
+  for (const patch of new Bun.Glob("*.patch").scanSync(join(ROOT, "drizzle/patches"))) {
+    hash.update(read(join(ROOT, "drizzle/patches", patch)) ?? "");
+  }
+  return hash.digest("hex");
+}
+
+const lock = hashOfLock();
 const markerOf = (extent: "all" | "production"): string => `${lock} ${extent}\n`;
 
 /** Whether every package that we name is there in its version. For what was installed by hand, without a marker. */

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { scratch } from "#test/support/embedded.ts";
 
 const ROOT = join(import.meta.dir, "../..");
+const PATCH = "drizzle/patches/postgres@3.4.9.patch";
 
 let checkout: string;
 beforeEach(() => {
   checkout = scratch().path;
   mkdirSync(join(checkout, "gateway/cli"), { recursive: true });
-  for (const file of ["package.json", "bun.lock", "gateway/cli/install.ts"]) {
+  mkdirSync(join(checkout, "drizzle/patches"), { recursive: true });
+  for (const file of ["package.json", "bun.lock", "gateway/cli/install.ts", PATCH]) {
     copyFileSync(join(ROOT, file), join(checkout, file));
   }
 });
@@ -32,7 +34,10 @@ function install(...words: string[]) {
 }
 
 const lockHash = () =>
-  new Bun.CryptoHasher("sha256").update(readFileSync(join(checkout, "bun.lock"))).digest("hex");
+  new Bun.CryptoHasher("sha256")
+    .update(readFileSync(join(checkout, "bun.lock")))
+    .update(readFileSync(join(checkout, PATCH)))
+    .digest("hex");
 const mark = (text: string) => {
   mkdirSync(join(checkout, "node_modules"), { recursive: true });
   writeFileSync(join(checkout, "node_modules/.tallygate"), text);

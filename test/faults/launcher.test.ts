@@ -201,7 +201,7 @@ describe("the launcher", () => {
       MASTER_KEY: "00".repeat(32),
     });
     expect(await it.process.exited).toBe(1);
-    expect(it.said()).toContain("The database cannot be migrated: password authentication failed");
+    expect(it.said()).toContain("cannot be used: the server refuses the password.");
     await database.close();
   });
 });
