@@ -46,6 +46,10 @@ export type Provider = {
   models: readonly string[] | null;
   responses: boolean;
   trustedForPassthrough: boolean;
+  /** Callers' own subscriptions may pay for its calls. */
+  subscriptionPassthrough: boolean;
+  /** Globs of models for which they may, whatever `subscriptionPassthrough` says. */
+  subscriptionModels: readonly string[];
   allowPrivateNetwork: boolean;
   /** Surfaces without routes whose calls go to it if no provider is known for their model. */
   defaultFor: readonly SurfaceName[];

@@ -37,6 +37,11 @@ export const ERRORS = {
   },
   route_not_allowed: { status: 403, ...PERMISSION, public: "This key may not use that route." },
   model_not_allowed: { status: 403, ...PERMISSION, public: "This key may not use that model." },
+  subscription_unavailable: {
+    status: 403,
+    ...PERMISSION,
+    public: "This call cannot be paid for by the caller's own subscription.",
+  },
   guardrail_blocked: {
     status: 403,
     final: true,

@@ -1,7 +1,7 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import type { Call, Choice } from "./call.ts";
+import type { Call, Choice, Target } from "./call.ts";
 import type { Directory } from "./directory.ts";
 import { ERRORS, type FailureCause, GatewayError } from "./errors.ts";
 import {
@@ -28,7 +28,7 @@ import type { Recorder } from "./recorder/recorder.ts";
 import { chooseRoute } from "./routing/choose.ts";
 import type { RoutingLookups } from "./routing/lookups.ts";
 import { requireScope } from "./routing/scope.ts";
-import { usesSubscription } from "./routing/subscription-lane.ts";
+import { withLane } from "./routing/subscription-lane.ts";
 import type { BodyCapture } from "./stores/bodies.ts";
 import type { Grant, Limiter } from "./stores/limits/limiter.ts";
 import { SURFACES, surfaceFacts } from "./surface-facts.ts";
@@ -70,7 +70,7 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
   const prices = deps.prices();
   const chosen = chooseRoute(deps.directory.current(), call, routingLookups(prices, deps.classify));
   requireScope(call.key, chosen, () => additionalModels(call.body));
-  const choice = laneOf(call, withExpressibleTargets(call, chosen));
+  const choice = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
   await requireOwnReferences(deps, call);
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
@@ -226,14 +226,7 @@ const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, sett
 const sinceAdmission = (deps: { clock: Clock }, { upload, admittedMonotonicMs }: Call) =>
   deps.clock.monotonicMs() - (upload?.completedMs() ?? admittedMonotonicMs);
 
-function laneOf(call: Call, choice: Choice): Choice {
-  // A translated call goes to a vendor that did not issue the caller's credential.
-  const native = choice.targets.every(({ wire }) => wire === SURFACES[call.surface].wire);
-  const open = usesSubscription(call.passthroughCredential, choice, (target) =>
-    vendorHostsOf(target.provider.kind),
-  );
-  return native && open ? { ...choice, channel: "subscription" } : choice;
-}
+const vendorHosts = ({ provider }: Target) => vendorHostsOf(provider.kind);
 
 /** Writes the intent to disk; on failure the reservation is released. */
 const opened = (recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> =>

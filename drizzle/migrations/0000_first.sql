@@ -722,6 +722,8 @@ CREATE TABLE "providers" (
 	"models" jsonb,
 	"responses" boolean DEFAULT true NOT NULL,
 	"trusted_for_passthrough" boolean DEFAULT false NOT NULL,
+	"subscription_passthrough" boolean DEFAULT false NOT NULL,
+	"subscription_models" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"allow_private_network" boolean DEFAULT false NOT NULL,
 	"default_for" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"stream_options" boolean,

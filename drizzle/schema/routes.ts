@@ -19,6 +19,9 @@ export const providers = pgTable(
     models: json<string[]>("models"),
     responses: boolean("responses").notNull().default(true),
     trustedForPassthrough: boolean("trusted_for_passthrough").notNull().default(false),
+    /** Whether callers' own subscriptions may pay for its calls: for all models, or for those that match a glob. */
+    subscriptionPassthrough: boolean("subscription_passthrough").notNull().default(false),
+    subscriptionModels: json<string[]>("subscription_models").notNull().default([]),
     allowPrivateNetwork: boolean("allow_private_network").notNull().default(false),
     /** Surfaces without routes whose calls go to it unless their model says otherwise. */
     defaultFor: json<string[]>("default_for").notNull().default([]),

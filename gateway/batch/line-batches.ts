@@ -3,6 +3,7 @@ import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { BATCH } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
+import { refuseBatchInLane } from "../routing/subscription-lane.ts";
 import { findFile } from "../stores/batches.ts";
 import { batchAnswer, relayedAnswer } from "./answers.ts";
 import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
@@ -25,6 +26,7 @@ export async function createLineBatch(
   deps: BatchDeps,
   { key, headers, bytes, origin }: BatchRequest,
 ): Promise<Response> {
+  refuseBatchInLane(headers);
   const body = scanJson(bytes, BATCH);
   requireWindow(memberValue(body, "completion_window"));
   const inputFileId = requireProviderId(memberValue(body, "input_file_id"), "file");

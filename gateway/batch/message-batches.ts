@@ -2,6 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { BATCH } from "../http/deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipWhitespace } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
+import { refuseBatchInLane } from "../routing/subscription-lane.ts";
 import { batchAnswer, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import type { BatchRequest } from "./line-batches.ts";
@@ -21,6 +22,7 @@ export async function createMessageBatch(
   deps: BatchDeps,
   { key, headers, bytes, origin }: BatchRequest,
 ): Promise<Response> {
+  refuseBatchInLane(headers);
   const resolver = batchResolver(deps, key, headers);
   const body = withModels(bytes, resolver);
   await resolver.evaluate();

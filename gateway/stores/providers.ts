@@ -50,6 +50,8 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     models: given(body.models, base?.models),
     responses: body.responses ?? base?.responses ?? true,
     trustedForPassthrough: body.trusted_for_passthrough ?? base?.trustedForPassthrough ?? false,
+    subscriptionPassthrough: body.subscription_passthrough ?? base?.subscriptionPassthrough ?? false,
+    subscriptionModels: body.subscription_models ?? base?.subscriptionModels ?? [],
     allowPrivateNetwork: body.allow_private_network ?? base?.allowPrivateNetwork ?? false,
     defaultFor: body.default_for ?? base?.defaultFor ?? [],
     streamOptions: given(body.stream_options, base?.streamOptions),

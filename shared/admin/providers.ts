@@ -8,6 +8,11 @@ const Models = nullable(
     description: "Globs of the models it serves, such as `gpt-*`.",
   }),
 );
+const SubscriptionModels = Type.Array(SingleLine(256), {
+  maxItems: 100,
+  description:
+    "Globs of models whose calls callers' own subscriptions may pay for, without `subscription_passthrough`.",
+});
 const Headers = Type.Record(
   Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
   Type.String({ maxLength: 2048, pattern: "^[\\u0020-\\u007e]*$" }),
@@ -63,6 +68,13 @@ const members = {
   trusted_for_passthrough: Type.Optional(
     Type.Boolean({ default: false, description: "Whether a caller's own credential may be passed to it." }),
   ),
+  subscription_passthrough: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Whether callers' own subscriptions may pay for its calls.",
+    }),
+  ),
+  subscription_models: Type.Optional(SubscriptionModels),
   allow_private_network: Type.Optional(
     Type.Boolean({
       default: false,
@@ -105,6 +117,8 @@ export const ProviderView = closed({
   models: Models,
   responses: Type.Boolean(),
   trusted_for_passthrough: Type.Boolean(),
+  subscription_passthrough: Type.Boolean(),
+  subscription_models: SubscriptionModels,
   allow_private_network: Type.Boolean(),
   default_for: Type.Array(Type.String()),
   stream_options: nullable(Type.Boolean()),

@@ -26,6 +26,8 @@ describe("providers are made and changed", () => {
       models: null,
       responses: true,
       trusted_for_passthrough: false,
+      subscription_passthrough: false,
+      subscription_models: [],
       allow_private_network: false,
       default_for: [],
       stream_options: null,

@@ -144,6 +144,8 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     call(surface, "scripted", keyed(await newSecret({ routes: ["echo"] }))),
   model_not_allowed: async (surface) =>
     call(surface, "scripted", keyed(await newSecret({ models: ["m-2"] }))),
+  subscription_unavailable: (surface) =>
+    call(surface, "scripted", { headers: { "x-gateway-lane": "subscription" } }),
   guardrail_blocked: async (surface) => {
     await admin("PUT", "/guardrails/contract", { match: { tags: ["refused"] } });
     return await call(surface, "scripted", { headers: { "x-tags": "refused" } });

@@ -18,6 +18,8 @@ const provider = (kind: ProviderKind, fields: Partial<Provider> = {}): Provider 
   models: null,
   responses: true,
   trustedForPassthrough: false,
+  subscriptionPassthrough: false,
+  subscriptionModels: [],
   allowPrivateNetwork: false,
   defaultFor: [],
   streamOptions: true,

@@ -13,6 +13,8 @@ export const provider = (name: string, facts: Partial<Provider> = {}): Provider 
   models: null,
   responses: true,
   trustedForPassthrough: false,
+  subscriptionPassthrough: false,
+  subscriptionModels: [],
   allowPrivateNetwork: false,
   defaultFor: [],
   streamOptions: true,

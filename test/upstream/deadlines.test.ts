@@ -28,6 +28,8 @@ const target = (model: string): Target => ({
     models: null,
     responses: true,
     trustedForPassthrough: false,
+    subscriptionPassthrough: false,
+    subscriptionModels: [],
     allowPrivateNetwork: false,
     defaultFor: [],
     streamOptions: true,

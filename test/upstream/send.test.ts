@@ -15,6 +15,8 @@ const PROVIDER: Provider = {
   models: null,
   responses: true,
   trustedForPassthrough: false,
+  subscriptionPassthrough: false,
+  subscriptionModels: [],
   allowPrivateNetwork: true,
   defaultFor: [],
   streamOptions: true,

@@ -34,6 +34,8 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     models: row.models,
     responses: row.responses,
     trustedForPassthrough: row.trustedForPassthrough,
+    subscriptionPassthrough: row.subscriptionPassthrough,
+    subscriptionModels: row.subscriptionModels,
     allowPrivateNetwork: row.allowPrivateNetwork,
     defaultFor: row.defaultFor.filter(isSurfaceName),
     streamOptions: row.streamOptions ?? PROVIDERS[kind].acceptsStreamUsageOption,

@@ -48,6 +48,8 @@ async function sendTo({ kind, baseUrl, credential, headers, ...rest }: Asked) {
     models: null,
     responses: true,
     trustedForPassthrough: false,
+    subscriptionPassthrough: false,
+    subscriptionModels: [],
     allowPrivateNetwork: true,
     defaultFor: [],
     streamOptions: true,
