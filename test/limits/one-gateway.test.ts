@@ -68,8 +68,7 @@ const holds = async (keyId: string): Promise<number> => {
 test("a budget is not stepped around by a tier whose price nobody knows; without a budget it may be asked for", async () => {
   const budgeted = await limitedKey(gateway, { budget_usd: "5" });
   for (const [asked, named] of [
-    [{ tier: "flex" }, "service_tier: flex"],
-    [{ tier: "priority" }, "service_tier: priority"],
+    [{ tier: "scale" }, "service_tier: scale"],
     [{ speed: "fast" }, "speed: fast"],
   ] as const) {
     const { status, type, message, headers } = await call(budgeted.secret, asked);
@@ -79,11 +78,11 @@ test("a budget is not stepped around by a tier whose price nobody knows; without
     );
     expect(headers.get("x-should-retry")).toBe("false");
   }
-  for (const tier of ["auto", "default"]) {
+  for (const tier of ["auto", "default", "flex"]) {
     expect((await call(budgeted.secret, { tier })).status).toBe(200);
   }
   const free = await limitedKey(gateway, { requests_per_minute: 5 });
-  expect((await call(free.secret, { tier: "flex" })).status).toBe(200);
+  expect((await call(free.secret, { tier: "scale" })).status).toBe(200);
 });
 
 test("a key lets through its requests per minute, then says when to come again", async () => {
