@@ -53,6 +53,8 @@ export type Call = {
   /** A second credential sent with a valid `x-gateway-key` (subscription lane); dropped unless the lane is open. */
   passthroughCredential: { header: "authorization" | "x-api-key"; value: string } | null;
   headers: HeaderView;
+  /** The query of its address, `?` included, as it may go to a provider of the same format; else empty. */
+  query: string;
   /** For an upload: the text fields before its first file. */
   body: JsonBody;
   upload?: Upload;

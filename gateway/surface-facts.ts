@@ -32,6 +32,7 @@ export const SURFACES = {
     routeSurface: "chat",
     upstreamPath: "/v1/messages/count_tokens",
     unrecorded: true,
+    estimated: true,
   },
   responses: {
     path: "/v1/responses",
@@ -145,6 +146,8 @@ export type SurfaceFacts = {
   form?: "too" | "only";
   /** No vendor charges for it. */
   free?: boolean;
+  /** Answered by an estimate of the gateway's own where the provider does not have it. */
+  estimated?: boolean;
   /** Produces nothing billable, so it leaves no record. */
   unrecorded?: boolean;
   /** Expensive to repeat: after one provider got the request, no other is tried. */

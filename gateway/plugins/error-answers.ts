@@ -10,6 +10,7 @@ import type { WireName } from "../surface-facts.ts";
 const SHAPES: readonly { prefix: string; needsHeader?: string; wire: WireName }[] = [
   { prefix: "/v1/messages", wire: "messages" },
   { prefix: "/v1/models", needsHeader: "anthropic-version", wire: "messages" },
+  { prefix: "/v1/files", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/", wire: "chat" },
 ];
 

@@ -58,7 +58,13 @@ export const PROVIDERS = {
   },
   // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models; the credential is an API key of Bedrock's,
   // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
-  bedrock: { ...ANTHROPIC_LIKE, auth: "aws", hostedBy: "bedrock", priceIds: ["aws"] },
+  bedrock: {
+    ...ANTHROPIC_LIKE,
+    lacks: ["messages.count_tokens"],
+    auth: "aws",
+    hostedBy: "bedrock",
+    priceIds: ["aws"],
+  },
   // `https://bedrock-mantle.{region}.api.aws`, Anthropic's models in Anthropic's own form; the same credential.
   "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", priceIds: ["aws"] },
   // Bedrock's host or Mantle's `…/v1`, and the same credential: other vendors' models in OpenAI's format.

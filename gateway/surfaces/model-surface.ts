@@ -9,6 +9,7 @@ import { boundaryOf } from "../http/boundary.ts";
 import { requireUtf8 } from "../http/content-type.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { fieldsAsJson } from "../http/form-fields.ts";
+import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
@@ -119,6 +120,7 @@ const arrived = (
   key: caller.key,
   passthroughCredential: caller.passthroughCredential,
   headers: caller.headers,
+  query: forwardedQuery(request.url),
   body,
   model: stringMember(body, "model"),
   routeMember: stringMember(body, "route"),

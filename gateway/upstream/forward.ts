@@ -140,7 +140,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     const answer = await deps.send({
       target: target,
       surface,
-      url: upstreamUrl(target.provider, surface),
+      url: upstreamUrl(target.provider, surface) + (translation ? "" : call.query),
       headers: headersFor(call, choice, target),
       body: translation?.body ?? splice(call.body, { ...modelOf(target), askForUsage: usageRequested }),
       upload: call.upload,

@@ -7,7 +7,7 @@ import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { WIRES } from "../providers/wires.ts";
-import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
+import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
 import { type Expressed, whyInexpressible } from "../translate/expressible.ts";
 import { type Pair, type Translated, translate } from "../translate/translate.ts";
 
@@ -29,6 +29,8 @@ const isProviderWire = (wire: string): wire is Pair["to"] => Object.hasOwn(PROVI
 /** The provider's own format, if a call of the surface can be translated into it. */
 export function translatedWire({ kind }: Pick<Provider, "kind">, surface: SurfaceName): WireName | null {
   const { wire } = PROVIDERS[kind];
+  // Never sent: the gateway answers it.
+  if (surfaceFacts(surface).estimated) return wire;
   return CLIENT_FORMATS[surface] !== undefined && CLIENT_FORMATS[surface] !== wire && isProviderWire(wire)
     ? wire
     : null;

@@ -53,6 +53,7 @@ const call = (): Call => ({
   key: { id: newId(), name: "key", owner: null, scopes: {}, limits: null, expiresAtMs: null },
   passthroughCredential: null,
   headers: new Headers(),
+  query: "",
   body: scanJson(new TextEncoder().encode('{"model":"two","messages":[]}')),
   model: "two",
   routeMember: null,

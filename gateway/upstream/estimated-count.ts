@@ -1,0 +1,35 @@
+import { textsOf } from "../guardrail/text.ts";
+import { allMembers } from "../http/members.ts";
+import { memberValue, scanJson } from "../http/scan.ts";
+import { supportsSurface } from "../providers/endpoint.ts";
+import { surfaceFacts } from "../surface-facts.ts";
+import type { Send } from "./send.ts";
+
+/** A token of English text has about 4 bytes, of code and other scripts fewer: an estimate should rather be high. */
+const BYTES_PER_TOKEN = 3.5;
+/** Role names and separators. */
+const TOKENS_PER_MESSAGE = 4;
+
+/**
+ * Answers token counts by an estimate where the provider has none: a client without a count pays for one. Other calls
+ * go to `send`.
+ */
+export const estimatingSender =
+  (send: Send): Send =>
+  (sending) => {
+    const { surface, target, body } = sending;
+    const isEstimated =
+      surfaceFacts(surface).estimated === true && !supportsSurface(target.provider, surface);
+    return isEstimated ? Promise.resolve(estimatedCount(body)) : send(sending);
+  };
+
+const encoder = new TextEncoder();
+
+/** Anthropic's answer, from the texts of the call. Images, and documents that are not text, do not count. */
+function estimatedCount(bytes: Uint8Array): Response {
+  const body = scanJson(bytes);
+  const messages = memberValue(body, "messages");
+  const size = textsOf(allMembers(body)).reduce((sum, text) => sum + encoder.encode(text).byteLength, 0);
+  const turns = Array.isArray(messages) ? messages.length : 0;
+  return Response.json({ input_tokens: Math.ceil(size / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * turns });
+}
