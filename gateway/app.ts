@@ -9,6 +9,7 @@ import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batchesSurface } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
 import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
+import { completions } from "./surfaces/completions.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
 import { filesSurface } from "./surfaces/files.ts";
@@ -75,6 +76,7 @@ export const gatewayApp = (deps: GatewayAppDeps) =>
     .use(messages(deps))
     .use(countTokens(deps))
     .use(responses(deps))
+    .use(completions(deps))
     .use(embeddings(deps))
     .use(moderations(deps))
     .use(imageGenerations(deps))

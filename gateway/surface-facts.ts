@@ -4,6 +4,7 @@ export const WIRE_NAMES = [
   "chat",
   "messages",
   "responses",
+  "completions",
   "embeddings",
   "moderations",
   "images",
@@ -40,6 +41,12 @@ export const SURFACES = {
     routeSurface: "chat",
     upstreamPath: "/responses",
     backgroundMember: "background",
+  },
+  completions: {
+    path: "/v1/completions",
+    wire: "completions",
+    routeSurface: null,
+    upstreamPath: "/completions",
   },
   embeddings: {
     path: "/v1/embeddings",

@@ -51,7 +51,7 @@ const TEXT_TYPES = new Set([
 const REFERENCES = ["previous_response_id", "conversation", "prompt", "container", "mcp_servers"];
 
 /** Surfaces on which a model writes the answer. */
-const WRITING = new Set<SurfaceName>(["chat.completions", "messages", "responses"]);
+const WRITING = new Set<SurfaceName>(["chat.completions", "messages", "responses", "completions"]);
 /** Surfaces without billed output tokens. */
 const PIECES = new Set<SurfaceName>([
   "embeddings",
@@ -91,7 +91,8 @@ function outputOf(
 ): Pick<UsageBound, "outputTokens" | "outputBounded"> {
   const { surface, member } = size;
   if (PIECES.has(surface)) return { outputTokens: 0, outputBounded: true };
-  const choices = surface === "chat.completions" ? wholeOr(member("n"), 1) : 1;
+  const isChoosing = surface === "chat.completions" || surface === "completions";
+  const choices = isChoosing ? Math.max(wholeOr(member("n"), 1), wholeOr(member("best_of"), 1)) : 1;
   const allowed = WRITING.has(surface)
     ? ["max_completion_tokens", "max_tokens", "max_output_tokens"].map((name) => wholeOr(member(name), 0))
     : [];
@@ -102,7 +103,11 @@ function outputOf(
 }
 
 const refersElsewhere = ({ surface, member }: RequestSize): boolean =>
-  WRITING.has(surface) && REFERENCES.some((name) => member(name) !== undefined && member(name) !== null);
+  WRITING.has(surface) &&
+  // Completions' `prompt` is the text itself.
+  REFERENCES.some(
+    (name) => !(name === "prompt" && surface === "completions") && (member(name) ?? null) !== null,
+  );
 
 /** Deeper than any real message is nested. */
 const DEPTH_MAX = 16;

@@ -27,7 +27,16 @@ export const PROVIDERS = {
     otherWires: without("rerank"),
     modelNames:
       /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
-    inventorOf: ["chat", "responses", "embeddings", "moderations", "images", "speech", "transcriptions"],
+    inventorOf: [
+      "chat",
+      "responses",
+      "completions",
+      "embeddings",
+      "moderations",
+      "images",
+      "speech",
+      "transcriptions",
+    ],
     priceIds: ["openai"],
     prices: OPENAI_PIECES,
     characterEstimates: OPENAI_CHARACTER_ESTIMATES,
@@ -103,7 +112,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.mistral.ai/v1",
     envKey: "MISTRAL_API_KEY",
-    otherWires: without("images", "rerank"),
+    otherWires: without("completions", "images", "rerank"),
     lacks: ["audio.translations"],
     modelNames: /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
     acceptsStreamUsageOption: false,
@@ -133,7 +142,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.x.ai/v1",
     envKey: "XAI_API_KEY",
-    otherWires: without("moderations", "rerank"),
+    otherWires: without("completions", "moderations", "rerank"),
     lacks: ["images.variations", "audio.translations"],
     modelNames: /^grok-/,
     reasoningOutsideCompletion: true,
@@ -147,7 +156,7 @@ export const PROVIDERS = {
     priceIds: ["fireworks"],
   }),
   cerebras: vendor(["https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"], {
-    otherWires: TEXT_ONLY,
+    otherWires: [...TEXT_ONLY, "completions"],
     priceIds: ["cerebras"],
   }),
   // Reports usage on every chunk without being asked.
@@ -191,7 +200,7 @@ export const PROVIDERS = {
     priceIds: ["minimax"],
   }),
   zai: vendor(["https://api.z.ai/api/paas/v4", "ZAI_API_KEY"], {
-    otherWires: without("moderations", "rerank"),
+    otherWires: without("completions", "moderations", "rerank"),
     lacks: [...IMAGE_UPLOADS, "audio.translations"],
     modelNames: /^glm-/,
     priceIds: ["zai"],

@@ -7,7 +7,7 @@ import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject }
 import { reportedCostOf } from "./reported-cost.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
-/** OpenAI's chat completions and their variants. */
+/** OpenAI's chat completions and their variants, and its older completions, whose choices have a `text`. */
 export const CHAT_WIRE: Wire = {
   ...openaiErrors,
   readAnswer(bytes, facts) {
@@ -134,8 +134,9 @@ const CONTENT_MEMBERS = [
 
 const hasContent = (chunk: ProviderObject): boolean =>
   listOf(chunk["choices"]).some((choice) => {
-    const delta = objectOf(objectOf(choice)?.["delta"]);
-    return delta !== null && CONTENT_MEMBERS.some((member) => isFilled(delta[member]));
+    const { delta: part, text } = objectOf(choice) ?? {};
+    const delta = objectOf(part);
+    return isFilled(text) || (delta !== null && CONTENT_MEMBERS.some((member) => isFilled(delta[member])));
   });
 
 const isFilled = (value: unknown): boolean =>

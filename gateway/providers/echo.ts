@@ -30,6 +30,7 @@ const TEXTS = { member: "input", kind: "text or list" } as const;
 const TEXT = { member: "input", kind: "text" } as const;
 const DOCUMENTS = { member: "documents", kind: "list" } as const;
 const PROMPT = { member: "prompt", kind: "text" } as const;
+const PROMPTS = { member: "prompt", kind: "text or list" } as const;
 const MODEL = { member: "model", kind: "text" } as const;
 
 const echoChat = echoText("chat", (body) =>
@@ -40,6 +41,11 @@ const echoResponses = echoText("responses", (body) =>
   echoReply(conversationOf(body), countOf(body["max_output_tokens"])),
 );
 
+const echoCompletions = echoText("completions", (body) => {
+  const content = listOf(body["prompt"]).join("\n") || body["prompt"];
+  return echoReply({ messages: [{ role: "user", content }] }, countOf(body["max_tokens"]));
+});
+
 const ECHOES = {
   "chat.completions": { needs: CONVERSATION, answer: echoChat },
   messages: { needs: CONVERSATION, answer: echoMessages },
@@ -48,6 +54,7 @@ const ECHOES = {
     answer: (body) => jsonAnswer({ input_tokens: echoInputTokens(body) }),
   },
   responses: { needs: TEXTS, answer: echoResponses },
+  completions: { needs: PROMPTS, answer: echoCompletions },
   embeddings: { needs: TEXTS, answer: echoEmbeddings },
   moderations: { needs: TEXTS, answer: echoModerations },
   "images.generations": { needs: PROMPT, answer: echoImages },

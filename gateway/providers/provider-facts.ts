@@ -56,6 +56,7 @@ export type ProviderFacts = {
 
 const BESIDE_CHAT = [
   "responses",
+  "completions",
   "embeddings",
   "moderations",
   "images",

@@ -1,6 +1,7 @@
 import type { WireName } from "../surface-facts.ts";
 import type { TextAnswer } from "./text-answer.ts";
 import { chatText } from "./text-answer-chat.ts";
+import { completionsText } from "./text-answer-completions.ts";
 import { messagesText } from "./text-answer-messages.ts";
 import { responsesText } from "./text-answer-responses.ts";
 
@@ -9,6 +10,7 @@ export const TEXT_WIRES = {
   chat: chatText,
   messages: messagesText,
   responses: responsesText,
+  completions: completionsText,
 } as const satisfies Partial<Record<WireName, (answer: TextAnswer) => string>>;
 
 export type TextWire = keyof typeof TEXT_WIRES;

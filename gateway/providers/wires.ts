@@ -12,6 +12,7 @@ export const WIRES = {
   chat: CHAT_WIRE,
   messages: MESSAGES_WIRE,
   responses: RESPONSES_WIRE,
+  completions: CHAT_WIRE,
   embeddings: EMBEDDINGS_WIRE,
   moderations: MODERATIONS_WIRE,
   images: IMAGES_WIRE,

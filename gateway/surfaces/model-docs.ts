@@ -10,6 +10,7 @@ const EXAMPLES: Partial<Record<SurfaceName, object>> = {
   messages: { model: "echo", max_tokens: 256, ...TURNS },
   "messages.count_tokens": { model: "echo", ...TURNS },
   responses: { model: "echo", input: "Hello" },
+  completions: { model: "echo", prompt: "Hello" },
   embeddings: { model: "echo", input: "Hello" },
   moderations: { model: "omni-moderation-latest", input: "Hello" },
   "images.generations": { prompt: "A lighthouse" },

@@ -223,7 +223,8 @@ function isConfigured({ provider }: Target, choice: Choice): boolean {
 
 /** Translated calls always ask for usage in their own body. */
 function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
-  if (!call.streamed || wire !== "chat" || !isNative(call, wire)) return false;
+  const isAskable = wire === "chat" || wire === "completions";
+  if (!call.streamed || !isAskable || !isNative(call, wire)) return false;
   return provider.streamOptions && !asksForUsage(call.body);
 }
 

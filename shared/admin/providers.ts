@@ -28,6 +28,7 @@ export const PROVIDER_TIMEOUTS = { firstByteSeconds: 600, idleSeconds: 300 } as 
 
 /** The surfaces that no route can name. */
 const UNROUTED_SURFACES = [
+  "completions",
   "moderations",
   "images.edits",
   "images.variations",
