@@ -34,7 +34,6 @@ import { createSealer } from "./stores/seal.ts";
 import { withStoreErrors } from "./stores/store-errors.ts";
 import { createCalloutClient } from "./upstream/callout.ts";
 import { drainPool } from "./upstream/drain.ts";
-import { estimatingSender } from "./upstream/estimated-count.ts";
 import { hostedSender } from "./upstream/hosted/hosted.ts";
 import { createOutboundFetch, type OutboundFetch } from "./upstream/outbound-fetch.ts";
 import { createProviderApi } from "./upstream/provider-api.ts";
@@ -167,7 +166,7 @@ type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach:
 /** Clients for providers and for guardrail callouts. */
 function providerClients({ clock, log, watchdog, reach }: OutwardDeps) {
   return {
-    send: estimatingSender(hostedSender(createSender(reach, clock), { clock, reach })),
+    send: hostedSender(createSender(reach, clock), { clock, reach }),
     consult: createCalloutClient(reach, log),
     providerApi: createProviderApi({ reach, clock, watchdog }),
   };

@@ -24,7 +24,6 @@ export const PROVIDERS = {
     envKey: "OPENAI_API_KEY",
     outputLimitMember: "max_completion_tokens",
     vendorHosts: ["api.openai.com"],
-    otherWires: without("rerank"),
     modelNames:
       /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
     inventorOf: [

@@ -275,7 +275,7 @@ test("a model that nobody is known to serve, or none, goes to the only provider 
   const several = await world.post("/v1/moderations", { input: "x" });
   expect([several.status, (await several.json()).error.message]).toEqual([
     400,
-    "Several providers could answer this surface. Name a model that one of them serves.",
+    "Several providers could answer this surface. Name a model that one of them serves, or make one of them the default: its `default_for` lists `moderations`.",
   ]);
   await gateway.admin("PATCH", "/providers/embedder", { enabled: false });
   await gateway.admin("PATCH", "/providers/chat-vendor", { enabled: false });

@@ -28,7 +28,7 @@ const VENDOR: Record<string, (asked: Asked, reply: Reply) => void> = {
 
 function play({ path, body }: SeenRequest, reply: Reply): void {
   const asked: Asked = JSON.parse(body);
-  const [, act] = Object.entries(VENDOR).find(([end]) => path.endsWith(end)) ?? [];
+  const [, act] = Object.entries(VENDOR).find(([end]) => path.split("?")[0]?.endsWith(end)) ?? [];
   if (asked.way === "busy") reply.json({ error: { message: "busy" } }, 503, { "retry-after": "3" });
   else if (act) act(asked, reply);
   else reply.json({ error: { message: "nothing here" } }, 404);

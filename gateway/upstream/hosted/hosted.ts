@@ -1,6 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { PROVIDERS } from "../../providers/catalog.ts";
 import type { ProviderFacts } from "../../providers/provider-facts.ts";
+import { estimatingSender } from "../estimated-count.ts";
 import type { OutboundFetch } from "../outbound-fetch.ts";
 import type { Send, Sending } from "../send.ts";
 import { bedrockAnswer } from "./bedrock-answer.ts";
@@ -12,7 +13,7 @@ export type HostedDeps = { clock: Clock; reach: OutboundFetch };
 
 /**
  * Adapts calls to cloud-hosted models: the cloud's URL, signature, and the answer converted back to the wire's form.
- * Other calls go to `send` unchanged. Rejects as `send` does, and with a GatewayError if the call cannot be signed.
+ * Token counts that no provider gives are estimated. Other calls go to `send` unchanged. Rejects as `send` does, and with a GatewayError if the call cannot be signed.
  */
 export function hostedSender(send: Send, deps: HostedDeps): Send {
   const google = googleSigner(deps);
@@ -26,11 +27,11 @@ export function hostedSender(send: Send, deps: HostedDeps): Send {
     const answer = await send(placed);
     return hostedBy === "bedrock" ? bedrockAnswer(answer, sending.target.provider.idleMs) : answer;
   };
-  return (sending) => {
+  return estimatingSender((sending) => {
     const facts: ProviderFacts = PROVIDERS[sending.target.provider.kind];
     const isHosted = facts.hostedBy !== undefined || facts.auth === "aws" || facts.auth === "google";
     return isHosted ? sendHosted(sending, facts) : send(sending);
-  };
+  });
 }
 
 type Signers = { google: GoogleHeaders; clock: Clock };
