@@ -132,7 +132,7 @@ describe("what an agent is told", () => {
     });
     expect(told("claude", {}, { gateway, subscription: true }).env).toEqual({
       GATEWAY_SESSION_ID: "gs_task",
-      ANTHROPIC_CUSTOM_HEADERS: "x-session-id: gs_task\nx-gateway-key: tg_key",
+      ANTHROPIC_CUSTOM_HEADERS: "x-session-id: gs_task\nx-gateway-lane: subscription\nx-gateway-key: tg_key",
       ANTHROPIC_BASE_URL: "http://gateway",
     });
     const set = { ANTHROPIC_BASE_URL: "http://other", ANTHROPIC_API_KEY: "own" };

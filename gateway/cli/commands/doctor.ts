@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { gatewayUrl, githubAppUrl, readAdminKey, readClientKey } from "../client/settings.ts";
+import { claudeFinding } from "../doctor/claude.ts";
 import { attemptCheck, type Finding, findingText } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
@@ -54,6 +55,7 @@ async function* findings(
   yield* gatewayFindings(gateway);
   yield await attemptCheck("The settings cannot be read.", () => stampingFinding(gateway));
   yield await attemptCheck("The checkout cannot be looked at.", () => branchFinding(git));
+  yield await attemptCheck("Claude Code's settings cannot be read.", () => claudeFinding(directory));
   if (local) return;
   yield await appFinding(githubAppUrl(appUrl));
   try {

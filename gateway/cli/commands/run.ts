@@ -1,11 +1,22 @@
-import { constants, homedir } from "node:os";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { constants, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { inheritedEnv, readPresent } from "#shared/env.ts";
 import { isRecord } from "#shared/json.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { agentGateway } from "../client/settings.ts";
-import { type Additions, additionsFor, agentOf, type RunContext } from "../stamping/agents.ts";
+import {
+  type Additions,
+  type AgentName,
+  additionsFor,
+  agentOf,
+  CLAUDE_HEADERS,
+  headerlessAgent,
+  keepsSubscription,
+  type RunContext,
+} from "../stamping/agents.ts";
+import { claudeSettings, effectiveEnv, type SettingsEnv, withSettings } from "../stamping/claude-settings.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
@@ -25,7 +36,7 @@ export const addRun = (program: Command) =>
     .description("Run a coding agent so that all its calls carry the branch's session.")
     .argument("<command...>", "the agent's own command line, after --")
     .option("--session <id>", "this session instead of the branch's", parseSession)
-    .option("--subscription", "the agent's own subscription pays; the key is sent in x-gateway-key")
+    .option("--subscription", "the agent's own subscription pays, and nothing else; Claude Code and Codex")
     .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
     .option("-q, --quiet", "do not say which session it is")
     .addHelpText("after", HELP)
@@ -48,9 +59,10 @@ async function run(directory: string, words: readonly string[], options: Options
   const requested = options.session ?? null;
   const task: Task =
     requested === null ? await openTask(git) : { session: requested, branch: null, isDefault: false };
-  const added = await additionsOf(words, task, options);
+  const { subscription } = options;
+  const added = await additionsOf(directory, words, { session: task.session, subscription });
   if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
-  const status = await runToEnd(directory, words, added);
+  const status = await withAdded(directory, words, added);
   if (requested === null) await keepTask(git, task.session).catch(() => undefined);
   if (options.stamp) await stampAtEnd(directory, requested);
   return status;
@@ -59,27 +71,62 @@ async function run(directory: string, words: readonly string[], options: Options
 const placeOf = ({ branch, isDefault }: Task): string =>
   branch === null ? "" : isDefault ? ", for the branch you create from here" : ` of the branch ${branch}`;
 
+/** What is added to a command line, and the index at which its own arguments begin. */
+type Added = Required<Additions> & { at: number };
+
 async function additionsOf(
+  directory: string,
   words: readonly string[],
-  { session }: Task,
-  options: Options,
-): Promise<Required<Additions> & { at: number }> {
+  { session, subscription = false }: { session: SessionId; subscription?: boolean | undefined },
+): Promise<Added> {
   const agent = agentOf(words);
   const gateway = agentGateway();
-  const provider = agent?.name === "codex" && !gateway ? await codexProvider() : null;
-  if (agent?.name === "codex" && !gateway && provider === null) {
-    printNote(
-      "Codex has no provider of its own in its settings, so its calls carry no session of ours. Set TALLYGATE_URL and TALLYGATE_KEY.",
-    );
+  if (subscription && agent && !keepsSubscription(agent.name)) {
+    throw new Error(`${words[0]} sends one credential only, so --subscription is for Claude Code and Codex.`);
   }
+  const provider = agent?.name === "codex" && !gateway ? await codexProvider() : null;
+  const claude = await claudeSettings(
+    directory,
+    agent?.name === "claude" ? words.slice(agent.argumentsAt) : [],
+  );
+  for (const note of notesOn(words, { agent: agent?.name ?? null, gateway, provider, claude }))
+    printNote(note);
   const context: RunContext = {
     session,
-    env: (name) => readPresent([name]).get(name),
+    env: agent?.name === "claude" ? effectiveEnv(claude) : (name) => readPresent([name]).get(name),
     gateway,
-    subscription: options.subscription ?? false,
+    subscription,
     provider,
   };
   return { ...additionsFor(agent?.name ?? null, context), at: agent?.argumentsAt ?? 1 };
+}
+
+type Noted = Pick<RunContext, "gateway" | "provider"> & {
+  agent: AgentName | null;
+  claude: readonly SettingsEnv[];
+};
+
+/** Why calls of this run will not carry its session. */
+function notesOn(words: readonly string[], { agent, gateway, provider, claude }: Noted): string[] {
+  const notes: string[] = [];
+  const headerless = headerlessAgent(words);
+  if (headerless !== null) {
+    notes.push(
+      `${headerless} puts no headers on its calls, so they carry no session of ours and count for no pull request.`,
+    );
+  }
+  if (agent === "codex" && !gateway && provider === null) {
+    notes.push(
+      "Codex has no provider of its own in its settings, so its calls carry no session of ours. Set TALLYGATE_URL and TALLYGATE_KEY.",
+    );
+  }
+  const replacing = claude.filter(({ env }) => Object.hasOwn(env, CLAUDE_HEADERS)).at(-1);
+  if (replacing && (agent === null ? headerless === null : agent === "claude" && replacing.managed)) {
+    notes.push(
+      `${replacing.path} sets ${CLAUDE_HEADERS}, which replaces ours: Claude Code's calls carry no session of ours.`,
+    );
+  }
+  return notes;
 }
 
 /** The provider selected in Codex's settings; built-in providers cannot be changed. */
@@ -98,10 +145,34 @@ async function codexProvider(): Promise<string | null> {
   }
 }
 
+/** Runs the command with what is added; settings are in a file only for as long, and for this user only. */
+async function withAdded(
+  directory: string,
+  words: readonly string[],
+  { env, args, settings, at }: Added,
+): Promise<number> {
+  const own = words.slice(at);
+  if (Object.keys(settings).length === 0) {
+    return await runToEnd(directory, [...words.slice(0, at), ...args, ...own], env);
+  }
+  const place = await mkdtemp(join(tmpdir(), "tallygate-"));
+  try {
+    const write = async (text: string) => {
+      const path = join(place, "settings.json");
+      await writeFile(path, text, { mode: 0o600 });
+      return path;
+    };
+    const rest = await withSettings(own, settings, { directory, write });
+    return await runToEnd(directory, [...words.slice(0, at), ...args, ...rest], env);
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
 async function runToEnd(
   directory: string,
   words: readonly string[],
-  { env, args, at }: Required<Additions> & { at: number },
+  env: Readonly<Record<string, string>>,
 ): Promise<number> {
   const all = inheritedEnv({ ...OURS, ...env });
   const [program = ""] = words;
@@ -110,7 +181,7 @@ async function runToEnd(
     printNote(`${program} is not installed, or not on the PATH.`);
     return NOT_FOUND;
   }
-  const child = Bun.spawn([path, ...words.slice(1, at), ...args, ...words.slice(at)], {
+  const child = Bun.spawn([path, ...words.slice(1)], {
     cwd: directory,
     env: all,
     stdio: ["inherit", "inherit", "inherit"],

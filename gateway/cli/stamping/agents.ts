@@ -3,31 +3,44 @@ import { pathToFileURL } from "node:url";
 import { isRecord } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import type { SessionId } from "#shared/labels.ts";
-import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
+import { KEY_VARIABLE, SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
 /** A run's settings for an agent. */
 export type RunContext = {
   session: SessionId;
-  /** This process's environment. */
+  /** The environment that the agent will have. */
   env(name: string): string | undefined;
   /** The gateway's address and a client key; null: the agent is configured already, and only the label is added. */
   gateway: { url: string; key: string } | null;
-  /** Whether the caller's own subscription remains the credential, with the key sent alongside. */
+  /** Whether the caller's own subscription pays, and nothing else may: the key is sent alongside its credential. */
   subscription: boolean;
   /** The provider selected in the agent's own settings, if the label must name it. */
   provider: string | null;
 };
 
-export type Additions = { env?: Record<string, string>; args?: readonly string[] };
+export type Additions = {
+  env?: Record<string, string>;
+  args?: readonly string[];
+  /** Variables to set in Claude Code's own settings too, which replace those of its environment. */
+  settings?: Record<string, string>;
+};
 
 type Agent = {
   /** The program's name, and its package's when a runner such as npx starts it. */
   names: readonly string[];
+  /** Whether it can send its own credential beside a client key. */
+  subscription?: true;
   /** Variables and arguments that point the agent to the gateway and put `x-session-id` on every call. */
   add(run: RunContext): Additions;
 };
 
 const HEADER = "x-session-id";
+const KEY_HEADER = "x-gateway-key";
+/** With it, the gateway refuses what the subscription cannot pay for, instead of paying itself. */
+const LANE = ["x-gateway-lane", "subscription"] as const;
+/** The line of `CLAUDE_HEADERS` that names a session. */
+export const SESSION_LINE = /^\s*x-session-id\s*:\s*(\S+)/im;
+export const CLAUDE_HEADERS = "ANTHROPIC_CUSTOM_HEADERS";
 
 const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-plugin.ts")).href;
 
@@ -35,14 +48,16 @@ const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-plugin.ts"
 const AGENTS = {
   claude: {
     names: ["claude", "@anthropic-ai/claude-code"],
+    subscription: true,
     add: ({ session, env, gateway, subscription }) => {
-      const present = env("ANTHROPIC_CUSTOM_HEADERS");
-      const label = withHeaderLine(present, HEADER, session);
-      const key = gateway && subscription ? withHeaderLine(label, "x-gateway-key", gateway.key) : label;
+      const label = withHeaderLine(env(CLAUDE_HEADERS), HEADER, session);
+      const lane = subscription ? withHeaderLine(label, ...LANE) : label;
+      const key = gateway && subscription ? withHeaderLine(lane, KEY_HEADER, gateway.key) : lane;
       const hasCredential = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"].some((name) => env(name));
       return {
+        settings: { [CLAUDE_HEADERS]: key },
         env: {
-          ANTHROPIC_CUSTOM_HEADERS: key,
+          [CLAUDE_HEADERS]: key,
           ...(gateway && !env("ANTHROPIC_BASE_URL") && { ANTHROPIC_BASE_URL: gateway.url }),
           ...(gateway && !subscription && !hasCredential && { ANTHROPIC_AUTH_TOKEN: gateway.key }),
         },
@@ -51,20 +66,29 @@ const AGENTS = {
   },
   codex: {
     names: ["codex", "@openai/codex"],
-    add: ({ gateway, provider }) => {
+    subscription: true,
+    add: ({ gateway, provider, subscription }) => {
       const name = gateway ? "tallygate" : provider;
       if (name === null) return {};
       const set = (member: string, value: string) => ["-c", `model_providers.${name}.${member}=${value}`];
+      // With its own login, Codex sends that credential, and the key beside it.
+      const credential = subscription
+        ? [
+            ...set("requires_openai_auth", "true"),
+            ...set(`env_http_headers.${KEY_HEADER}`, `"${KEY_VARIABLE}"`),
+          ]
+        : set("env_key", `"${KEY_VARIABLE}"`);
       const lead = gateway
         ? [
             ...["-c", `model_provider="tallygate"`],
             ...set("name", `"tallygate"`),
             ...set("base_url", JSON.stringify(`${gateway.url}/v1`)),
             ...set("wire_api", `"responses"`),
-            ...set("env_key", `"TALLYGATE_KEY"`),
+            ...credential,
           ]
         : [];
-      return { args: [...lead, ...set(`env_http_headers.${HEADER}`, `"${SESSION_VARIABLE}"`)] };
+      const lane = subscription ? set(`http_headers.${LANE[0]}`, `"${LANE[1]}"`) : [];
+      return { args: [...lead, ...lane, ...set(`env_http_headers.${HEADER}`, `"${SESSION_VARIABLE}"`)] };
     },
   },
   gemini: {
@@ -98,14 +122,33 @@ const AGENTS = {
 export type AgentName = keyof typeof AGENTS;
 export const AGENT_NAMES = keysOf(AGENTS);
 
+/** Agents that put no header of ours on their calls. */
+const WITHOUT_HEADERS: Readonly<Record<string, readonly string[]>> = {
+  "Qwen Code": ["qwen", "@qwen-code/qwen-code"],
+  Cline: ["cline"],
+};
+
 /** The agent that a command line starts, directly or through a package runner, and the index of its own arguments. */
 export function agentOf(command: readonly string[]): { name: AgentName; argumentsAt: number } | null {
+  const { program, at } = programOf(command);
+  const name = AGENT_NAMES.find((agent) => AGENTS[agent].names.some((known) => known === program));
+  return name ? { name, argumentsAt: at + 1 } : null;
+}
+
+/** The name of the started agent whose calls cannot carry a session of ours, or null. */
+export function headerlessAgent(command: readonly string[]): string | null {
+  const { program } = programOf(command);
+  const found = Object.entries(WITHOUT_HEADERS).find(([, names]) => names.includes(program));
+  return found?.[0] ?? null;
+}
+
+export const keepsSubscription = (name: AgentName): boolean => "subscription" in AGENTS[name];
+
+function programOf(command: readonly string[]): { program: string; at: number } {
   const runs = /^(npx|bunx|pnpx)$/.test(baseName(command[0] ?? ""));
   const at = runs ? command.findIndex((word, place) => place > 0 && !word.startsWith("-")) : 0;
   const word = (runs ? command[at] : baseName(command[0] ?? "")) ?? "";
-  const plain = word.replace(/(?<=.)@[^/@]*$/, "");
-  const name = AGENT_NAMES.find((agent) => AGENTS[agent].names.some((known) => known === plain));
-  return name ? { name, argumentsAt: at + 1 } : null;
+  return { program: word.replace(/(?<=.)@[^/@]*$/, ""), at };
 }
 
 const baseName = (path: string): string =>
@@ -120,6 +163,7 @@ export function additionsFor(name: AgentName | null, run: RunContext): Required<
   return {
     env: Object.assign({ [SESSION_VARIABLE]: run.session }, ...all.map(({ env }) => env)),
     args: name ? (all[0]?.args ?? []) : [],
+    settings: name ? (all[0]?.settings ?? {}) : {},
   };
 }
 
