@@ -73,5 +73,4 @@ test.each([
     expect(await stored()).toEqual(made);
     await it.close();
   },
-  60_000,
 );
