@@ -61,6 +61,11 @@ export type Call = {
   /** The body's `model` and `route` members, and whether it asks for a stream. */
   model: string | null;
   routeMember: string | null;
+  /**
+   * Set if the received body referred to earlier answers, whose items have taken the references' place: the answer that
+   * it continues, and its own input (responses).
+   */
+  continues?: { previousId: string | null; input: readonly unknown[] | null };
   streamed: boolean;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;

@@ -27,6 +27,7 @@ import { openClassifier } from "./stores/classifier/classifier.ts";
 import { classifyCall } from "./stores/classifier/classify-call.ts";
 import { openDirectory } from "./stores/directory/directory.ts";
 import { refersToForeign } from "./stores/foreign-ids.ts";
+import { openKeptAnswers } from "./stores/kept-answers.ts";
 import { openLimiter } from "./stores/limits/limiter.ts";
 import { reportWriter } from "./stores/reports/report-worker.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
@@ -67,7 +68,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     metrics,
   );
   const stores = await openStores(config, clock, log);
-  const { database, directory, classifier, limiter, bodies } = stores;
+  const { database, directory, classifier, limiter, bodies, keptAnswers: kept } = stores;
   const watchdog = startWatchdog(clock);
   const writer = reportWriter(reportPlaces(config), { log, clock });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
@@ -111,7 +112,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     await tools.connections.close();
     await recorder.close(5000);
     await limiter.close();
-    await Promise.all([directory.close(), writer.close(), agentMetrics.close(), bodies.close()]);
+    await Promise.all([directory, writer, agentMetrics, bodies, kept].map((opened) => opened.close()));
     await database.close();
   };
   return { deps, close };
@@ -153,6 +154,7 @@ async function openStores(config: GatewayConfig, clock: Clock, log: Log) {
     classifier: await openClassifier({ directory, database, clock, log }),
     limiter: await openLimiter({ databaseUrl, clock, log }),
     bodies: openBodyCapture({ database, sealer, clock, log }),
+    keptAnswers: openKeptAnswers({ database, sealer, clock, log }),
   };
 }
 
@@ -229,11 +231,8 @@ function pricesOf(directory: { current(): Directory }): () => PriceBook {
   let overrides: Directory["prices"] | null = null;
   let book = priceBook([], PROVIDERS);
   return () => {
-    const current = directory.current().prices;
-    if (current !== overrides) {
-      overrides = current;
-      book = priceBook(current, PROVIDERS);
-    }
+    const { prices } = directory.current();
+    if (prices !== overrides) [overrides, book] = [prices, priceBook(prices, PROVIDERS)];
     return book;
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "./call.ts";
 import type { Directory } from "./directory.ts";
-import { ERRORS, type FailureCause, GatewayError } from "./errors.ts";
+import { type FailureCause, GatewayError } from "./errors.ts";
 import {
   evaluateGuardrails,
   type GuardrailInput,
@@ -17,11 +17,9 @@ import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
 import { allMembers } from "./http/members.ts";
 import { type References, referencesIn } from "./http/references.ts";
-import { asksForUsage } from "./http/splice.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { supportsSurface, vendorHostsOf } from "./providers/endpoint.ts";
-import { softDenial } from "./providers/soft-denial.ts";
 import { VENDORS } from "./providers/vendors.ts";
 import { WIRES } from "./providers/wires.ts";
 import type { Recorder } from "./recorder/recorder.ts";
@@ -30,15 +28,18 @@ import type { RoutingLookups } from "./routing/lookups.ts";
 import { requireScope } from "./routing/scope.ts";
 import { withLane } from "./routing/subscription-lane.ts";
 import type { BodyCapture } from "./stores/bodies.ts";
+import type { KeptAnswers } from "./stores/kept-answers.ts";
 import type { Grant, Limiter } from "./stores/limits/limiter.ts";
-import { SURFACES, surfaceFacts } from "./surface-facts.ts";
+import { surfaceFacts } from "./surface-facts.ts";
 import { relayAnswer } from "./upstream/answer.ts";
 import { attemptError, noteFailure } from "./upstream/attempt-error.ts";
 import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
 import { captureAnswer } from "./upstream/capture.ts";
+import { denialOf } from "./upstream/denial.ts";
 import type { DrainPool } from "./upstream/drain.ts";
 import { withExpressibleTargets } from "./upstream/expressible-targets.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
+import { keepAnswer, resolveReferences } from "./upstream/references.ts";
 import { callUsageOf, limitDemandOf } from "./upstream/reservation.ts";
 import { translatedWire } from "./upstream/translation.ts";
 
@@ -56,6 +57,8 @@ export type ExchangeDeps = UpstreamDeps & {
   refersToForeign(keyId: string, references: References): Promise<boolean>;
   /** Stores bodies of calls to routes with body capture. */
   bodies: Pick<BodyCapture, "keep">;
+  /** Keeps translated responses, which later calls refer to. */
+  keptAnswers: Pick<KeptAnswers, "keep" | "find">;
   /** Calls the service that a guardrail names. */
   consult: GuardrailTools["consult"];
   /** Counts a guardrail that matched. */
@@ -63,15 +66,12 @@ export type ExchangeDeps = UpstreamDeps & {
 };
 
 /** One client call, from key to record, in the order in which things happen. */
-export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response> {
-  const labels = readLabels(call.headers, call.body);
+export async function exchange(deps: ExchangeDeps, received: Call): Promise<Response> {
+  const labels = readLabels(received.headers, received.body);
 
   // Route
   const prices = deps.prices();
-  const chosen = chooseRoute(deps.directory.current(), call, routingLookups(prices, deps.classify));
-  requireScope(call.key, chosen, () => additionalModels(call.body));
-  const choice = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
-  await requireOwnReferences(deps, call);
+  const { call, choice } = await routed(deps, received, prices);
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
@@ -124,10 +124,11 @@ export async function exchange(deps: ExchangeDeps, call: Call): Promise<Response
     onContent: () => {
       ttftMs = sinceAdmission(deps, call);
     },
-    settle: (ending, reading, cause) => {
+    settle: async (ending, reading, cause) => {
       reason = cause;
       if (cause !== null) noteFailure(deps, call, { choice, attempt, cause });
-      return settle(answeredFacts(call, attempt, { ending, cause, reading, ttftMs, prices }));
+      await keepAnswer(deps.keptAnswers, call, attempt);
+      await settle(answeredFacts(call, attempt, { ending, cause, reading, ttftMs, prices }));
     },
   });
   if (!answer) throw attemptError({ ...attempt, type: "upstream_broken", reason, cause: null }, choice);
@@ -141,6 +142,17 @@ async function requireOwnReferences(deps: ExchangeDeps, { key, body }: Call): Pr
   if (await deps.refersToForeign(key.id, references)) {
     throw new GatewayError("not_found", "No such response, container or file exists.");
   }
+}
+
+type Routed = { call: Call; choice: Choice };
+
+/** The call with the items that it refers to, and where to send it. */
+async function routed(deps: ExchangeDeps, received: Call, prices: PriceBook): Promise<Routed> {
+  const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps.classify));
+  requireScope(received.key, chosen, () => additionalModels(received.body));
+  const call = await resolveReferences(deps.keptAnswers, received, chosen);
+  await requireOwnReferences(deps, call);
+  return { call, choice: withLane(call, withExpressibleTargets(call, chosen), vendorHosts) };
 }
 
 export const routingLookups = (
@@ -205,19 +217,6 @@ function judgeLateFields(
 
 const withRule = (entry: RequestRow, rule: string | null): RequestRow =>
   rule === null ? entry : { ...entry, guardrail: rule };
-
-/** Null on surfaces whose answers are not an assistant's text. */
-function denialOf(call: Call, choice: Choice, message: string | null): Response | null {
-  if (surfaceFacts(call.surface).unrecorded) return null;
-  return softDenial(SURFACES[call.surface].wire, {
-    text: message ?? ERRORS.guardrail_blocked.public,
-    id: call.id,
-    model: choice.targets[0].model ?? choice.routeName,
-    createdAt: Math.floor(call.admittedAt.getTime() / 1000),
-    streamed: call.streamed,
-    includeUsage: asksForUsage(call.body),
-  });
-}
 
 /** For calls that produce nothing billable. */
 const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };

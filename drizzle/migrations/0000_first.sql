@@ -115,6 +115,16 @@ CREATE TABLE "files" (
 	CONSTRAINT "files_org_id_id_pk" PRIMARY KEY("org_id","id")
 );
 --> statement-breakpoint
+CREATE TABLE "kept_answers" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"key_id" uuid NOT NULL,
+	"previous_id" text COLLATE "C",
+	"sealed" text COLLATE "C" NOT NULL,
+	"expires_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "kept_answers_org_id_id_pk" PRIMARY KEY("org_id","id")
+);
+--> statement-breakpoint
 CREATE TABLE "captured_bodies" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"request_id" uuid NOT NULL,
@@ -826,6 +836,7 @@ CREATE UNIQUE INDEX "dropped_names_id" ON "dropped_names" USING btree ("org_id",
 CREATE INDEX "batches_key" ON "batches" USING btree ("org_id","key_id","started_at","id");--> statement-breakpoint
 CREATE INDEX "batches_due" ON "batches" USING btree ("next_check_at") WHERE "batches"."reconciled_at" is null;--> statement-breakpoint
 CREATE INDEX "files_key" ON "files" USING btree ("org_id","key_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "kept_answers_expires_at" ON "kept_answers" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "captured_bodies_expires_at" ON "captured_bodies" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "coverage_changes_repository" ON "coverage_changes" USING btree ("org_id","repository_id");--> statement-breakpoint
 CREATE INDEX "pull_requests_merged_at" ON "pull_requests" USING btree ("org_id","merged_at");--> statement-breakpoint

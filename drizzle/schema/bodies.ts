@@ -2,8 +2,8 @@ import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { instant, label, org } from "./columns.ts";
 
 /**
- * Requests and answers on routes with body capture, encrypted. The only table that contains text; expired rows are
- * deleted.
+ * Requests and answers on routes with body capture, encrypted. Besides `kept_answers` the only table that contains text;
+ * expired rows are deleted.
  */
 export const capturedBodies = pgTable(
   "captured_bodies",

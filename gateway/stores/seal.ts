@@ -5,6 +5,7 @@ import { Secret } from "../directory.ts";
 export type SealContext =
   | { orgId: string; provider: string; purpose: "credential" }
   | { orgId: string; requestId: string; purpose: "body" }
+  | { orgId: string; keyId: string; answerId: string; purpose: "answer" }
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
   | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
   | { orgId: string; purpose: "digest_webhook" };
@@ -37,6 +38,8 @@ function ownerOf(it: SealContext): string {
       return it.provider;
     case "body":
       return it.requestId;
+    case "answer":
+      return `${it.keyId}|${it.answerId}`;
     case "tool_credential":
       return it.toolServer;
     case "tool_session":

@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import { Losses } from "./place.ts";
-import { readRequest, type TranslationInput, writtenRequest } from "./translate.ts";
+import { readRequest, requestIn, type TranslationInput, writtenRequest } from "./translate.ts";
 
 /** What decides whether a call can be translated. */
 export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
@@ -11,7 +11,7 @@ export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "o
  */
 export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
   try {
-    writtenRequest(readRequest(bytes, to.pair, new Losses(to.onInexpressible)).prompt, to);
+    writtenRequest(readRequest(requestIn(bytes), to.pair, new Losses(to.onInexpressible)).prompt, to);
     return null;
   } catch (error) {
     if (error instanceof GatewayError) return error;

@@ -112,4 +112,6 @@ export type AnswerOptions = {
   stop: readonly string[];
   /** Responses: members of the request that the answer repeats. */
   echo: Json;
+  /** Responses: later calls may refer to the answer. */
+  kept: boolean;
 };

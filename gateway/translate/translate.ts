@@ -17,6 +17,7 @@ import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.t
 import type { AnswerOptions, Prompt } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
 import { writeResponse } from "./responses/answer-out.ts";
+import { type Answered, answerToken, keptInput } from "./responses/references.ts";
 import { readResponsesRequest } from "./responses/request-in.ts";
 import { responseWriter } from "./responses/stream-out.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
@@ -61,7 +62,11 @@ export type Translated = {
   refusal(bytes: Uint8Array, response: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;
   /** A translator of one stream. `usage` returns the counts so far. */
   stream(usage: () => Usage): StreamTranslator;
+  /** What a complete answer leaves for later calls, once it is written; null where nothing may be kept. */
+  answered(): AnsweredParts | null;
 };
+
+type AnsweredParts = Pick<Answered, "input" | "output">;
 
 /** `event` takes the data of one event and gives the text of those it becomes; `end` what is left when no more comes. */
 type StreamTranslator = { event(data: Uint8Array): string; end(): string };
@@ -88,9 +93,21 @@ export function translate(
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
   const losses = new Losses(onInexpressible);
-  const { prompt, options } = readRequest(bytes, pair, losses);
+  const request = requestIn(bytes);
+  const { prompt, options } = readRequest(request, pair, losses);
   const named = (step: ReplyStep): ReplyStep =>
     step.kind === "start" && step.id === "" ? { ...step, id: callId } : step;
+
+  let answered: AnsweredParts | null = null;
+  const writing = (usage: () => Usage): WriterContext => ({
+    options,
+    token: answerToken(callId),
+    createdSeconds,
+    usage,
+    keep: (output) => {
+      answered = { input: keptInput(request), output };
+    },
+  });
 
   const body = jsonBytes(writtenRequest(prompt, { pair, model, dialect }));
   return {
@@ -100,29 +117,34 @@ export function translate(
       const object = objectInBytes(answer);
       const reply = object && replyOf(provider.whole(object, options.stop).map(named));
       if (!reply?.stop) return null;
-      return jsonBytes(client.whole(reply, { options, createdSeconds, usage: () => usage }));
+      return jsonBytes(
+        client.whole(
+          reply,
+          writing(() => usage),
+        ),
+      );
     },
     refusal: (body, { status, requestId }) =>
       jsonBytes(clientErrorBody(pair.from, { status, body: objectInBytes(body), requestId })),
-    stream: (usage) =>
-      streamTranslator(
-        provider.stream(options.stop),
-        client.stream({ options, createdSeconds, usage }),
-        named,
-      ),
+    stream: (usage) => streamTranslator(provider.stream(options.stop), client.stream(writing(usage)), named),
+    answered: () => answered,
   };
 }
 
 /** @throws GatewayError invalid_request */
-export function readRequest(
-  bytes: Uint8Array,
-  { from }: Pair,
-  losses: Losses,
-): ReturnType<ClientFormat["read"]> {
+export function requestIn(bytes: Uint8Array): Json {
   const request = objectInBytes(bytes);
   if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
-  return CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
+  return request;
 }
+
+/** @throws GatewayError invalid_request */
+export const readRequest = (
+  request: Json,
+  { from }: Pair,
+  losses: Losses,
+): ReturnType<ClientFormat["read"]> =>
+  CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
 
 /** @throws GatewayError invalid_request */
 export const writtenRequest = (

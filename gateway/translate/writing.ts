@@ -1,14 +1,19 @@
 import type { Usage } from "#shared/usage.ts";
 import type { AnswerOptions } from "./prompt.ts";
 import type { ReplyStep } from "./reply.ts";
+import type { Answered } from "./responses/references.ts";
 
 /** What a writer of answers needs besides the answer. */
 export type WriterContext = {
   options: AnswerOptions;
+  /** Names the answer and its items in the responses format (responses/references.ts). */
+  token: string;
   /** Seconds since 1970, for formats with a creation time. */
   createdSeconds: number;
   /** The counts that the provider has reported so far, in normal form. */
   usage(): Usage;
+  /** Called with a complete answer's items, where later calls may refer to them. */
+  keep(output: Answered["output"]): void;
 };
 
 /** Writes one stream: the text of the events that a step makes. */

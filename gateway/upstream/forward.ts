@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Call, Choice, HeaderView, Target } from "../call.ts";
-import type { ErrorType, FailureCause } from "../errors.ts";
+import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage, splice } from "../http/splice.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -171,11 +171,15 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   }
 }
 
+/** The gateway's own refusal of a call that the target cannot express. */
+const ownRefusal = (cause: unknown): GatewayError | null =>
+  cause instanceof GatewayError && ERRORS[cause.type].final ? cause : null;
+
 type Failure = { cause: unknown; sent: boolean; late: boolean };
 
 function failedAttempt({ call, choice, target, attempts }: Try, { cause, sent, late }: Failure): Attempt {
-  const fault = call.upload?.fault();
-  // The provider never got the complete upload, so it can neither answer nor bill it.
+  // The provider never got the complete call, so it can neither answer nor bill it.
+  const fault = call.upload?.fault() ?? ownRefusal(cause);
   if (fault)
     return {
       ...UNSENT,

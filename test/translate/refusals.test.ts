@@ -156,7 +156,7 @@ describe("what means nothing to the other format is left out and counted, and th
       { thinking: { type: "disabled" }, metadata: { user_id: '{"session_id":"s"}' }, route: "r" },
       "",
     ],
-    [RESPONSES, { metadata: {}, store: false, truncation: "disabled" }, "metadata store truncation"],
+    [RESPONSES, { metadata: {}, store: false, truncation: "disabled" }, "metadata truncation"],
     [RESPONSES, { client_metadata: {}, top_logprobs: 0 }, "client_metadata top_logprobs"],
     [RESPONSES, { parallel_tool_calls: false, background: false }, "parallel_tool_calls background"],
     [RESPONSES, { reasoning: { effort: null, context: "auto" } }, "reasoning.context"],

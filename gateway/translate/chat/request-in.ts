@@ -39,7 +39,10 @@ export function readChatRequest({ object: body, at }: LocatedBody): {
   if (!Array.isArray(body["messages"])) throw malformed(at.member("messages"), "an array");
   readToolChoice(body["tool_choice"], at.member("tool_choice"), prompt);
   const { streamed, stop } = prompt;
-  return { prompt, options: { streamed, ...stream, thinking: true, signed: true, stop, echo: {} } };
+  return {
+    prompt,
+    options: { streamed, ...stream, thinking: true, signed: true, stop, kept: false, echo: {} },
+  };
 }
 
 /** Members without a counterpart: `dropped` always, `neutral` with the values that mean the default. */

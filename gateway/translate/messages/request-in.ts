@@ -52,6 +52,7 @@ export function readMessagesRequest({ object: body, at }: LocatedBody): {
       thinking: isJson(thinking) && thinking["type"] !== "disabled" && thinking["display"] !== "omitted",
       signed: true,
       stop: prompt.stop,
+      kept: false,
       echo: {},
     },
   };

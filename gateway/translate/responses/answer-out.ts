@@ -1,5 +1,6 @@
 import { responsesCounts } from "../counts.ts";
 import { errorCode } from "../error-shapes.ts";
+import type { Json } from "../exact-json.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import type { Block, Reply } from "../reply.ts";
 import type { WriterContext } from "../writing.ts";
@@ -8,8 +9,10 @@ import { seal } from "./sealed.ts";
 export type ItemStatus = "in_progress" | "completed";
 
 /** A whole answer as a response. */
-export const writeResponse = (reply: Reply, writing: WriterContext): object =>
-  responseObject(reply, writing, responseStatus(reply));
+export function writeResponse(reply: Reply, writing: WriterContext): object {
+  keepItems(reply, writing);
+  return responseObject(reply, writing, responseStatus(reply));
+}
 
 export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed";
 
@@ -24,14 +27,14 @@ export function responseObject(reply: Reply, writing: WriterContext, status: Res
   const { options, createdSeconds, usage } = writing;
   const ended = status !== "in_progress";
   return {
-    id: `resp_${reply.id}`,
+    id: `resp_${writing.token}`,
     object: "response",
     created_at: createdSeconds,
     status,
     error: reply.error && { code: errorCode(reply.error), message: reply.error.message },
     incomplete_details: status === "incomplete" ? { reason: incompleteReason(reply) } : null,
     model: reply.model,
-    output: ended ? outputItems(reply, options) : [],
+    output: ended ? outputItems(reply, writing) : [],
     ...options.echo,
     usage: ended ? responsesCounts(usage()) : null,
   };
@@ -47,37 +50,57 @@ export const isItem = (kind: Block["kind"], { thinking, signed }: AnswerOptions)
 export const shownBlocks = ({ blocks }: Reply, options: AnswerOptions): Block[] =>
   blocks.filter(({ kind }) => isItem(kind, options));
 
-const outputItems = (reply: Reply, options: AnswerOptions): object[] =>
+const outputItems = (reply: Reply, { options, token }: WriterContext): object[] =>
   shownBlocks(reply, options).map((block, index) =>
-    itemOf(block, { id: itemId(reply, block.kind, index), options, status: "completed" }),
+    itemOf(block, { id: itemId(token, block.kind, index), options, status: "completed" }),
   );
+
+/** Keeps the items for later calls: all of them and with signatures, whatever the client gets. */
+export function keepItems({ blocks }: Reply, { options, token, keep }: WriterContext): void {
+  if (!options.kept) return;
+  const all = { ...options, thinking: true, signed: true };
+  let index = 0;
+  keep(
+    blocks.map((block) => ({
+      id: isItem(block.kind, options) ? itemId(token, block.kind, index++) : null,
+      item: itemOf(block, { options: all, status: "completed" }),
+    })),
+  );
+}
 
 const PREFIXES = { text: "msg", refusal: "msg", thinking: "rs", redacted: "rs", call: "fc" } as const;
 
-export const itemId = ({ id }: Reply, kind: Block["kind"], index: number): string =>
-  `${PREFIXES[kind]}_${id}_${index}`;
+export const itemId = (token: string, kind: Block["kind"], index: number): string =>
+  `${PREFIXES[kind]}_${token}_${index}`;
 
 /** A block as an output item; while it is in progress, without what is still to come. */
 export function itemOf(
   block: Block,
-  { id, options, status }: { id: string; options: AnswerOptions; status: ItemStatus },
-): object {
+  { id, options, status }: { id?: string; options: AnswerOptions; status: ItemStatus },
+): Json {
   const whole = status === "completed";
+  const named = id === undefined ? {} : { id };
   switch (block.kind) {
     case "text":
     case "refusal":
-      return { id, type: "message", status, role: "assistant", content: whole ? [contentPart(block)] : [] };
+      return {
+        ...named,
+        type: "message",
+        status,
+        role: "assistant",
+        content: whole ? [contentPart(block)] : [],
+      };
     case "thinking":
     case "redacted":
       return {
-        id,
+        ...named,
         type: "reasoning",
         summary: whole && options.thinking ? summaryOf(block) : [],
         ...(options.signed ? { encrypted_content: whole ? seal(block) : null } : {}),
       };
     case "call": {
       const { id: call_id, name, text } = block;
-      return { id, type: "function_call", status, call_id, name, arguments: whole ? text || "{}" : "" };
+      return { ...named, type: "function_call", status, call_id, name, arguments: whole ? text || "{}" : "" };
     }
   }
 }

@@ -14,7 +14,10 @@ const DEFAULTS: Json = {
   user: null,
 };
 
-/** What an answer in the responses format repeats of its request. `store` is false: nothing is stored. */
+/** Later calls may refer to an answer unless the request says otherwise, as at the format's own vendor. */
+export const isKept = (body: Json): boolean => body["store"] !== false;
+
+/** What an answer in the responses format repeats of its request. */
 export function requestEcho(body: Json): Json {
   const said = Object.entries(DEFAULTS).map(([name, otherwise]) => [name, body[name] ?? otherwise]);
   return {
@@ -22,7 +25,7 @@ export function requestEcho(body: Json): Json {
     background: false,
     previous_response_id: null,
     reasoning: body["reasoning"] ?? { effort: null, summary: null },
-    store: false,
+    store: isKept(body),
     truncation: "disabled",
   };
 }

@@ -22,7 +22,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type AnswerOptions, EFFORTS, emptyPrompt, type Prompt, plainText } from "../prompt.ts";
-import { requestEcho } from "./echo.ts";
+import { isKept, requestEcho } from "./echo.ts";
 import { responsesTurns } from "./items-in.ts";
 
 /** Reads a responses request. Nothing is kept between calls, so references to earlier ones are refused. */
@@ -48,6 +48,7 @@ export function readResponsesRequest({ object: body, at }: LocatedBody): {
       thinking: shown.summary,
       signed: shown.sealed,
       stop: [],
+      kept: isKept(body),
       echo: requestEcho(body),
     },
   };
@@ -64,7 +65,8 @@ const LEFT_OUT: MemberReaders = {
   instructions: ignored,
   // The provider's own telemetry.
   client_metadata: dropped,
-  store: dropped,
+  // Whether later calls may refer to the answer: read by what keeps it.
+  store: ignored,
   // Bounds the calls of tools that the vendor runs itself.
   max_tool_calls: dropped,
   background: neutral(false),

@@ -22,9 +22,11 @@ export function seal(block: Block): string | null {
 
 type Unsealed = { kind: "thinking"; text: string; signature: string } | { kind: "redacted"; data: string };
 
+export const isSealed = (value: unknown): boolean => typeof value === "string" && value.startsWith(SEAL);
+
 /** What `seal` packed; nothing for what another packed. */
 export function openSealed(text: string): Unsealed[] {
-  if (!text.startsWith(SEAL)) return [];
+  if (!isSealed(text)) return [];
   const packed = objectIn(Buffer.from(text.slice(SEAL.length), "base64url").toString());
   const data = textIn(packed, "data");
   if (data !== null) return [{ kind: "redacted", data }];

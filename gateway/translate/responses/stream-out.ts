@@ -5,6 +5,7 @@ import {
   isItem,
   itemId,
   itemOf,
+  keepItems,
   responseObject,
   responseStatus,
   shownBlocks,
@@ -33,6 +34,7 @@ export function responseWriter(writing: WriterContext): StepWriter {
         return "";
       case "end":
       case "error": {
+        if (step.kind === "end") keepItems(reply, writing);
         const status = responseStatus(reply);
         return whole(`response.${status}`, status);
       }
@@ -44,11 +46,11 @@ export function responseWriter(writing: WriterContext): StepWriter {
   };
 }
 
-function itemUnderWay(reply: Reply, { options }: WriterContext): Item | null {
+function itemUnderWay(reply: Reply, { options, token }: WriterContext): Item | null {
   const block = reply.blocks.at(-1);
   if (!block || !isItem(block.kind, options)) return null;
   const output_index = shownBlocks(reply, options).length - 1;
-  return { block, output_index, id: itemId(reply, block.kind, output_index) };
+  return { block, output_index, id: itemId(token, block.kind, output_index) };
 }
 
 type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;

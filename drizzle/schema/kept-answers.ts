@@ -1,0 +1,26 @@
+import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { instant, label, org } from "./columns.ts";
+
+/**
+ * What translated responses asked and answered, encrypted, so that the next call can refer to it. A row is deleted an
+ * hour after its last use.
+ */
+export const keptAnswers = pgTable(
+  "kept_answers",
+  {
+    orgId: org(),
+    /** The answer's own id. */
+    id: label("id").notNull(),
+    /** Only this key finds it. */
+    keyId: uuid("key_id").notNull(),
+    /** The answer that this one continues; null if it is the first. */
+    previousId: label("previous_id"),
+    /** AES-256-GCM, sealed with the master key and bound to the client key and the id. */
+    sealed: label("sealed").notNull(),
+    expiresAt: instant("expires_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    index("kept_answers_expires_at").on(table.expiresAt),
+  ],
+);

@@ -1,0 +1,62 @@
+import type { Call, Choice } from "../call.ts";
+import { scanJson } from "../http/scan.ts";
+import type { KeptAnswers } from "../stores/kept-answers.ts";
+import { SURFACES } from "../surface-facts.ts";
+import { isJson, jsonBytes, objectInBytes } from "../translate/exact-json.ts";
+import {
+  answersReferredTo,
+  answerToken,
+  ID_MARK,
+  keptInput,
+  previousIn,
+  withReferences,
+} from "../translate/responses/references.ts";
+import { isSealed } from "../translate/responses/sealed.ts";
+import type { Attempt } from "./forward.ts";
+
+/**
+ * The call with everything in place that it refers to of earlier translated answers. Guardrails and limits see it, too.
+ * Any other call is the same, and its body is not even parsed.
+ * @throws GatewayError invalid_request naming a reference to what is not kept, or store_unavailable.
+ */
+export async function resolveReferences(
+  store: Pick<KeptAnswers, "find">,
+  call: Call,
+  choice: Choice,
+): Promise<Call> {
+  const { surface, key, body } = call;
+  if (surface !== "responses" || !isMarked(body.bytes)) return call;
+  const request = objectInBytes(body.bytes);
+  if (!request) return call;
+  const ids = answersReferredTo(request);
+  const resolved = withReferences(request, ids.length > 0 ? await store.find(key.id, ids) : new Map());
+  const native = choice.targets[0].wire === SURFACES[surface].wire;
+  const input = native ? resolved.input.filter((item) => !isOurs(item)) : resolved.input;
+  return {
+    ...call,
+    body: scanJson(jsonBytes({ ...resolved, input })),
+    continues: { previousId: previousIn(request), input: keptInput(request) },
+  };
+}
+
+const isMarked = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(ID_MARK);
+
+/** Reasoning of another vendor, which the format's own vendor cannot read. */
+const isOurs = (item: unknown): boolean => isJson(item) && isSealed(item["encrypted_content"]);
+
+/** Keeps a translated answer for later calls. Never rejects. */
+export async function keepAnswer(
+  store: Pick<KeptAnswers, "keep">,
+  { id, key, continues }: Call,
+  attempt: Extract<Attempt, { kind: "answer" }>,
+): Promise<void> {
+  const answered = attempt.translation?.answered();
+  if (!answered) return;
+  await store.keep(key.id, {
+    id: answerToken(id),
+    previousId: continues?.previousId ?? null,
+    input: continues ? continues.input : answered.input,
+    output: answered.output,
+  });
+}
