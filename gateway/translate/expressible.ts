@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { askByTool } from "./messages/json-answer.ts";
 import { Losses } from "./place.ts";
 import { readRequest, requestIn, type TranslationInput, writtenRequest } from "./translate.ts";
 
@@ -11,7 +12,9 @@ export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "o
  */
 export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
   try {
-    writtenRequest(readRequest(requestIn(bytes), to.pair, new Losses(to.onInexpressible)).prompt, to);
+    const { prompt } = readRequest(requestIn(bytes), to.pair, new Losses(to.onInexpressible));
+    if (to.pair.to === "messages") askByTool(prompt, to.model);
+    writtenRequest(prompt, to);
     return null;
   } catch (error) {
     if (error instanceof GatewayError) return error;

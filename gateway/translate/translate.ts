@@ -11,6 +11,7 @@ import { type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
 import type { LocatedBody } from "./members.ts";
 import { messageSteps, messageStream } from "./messages/answer-in.ts";
 import { messageWriter, writeMessage } from "./messages/answer-out.ts";
+import { askByTool, textOfTool } from "./messages/json-answer.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
 import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
@@ -20,6 +21,7 @@ import { writeResponse } from "./responses/answer-out.ts";
 import { type Answered, answerToken, keptInput } from "./responses/references.ts";
 import { readResponsesRequest } from "./responses/request-in.ts";
 import { responseWriter } from "./responses/stream-out.ts";
+import { fitToolNames, withOwnName } from "./tool-names.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages";
@@ -95,8 +97,16 @@ export function translate(
   const losses = new Losses(onInexpressible);
   const request = requestIn(bytes);
   const { prompt, options } = readRequest(request, pair, losses);
-  const named = (step: ReplyStep): ReplyStep =>
-    step.kind === "start" && step.id === "" ? { ...step, id: callId } : step;
+  const replaced = fitToolNames(prompt);
+  const byTool = pair.to === "messages" ? askByTool(prompt, model) : null;
+  /** Reads one answer's steps as the client must see them. */
+  const readSteps = (): ((step: ReplyStep) => ReplyStep[]) => {
+    const asText = byTool === null ? (step: ReplyStep) => [step] : textOfTool(byTool);
+    return (step) =>
+      step.kind === "start" && step.id === ""
+        ? [{ ...step, id: callId }]
+        : asText(withOwnName(step, replaced));
+  };
 
   let answered: AnsweredParts | null = null;
   const writing = (usage: () => Usage): WriterContext => ({
@@ -115,7 +125,7 @@ export function translate(
     dropped: losses.dropped,
     answer(answer, usage) {
       const object = objectInBytes(answer);
-      const reply = object && replyOf(provider.whole(object, options.stop).map(named));
+      const reply = object && replyOf(provider.whole(object, options.stop).flatMap(readSteps()));
       if (!reply?.stop) return null;
       return jsonBytes(
         client.whole(
@@ -126,7 +136,8 @@ export function translate(
     },
     refusal: (body, { status, requestId }) =>
       jsonBytes(clientErrorBody(pair.from, { status, body: objectInBytes(body), requestId })),
-    stream: (usage) => streamTranslator(provider.stream(options.stop), client.stream(writing(usage)), named),
+    stream: (usage) =>
+      streamTranslator(provider.stream(options.stop), client.stream(writing(usage)), readSteps()),
     answered: () => answered,
   };
 }
@@ -157,16 +168,16 @@ const decoder = new TextDecoder();
 function streamTranslator(
   reader: StepReader,
   write: StepWriter,
-  named: (step: ReplyStep) => ReplyStep,
+  read: (step: ReplyStep) => ReplyStep[],
 ): StreamTranslator {
   let failed = false;
   const written = (steps: readonly ReplyStep[]): string => {
     let text = "";
-    for (const step of steps) {
+    for (const step of steps.flatMap(read)) {
       // Nothing comes after an error.
       if (failed) break;
       failed = step.kind === "error";
-      text += write(named(step));
+      text += write(step);
     }
     return text;
   };

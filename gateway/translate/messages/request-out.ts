@@ -1,21 +1,24 @@
 import { inexpressible, lose } from "../members.ts";
-import type { Effort, OutputFormat, Prompt, PromptTurn, Tool } from "../prompt.ts";
+import type { Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
+import { type Reasoning, reasoningOf } from "./reasoning.ts";
 
 /** The prompt as a messages request. @throws GatewayError invalid_request for what the format has no place for. */
 export function writeMessagesRequest(prompt: Prompt, model: string): object {
   leaveOutExtras(prompt);
   const system = prompt.turns.filter(({ role }) => role === "system");
   const maxTokens = prompt.maxTokens?.value ?? claudeFacts(model).outputTokensMax;
+  const reasoning = reasoningOf(prompt, model, maxTokens);
   return {
     model,
     max_tokens: maxTokens,
     ...(system.length > 0 ? { system: systemBlocks(system) } : {}),
     messages: conversation(prompt.turns.filter(({ role }) => role !== "system")),
-    ...temperatures(prompt),
+    ...temperatures(prompt, reasoning),
     ...(prompt.stop.length > 0 ? { stop_sequences: prompt.stop } : {}),
-    ...reasoning(prompt, model, maxTokens),
+    ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
+    ...outputConfig(prompt, reasoning),
     ...(prompt.tools.length > 0 ? { tools: prompt.tools.map(toolOf) } : {}),
     ...toolChoice(prompt),
     ...(prompt.user === null ? {} : { metadata: { user_id: prompt.user } }),
@@ -50,10 +53,15 @@ function conversation(turns: readonly PromptTurn[]): object[] {
 }
 
 /**
- * The chat format's range ends at 2, this format's at 1. 1 is the default of both, and newer models refuse the member, so
- * it is left out.
+ * The chat format's range ends at 2, this format's at 1. 1 is the default of both, and newer models refuse the members,
+ * so it is left out; so is any other where the model thinks, which has a temperature of its own.
  */
-function temperatures({ temperature, topP }: Prompt): object {
+function temperatures({ temperature, topP }: Prompt, { thinking }: Reasoning): object {
+  if (thinking) {
+    if (temperature && temperature.value !== 1) temperature.at.drop();
+    if (topP && topP.value !== 1) topP.at.drop();
+    return {};
+  }
   const clamped = temperature && Math.min(1, Math.max(0, temperature.value));
   return {
     ...(clamped !== null && clamped !== 1 ? { temperature: clamped } : {}),
@@ -61,38 +69,10 @@ function temperatures({ temperature, topP }: Prompt): object {
   };
 }
 
-/** Tokens of reasoning for an effort, where a model takes a budget: at least 1,024, and less than the whole answer. */
-const BUDGETS: Readonly<Record<Exclude<Effort, "none" | "minimal">, number>> = {
-  low: 2_048,
-  medium: 8_192,
-  high: 24_576,
-  xhigh: 32_768,
-  max: 49_152,
-};
-const BUDGET_MIN = 1_024;
-
-function reasoning(prompt: Prompt, model: string, maxTokens: number): object {
-  const format = prompt.output ? { format: outputFormat(prompt.output) } : {};
-  const { effort } = prompt.reasoning;
-  if (!effort || effort.value === "none" || effort.value === "minimal") {
-    return prompt.output ? { output_config: format } : {};
-  }
-  if (!claudeFacts(model).budgeted) {
-    return { thinking: { type: "adaptive" }, output_config: { effort: effort.value, ...format } };
-  }
-  if (maxTokens <= BUDGET_MIN) {
-    throw inexpressible(effort.at, `reasoning needs an output limit of more than ${BUDGET_MIN} tokens`);
-  }
-  const budget_tokens = Math.max(BUDGET_MIN, Math.min(BUDGETS[effort.value], Math.floor(maxTokens / 2)));
-  return {
-    thinking: { type: "enabled", budget_tokens },
-    ...(prompt.output ? { output_config: format } : {}),
-  };
-}
-
-function outputFormat(output: OutputFormat): object {
-  if (output.kind === "json") throw inexpressible(output.at, "give a schema");
-  return { type: "json_schema", schema: output.schema };
+function outputConfig({ output }: Prompt, { effort }: Reasoning): object {
+  const format = output?.kind === "schema" ? { type: "json_schema", schema: output.schema } : null;
+  if (!format && !effort) return {};
+  return { output_config: { ...(effort ? { effort } : {}), ...(format ? { format } : {}) } };
 }
 
 const toolOf = ({ name, description, schema, strict, cache }: Tool) => ({

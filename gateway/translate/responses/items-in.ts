@@ -1,6 +1,7 @@
-import { fileSource } from "../chat/content-in.ts";
+import { cacheReaders, fileSource } from "../chat/content-in.ts";
 import type { Json } from "../exact-json.ts";
 import {
+  dropped,
   ignored,
   inexpressible,
   into,
@@ -95,39 +96,46 @@ function contentPart(part: Json, at: BodyPlace): Part {
   }
 }
 
-const CACHE_HINT: MemberReaders = { type: ignored, prompt_cache_breakpoint: ignored };
-
 function textPart(object: Json, at: BodyPlace): Part {
   const part = plainText("", at);
   const text = into(part, "text", textAt);
   readMembers(
     { object, at },
-    { ...CACHE_HINT, text, refusal: text, annotations: ignored, logprobs: ignored },
+    { type: ignored, text, refusal: text, annotations: dropped, logprobs: dropped, ...cacheReaders(part) },
   );
   return part;
 }
 
 function imagePart(object: Json, at: BodyPlace): Part {
-  const image = { url: "" };
-  readMembers({ object, at }, { ...CACHE_HINT, detail: ignored, image_url: into(image, "url", textAt) });
-  return { kind: "image", source: sourceOfUrl(image.url, at.member("image_url")), cache: null, at };
+  const image: { url: string; cache: Json | null } = { url: "", cache: null };
+  readMembers(
+    { object, at },
+    { type: ignored, detail: dropped, image_url: into(image, "url", textAt), ...cacheReaders(image) },
+  );
+  const { url, cache } = image;
+  return { kind: "image", source: sourceOfUrl(url, at.member("image_url")), cache, at };
 }
 
 function filePart(object: Json, at: BodyPlace): Part {
-  const file: { source: ContentSource | null; title: string | null } = { source: null, title: null };
+  const file: { source: ContentSource | null; title: string | null; cache: Json | null } = {
+    source: null,
+    title: null,
+    cache: null,
+  };
   readMembers(
     { object, at },
     {
-      ...CACHE_HINT,
-      detail: ignored,
+      type: ignored,
+      detail: dropped,
       filename: into(file, "title", textAt),
       file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
       file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
+      ...cacheReaders(file),
     },
   );
-  const { source, title } = file;
+  const { source, title, cache } = file;
   if (!source) throw inexpressible(at, "without file_data or file_url");
-  return { kind: "document", source, title, cache: null, at };
+  return { kind: "document", source, title, cache, at };
 }
 
 function functionCall(item: Json, at: BodyPlace): Part {

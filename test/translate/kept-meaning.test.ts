@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "#shared/usage.ts";
+import { bytesOf, eventsIn, jsonOf, relayed, sseOf, translation } from "./kit.ts";
+
+// What a Claude has no member for, but can be asked for in its own words.
+
+const CLAUDE = { from: "chat", to: "messages" } as const;
+const user = { role: "user", content: "hi" };
+const sentTo = (request: object, model = "claude-opus-4-6") => {
+  const translated = translation(CLAUDE, { messages: [user], ...request }, { model });
+  return { translated, sent: jsonOf(translated.body) as Record<string, unknown> };
+};
+const message = (content: object[], stop_reason = "tool_use") => ({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude",
+  content,
+  stop_reason,
+});
+
+describe("a JSON answer is asked of a Claude by a tool that it must call", () => {
+  const SCHEMA = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const asSchema = { type: "json_schema", json_schema: { name: "answer", schema: SCHEMA } };
+  const call = { type: "tool_use", id: "toolu_1", name: "json_answer", input: { n: 42 } };
+
+  test("any object, and its call comes as the answer's text", () => {
+    const { translated, sent } = sentTo({ response_format: { type: "json_object" } });
+    expect(sent).toMatchObject({
+      tools: [{ name: "json_answer", input_schema: { type: "object" } }],
+      tool_choice: { type: "tool", name: "json_answer", disable_parallel_tool_use: true },
+    });
+    expect(jsonOf(translated.answer(bytesOf(message([call])), NO_USAGE))).toMatchObject({
+      choices: [{ finish_reason: "stop", message: { content: '{"n":42}' } }],
+    });
+    const empty = message([{ ...call, input: {} }]);
+    expect(jsonOf(translated.answer(bytesOf(empty), NO_USAGE))).toMatchObject({
+      choices: [{ finish_reason: "stop", message: { content: "{}" } }],
+    });
+  });
+
+  test("streamed, the text comes as the arguments come", () => {
+    const { translated } = sentTo({ response_format: { type: "json_object" }, stream: true });
+    const events = [
+      { type: "message_start", message: message([]) },
+      { type: "content_block_start", index: 0, content_block: { ...call, input: {} } },
+      ...['{"n"', ":42}"].map((partial_json) => ({
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "input_json_delta", partial_json },
+      })),
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: {} },
+      { type: "message_stop" },
+    ];
+    const chunks = eventsIn(relayed(CLAUDE, translated, [new TextEncoder().encode(sseOf(events))]));
+    const deltas = chunks.flatMap(({ data }) => (data as { choices?: { delta: object }[] }).choices ?? []);
+    expect(deltas.map(({ delta }) => delta)).toMatchObject([
+      {},
+      { content: '{"n"' },
+      { content: ":42}" },
+      {},
+    ]);
+    expect(deltas.at(-1)).toMatchObject({ finish_reason: "stop" });
+  });
+
+  test("beside the client's own tools, it must call one of all", () => {
+    const tools = [{ type: "function", function: { name: "f" } }];
+    const { translated, sent } = sentTo({ tools, response_format: { type: "json_object" } });
+    expect(sent).toMatchObject({
+      tools: [{ name: "f" }, { name: "json_answer" }],
+      tool_choice: { type: "any" },
+    });
+    const own = message([{ ...call, name: "f" }]);
+    expect(jsonOf(translated.answer(bytesOf(own), NO_USAGE))).toMatchObject({
+      choices: [{ finish_reason: "tool_calls", message: { tool_calls: [{ function: { name: "f" } }] } }],
+    });
+  });
+
+  test("a schema, at models that take none for their answer", () => {
+    const older = sentTo({ response_format: asSchema }, "claude-3-5-haiku-20241022").sent;
+    expect(older).toMatchObject({ tools: [{ input_schema: SCHEMA }], tool_choice: { name: "json_answer" } });
+    expect(sentTo({ response_format: asSchema }).sent).toMatchObject({
+      output_config: { format: { type: "json_schema", schema: SCHEMA } },
+    });
+    const list = { type: "json_schema", json_schema: { name: "a", schema: { type: "array" } } };
+    expect(() => sentTo({ response_format: list }, "claude-3-5-haiku-20241022")).toThrow("`response_format");
+  });
+});
+
+describe("tool names that a provider refuses", () => {
+  test.each(["m".repeat(90), "files.read/all"])(
+    "are replaced there and restored in the answer (%s)",
+    (name) => {
+      for (const pair of [CLAUDE, { from: "messages", to: "chat" } as const]) {
+        const request =
+          pair.from === "chat"
+            ? {
+                messages: [
+                  user,
+                  {
+                    role: "assistant",
+                    tool_calls: [{ id: "c", type: "function", function: { name, arguments: "{}" } }],
+                  },
+                  { role: "tool", tool_call_id: "c", content: "x" },
+                ],
+                tools: [{ type: "function", function: { name } }],
+                tool_choice: { type: "function", function: { name } },
+              }
+            : {
+                max_tokens: 9,
+                messages: [
+                  user,
+                  { role: "assistant", content: [{ type: "tool_use", id: "c", name, input: {} }] },
+                  { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: "x" }] },
+                ],
+                tools: [{ name, input_schema: { type: "object" } }],
+                tool_choice: { type: "tool", name },
+              };
+        const translated = translation(pair, request);
+        const sent = JSON.stringify(jsonOf(translated.body));
+        expect(sent).not.toContain(name);
+        const names = [...new Set([...sent.matchAll(/"name":"([^"]+)"/g)].map(([, found]) => found ?? ""))];
+        expect(names).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{1,64}$/)]);
+        const [short] = names;
+        const answer =
+          pair.to === "messages"
+            ? message([{ type: "tool_use", id: "t", name: short, input: {} }])
+            : {
+                id: "chatcmpl-1",
+                choices: [
+                  {
+                    message: {
+                      tool_calls: [{ id: "t", type: "function", function: { name: short, arguments: "{}" } }],
+                    },
+                    finish_reason: "tool_calls",
+                  },
+                ],
+              };
+        expect(JSON.stringify(jsonOf(translated.answer(bytesOf(answer), NO_USAGE)))).toContain(
+          `"name":"${name}"`,
+        );
+      }
+    },
+  );
+});
+
+describe("reasoning is asked of a Claude only where it can answer", () => {
+  const calls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }];
+  const signed = [{ type: "reasoning.text", text: "hm", signature: "s" }];
+  const loop = (echoed: object) => ({
+    messages: [
+      user,
+      { role: "assistant", content: null, tool_calls: calls, ...echoed },
+      { role: "tool", tool_call_id: "c", content: "x" },
+    ],
+    tools: [{ type: "function", function: { name: "f" } }],
+    reasoning_effort: "high",
+  });
+
+  test.each(["claude-opus-4-6", "claude-sonnet-4-5"])("%s", (model) => {
+    expect(sentTo(loop({ reasoning_details: signed }), model).sent).toHaveProperty("thinking");
+    expect(sentTo(loop({}), model).sent).not.toHaveProperty("thinking");
+    const asked = { ...loop({}), messages: [...loop({}).messages, user] };
+    expect(sentTo(asked, model).sent).toHaveProperty("thinking");
+    const forced = { ...asked, tool_choice: "required" };
+    expect(sentTo(forced, model).sent).not.toHaveProperty("thinking");
+  });
+
+  test("and then without a temperature, which thinking does not take", () => {
+    const { sent, translated } = sentTo({ reasoning_effort: "high", temperature: 0.2, max_tokens: 9_000 });
+    expect(sent).not.toHaveProperty("temperature");
+    expect([...translated.dropped.keys()]).toEqual(["temperature"]);
+  });
+});
+
+test("cache marks of parts, tools and tool calls reach a Claude", () => {
+  const cache_control = { type: "ephemeral" };
+  const { sent, translated } = sentTo({
+    messages: [
+      { role: "user", content: [{ type: "text", text: "hi", cache_control }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" }, cache_control }],
+      },
+      { role: "tool", tool_call_id: "c", content: "x", cache_control },
+    ],
+    tools: [{ type: "function", function: { name: "f" }, cache_control }],
+  });
+  expect(JSON.stringify(sent).match(/cache_control/g)).toHaveLength(4);
+  expect(translated.dropped.size).toBe(0);
+});
