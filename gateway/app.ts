@@ -18,6 +18,7 @@ import { type HookEventsDeps, hookEvents } from "./surfaces/hook-events.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
+import { type KeptResponsesDeps, keptResponses } from "./surfaces/kept-responses.ts";
 import { type McpDeps, mcp } from "./surfaces/mcp.ts";
 import { messageBatches } from "./surfaces/message-batches.ts";
 import { messages } from "./surfaces/messages.ts";
@@ -35,6 +36,7 @@ import { translations } from "./surfaces/translations.ts";
 
 export type GatewayAppDeps = SurfaceDeps &
   BatchSurfaceDeps &
+  KeptResponsesDeps &
   ClassifyDeps &
   HealthDeps &
   MetricsDeps &
@@ -76,6 +78,7 @@ export const gatewayApp = (deps: GatewayAppDeps) =>
     .use(messages(deps))
     .use(countTokens(deps))
     .use(responses(deps))
+    .use(keptResponses(deps))
     .use(completions(deps))
     .use(embeddings(deps))
     .use(moderations(deps))

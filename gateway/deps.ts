@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Counter, Gauge, Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
 import type { GatewayAppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
@@ -26,7 +26,7 @@ import { bootstrap } from "./stores/bootstrap.ts";
 import { openClassifier } from "./stores/classifier/classifier.ts";
 import { classifyCall } from "./stores/classifier/classify-call.ts";
 import { openDirectory } from "./stores/directory/directory.ts";
-import { refersToForeign } from "./stores/foreign-ids.ts";
+import { openOwnership } from "./stores/foreign-ids.ts";
 import { openKeptAnswers } from "./stores/kept-answers.ts";
 import { openLimiter } from "./stores/limits/limiter.ts";
 import { reportWriter } from "./stores/reports/report-worker.ts";
@@ -97,12 +97,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     agentMetrics,
     reconciling: new Map(),
     settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
-    refersToForeign: (keyId, references) =>
-      refersToForeign(database, keyId, references).catch((error) => {
-        // As with keys in memory, calls go on while the database is away.
-        log.warn(errorFields(error), "references of a call were not checked");
-        return false;
-      }),
+    ...openOwnership(database, log),
     bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
     ...accessOf(config, directory, { clock, log, metrics }),
   };

@@ -3,7 +3,7 @@ import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
 import { batchAnswer, listedBatch, relayedAnswer } from "./answers.ts";
-import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
+import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import {
   batchEndpoint,
   type ClientRequest,
@@ -18,7 +18,7 @@ export type BatchQuestion = ClientRequest & { keyId: string; kind: BatchKind; id
 
 async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise<BatchRow> {
   const row = await findBatch(deps.database, { keyId, kind, id: requireProviderId(id, "batch") });
-  if (!row) throw notFound("batch");
+  if (!row) throw notFoundAtVendor("batch");
   return row;
 }
 

@@ -36,11 +36,13 @@ export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name:
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Same answer for missing and for another key's (decision: A batch is one record of the key that made it). */
-export const notFound = (what: "file" | "batch"): GatewayError =>
+type KeptAtVendor = "file" | "batch" | "response";
+
+export const notFoundAtVendor = (what: KeptAtVendor): GatewayError =>
   new GatewayError("not_found", `No such ${what}.`);
 
 /** Ids become part of provider URLs, so they must look like ids. @throws GatewayError not_found */
-export function requireProviderId(id: unknown, what: "file" | "batch"): string {
+export function requireProviderId(id: unknown, what: KeptAtVendor): string {
   if (typeof id === "string" && ID.test(id)) return id;
-  throw notFound(what);
+  throw notFoundAtVendor(what);
 }

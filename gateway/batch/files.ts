@@ -2,7 +2,7 @@ import { clientHeaders } from "../http/headers.ts";
 import { type FileRow, findBatchOfOutput, findFile, listFiles, markFileDeleted } from "../stores/batches.ts";
 import { listedFile, relayedAnswer } from "./answers.ts";
 import { readLimit } from "./batches.ts";
-import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
+import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { type ClientRequest, fetchBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
@@ -11,7 +11,7 @@ export type FileQuestion = ClientRequest & { keyId: string; id: string };
 
 async function own(deps: BatchDeps, { keyId, id }: FileQuestion): Promise<FileRow> {
   const row = await findFile(deps.database, keyId, requireProviderId(id, "file"));
-  if (!row) throw notFound("file");
+  if (!row) throw notFoundAtVendor("file");
   return row;
 }
 

@@ -6,7 +6,7 @@ import { memberValue, scanJson } from "../http/scan.ts";
 import { refuseBatchInLane } from "../routing/subscription-lane.ts";
 import { findFile } from "../stores/batches.ts";
 import { batchAnswer, relayedAnswer } from "./answers.ts";
-import { type BatchDeps, notFound, providerNamed, requireProviderId } from "./deps.ts";
+import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
 import { requireBudget, saveBatch } from "./save-batch.ts";
@@ -31,7 +31,7 @@ export async function createLineBatch(
   requireWindow(memberValue(body, "completion_window"));
   const inputFileId = requireProviderId(memberValue(body, "input_file_id"), "file");
   const file = await findFile(deps.database, key.id, inputFileId);
-  if (!file) throw notFound("file");
+  if (!file) throw notFoundAtVendor("file");
   if (file.endpoint === null || memberValue(body, "endpoint") !== file.endpoint) {
     throw new GatewayError("invalid_request", "`endpoint` must be the `url` of the file's lines.");
   }

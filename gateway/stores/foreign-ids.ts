@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import { files } from "#drizzle/schema/batches.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
 import type { References } from "../http/references.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -10,7 +11,7 @@ import { withStoreErrors } from "./store-errors.ts";
  * Whether another key than `keyId` made one of the things referred to. What no key of this gateway made is nobody's.
  * @throws GatewayError store_unavailable
  */
-export const refersToForeign = (
+const refersToForeign = (
   { db }: Pick<Database, "db">,
   keyId: string,
   { kept, files: fileIds }: References,
@@ -40,3 +41,28 @@ export const refersToForeign = (
     ]);
     return foreign.some((rows) => rows.length > 0);
   });
+
+/** Who made a response, and where it is kept. */
+export type KeptResponse = { keyId: string; provider: string | null };
+
+/** Null: no key of this gateway made it. @throws GatewayError store_unavailable */
+const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<KeptResponse | null> =>
+  withStoreErrors(async () => {
+    const [row] = await db
+      .select({ keyId: requests.keyId, provider: requests.provider })
+      .from(requests)
+      .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.keptId, id)))
+      .limit(1);
+    return row ?? null;
+  });
+
+/** Which key made what providers keep. */
+export const openOwnership = (database: Pick<Database, "db">, log: Log) => ({
+  findKeptResponse: (id: string) => findKeptResponse(database, id),
+  /** As with keys in memory, calls go on while the database is away: their references are not checked then. */
+  refersToForeign: (keyId: string, references: References): Promise<boolean> =>
+    refersToForeign(database, keyId, references).catch((error) => {
+      log.warn(errorFields(error), "references of a call were not checked");
+      return false;
+    }),
+});

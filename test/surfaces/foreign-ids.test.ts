@@ -35,7 +35,7 @@ const message = {
 };
 
 beforeAll(async () => {
-  const upstream = await scriptedUpstream(({ path, body }: SeenRequest, reply: Reply) => {
+  const upstream = await scriptedUpstream(({ method, path, body }: SeenRequest, reply: Reply) => {
     if (path === "/v1/files") {
       return reply.json({
         id: "file-first",
@@ -46,6 +46,12 @@ beforeAll(async () => {
       });
     }
     if (path === "/v1/messages") return reply.json(message);
+    if (path.startsWith("/v1/responses/")) {
+      const id = path.split(/[/?]/)[3] ?? "";
+      if (method === "DELETE") return reply.json({ id, object: "response", deleted: true });
+      if (path.includes("/input_items")) return reply.json({ object: "list", data: [], has_more: false });
+      return reply.json(response(id));
+    }
     if (!body.includes('"stream":true')) return reply.json(response("resp_first"));
     reply.head("text/event-stream");
     const event = { type: "response.completed", sequence_number: 0, response: response("resp_streamed") };
@@ -114,4 +120,29 @@ test("another key's container is 404", async () => {
   const refused = await send("/v1/messages", other, again);
   expect([refused.status, JSON.parse(refused.text).error.type]).toEqual([404, "not_found_error"]);
   expect((await send("/v1/messages", gateway.secret, again)).status).toBe(200);
+});
+
+test("a response is read, listed, cancelled and deleted by its own key alone, at the provider that keeps it", async () => {
+  const [own, foreign] = [clientOf(gateway.secret), clientOf(other)];
+  expect((await own.responses.retrieve("resp_first")).id).toBe("resp_first");
+  expect((await own.responses.inputItems.list("resp_first", { limit: 5 })).data).toEqual([]);
+  expect(seen.at(-1)?.path).toBe("/v1/responses/resp_first/input_items?limit=5");
+  expect((await own.responses.cancel("resp_first")).id).toBe("resp_first");
+  const sent = seen.length;
+  for (const ask of [
+    () => foreign.responses.retrieve("resp_first"),
+    () => foreign.responses.inputItems.list("resp_first"),
+    () => foreign.responses.cancel("resp_first"),
+    () => foreign.responses.delete("resp_first"),
+    () => own.responses.retrieve("resp_no/slash"),
+  ]) {
+    expect((await Promise.resolve(ask()).catch((error) => error)).status).toBe(404);
+  }
+  expect(seen.length).toBe(sent);
+  await own.responses.delete("resp_first");
+  expect(seen.at(-1)).toMatchObject({ method: "DELETE", path: "/v1/responses/resp_first" });
+  const { status } = await fetch(`${gateway.url}/v1/responses/resp_first?api_key=x`, {
+    headers: { authorization: `Bearer ${gateway.secret}` },
+  });
+  expect(status).toBe(400);
 });

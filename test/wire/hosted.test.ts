@@ -193,7 +193,7 @@ test("bedrock: an exception within a stream is an error event, in the provider's
   const call = clients(session).anthropic.messages.stream(asked("bedrock")).finalMessage();
   await expect(call).rejects.toThrow("Too many tokens, please wait");
   const [row] = await gateway.records(session);
-  expect(row).toMatchObject({ state: "upstream_broken", partial: true });
+  expect(row).toMatchObject({ state: "upstream_error", partial: true });
 });
 
 test("bedrock: a client that leaves is recorded with the provider's exact figures", async () => {
