@@ -13,6 +13,7 @@ import { completions } from "./surfaces/completions.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
 import { filesSurface } from "./surfaces/files.ts";
+import { gemini } from "./surfaces/gemini.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
 import { type HookEventsDeps, hookEvents } from "./surfaces/hook-events.ts";
 import { imageEdits } from "./surfaces/image-edits.ts";
@@ -56,8 +57,8 @@ const IDLE_TIMEOUT_SECONDS = 255;
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Everything on the gateway's port. Errors and the host guard come first: Elysia hooks do not apply backwards. */
-export const gatewayApp = (deps: GatewayAppDeps) =>
-  new Elysia({
+export function gatewayApp(deps: GatewayAppDeps) {
+  const app = new Elysia({
     normalize: false,
     serve: {
       // Otherwise two gateways on one port would silently share its calls.
@@ -66,7 +67,9 @@ export const gatewayApp = (deps: GatewayAppDeps) =>
       maxRequestBodySize: BODY_BYTES_MAX,
       development: false,
     },
-  })
+  });
+  // Its type leaves the routes out: those of all surfaces are too deep for the compiler.
+  app
     .use(errorAnswers(deps))
     .use(hostGuard(deps.allowedHosts))
     .use(openapi(API_DOCUMENT))
@@ -74,6 +77,7 @@ export const gatewayApp = (deps: GatewayAppDeps) =>
     .use(health(deps))
     .use(metrics(deps))
     .use(models(deps))
+    .use(gemini(deps))
     .use(chatCompletions(deps))
     .use(messages(deps))
     .use(countTokens(deps))
@@ -99,3 +103,5 @@ export const gatewayApp = (deps: GatewayAppDeps) =>
     .use(reports(deps))
     .use(adminDigest(deps))
     .use(admin(deps));
+  return app;
+}

@@ -11,6 +11,8 @@ export const WIRE_NAMES = [
   "speech",
   "transcriptions",
   "rerank",
+  "gemini",
+  "gemini-embeddings",
 ] as const;
 /** A wire format: of bodies, streams and errors. */
 export type WireName = (typeof WIRE_NAMES)[number];
@@ -131,6 +133,36 @@ export const SURFACES = {
     upstreamPath: "/rerank",
     counts: "documents",
   },
+  generate_content: {
+    path: "/v1beta/models/{model}:generateContent",
+    aliases: ["/v1beta/models/{model}:streamGenerateContent"],
+    wire: "gemini",
+    routeSurface: "chat",
+    upstreamPath: "/models",
+    methods: { whole: "generateContent", streamed: "streamGenerateContent" },
+  },
+  "generate_content.count_tokens": {
+    path: "/v1beta/models/{model}:countTokens",
+    wire: "gemini",
+    routeSurface: "chat",
+    upstreamPath: "/models",
+    methods: { whole: "countTokens" },
+    unrecorded: true,
+  },
+  embed_content: {
+    path: "/v1beta/models/{model}:embedContent",
+    wire: "gemini-embeddings",
+    routeSurface: "embeddings",
+    upstreamPath: "/models",
+    methods: { whole: "embedContent" },
+  },
+  "embed_content.batch": {
+    path: "/v1beta/models/{model}:batchEmbedContents",
+    wire: "gemini-embeddings",
+    routeSurface: "embeddings",
+    upstreamPath: "/models",
+    methods: { whole: "batchEmbedContents" },
+  },
 } as const satisfies Record<string, SurfaceFacts>;
 
 export type SurfaceFacts = {
@@ -151,6 +183,8 @@ export type SurfaceFacts = {
   counts?: "characters" | "documents" | "variant";
   /** Accepts `multipart/form-data`: as well as JSON, or only that. */
   form?: "too" | "only";
+  /** Google's: the path ends in the model, a colon and one of these methods. */
+  methods?: { whole: string; streamed?: string };
   /** No vendor charges for it. */
   free?: boolean;
   /** Answered by an estimate of the gateway's own where the provider does not have it. */

@@ -28,11 +28,22 @@ function textsOf(items: unknown): string[] {
 
 /**
  * Texts of the user's turns in a body of chat completions or messages (`messages`), responses (`input`: a text or a
- * list of items) or `/v1/classify` (either), oldest first. System text is not among them. Anything malformed is no turn.
+ * list of items), Gemini's (`contents`) or `/v1/classify` (either), oldest first. System text is not among them. Anything malformed is no turn.
  */
 export function turnsOf(body: unknown): string[] {
   if (!isObject(body)) return [];
-  return textsOf(body["messages"] ?? body["input"]);
+  const { contents } = body;
+  return textsOf(
+    body["messages"] ?? body["input"] ?? (Array.isArray(contents) ? contents.map(geminiTurn) : contents),
+  );
+}
+
+/** A turn of Gemini's as a message. Its role may be absent; a thought is no text of the user's. */
+function geminiTurn(turn: unknown): Json | null {
+  if (!isObject(turn)) return null;
+  const { role, parts } = turn;
+  const texts = (Array.isArray(parts) ? parts : [parts]).filter(isObject);
+  return { role: role ?? "user", content: texts.map(({ text }) => ({ type: "text", text })) };
 }
 
 /**

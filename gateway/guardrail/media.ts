@@ -16,6 +16,8 @@ const MEDIA_PARTS = new Set([
 /** Top-level members that carry media, and members that wrap the media of a part. */
 const MEDIA_LISTS = new Set(["image", "images", "input_reference", "mask"]);
 const WRAPPERS = new Set(["audio", "file", "image_url", "input_audio", "source", "video_url"]);
+/** Google's parts have no `type`: these members hold the media and its type. */
+const INLINE = new Set(["inlineData", "inline_data"]);
 /** Members that may be the media itself. */
 const CONTENTS = new Set([
   "b64_json",
@@ -44,6 +46,7 @@ const memberOf = (holder: object, name: string): unknown =>
 /** Whether an object is a part that carries media, or wraps the media of one. */
 export const isMediaHolder = (holder: object, it: { name: string; within: boolean; top: boolean }): boolean =>
   isIn(MEDIA_PARTS, memberOf(holder, "type")) ||
+  INLINE.has(it.name) ||
   (it.within && (WRAPPERS.has(it.name) || MEDIA_LISTS.has(it.name))) ||
   (it.top && MEDIA_LISTS.has(it.name));
 

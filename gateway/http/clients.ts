@@ -25,6 +25,7 @@ export const CLIENTS = [
   { userAgent: "ai-sdk/", name: "ai-sdk" },
   { userAgent: "ai-sdk-", name: "ai-sdk" },
   { userAgent: "langchainjs-", name: "langchain-js" },
+  { userAgent: "google-genai-sdk/", name: "google-genai" },
   { userAgent: "cohere-ai/", name: "cohere-sdk" },
 ] as const satisfies readonly ClientFacts[];
 

@@ -7,6 +7,8 @@ export type PresentedCredentials = {
   /** From `Authorization: Bearer`; null for other schemes. */
   bearer: string | null;
   apiKey: string | null;
+  /** From `x-goog-api-key`. */
+  googleKey: string | null;
 };
 
 const BEARER = /^bearer[ \t]+(.+)$/i;
@@ -14,13 +16,14 @@ const BEARER = /^bearer[ \t]+(.+)$/i;
 /**
  * The credentials of a request, trimmed; empty ones count as absent. A header sent twice arrives joined with a comma,
  * and guessing which was meant is unsafe: `x-gateway-key` is kept as is, since it alone decides and no key contains a
- * comma; the other two count as absent, so that nothing of them is looked up or forwarded.
+ * comma; the others count as absent, so that nothing of them is looked up or forwarded.
  */
 export function readCredentials(headers: HeaderView): PresentedCredentials {
   return {
     gatewayKey: present(headers.get("x-gateway-key")),
     bearer: single(BEARER.exec(present(headers.get("authorization")) ?? "")?.[1]),
     apiKey: single(headers.get("x-api-key")),
+    googleKey: single(headers.get("x-goog-api-key")),
   };
 }
 

@@ -4,6 +4,11 @@
  */
 export type DecidingNames = {
   names: ReadonlySet<string>;
+  /**
+   * Google's names: `names` are in camel case, and each may also be written in snake case. Maps a name without case and
+   * underscores to its spelling in `names`.
+   */
+  proto?: ReadonlyMap<string, string>;
   /** Members whose object, or the objects of whose list, decide too. */
   within?: ReadonlyMap<string, DecidingNames>;
   /** A member that decides only in an object of certain types. */
@@ -72,6 +77,72 @@ export const CALL: DecidingNames = {
     ["tools", TOOL],
   ]),
 };
+
+/** Names that Google's servers accept in two spellings. */
+const proto = (
+  names: readonly string[],
+  within: Readonly<Record<string, DecidingNames>> = {},
+): DecidingNames => ({
+  names: new Set(names),
+  proto: new Map(names.map((name) => [name.toLowerCase(), name])),
+  within: new Map(Object.entries(within)),
+});
+
+const GEMINI_MEMBERS = [
+  "cachedContent",
+  "content",
+  "contents",
+  "generateContentRequest",
+  "generationConfig",
+  "labels",
+  "metadata",
+  "model",
+  "requests",
+  "route",
+  "safetySettings",
+  "serviceTier",
+  "store",
+  "systemInstruction",
+  "toolConfig",
+  "tools",
+  "user",
+] as const;
+
+const GENERATION_CONFIG = proto([
+  "candidateCount",
+  "maxOutputTokens",
+  "responseJsonSchema",
+  "responseMimeType",
+  "responseModalities",
+  "responseSchema",
+  "stopSequences",
+  "thinkingConfig",
+]);
+
+const GEMINI_TOOL = proto(
+  [
+    "codeExecution",
+    "computerUse",
+    "fileSearch",
+    "functionDeclarations",
+    "googleMaps",
+    "googleSearch",
+    "googleSearchRetrieval",
+    "mcpServers",
+    "retrieval",
+    "urlContext",
+  ],
+  { functionDeclarations: proto(["name", "parameters", "parametersJsonSchema"]) },
+);
+
+const GEMINI_WITHIN = { generationConfig: GENERATION_CONFIG, tools: GEMINI_TOOL };
+
+/** The body of a call in Gemini's format; a token count and a batch of embeddings hold calls of their own. */
+export const GEMINI_CALL = proto(GEMINI_MEMBERS, {
+  ...GEMINI_WITHIN,
+  generateContentRequest: proto(GEMINI_MEMBERS, GEMINI_WITHIN),
+  requests: proto(["content", "model"]),
+});
 
 /** A line of a file of requests; its `body` is a call. */
 export const BATCH_LINE: DecidingNames = { names: new Set(["body", "custom_id", "method", "url"]) };

@@ -1,5 +1,6 @@
 import type { Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
+import { camelName } from "../proto-names.ts";
 import type { DecidingNames } from "./deciding-names.ts";
 import { skipWithin, type Visit, type Within } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
@@ -25,15 +26,29 @@ const foldedName = (name: string): string =>
         .replace(/\u017f/g, "s")
         .toLowerCase();
 
+/** The name as `names` spell it: Google's servers take `tool_config` for `toolConfig`. */
+export function spelledName({ names, proto }: DecidingNames, name: string): string {
+  if (!proto) return name;
+  const camel = camelName(name);
+  return names.has(camel) ? camel : name;
+}
+
+/** The name that decides and that servers may take this one for. */
+function decidingName({ names, proto }: DecidingNames, name: string): string | undefined {
+  const folded = foldedName(name);
+  if (proto) return proto.get(folded.replaceAll("_", ""));
+  return names.has(folded) ? folded : undefined;
+}
+
 /**
  * Refuses a name that decides if it is there `again`, and a name that only other parsers take for one that decides.
  * @throws TwoReadings
  */
-export function requireOneReading({ names }: DecidingNames, name: string, again: boolean): void {
-  if (again && names.has(name)) throw new TwoReadings(`\`${name}\` appears twice.`);
-  const folded = foldedName(name);
-  if (folded === name || !names.has(folded)) return;
-  throw new TwoReadings(`A name differs from \`${folded}\` only in its spelling. Write it as \`${folded}\`.`);
+export function requireOneReading(vocabulary: DecidingNames, name: string, again: boolean): void {
+  if (again && vocabulary.names.has(name)) throw new TwoReadings(`\`${name}\` appears twice.`);
+  const meant = decidingName(vocabulary, name);
+  if (meant === undefined || meant === name) return;
+  throw new TwoReadings(`A name differs from \`${meant}\` only in its spelling. Write it as \`${meant}\`.`);
 }
 
 /** What reads the objects of a member whose own names decide; null if none do. */
@@ -46,7 +61,7 @@ function visitOf(bytes: Uint8Array, vocabulary: DecidingNames, level: number): V
   return {
     level,
     key(start, end) {
-      name = nameAt(bytes, start, end);
+      name = spelledName(vocabulary, nameAt(bytes, start, end));
       requireOneReading(vocabulary, name, seen.has(name));
       return lookInto(bytes, vocabulary.within?.get(name));
     },

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.ts";
 import type { DecidingNames } from "./deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipString, skipWhitespace } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
-import { lookInto, requireOneReading } from "./one-reading.ts";
+import { lookInto, requireOneReading, spelledName } from "./one-reading.ts";
 
 /** Maximum number of top-level members. Their offsets are kept, so this bounds a call's memory. */
 export const MEMBERS_MAX = 10_000;
@@ -43,7 +43,7 @@ function membersOf(bytes: Uint8Array, start: number, vocabulary: DecidingNames):
     key(from, to) {
       count++;
       if (count > MEMBERS_MAX) throw invalid(`The body has more than ${MEMBERS_MAX} members.`);
-      name = nameAt(bytes, from, to);
+      name = spelledName(vocabulary, nameAt(bytes, from, to));
       requireOneReading(vocabulary, name, members.has(name));
       return lookInto(bytes, vocabulary.within?.get(name));
     },

@@ -1,6 +1,13 @@
 import type { JsonBody, Member } from "../call.ts";
-import { isWhitespace, OPEN_BRACE, skipWhitespace } from "./json-grammar.ts";
-import { valueAt } from "./json-value.ts";
+import {
+  isWhitespace,
+  OPEN_BRACE,
+  skipString,
+  skipWhitespace,
+  skipWithin,
+  type Visit,
+} from "./json-grammar.ts";
+import { nameAt, valueAt } from "./json-value.ts";
 import { lastMember, memberValue } from "./scan.ts";
 
 /** What the gateway may change in a body; `route` is always removed (spec, common request inputs). */
@@ -11,6 +18,8 @@ export type Edits = {
   add?: Readonly<Record<string, unknown>>;
   /** Model to request from the provider. */
   model?: string;
+  /** Model to name in the objects of these members, wherever one names a model. */
+  modelWithin?: { members: readonly string[]; model: string };
   /** Set `stream_options.include_usage`. */
   askForUsage?: boolean;
 };
@@ -32,6 +41,7 @@ export function splice(body: JsonBody, edits: Edits): Uint8Array {
   const cuts = [
     ...additions(body, edits),
     ...modelCuts(body, edits),
+    ...innerModelCuts(body, edits),
     ...removals(body, edits),
     ...(edits.askForUsage ? usageCuts(body) : []),
   ];
@@ -76,6 +86,23 @@ function modelCuts({ bytes, members }: JsonBody, { model }: Edits): Cut[] {
   return (members.get("model") ?? [])
     .filter((member) => valueAt(bytes, member) !== model)
     .map((member) => valueCut(member, JSON.stringify(model)));
+}
+
+function innerModelCuts({ bytes, members }: JsonBody, { modelWithin }: Edits): Cut[] {
+  if (!modelWithin) return [];
+  const put = JSON.stringify(modelWithin.model);
+  const cuts: Cut[] = [];
+  const within = (level: number): Visit => ({
+    level,
+    member(member) {
+      const isModel = nameAt(bytes, member.keyStart, skipString(bytes, member.keyStart)) === "model";
+      if (isModel && valueAt(bytes, member) !== modelWithin.model) cuts.push(valueCut(member, put));
+    },
+  });
+  for (const place of modelWithin.members.flatMap((name) => members.get(name) ?? [])) {
+    skipWithin(bytes, place.valueStart, { level: 2, within });
+  }
+  return cuts;
 }
 
 const valueCut = ({ valueStart, valueEnd }: Member, put: string): Cut => ({

@@ -1,3 +1,4 @@
+import { protoMember } from "../proto-names.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 
 /** Size and members of a request, from which its usage is bounded. */
@@ -48,10 +49,26 @@ const TEXT_TYPES = new Set([
 ]);
 
 /** Members that refer to input stored elsewhere: earlier turns, templates, files. */
-const REFERENCES = ["previous_response_id", "conversation", "prompt", "container", "mcp_servers"];
+const REFERENCES = [
+  "previous_response_id",
+  "conversation",
+  "prompt",
+  "container",
+  "mcp_servers",
+  "cachedContent",
+];
+
+/** Members that hold what is said to a model. */
+const TURNS = ["messages", "input", "system", "contents", "systemInstruction", "content", "requests"];
 
 /** Surfaces on which a model writes the answer. */
-const WRITING = new Set<SurfaceName>(["chat.completions", "messages", "responses", "completions"]);
+const WRITING = new Set<SurfaceName>([
+  "chat.completions",
+  "messages",
+  "responses",
+  "completions",
+  "generate_content",
+]);
 /** Surfaces without billed output tokens. */
 const PIECES = new Set<SurfaceName>([
   "embeddings",
@@ -59,6 +76,9 @@ const PIECES = new Set<SurfaceName>([
   "rerank",
   "rerank.v2",
   "messages.count_tokens",
+  "generate_content.count_tokens",
+  "embed_content",
+  "embed_content.batch",
 ]);
 
 /**
@@ -67,7 +87,7 @@ const PIECES = new Set<SurfaceName>([
  * the model's. `contextTokens` is null if the model's limit is unknown.
  */
 export function usageBound(size: RequestSize, contextTokens: number | null): UsageBound {
-  const turns = [size.member("messages"), size.member("input"), size.member("system")];
+  const turns = TURNS.map((name) => size.member(name));
   const text = size.bytes + TOKENS_PER_MESSAGE * turns.reduce<number>((sum, list) => sum + countOf(list), 0);
   const unbounded = size.uploaded || refersElsewhere(size) || turns.some((list) => hasNonText(list, 0));
   const output = outputOf(size, contextTokens);
@@ -85,16 +105,29 @@ const textLength = (text: unknown): number => (typeof text === "string" ? text.l
 const wholeOr = (value: unknown, otherwise: number): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise;
 
+/** How many answers the request asks for. */
+function choicesOf({ surface, member }: RequestSize): number {
+  if (surface === "generate_content") {
+    return wholeOr(protoMember(member("generationConfig"), "candidateCount"), 1);
+  }
+  const isChoosing = surface === "chat.completions" || surface === "completions";
+  return isChoosing ? Math.max(wholeOr(member("n"), 1), wholeOr(member("best_of"), 1)) : 1;
+}
+
 function outputOf(
   size: RequestSize,
   contextTokens: number | null,
 ): Pick<UsageBound, "outputTokens" | "outputBounded"> {
   const { surface, member } = size;
   if (PIECES.has(surface)) return { outputTokens: 0, outputBounded: true };
-  const isChoosing = surface === "chat.completions" || surface === "completions";
-  const choices = isChoosing ? Math.max(wholeOr(member("n"), 1), wholeOr(member("best_of"), 1)) : 1;
+  const choices = choicesOf(size);
   const allowed = WRITING.has(surface)
-    ? ["max_completion_tokens", "max_tokens", "max_output_tokens"].map((name) => wholeOr(member(name), 0))
+    ? [
+        ...["max_completion_tokens", "max_tokens", "max_output_tokens"].map((name) =>
+          wholeOr(member(name), 0),
+        ),
+        wholeOr(protoMember(member("generationConfig"), "maxOutputTokens"), 0),
+      ]
     : [];
   const most = Math.max(0, ...allowed);
   if (most > 0) return { outputTokens: most * choices, outputBounded: true };
@@ -109,6 +142,9 @@ const refersElsewhere = ({ surface, member }: RequestSize): boolean =>
     (name) => !(name === "prompt" && surface === "completions") && (member(name) ?? null) !== null,
   );
 
+/** Members that make a part of Gemini's more than text. */
+const MEDIA = ["inlineData", "fileData"];
+
 /** Deeper than any real message is nested. */
 const DEPTH_MAX = 16;
 
@@ -117,6 +153,7 @@ function hasNonText(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth > DEPTH_MAX) return true;
   if (Array.isArray(value)) return value.some((one) => hasNonText(one, depth + 1));
+  if (MEDIA.some((name) => protoMember(value, name) !== undefined)) return true;
   const type = "type" in value ? value.type : undefined;
   if (typeof type === "string" && !TEXT_TYPES.has(type)) return true;
   return Object.values(value).some((one) => hasNonText(one, depth + 1));

@@ -7,10 +7,14 @@ import { WIRES } from "../providers/wires.ts";
 import type { WireName } from "../surface-facts.ts";
 
 /** Which error format an address uses; the first match counts. This affects wording only, never access. */
-const SHAPES: readonly { prefix: string; needsHeader?: string; wire: WireName }[] = [
+const SHAPES: readonly { prefix: string; method?: string; needsHeader?: string; wire: WireName }[] = [
   { prefix: "/v1/messages", wire: "messages" },
   { prefix: "/v1/models", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/v1/files", needsHeader: "anthropic-version", wire: "messages" },
+  { prefix: "/v1beta/", wire: "gemini" },
+  { prefix: "/v1alpha/", wire: "gemini" },
+  { prefix: "/v1/models/", method: "POST", wire: "gemini" },
+  { prefix: "/v1/models", needsHeader: "x-goog-api-key", wire: "gemini" },
   { prefix: "/", wire: "chat" },
 ];
 
@@ -30,8 +34,10 @@ function shaped(request: Request, it: Shaped): Response {
   const facts = ERRORS[it.type];
   const path = pathOf(request);
   const shape = SHAPES.find(
-    ({ prefix, needsHeader }) =>
-      path.startsWith(prefix) && (!needsHeader || request.headers.has(needsHeader)),
+    ({ prefix, method = request.method, needsHeader }) =>
+      path.startsWith(prefix) &&
+      method === request.method &&
+      (!needsHeader || request.headers.has(needsHeader)),
   );
   const wire = WIRES[shape?.wire ?? "chat"];
   const headers = new Headers({ "content-type": "application/json", [wire.requestIdHeader]: it.requestId });

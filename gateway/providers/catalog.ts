@@ -86,10 +86,11 @@ export const PROVIDERS = {
   // `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}`, Anthropic's models; the
   // credential is a service account's key file on one line, or an access token.
   vertex: { ...ANTHROPIC_LIKE, auth: "google", hostedBy: "vertex", priceIds: ["google"] },
-  // That address and `/endpoints/openapi`: Gemini's models, named `google/…`, in OpenAI's format.
+  // That address and `/endpoints/openapi`: Gemini's models, named `google/…`, in OpenAI's format and in their own.
   "vertex-openai": {
     ...OPENAI_LIKE,
-    otherWires: [],
+    otherWires: ["gemini"],
+    geminiRoot: { instead: "/endpoints/openapi", put: "/publishers/google" },
     auth: "google",
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
@@ -97,10 +98,12 @@ export const PROVIDERS = {
   },
   gemini: {
     ...OPENAI_LIKE,
+    geminiRoot: { instead: "/openai", put: "" },
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     envKey: "GEMINI_API_KEY",
-    otherWires: [...TEXT_AND_EMBEDDINGS, "images"],
+    otherWires: [...TEXT_AND_EMBEDDINGS, "images", "gemini", "gemini-embeddings"],
     lacks: IMAGE_UPLOADS,
+    inventorOf: ["gemini", "gemini-embeddings"],
     modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
@@ -217,7 +220,7 @@ export const PROVIDERS = {
   // Answers in process (echo.ts). `.invalid` is never resolved (RFC 2606).
   echo: {
     ...OPENAI_LIKE,
-    otherWires: ["messages", ...OPENAI_LIKE.otherWires],
+    otherWires: ["messages", ...OPENAI_LIKE.otherWires, "gemini", "gemini-embeddings"],
     baseUrl: "http://echo.invalid/v1",
     auth: "none",
     prices: {

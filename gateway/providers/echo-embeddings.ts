@@ -5,10 +5,13 @@ import { countOf, listOf, type ProviderObject } from "./provider-json.ts";
 const DIMENSIONS = 64;
 const DIMENSIONS_MAX = 4096;
 
+export const echoDimensions = (asked: unknown): number =>
+  Math.min(countOf(asked) || DIMENSIONS, DIMENSIONS_MAX);
+
 /** The built-in provider's embeddings: the same text always has the same direction, texts that share words near ones. */
 export function echoEmbeddings(body: ProviderObject): Response {
   const inputs = inputsOf(body["input"]);
-  const dimensions = Math.min(countOf(body["dimensions"]) || DIMENSIONS, DIMENSIONS_MAX);
+  const dimensions = echoDimensions(body["dimensions"]);
   const encode = body["encoding_format"] === "base64" ? base64 : (vector: Float32Array) => [...vector];
   const tokens = inputs.reduce((sum, input) => sum + tokensOf(input), 0);
   return jsonAnswer({
@@ -16,7 +19,7 @@ export function echoEmbeddings(body: ProviderObject): Response {
     data: inputs.map((input, index) => ({
       object: "embedding",
       index,
-      embedding: encode(vectorOf(input, dimensions)),
+      embedding: encode(echoVector(input, dimensions)),
     })),
     model: echoModel(body),
     usage: { prompt_tokens: tokens, total_tokens: tokens },
@@ -36,7 +39,7 @@ function inputsOf(input: unknown): Input[] {
 const tokensOf = (input: Input): number => (typeof input === "string" ? echoTokens(input) : input.length);
 
 /** Every word adds its own direction; the sum has length 1. */
-function vectorOf(input: Input, dimensions: number): Float32Array {
+export function echoVector(input: Input, dimensions: number): Float32Array {
   const words = typeof input === "string" ? input.toLowerCase().split(/\s+/) : input.map(String);
   const vector = new Float32Array(dimensions);
   for (const word of words) {

@@ -15,7 +15,7 @@ export const echoModel = (body: ProviderObject): string => nameOf(body["model"])
 /** Input tokens of a chat or messages body: all texts of `system` and `messages`. */
 export function echoInputTokens(body: ProviderObject): number {
   const messages = listOf(body["messages"]).map((message) => objectOf(message)?.["content"]);
-  return [body["system"], ...messages].flatMap(textsOf).reduce((sum, text) => sum + echoTokens(text), 0);
+  return [body["system"], ...messages].flatMap(echoTexts).reduce((sum, text) => sum + echoTokens(text), 0);
 }
 
 type Echo = Pick<TextAnswer, "pieces" | "inputTokens" | "outputTokens" | "truncated">;
@@ -24,7 +24,7 @@ type Echo = Pick<TextAnswer, "pieces" | "inputTokens" | "outputTokens" | "trunca
 export function echoReply(body: ProviderObject, outputTokensMax: number | null): Echo {
   const messages = listOf(body["messages"]).map(objectOf);
   const last = messages.findLast((message) => message?.["role"] === "user");
-  const whole = textsOf(last?.["content"]).join("\n");
+  const whole = echoTexts(last?.["content"]).join("\n");
   const pieces = piecesOf(whole, Math.min(outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX));
   return {
     pieces,
@@ -35,7 +35,7 @@ export function echoReply(body: ProviderObject, outputTokensMax: number | null):
 }
 
 /** The texts of a content member: a string, or a list of parts of which those with a `text` count. */
-function textsOf(content: unknown): string[] {
+export function echoTexts(content: unknown): string[] {
   if (typeof content === "string") return [content];
   return listOf(content).flatMap((part) => {
     const text = objectOf(part)?.["text"];

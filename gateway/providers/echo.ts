@@ -1,6 +1,7 @@
 import type { SurfaceName, WireName } from "../surface-facts.ts";
-import { SURFACES } from "../surface-facts.ts";
+import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { echoEmbeddings } from "./echo-embeddings.ts";
+import { echoCountTokens, echoGeminiEmbeddings, geminiConversation } from "./echo-gemini.ts";
 import { echoImageEdits, echoImages } from "./echo-images.ts";
 import { echoModerations } from "./echo-moderations.ts";
 import { echoRerank, echoRerankV2 } from "./echo-rerank.ts";
@@ -14,6 +15,7 @@ import {
   streamAnswer,
   textAnswer,
 } from "./echo-text.ts";
+import { googleStatus } from "./google-status.ts";
 import { countOf, listOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { TEXT_WIRES, type TextWire } from "./text-wires.ts";
 import { WIRES } from "./wires.ts";
@@ -21,9 +23,12 @@ import { WIRES } from "./wires.ts";
 /** How the built-in provider answers a surface. `id` is a hash of the request's bytes. */
 type Echo = {
   /** The member without which there is nothing to answer, and its type. */
-  needs: { member: string; kind: "list" | "text" | "text or list" };
+  needs: { member: string; kind: "list" | "text" | "text or list" | "object" };
   answer(body: ProviderObject, id: string): Response;
 };
+
+/** `model` and `streamed` count on surfaces that have them in the path. */
+type EchoRequest = { surface: SurfaceName; bytes: Uint8Array; model?: string | null; streamed?: boolean };
 
 const CONVERSATION = { member: "messages", kind: "list" } as const;
 const TEXTS = { member: "input", kind: "text or list" } as const;
@@ -31,6 +36,9 @@ const TEXT = { member: "input", kind: "text" } as const;
 const DOCUMENTS = { member: "documents", kind: "list" } as const;
 const PROMPT = { member: "prompt", kind: "text" } as const;
 const PROMPTS = { member: "prompt", kind: "text or list" } as const;
+const CONTENTS = { member: "contents", kind: "list" } as const;
+const CONTENT = { member: "content", kind: "object" } as const;
+const REQUESTS = { member: "requests", kind: "list" } as const;
 const MODEL = { member: "model", kind: "text" } as const;
 
 const echoChat = echoText("chat", (body) =>
@@ -45,6 +53,9 @@ const echoCompletions = echoText("completions", (body) => {
   const content = listOf(body["prompt"]).join("\n") || body["prompt"];
   return echoReply({ messages: [{ role: "user", content }] }, countOf(body["max_tokens"]));
 });
+const echoGemini = echoText("gemini", (body) =>
+  echoReply(geminiConversation(body), countOf(objectOf(body["generationConfig"])?.["maxOutputTokens"])),
+);
 
 const ECHOES = {
   "chat.completions": { needs: CONVERSATION, answer: echoChat },
@@ -65,11 +76,16 @@ const ECHOES = {
   "audio.speech": { needs: TEXT, answer: echoSpeech },
   rerank: { needs: DOCUMENTS, answer: echoRerank },
   "rerank.v2": { needs: DOCUMENTS, answer: echoRerankV2 },
+  generate_content: { needs: CONTENTS, answer: echoGemini },
+  "generate_content.count_tokens": { needs: CONTENTS, answer: echoCountTokens },
+  embed_content: { needs: CONTENT, answer: echoGeminiEmbeddings },
+  "embed_content.batch": { needs: REQUESTS, answer: echoGeminiEmbeddings },
 } as const satisfies Record<SurfaceName, Echo>;
 
 const IS_KIND = {
   list: (value: unknown) => Array.isArray(value),
   text: (value: unknown) => typeof value === "string",
+  object: (value: unknown) => objectOf(value) !== null,
   "text or list": (value: unknown) => typeof value === "string" || Array.isArray(value),
 } as const satisfies Record<Echo["needs"]["kind"], (value: unknown) => boolean>;
 
@@ -77,12 +93,12 @@ const IS_KIND = {
  * The built-in provider's answer, plain or streamed, framed exactly as the wire's vendor would frame it. In a
  * conversation it repeats the last user message. The same bytes always get the same answer; `created` is always 0.
  */
-export function echoFetch(request: { surface: SurfaceName; bytes: Uint8Array }): Response {
+export function echoFetch(request: EchoRequest): Response {
   const { needs, answer }: Echo = ECHOES[request.surface];
   const { wire } = SURFACES[request.surface];
   const id = Bun.hash(request.bytes).toString(16).padStart(16, "0");
   const requestId = `req_echo_${id}`;
-  const body = parseObject(request.bytes);
+  const body = withPath(parseObject(request.bytes), request);
   const fault = !body
     ? "The body is not a JSON object."
     : IS_KIND[needs.kind](body[needs.member])
@@ -93,13 +109,21 @@ export function echoFetch(request: { surface: SurfaceName; bytes: Uint8Array }):
   return response;
 }
 
-const refusal = (wire: WireName, message: string, requestId: string): Response =>
-  wire === "messages"
-    ? jsonAnswer(
-        { type: "error", error: { type: "invalid_request_error", message }, request_id: requestId },
-        400,
-      )
-    : refusalAnswer(message);
+/** On surfaces whose path names the model, as if the body named it, and whether to stream. */
+const withPath = (
+  body: ProviderObject | null,
+  { surface, model, streamed }: EchoRequest,
+): ProviderObject | null =>
+  body && surfaceFacts(surface).methods ? { ...body, model, stream: streamed === true } : body;
+
+function refusal(wire: WireName, message: string, requestId: string): Response {
+  if (wire === "gemini" || wire === "gemini-embeddings") {
+    return jsonAnswer({ error: { code: 400, message, status: googleStatus(400) } }, 400);
+  }
+  if (wire !== "messages") return refusalAnswer(message);
+  const error = { type: "invalid_request_error", message };
+  return jsonAnswer({ type: "error", error, request_id: requestId }, 400);
+}
 
 function echoText(
   wire: TextWire,

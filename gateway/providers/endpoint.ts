@@ -1,5 +1,11 @@
 import type { Provider } from "../directory.ts";
-import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
+import {
+  SURFACES,
+  type SurfaceFacts,
+  type SurfaceName,
+  surfaceFacts,
+  type WireName,
+} from "../surface-facts.ts";
 import { PROVIDERS, type ProviderKind } from "./catalog.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 
@@ -25,12 +31,33 @@ export function supportsSurface(
   return wireFor(provider, wire) === wire && lacks?.includes(surface) !== true;
 }
 
+/** What is called at a provider. */
+type Called = { surface: SurfaceName; model: string | null; streamed: boolean };
+
 /** URL of a surface at a provider, which must support the surface's wire. */
-export function upstreamUrl(provider: Provider, surface: SurfaceName): string {
+export function upstreamUrl(provider: Provider, called: Called): string {
+  const { surface } = called;
   const facts: ProviderFacts = PROVIDERS[provider.kind];
+  const { methods } = surfaceFacts(surface);
+  if (methods) return geminiUrl(provider, called, methods);
   const atHost = facts.hostPaths?.[surface];
   if (atHost !== undefined) return new URL(provider.baseUrl).origin + atHost;
   return providerUrl(provider, facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);
+}
+
+/** In Gemini's format the model and the method are in the path. Streams are always requested as events. */
+function geminiUrl(
+  { kind, baseUrl }: Provider,
+  { model, streamed, surface }: Called,
+  methods: NonNullable<SurfaceFacts["methods"]>,
+): string {
+  const { geminiRoot, modelPrefix = "" }: ProviderFacts = PROVIDERS[kind];
+  const { instead, put } = geminiRoot ?? { instead: "", put: "" };
+  const root = instead && baseUrl.endsWith(instead) ? baseUrl.slice(0, -instead.length) : baseUrl;
+  const name = model ?? "";
+  const bare = modelPrefix && name.startsWith(modelPrefix) ? name.slice(modelPrefix.length) : name;
+  const method = streamed && methods.streamed ? `${methods.streamed}?alt=sse` : methods.whole;
+  return `${root}${put}${SURFACES[surface].upstreamPath}/${encodeURIComponent(bare)}:${method}`;
 }
 
 /** An address below a provider's API root. */
@@ -41,11 +68,12 @@ export function providerUrl({ kind, baseUrl }: Provider, path: string): string {
 }
 
 /** The header that carries the provider's credential; null where none is set, or it signs calls and is never sent. */
-export function credentialHeader(provider: Provider): [name: string, value: string] | null {
+export function credentialHeader(provider: Provider, wire: WireName): [name: string, value: string] | null {
   if (!provider.credential) return null;
   const secret = provider.credential.reveal();
   const { auth }: ProviderFacts = PROVIDERS[provider.kind];
   if (auth === "aws" || auth === "google") return null;
+  if (wire === "gemini" || wire === "gemini-embeddings") return ["x-goog-api-key", secret];
   return auth === "x-api-key" || auth === "api-key" ? [auth, secret] : ["authorization", `Bearer ${secret}`];
 }
 

@@ -17,6 +17,8 @@ export type ProviderFacts = {
   baseUrl: string | null;
   /** Path to add to a root without one, because the vendor's SDK takes the bare host. */
   rootPath?: string;
+  /** Where Gemini's own format is: this ending of the root replaced by that one. */
+  geminiRoot?: { instead: string; put: string };
   /** Deviations from a surface's `upstreamPath`. */
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** Paths of surfaces that are relative to the host, not to the API root. */

@@ -2,6 +2,7 @@ import type { WireName } from "../surface-facts.ts";
 import type { TextAnswer } from "./text-answer.ts";
 import { chatText } from "./text-answer-chat.ts";
 import { completionsText } from "./text-answer-completions.ts";
+import { geminiText } from "./text-answer-gemini.ts";
 import { messagesText } from "./text-answer-messages.ts";
 import { responsesText } from "./text-answer-responses.ts";
 
@@ -11,6 +12,7 @@ export const TEXT_WIRES = {
   messages: messagesText,
   responses: responsesText,
   completions: completionsText,
+  gemini: geminiText,
 } as const satisfies Partial<Record<WireName, (answer: TextAnswer) => string>>;
 
 export type TextWire = keyof typeof TEXT_WIRES;

@@ -23,6 +23,8 @@ export type Wire = {
   requestIdHeader: string;
   /** Its streams have no terminal event: they are complete when the body ends. */
   endsWithBody?: boolean;
+  /** The same, but the answer must have said that it has ended (`allSeen`). */
+  noLastEvent?: boolean;
   /** Answers other than event streams are passed through unread. */
   opaque?: boolean;
 };

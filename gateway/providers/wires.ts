@@ -1,6 +1,7 @@
 import type { WireName } from "../surface-facts.ts";
 import { CHAT_WIRE } from "./chat-wire.ts";
 import { EMBEDDINGS_WIRE, MODERATIONS_WIRE, RERANK_WIRE } from "./counted-wires.ts";
+import { GEMINI_EMBEDDINGS_WIRE, GEMINI_WIRE } from "./gemini-wire.ts";
 import { IMAGES_WIRE } from "./images-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
@@ -19,4 +20,6 @@ export const WIRES = {
   speech: SPEECH_WIRE,
   transcriptions: TRANSCRIPTIONS_WIRE,
   rerank: RERANK_WIRE,
+  gemini: GEMINI_WIRE,
+  "gemini-embeddings": GEMINI_EMBEDDINGS_WIRE,
 } as const satisfies Record<WireName, Wire>;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Elysia } from "elysia";
 import { VERSION } from "#shared/version.ts";
+import { GEMINI_PATHS } from "./gemini-docs.ts";
 
 /** The directory of the viewer's files; the viewer is one package that needs no network. */
 const VIEWER = fileURLToPath(new URL(".", import.meta.resolve("swagger-ui-dist/package.json")));
@@ -71,6 +72,7 @@ export const API_DOCUMENT = {
       version: VERSION,
       description: "Usage-metering model gateway with cost per merged pull request.",
     },
+    paths: GEMINI_PATHS,
     components: {
       securitySchemes: {
         clientKey: { type: "http", scheme: "bearer", description: "A client key (tg_…)." },

@@ -4,6 +4,9 @@ import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 const TURNS = { messages: [{ role: "user", content: "Hello" }] };
 const RANKED = { query: "Hello", documents: ["Hello", "Goodbye"] };
 
+const CONTENTS = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
+const CONTENT = { content: { parts: [{ text: "Hello" }] } };
+
 /** Bodies to try; but for those of concrete models alone, the built-in provider answers them. */
 const EXAMPLES: Partial<Record<SurfaceName, object>> = {
   "chat.completions": { model: "echo", ...TURNS },
@@ -18,6 +21,10 @@ const EXAMPLES: Partial<Record<SurfaceName, object>> = {
   "audio.speech": { input: "Hello", voice: "alloy" },
   rerank: RANKED,
   "rerank.v2": RANKED,
+  generate_content: CONTENTS,
+  "generate_content.count_tokens": CONTENTS,
+  embed_content: CONTENT,
+  "embed_content.batch": { requests: [CONTENT] },
 };
 
 const LABELS = {
@@ -41,8 +48,10 @@ const RESPONSES = {
   "504": { description: "The provider did not answer in time." },
 };
 
+export type Described = DocumentDecoration & Required<Pick<DocumentDecoration, "responses">>;
+
 /** The documentation of a surface: what all model calls have in common, and what is its own. */
-export const modelDocs = (surface: SurfaceName, detail: DocumentDecoration): DocumentDecoration => ({
+export const modelDocs = (surface: SurfaceName, detail: DocumentDecoration): Described => ({
   ...detail,
   security: [{ clientKey: [] }],
   parameters: Object.entries(LABELS).map(([name, description]) => ({

@@ -7,7 +7,7 @@ import { type ExchangeDeps, exchange } from "../exchange.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
 import { boundaryOf } from "../http/boundary.ts";
 import { requireUtf8 } from "../http/content-type.ts";
-import { CALL } from "../http/deciding-names.ts";
+import { CALL, GEMINI_CALL } from "../http/deciding-names.ts";
 import { fieldsAsJson } from "../http/form-fields.ts";
 import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
@@ -43,7 +43,8 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
   );
 };
 
-async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id" | "hold">): Promise<Response> {
+/** Runs one call through the exchange. An error gets the id of the call. */
+export async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id" | "hold">): Promise<Response> {
   const id = newId();
   const hold = deps.bodyBudget.hold();
   try {
@@ -57,18 +58,25 @@ async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id" | "hold">): Pro
 }
 
 type AdmitDeps = Pick<SurfaceDeps, "clock" | "bytesMax" | "watchdog">;
-type Arrival = { id: string; hold: BodyHold; surface: SurfaceName; caller: Caller; request: Request };
+type Arrival = {
+  id: string;
+  hold: BodyHold;
+  surface: SurfaceName;
+  caller: Caller;
+  request: Request;
+  /** What the path says, where it names the model. */
+  named?: { model: string; streamed: boolean };
+};
 
 /** The call as a value, once its body is whole. */
 async function admit({ clock, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
-  const { hold, surface, caller, request } = arrival;
+  const { hold, surface, caller, request, named } = arrival;
   const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
-  const body = scanJson(
-    await readBody(request, { bytesMax: bytesMax.json, hold, headers: caller.headers }),
-    CALL,
-  );
+  const bytes = await readBody(request, { bytesMax: bytesMax.json, hold, headers: caller.headers });
+  if (named) return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, clock);
+  const body = scanJson(bytes, CALL);
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
     : booleanMember(body, "stream");
@@ -111,7 +119,7 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
 }
 
 const arrived = (
-  { id, hold, surface, caller, request }: Arrival,
+  { id, hold, surface, caller, request, named }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
   clock: Clock,
 ): Call => ({
@@ -120,9 +128,10 @@ const arrived = (
   key: caller.key,
   passthroughCredential: caller.passthroughCredential,
   headers: caller.headers,
-  query: forwardedQuery(request.url),
+  // In Google's format it says how a stream is framed, which the gateway decides.
+  query: named ? "" : forwardedQuery(request.url),
   body,
-  model: stringMember(body, "model"),
+  model: named?.model ?? stringMember(body, "model"),
   routeMember: stringMember(body, "route"),
   streamed,
   signal: request.signal,

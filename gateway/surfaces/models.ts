@@ -6,10 +6,14 @@ import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { usableRoutes } from "../routing/scope.ts";
 import { servedModel } from "../routing/served-model.ts";
+import { refuseKeyInUrl } from "./gemini.ts";
+import { googleModel, googlePage } from "./gemini-models.ts";
 
 const DOCS = { tags: ["Model surfaces"], security: [{ clientKey: [] }] };
 const RESPONSES = {
-  "200": { description: "OpenAI's form, or with `anthropic-version` Anthropic's." },
+  "200": {
+    description: "OpenAI's form, with `anthropic-version` Anthropic's, with `x-goog-api-key` Google's.",
+  },
   "401": { description: "No valid client key." },
 };
 const MISSING = { "404": { description: "No call of the key with that model would be served." } };
@@ -22,18 +26,23 @@ const PAGE_DEFAULT = 20;
 
 /**
  * `GET /v1/models`: the routes that the calling key may use, each as a model; `GET /v1/models/{id}`: one of them, or any
- * model that a call would be served with. The header `anthropic-version` selects Anthropic's format (cursors `limit`, `after_id`, `before_id`); the default is
+ * model that a call would be served with. The header `x-goog-api-key` selects Google's format, `anthropic-version`
+ * Anthropic's (cursors `limit`, `after_id`, `before_id`); the default is
  * OpenAI's.
  */
 export const models = (deps: ModelsDeps) =>
   new Elysia({ name: "surface.models" })
+    .use(googleModels(deps))
+    .onTransform(({ request }) => refuseKeyInUrl(request))
     .use(clientKey(deps.callers))
     .get(
       "/v1/models",
       ({ request, caller }) => {
         const routes = usableRoutes(deps.directory.current(), caller.key);
+        const query = new URL(request.url).searchParams;
+        if (asksForGoogle(request)) return googlePage(routes, query);
         return asksForAnthropic(request)
-          ? anthropicPage(routes, new URL(request.url).searchParams)
+          ? anthropicPage(routes, query)
           : { object: "list", data: routes.map(openaiModel) };
       },
       {
@@ -47,6 +56,7 @@ export const models = (deps: ModelsDeps) =>
         const model = modelOf(deps, caller.key, params.id);
         // What is outside the key's scope is answered as what does not exist.
         if (!model) throw new GatewayError("model_not_found");
+        if (asksForGoogle(request)) return googleModel(model);
         return asksForAnthropic(request) ? anthropicModel(model) : openaiModel(model);
       },
       {
@@ -59,10 +69,44 @@ export const models = (deps: ModelsDeps) =>
       },
     );
 
+/** Google's own address for the same, which its other clients call. */
+function googleModels(deps: ModelsDeps) {
+  const app = new Elysia({ name: "surface.gemini-models" });
+  app
+    .onTransform(({ request }) => refuseKeyInUrl(request))
+    .use(clientKey(deps.callers))
+    .get(
+      "/v1beta/models",
+      ({ request, caller }) =>
+        googlePage(usableRoutes(deps.directory.current(), caller.key), new URL(request.url).searchParams),
+      {
+        clientKey: true,
+        detail: { summary: "Usable routes as Google's models", ...DOCS, responses: { ...RESPONSES } },
+      },
+    )
+    .get(
+      "/v1beta/models/:model",
+      ({ caller, params }) => {
+        const model = modelOf(deps, caller.key, params.model);
+        if (!model) throw new GatewayError("model_not_found");
+        return googleModel(model);
+      },
+      {
+        clientKey: true,
+        detail: { summary: "One of Google's models", ...DOCS, responses: { ...RESPONSES, ...MISSING } },
+      },
+    );
+  return app;
+}
+
+/** Google's newer SDKs list models at the same address as OpenAI's. */
+const asksForGoogle = ({ headers }: Request): boolean => headers.has("x-goog-api-key");
 const asksForAnthropic = ({ headers }: Request): boolean => headers.has("anthropic-version");
 
 /** `createdAtMs` is 0 for a concrete model, as at vendors that do not know it: their clients expect a time. */
-type Model = Pick<Route, "name" | "provider" | "createdAtMs" | "bodyCapture">;
+type Model = Pick<Route, "name" | "provider" | "createdAtMs" | "bodyCapture"> & {
+  surface?: Route["surface"];
+};
 
 function modelOf(deps: ModelsDeps, key: ClientKey, name: string): Model | null {
   const directory = deps.directory.current();

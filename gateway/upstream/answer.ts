@@ -63,6 +63,7 @@ function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uin
     body,
     framed: isFramed(story.attempt),
     endsWithBody: opaque || story.wire.endsWithBody === true,
+    noLastEvent: story.wire.noLastEvent === true,
     meter: opaque
       ? opaqueMeter(readingOf(story, NOTHING))
       : meterOf(story, providerHeaders.get("content-encoding")),

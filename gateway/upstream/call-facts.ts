@@ -72,7 +72,7 @@ export function answeredFacts(
     errorCause: cause,
     target,
     attempts,
-    providerRequestId: providerRequestId(headers),
+    providerRequestId: providerRequestId(headers) ?? metered.answerId ?? null,
     reading,
     modelMismatch: answer.ok && isAnotherModel(prices, answered),
     priced: charged ? priceAnswer(prices, answered) : FREE,

@@ -3,13 +3,14 @@ import { errorFields, type Log } from "#shared/log.ts";
 import type { Call, Choice, HeaderView, Target } from "../call.ts";
 import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
-import { asksForUsage, splice } from "../http/splice.ts";
+import { asksForUsage } from "../http/splice.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { answerFault } from "./answer-fault.ts";
 import { failureCauseOf, failureOf, ProviderFailure } from "./failures.ts";
+import { nativeBody } from "./native-body.ts";
 import type { Send } from "./send.ts";
 import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -140,9 +141,12 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     const answer = await deps.send({
       target: target,
       surface,
-      url: upstreamUrl(target.provider, surface) + (translation ? "" : call.query),
+      url:
+        upstreamUrl(target.provider, { surface, model: target.model, streamed: call.streamed }) +
+        (translation ? "" : call.query),
       headers: headersFor(call, choice, target),
-      body: translation?.body ?? splice(call.body, { ...modelOf(target), askForUsage: usageRequested }),
+      streamed: call.streamed,
+      body: translation?.body ?? nativeBody(call, target, usageRequested),
       upload: call.upload,
       signal: leaveSignal(call, choice, deadline.signal),
       decode: translation !== null,
@@ -208,10 +212,7 @@ function failedAttempt({ call, choice, target, attempts }: Try, { cause, sent, l
 /** A redirect is no answer, although something answered. */
 const typeOf = (cause: unknown, reason: FailureCause, sent: boolean): ErrorType =>
   reason === "redirect" ? "upstream_unreachable" : failureOf(cause, sent);
-
 const UNSENT = { kind: "failed", sent: false, left: false } as const;
-
-const modelOf = ({ model }: Target): { model?: string } => (model === null ? {} : { model });
 
 /** By default a client that disconnects does not abort the provider, which bills anyway. */
 function leaveSignal(call: Call, choice: Choice, deadline: AbortSignal): AbortSignal {
@@ -243,7 +244,7 @@ function headersFor(call: Call, choice: Choice, { provider, wire }: Target): Hea
     headers[call.passthroughCredential.header] = call.passthroughCredential.value;
     return headers;
   }
-  const credential = credentialHeader(provider);
+  const credential = credentialHeader(provider, wire);
   if (credential) headers[credential[0]] = credential[1];
   return headers;
 }

@@ -87,7 +87,7 @@ function headersFor(provider: Provider, wire: WireName, { from, hasBody }: Origi
   const headers = upstreamHeaders(from ?? new Headers(), wire);
   if (!hasBody) delete headers["content-type"];
   for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
-  const credential = credentialHeader(provider);
+  const credential = credentialHeader(provider, wire);
   if (credential) headers[credential[0]] = credential[1];
   return headers;
 }

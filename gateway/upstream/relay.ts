@@ -17,6 +17,8 @@ export type StreamRelay = {
   framed: boolean;
   /** The wire has no terminal event: the answer is complete when the body ends. */
   endsWithBody: boolean;
+  /** The wire has no terminal event, but its last one says that all was sent. */
+  noLastEvent?: boolean;
   meter: Meter;
   clock: Clock;
   watchdog: Watchdog;
@@ -158,7 +160,8 @@ async function settle(run: Run, ending: Ending, cause: FailureCause | null = nul
 }
 
 const isComplete = ({ relay, ended }: Run): boolean =>
-  relay.meter.terminalSeen() || (ended && (relay.endsWithBody || (relay.framed && relay.meter.allSeen())));
+  relay.meter.terminalSeen() ||
+  (ended && (relay.endsWithBody || ((relay.framed || relay.noLastEvent === true) && relay.meter.allSeen())));
 
 async function finish(run: Run, controller: Controller): Promise<void> {
   const { meter, watchdog, framed } = run.relay;

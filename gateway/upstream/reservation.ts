@@ -55,11 +55,12 @@ export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): Li
 
 const picoOf = (usd: ReturnType<typeof priceBound>): Pico => (usd === null ? UNKNOWN : picoRoundedUp(usd));
 
-/** The service tier with prices of its own that the request asks for (OpenAI's or Anthropic's member); null: none. */
+/** The service tier with prices of its own that the request asks for (OpenAI's, Anthropic's or Google's); null: none. */
 function optionIn(member: (name: string) => unknown): { tier: string; text: string } | null {
-  for (const name of ["service_tier", "speed"]) {
-    const tier = member(name);
-    if (typeof tier === "string" && isPricedApart(tier)) return { tier, text: `${name}: ${tier}` };
+  for (const name of ["service_tier", "serviceTier", "speed"]) {
+    const asked = member(name);
+    const tier = typeof asked === "string" ? asked.toLowerCase() : null;
+    if (tier !== null && isPricedApart(tier)) return { tier, text: `${name}: ${tier}` };
   }
   return null;
 }

@@ -11,6 +11,8 @@ export type Sending = {
   surface: SurfaceName;
   url: string;
   headers: HeaderTable;
+  /** Whether the client asked for a stream. */
+  streamed: boolean;
   body: Uint8Array;
   /** Sent instead of `body`. */
   upload?: Upload | undefined;
@@ -40,7 +42,7 @@ export function createSender(reach: OutboundFetch, clock: Clock): Send {
     const { target, surface, url, headers, body, upload, signal, decode = false, onSent } = sending;
     if (target.provider.kind === "echo") {
       await upload?.bytes(onSent).pipeTo(new WritableStream());
-      return echoFetch({ surface, bytes: body });
+      return echoFetch({ surface, bytes: body, model: target.model, streamed: sending.streamed });
     }
     const requestBody = bodyOf(sending, !upload && isReached(url));
     try {

@@ -1,30 +1,35 @@
 import { describe, expect, test } from "bun:test";
 import { readCredentials } from "#gateway/http/credentials.ts";
 
-const NONE = { gatewayKey: null, bearer: null, apiKey: null };
+const NONE = { gatewayKey: null, bearer: null, apiKey: null, googleKey: null };
 
 describe("readCredentials", () => {
   test.each([
     [
-      "all three are read, trimmed",
-      { "x-gateway-key": " g ", authorization: " Bearer  b ", "x-api-key": "a\t" },
-      { gatewayKey: "g", bearer: "b", apiKey: "a" },
+      "all four are read, trimmed",
+      { "x-gateway-key": " g ", authorization: " Bearer  b ", "x-api-key": "a\t", "x-goog-api-key": " k" },
+      { gatewayKey: "g", bearer: "b", apiKey: "a", googleKey: "k" },
     ],
     ["the scheme's case does not matter", { authorization: "bEARER b" }, { ...NONE, bearer: "b" }],
     ["another scheme is no bearer", { authorization: "Basic dTpw" }, NONE],
     ["a scheme without a credential is absent", { authorization: "Bearer " }, NONE],
     ["a credential without a scheme is absent", { authorization: "tg_abc" }, NONE],
-    ["an empty header is absent", { "x-gateway-key": "", authorization: "", "x-api-key": "  " }, NONE],
+    [
+      "an empty header is absent",
+      { "x-gateway-key": "", authorization: "", "x-api-key": "  ", "x-goog-api-key": "" },
+      NONE,
+    ],
     ["no header, no credential", {}, NONE],
   ])("%s", (_, headers, expected) => {
     expect(readCredentials(new Headers(headers))).toEqual(expected);
   });
 
-  test("a repeated Authorization or x-api-key is unusable and counts as absent", () => {
+  test("a repeated Authorization, x-api-key or x-goog-api-key is unusable and counts as absent", () => {
     const headers = new Headers();
     for (const value of ["a", "b"]) {
       headers.append("authorization", `Bearer ${value}`);
       headers.append("x-api-key", value);
+      headers.append("x-goog-api-key", value);
     }
     expect(readCredentials(headers)).toEqual(NONE);
   });
@@ -33,6 +38,6 @@ describe("readCredentials", () => {
     const headers = new Headers({ "x-api-key": "a" });
     headers.append("x-gateway-key", "g");
     headers.append("x-gateway-key", "g");
-    expect(readCredentials(headers)).toEqual({ gatewayKey: "g, g", bearer: null, apiKey: "a" });
+    expect(readCredentials(headers)).toEqual({ ...NONE, gatewayKey: "g, g", apiKey: "a" });
   });
 });

@@ -57,7 +57,8 @@ test.each([
   ["openai-compatible", "https://models.example.org", "https://models.example.org/chat/completions"],
 ] as const)("%s at %s is called at %s", (kind, baseUrl, url) => {
   const surface = PROVIDERS[kind].wire === "messages" ? "messages" : "chat.completions";
-  expect(upstreamUrl(provider(kind, baseUrl ? { baseUrl } : {}), surface)).toBe(url);
+  const called = { surface, model: "m", streamed: false } as const;
+  expect(upstreamUrl(provider(kind, baseUrl ? { baseUrl } : {}), called)).toBe(url);
 });
 
 test.each([
@@ -66,8 +67,44 @@ test.each([
   ["azure", ["api-key", "sk-test"]],
   ["ollama", ["authorization", "Bearer sk-test"]],
 ] as const)("%s gets its credential as %p", (kind, header) => {
-  expect(credentialHeader(provider(kind))).toEqual([...header]);
-  expect(credentialHeader(provider(kind, { credential: null }))).toBeNull();
+  expect(credentialHeader(provider(kind), "chat")).toEqual([...header]);
+  expect(credentialHeader(provider(kind, { credential: null }), "chat")).toBeNull();
+});
+
+const VERTEX = "https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1";
+test.each([
+  [
+    "gemini",
+    {},
+    false,
+    "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent",
+  ],
+  [
+    "gemini",
+    { baseUrl: "https://proxy.example.com/v1beta" },
+    true,
+    "https://proxy.example.com/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse",
+  ],
+  [
+    "vertex-openai",
+    { baseUrl: `${VERTEX}/endpoints/openapi` },
+    true,
+    `${VERTEX}/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse`,
+  ],
+] as const)(
+  "%s with %p gets a call in Gemini's format (streamed: %p) at %s",
+  (kind, fields, streamed, url) => {
+    for (const model of ["gemini-3-pro", `${PROVIDERS[kind].modelPrefix}gemini-3-pro`]) {
+      expect(upstreamUrl(provider(kind, fields), { surface: "generate_content", model, streamed })).toBe(url);
+    }
+  },
+);
+
+test("Google's own format takes the key in Google's header", () => {
+  expect(credentialHeader(provider("gemini"), "gemini")).toEqual(["x-goog-api-key", "sk-test"]);
+  expect(credentialHeader(provider("gemini"), "gemini-embeddings")).toEqual(["x-goog-api-key", "sk-test"]);
+  expect(credentialHeader(provider("gemini"), "chat")).toEqual(["authorization", "Bearer sk-test"]);
+  expect(credentialHeader(provider("vertex-openai"), "gemini")).toBeNull();
 });
 
 test("a caller's own subscription may be used only at the vendor's own host", () => {

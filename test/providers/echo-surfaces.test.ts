@@ -196,7 +196,8 @@ describe("rerank", () => {
 test.each(NAMES)(
   "%s: the same bytes always get the same answer, and a body without its text is refused",
   async (surface) => {
-    const body = { messages: [], input: "x", prompt: "x", documents: ["x"] };
+    const gemini = { contents: [], content: {}, requests: [] };
+    const body = { messages: [], input: "x", prompt: "x", documents: ["x"], ...gemini };
     const bytes = async () => Buffer.from(await ask(surface, body).bytes()).toString("hex");
     expect(await bytes()).toBe(await bytes());
     for (const wrong of [{}, [], "x"]) expect(ask(surface, wrong).status).toBe(400);

@@ -32,6 +32,7 @@ function sendingTo(url: string): { sending: Sending; asked: () => number } {
     surface: "chat.completions",
     url,
     headers: { "content-type": "application/json" },
+    streamed: false,
     body: new TextEncoder().encode('{"model":"m"}'),
     signal: new AbortController().signal,
     onSent: () => {

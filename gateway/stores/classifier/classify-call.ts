@@ -3,11 +3,11 @@ import { textToClassify, turnsOf } from "../../classifier/turns.ts";
 import { memberValue } from "../../http/scan.ts";
 import { autoChoice, routeNames } from "../../routing/auto.ts";
 import type { Classify, RoutedCall } from "../../routing/lookups.ts";
-import { surfaceFacts } from "../../surface-facts.ts";
+import { surfaceFacts, type WireName } from "../../surface-facts.ts";
 import type { RouteClassifier } from "./classifier.ts";
 
 /**
- * Chooses the route for `auto` on chat completions, messages and responses. The text is read from the body, classified
+ * Chooses the route for `auto` on chat completions, messages, responses and Gemini's format. The text is read from the body, classified
  * and dropped.
  */
 export const classifyCall =
@@ -20,7 +20,10 @@ export const classifyCall =
     return autoChoice(offer, verdict, trained?.version ?? null);
   };
 
+/** Where a format has what was said. */
+const MEMBERS: Readonly<Partial<Record<WireName, string>>> = { responses: "input", gemini: "contents" };
+
 function textOf({ surface, body }: RoutedCall): string | null {
-  const member = surfaceFacts(surface).wire === "responses" ? "input" : "messages";
+  const member = MEMBERS[surfaceFacts(surface).wire] ?? "messages";
   return textToClassify(turnsOf({ [member]: memberValue(body, member) }));
 }

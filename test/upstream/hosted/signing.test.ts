@@ -62,6 +62,7 @@ async function sendTo({ kind, baseUrl, credential, headers, ...rest }: Asked) {
     surface: rest.surface ?? "messages",
     url: SENT_TO,
     headers: { ...headers },
+    streamed: false,
     body: new TextEncoder().encode(rest.body ?? '{"model":"m","messages":[]}'),
     signal: new AbortController().signal,
     onSent: () => undefined,

@@ -1,0 +1,17 @@
+/**
+ * Google's servers accept a member in two spellings: `systemInstruction` and, as in its protocol buffers,
+ * `system_instruction`.
+ */
+export const camelName = (name: string): string =>
+  name.includes("_") ? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name;
+
+const snakeName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A member by its camel-case name, in either spelling; undefined if there is none, or nothing that has members. */
+export function protoMember(holder: unknown, name: string): unknown {
+  if (typeof holder !== "object" || holder === null) return undefined;
+  for (const spelling of [name, snakeName(name)]) {
+    if (Object.hasOwn(holder, spelling)) return Reflect.get(holder, spelling);
+  }
+  return undefined;
+}

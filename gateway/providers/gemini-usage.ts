@@ -1,0 +1,68 @@
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { countOf, listOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
+
+/**
+ * Gemini's `usageMetadata` in normal form. The prompt includes cached tokens; tool results that Google fed back to the
+ * model are input besides; thoughts are output besides the candidates (ai.google.dev, "Generating content"). Counts of 0
+ * are left out, so what is missing is taken from the total.
+ */
+export function geminiUsage(metadata: ProviderObject): Usage {
+  const prompt = countOf(metadata["promptTokenCount"]);
+  const toolUse = countOf(metadata["toolUsePromptTokenCount"]);
+  const input = prompt === null ? null : sumOf(prompt, toolUse);
+  const thoughts = countOf(metadata["thoughtsTokenCount"]);
+  const output = outputOf(metadata, input, thoughts);
+  const cached = partOf(countOf(metadata["cachedContentTokenCount"]), input);
+  return {
+    ...NO_USAGE,
+    uncachedInputTokens: input === null ? null : input - (cached ?? 0),
+    cacheReadTokens: cached,
+    outputTokens: output,
+    reasoningTokens: partOf(thoughts, output),
+    audioInputTokens: partOf(audioIn(metadata["promptTokensDetails"]), input),
+    audioOutputTokens: partOf(audioIn(metadata["candidatesTokensDetails"]), output),
+  };
+}
+
+/** The total decides where it says more or less than the parts do. */
+function outputOf(metadata: ProviderObject, input: number | null, thoughts: number | null): number | null {
+  const candidates = countOf(metadata["candidatesTokenCount"]);
+  const total = countOf(metadata["totalTokenCount"]);
+  if (total !== null && input !== null && total >= input && total - input >= (candidates ?? 0)) {
+    return total - input;
+  }
+  return candidates === null ? null : sumOf(candidates, thoughts);
+}
+
+/** Audio tokens in a breakdown by modality; null if it has none. */
+function audioIn(details: unknown): number | null {
+  const counts = listOf(details)
+    .map(objectOf)
+    .filter((one) => one?.["modality"] === "AUDIO")
+    .map((one) => countOf(one?.["tokenCount"]));
+  return counts.length === 0 ? null : sumOf(...counts);
+}
+
+/** Google's words for tiers that are priced apart, among others: `SERVICE_TIER_FLEX`, `priority`, `ON_DEMAND_FLEX`. */
+const TIER = /^(?:service_tier_|on_demand_)?(flex|priority)$/i;
+
+/** The tier in the spelling of price-answer.ts; null for the usual one. */
+export function geminiTier(metadata: ProviderObject): string | null {
+  const named = [metadata["serviceTier"], metadata["trafficType"]].filter((one) => typeof one === "string");
+  const apart = named.map((one) => TIER.exec(one)?.[1]?.toLowerCase()).find((tier) => tier !== undefined);
+  if (apart !== undefined) return apart;
+  return named.includes("PROVISIONED_THROUGHPUT") ? "provisioned_throughput" : null;
+}
+
+/** Models before Gemini 3 are billed per grounded prompt, later ones per search query. */
+const BILLED_PER_PROMPT = /gemini-[12]/;
+
+/** Google searches that an answer was grounded in, as they are billed; null if there were none. */
+export function groundedSearches(answer: ProviderObject): number | null {
+  const queries = listOf(answer["candidates"]).flatMap((one) => {
+    const grounding = objectOf(objectOf(one)?.["groundingMetadata"]);
+    return listOf(grounding?.["webSearchQueries"]);
+  });
+  if (queries.length === 0) return null;
+  return BILLED_PER_PROMPT.test(String(answer["modelVersion"])) ? 1 : queries.length;
+}

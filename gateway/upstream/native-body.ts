@@ -1,0 +1,20 @@
+import type { Call, Target } from "../call.ts";
+import { splice } from "../http/splice.ts";
+import { surfaceFacts } from "../surface-facts.ts";
+
+/** Members whose objects may name the model again: those of batchEmbedContents and of countTokens. */
+const GEMINI_REQUESTS = ["requests", "generateContentRequest"];
+
+/**
+ * The client's body with the target's model. In Gemini's format the path names the model; what a body names besides must
+ * be the same.
+ */
+export function nativeBody({ body, surface }: Call, { model }: Target, askForUsage: boolean): Uint8Array {
+  if (!surfaceFacts(surface).methods) {
+    return splice(body, { ...(model === null ? {} : { model }), askForUsage });
+  }
+  return splice(body, {
+    remove: ["model"],
+    modelWithin: { members: GEMINI_REQUESTS, model: `models/${model}` },
+  });
+}
