@@ -14,7 +14,7 @@ const TAG_BYTES = 16;
 
 /**
  * AES-256-GCM under the 32 bytes of `key`. The key id in front tells by which key a text was sealed, so that a rotation
- * can find what is still to be sealed anew.
+ * can find what still has to be sealed again.
  */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");

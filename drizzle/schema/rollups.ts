@@ -53,7 +53,7 @@ export const rollupState = pgTable("rollup_state", {
   orgId: org().primaryKey(),
   /** Every hour before this instant is rolled up, and of the hour that it lies in the quarters before it, but for those marked. */
   rolledTo: instant("rolled_to").notNull(),
-  /** Single records before this hour are dropped, so its hours are never made anew; null: none are. */
+  /** Single records before this hour are dropped, so its sums are never made again; null: nothing is dropped. */
   rawFrom: instant("raw_from"),
 });
 

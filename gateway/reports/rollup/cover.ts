@@ -55,20 +55,20 @@ export function coverOf(period: Period, reach: Reach, bySums: boolean): Cover {
   }
   const marked = reach.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
   const sums = bySums ? sumsOf({ fromMs, toMs }, whole, reach) : null;
-  const anew = marked
+  const remade = marked
     .filter((ms) => ms >= rawFromMs)
     .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
   const known = sums ? [sums] : [];
-  const days = wholeDays(whole, [...anew, ...late, ...known], reach.rolledToMs);
+  const days = wholeDays(whole, [...remade, ...late, ...known], reach.rolledToMs);
   return {
     sums,
     days,
-    hours: without(whole, [...known, ...days, ...anew]),
+    hours: without(whole, [...known, ...days, ...remade]),
     raw: merged([
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
-      ...anew,
+      ...remade,
       single({ fromMs: whole.toMs, toMs }),
     ]),
   };
