@@ -28,3 +28,26 @@ test("records of the hour that a window cuts are of its day, though sums end day
   ]);
   await it.close();
 });
+
+test("where sums end within the earlier window, the later one is read beside them, and who is in both counts in each", async () => {
+  const it = await ledger();
+  const call = (startedAt: string, owner: string) => settledRow(openRow({ startedAt, owner }), {});
+  await it.write([
+    call("2026-02-10T10:00:00Z", "ann"),
+    call("2026-02-12T10:00:00Z", "bob"),
+    call("2026-03-05T10:00:00Z", "ann"),
+  ]);
+  await it.rollups.catchUp(new Date("2026-02-20T05:00:00Z"));
+  const asked: Spec = {
+    source: "requests",
+    dimensions: ["key"],
+    measures: ["users"],
+    filters: {},
+    range: { from: "2026-03-01", to: "2026-03-29" },
+    compare: "previous_period",
+    view: "table",
+  };
+  const { total } = await it.rolled.run(asked, new Date("2026-03-31T10:42:33Z"));
+  expect([total.previous?.users, total.current?.users]).toEqual([2, 1]);
+  await it.close();
+});

@@ -100,7 +100,9 @@ export function deltasPart(context: Context, section: Section): SumsPart | null 
   const lanes = [...new Set(wanted.map(({ lane }) => LANE[lane]))].join(", ");
   const entities = [...new Set(wanted.map(({ entity }) => entity))];
   const cases = windows.flatMap((sums) => cutDay(sums, params));
-  const currentFrom = params.add(windows.find(({ current }) => current)?.fromDay ?? "infinity", "date");
+  const fromDay = windows.find(({ current }) => current)?.fromDay;
+  // Not a parameter: the driver reads a date's value as a day.
+  const currentFrom = fromDay === undefined ? "'infinity'::date" : params.add(fromDay, "date");
   const rows = `
       select t.day >= ${currentFrom} as current, t.value, t.day, t.entity, t.lane,
         case ${cases.join(" ")} when t.entity = 'session' then -t.n else t.n end as n
