@@ -148,6 +148,7 @@ export const SURFACES = {
     upstreamPath: "/models",
     methods: { whole: "countTokens" },
     unrecorded: true,
+    estimated: true,
   },
   embed_content: {
     path: "/v1beta/models/{model}:embedContent",

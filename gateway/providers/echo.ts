@@ -1,3 +1,4 @@
+import { googleStatus } from "../google-status.ts";
 import type { SurfaceName, WireName } from "../surface-facts.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { echoEmbeddings } from "./echo-embeddings.ts";
@@ -15,7 +16,6 @@ import {
   streamAnswer,
   textAnswer,
 } from "./echo-text.ts";
-import { googleStatus } from "./google-status.ts";
 import { countOf, listOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { TEXT_WIRES, type TextWire } from "./text-wires.ts";
 import { WIRES } from "./wires.ts";

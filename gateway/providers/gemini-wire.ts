@@ -1,9 +1,9 @@
 import { NO_USAGE } from "#shared/usage.ts";
 import { ERRORS } from "../errors.ts";
+import { googleStatus } from "../google-status.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle } from "./byte-search.ts";
 import { geminiTier, geminiUsage, groundedSearches } from "./gemini-usage.ts";
-import { googleStatus } from "./google-status.ts";
 import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf, type Wire } from "./wire.ts";
 

@@ -1,3 +1,4 @@
+import { googleStatus } from "../google-status.ts";
 import { textIn } from "./answer-json.ts";
 import { isJson, type Json } from "./exact-json.ts";
 import type { ProviderError } from "./reply.ts";
@@ -54,7 +55,7 @@ export function readProviderError(body: Json | null): ProviderError {
 }
 
 /** The formats of clients. */
-export type ClientWire = "chat" | "messages" | "responses";
+export type ClientWire = "chat" | "messages" | "responses" | "gemini";
 
 /** The error as each format shapes it in a body. */
 const SHAPES: Readonly<
@@ -67,6 +68,7 @@ const SHAPES: Readonly<
     error: { type: anthropic, message },
     ...(requestId === null ? {} : { request_id: requestId }),
   }),
+  gemini: ({ status }, message) => ({ error: { code: status, message, status: googleStatus(status) } }),
 };
 
 function openAiShape({ openai, code }: Fault, message: string): object {

@@ -8,6 +8,8 @@ import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
 import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
 import { type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
+import { geminiWriter, writeGeminiAnswer } from "./gemini/answer-out.ts";
+import { readGeminiRequest } from "./gemini/request-in.ts";
 import type { LocatedBody } from "./members.ts";
 import { messageSteps, messageStream } from "./messages/answer-in.ts";
 import { messageWriter, writeMessage } from "./messages/answer-out.ts";
@@ -36,6 +38,7 @@ type ClientFormat = {
 const CLIENT_FORMATS: Readonly<Record<ClientWire, ClientFormat>> = {
   chat: { read: readChatRequest, whole: writeChatAnswer, stream: chatWriter },
   messages: { read: readMessagesRequest, whole: writeMessage, stream: messageWriter },
+  gemini: { read: readGeminiRequest, whole: writeGeminiAnswer, stream: geminiWriter },
   responses: { read: readResponsesRequest, whole: writeResponse, stream: responseWriter },
 };
 
@@ -80,6 +83,8 @@ export type TranslationInput = {
   dialect: ChatDialect;
   onInexpressible: OnInexpressible;
   createdSeconds: number;
+  /** The client asks for a stream elsewhere than in its body. */
+  streamed?: boolean;
   /** Names an answer whose provider gives it no id. */
   callId: string;
 };
@@ -90,13 +95,14 @@ export type TranslationInput = {
  */
 export function translate(
   bytes: Uint8Array,
-  { pair, model, dialect, onInexpressible, createdSeconds, callId }: TranslationInput,
+  { pair, model, dialect, onInexpressible, createdSeconds, callId, streamed }: TranslationInput,
 ): Translated {
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
   const losses = new Losses(onInexpressible);
   const request = requestIn(bytes);
   const { prompt, options } = readRequest(request, pair, losses);
+  prompt.streamed ||= streamed === true;
   const replaced = fitToolNames(prompt);
   const byTool = pair.to === "messages" ? askByTool(prompt, model) : null;
   /** Reads one answer's steps as the client must see them. */

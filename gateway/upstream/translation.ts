@@ -16,6 +16,7 @@ const CLIENT_FORMATS: Readonly<Partial<Record<string, Pair["from"]>>> = {
   "chat.completions": "chat",
   messages: "messages",
   responses: "responses",
+  generate_content: "gemini",
 };
 
 /** The provider surface for each target format. */
@@ -53,6 +54,7 @@ export function translationOf(call: Call, it: Targeted, clock: Clock): Translati
     ...expressed,
     createdSeconds: Math.floor(clock.now().getTime() / 1000),
     callId: call.id,
+    streamed: call.streamed,
   });
   return { ...translated, surface: PROVIDER_SURFACES[expressed.pair.to] };
 }

@@ -4,17 +4,24 @@ import { jsonOf, translation } from "./kit.ts";
 
 const CHAT: Pair = { from: "chat", to: "messages" };
 const MESSAGES: Pair = { from: "messages", to: "chat" };
+const GEMINI: Pair = { from: "gemini", to: "chat" };
 const RESPONSES: Pair = { from: "responses", to: "chat" };
 const BASE = {
   chat: { messages: [{ role: "user", content: "secret-canary" }] },
   messages: { max_tokens: 9, messages: [{ role: "user", content: "secret-canary" }] },
   responses: { input: "secret-canary" },
+  gemini: { contents: [{ role: "user", parts: [{ text: "secret-canary" }] }] },
 };
 
 const user = (content: unknown) => ({ messages: [{ role: "user", content }] });
 
 describe("what the provider's format has no place for is refused by its name", () => {
   const cases: [Pair, object, string][] = [
+    [GEMINI, { generationConfig: { candidateCount: 2 } }, "generationConfig.candidateCount"],
+    [GEMINI, { generation_config: { response_logprobs: true } }, "generationConfig.responseLogprobs"],
+    [GEMINI, { cachedContent: "cachedContents/1" }, "cachedContent"],
+    [GEMINI, { unheardOf: 1 }, "unheardOf"],
+    [GEMINI, { contents: [{ parts: [{ executableCode: {} }] }] }, "contents[0].parts[0].executableCode"],
     [CHAT, { n: 2 }, "n"],
     [CHAT, { logprobs: true }, "logprobs"],
     [CHAT, { logit_bias: { "50256": -100 } }, "logit_bias"],
@@ -217,6 +224,7 @@ describe("what means nothing to the other format is left out and counted, and th
     chat: [{ type: "function", function: { name: "f" } }],
     messages: [{ name: "f", input_schema: { type: "object", properties: {} } }],
     responses: [{ type: "function", name: "f" }],
+    gemini: [{ functionDeclarations: [{ name: "f" }] }],
   };
   const hosted: [Pair, object][] = [
     [CHAT, { type: "custom", custom: { name: "sql" } }],

@@ -1,0 +1,112 @@
+import { inputTokens, type Usage } from "#shared/usage.ts";
+import { streamError } from "../error-shapes.ts";
+import { argumentsObject } from "../messages/content-out.ts";
+import { addStep, type Block, emptyReply, type Reply, type StopReason } from "../reply.ts";
+import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
+import { signatureOf } from "./signature.ts";
+
+const FINISH = {
+  end_turn: "STOP",
+  stop_sequence: "STOP",
+  max_tokens: "MAX_TOKENS",
+  tool_use: "STOP",
+  refusal: "SAFETY",
+} as const satisfies Record<StopReason, string>;
+
+/** A whole answer as Google's generateContent. */
+export function writeGeminiAnswer(reply: Reply, writing: WriterContext): object {
+  const parts = reply.blocks.flatMap((block, index) => partOf(block, { reply, index, writing }));
+  return chunkOf(reply, { parts, ended: true, usage: writing.usage() });
+}
+
+type Chunk = { parts: object[]; ended: boolean; usage: Usage | null };
+
+function chunkOf({ id, model, stop }: Reply, { parts, ended, usage }: Chunk): object {
+  const counts = usage && geminiCounts(usage);
+  return {
+    candidates: [
+      {
+        content: { role: "model", parts },
+        ...(ended && { finishReason: FINISH[stop?.reason ?? "end_turn"] }),
+        ...(ended && stop?.explanation ? { finishMessage: stop.explanation } : {}),
+        index: 0,
+      },
+    ],
+    ...(counts ? { usageMetadata: counts } : {}),
+    modelVersion: model,
+    responseId: id,
+  };
+}
+
+type At = { reply: Reply; index: number; writing: WriterContext };
+
+/** A block's part. Reasoning is shown to clients that ask for thoughts; the call after it carries it in any case. */
+function partOf(block: Block, { reply, index, writing }: At): object[] {
+  switch (block.kind) {
+    case "text":
+    case "refusal":
+      return [{ text: block.text }];
+    case "thinking":
+      return writing.options.thinking ? [{ text: block.text, thought: true }] : [];
+    case "redacted":
+      return [];
+    case "call":
+      return [callPart(block, reasoningBefore(reply, index))];
+  }
+}
+
+function callPart({ id, name, text }: Extract<Block, { kind: "call" }>, reasoning: Block[]): object {
+  const thoughtSignature = signatureOf(reasoning);
+  return {
+    functionCall: { id, name, args: argumentsObject(text) },
+    ...(thoughtSignature === null ? {} : { thoughtSignature }),
+  };
+}
+
+/** The reasoning since the call before. */
+function reasoningBefore({ blocks }: Reply, index: number): Block[] {
+  const before = blocks.slice(0, index);
+  const since = before.slice(before.findLastIndex(({ kind }) => kind === "call") + 1);
+  return since.filter(({ kind }) => kind === "thinking" || kind === "redacted");
+}
+
+/** Counts in Gemini's format, whose candidates leave thoughts out; null if the provider reported none. */
+function geminiCounts(usage: Usage): object | null {
+  const input = inputTokens(usage);
+  if (input === null && usage.outputTokens === null) return null;
+  const [prompt, output] = [input ?? 0, usage.outputTokens ?? 0];
+  const thoughts = usage.reasoningTokens ?? 0;
+  return {
+    promptTokenCount: prompt,
+    ...(usage.cacheReadTokens ? { cachedContentTokenCount: usage.cacheReadTokens } : {}),
+    candidatesTokenCount: output - thoughts,
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    totalTokenCount: prompt + output,
+  };
+}
+
+/** Writes an answer as a stream of Google's: texts as they come, a call when it is whole, and the end with the counts. */
+export function geminiWriter(writing: WriterContext): StepWriter {
+  const reply = emptyReply();
+  const chunk = (parts: object[]) => dataEvent(chunkOf(reply, { parts, ended: false, usage: null }));
+  return (step) => {
+    addStep(reply, step);
+    const block = reply.blocks.at(-1);
+    const index = reply.blocks.length - 1;
+    switch (step.kind) {
+      case "more":
+        if (!block || block.kind === "call" || block.kind === "redacted") return "";
+        return partOf(block, { reply, index, writing })
+          .map((part) => chunk([{ ...part, text: step.text }]))
+          .join("");
+      case "close":
+        return block?.kind === "call" ? chunk(partOf(block, { reply, index, writing })) : "";
+      case "end":
+        return dataEvent(chunkOf(reply, { parts: [{ text: "" }], ended: true, usage: writing.usage() }));
+      case "error":
+        return dataEvent(streamError("gemini", step.error));
+      default:
+        return "";
+    }
+  };
+}

@@ -1,0 +1,114 @@
+import {
+  dropped,
+  flagAt,
+  into,
+  listAt,
+  located,
+  lose,
+  type MemberReader,
+  neutral,
+  numberAt,
+  objectAt,
+  oneOfAt,
+  textAt,
+} from "../members.ts";
+import type { BodyPlace } from "../place.ts";
+import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
+import { objectReader } from "./proto.ts";
+import { jsonSchemaOf } from "./schema-in.ts";
+
+/** What the answer's writer needs of it. */
+export type Wanted = { thoughts: boolean };
+
+type Format = { mimeType: string; schema: OutputFormat | null };
+
+/** Reads `generationConfig`. */
+export const readGenerationConfig =
+  (prompt: Prompt, wanted: Wanted): MemberReader =>
+  (value, at) => {
+    const format: Format = { mimeType: "text/plain", schema: null };
+    objectReader({
+      temperature: into(prompt, "temperature", located(numberAt)),
+      topP: into(prompt, "topP", located(numberAt)),
+      maxOutputTokens: into(prompt, "maxTokens", located(numberAt)),
+      stopSequences: into(prompt, "stop", (list, place) =>
+        listAt(list, place).map((one, index) => textAt(one, place.item(index))),
+      ),
+      // Gemini CLI sends it with every call; other vendors' models choose among all tokens.
+      topK: dropped,
+      // A wish for the same answer again, which no vendor promises.
+      seed: dropped,
+      candidateCount: neutral(1),
+      presencePenalty: neutral(0),
+      frequencyPenalty: neutral(0),
+      responseLogprobs: neutral(false),
+      logprobs: neutral(0),
+      responseModalities: neutral(["TEXT"]),
+      audioTimestamp: neutral(false),
+      // How finely media is read: other vendors decide it.
+      mediaResolution: dropped,
+      enableEnhancedCivicAnswers: dropped,
+      thinkingConfig: objectReader({
+        includeThoughts: into(wanted, "thoughts", flagAt),
+        thinkingBudget: (budget, place) => readBudget(numberAt(budget, place), place, prompt),
+        thinkingLevel: (level, place) => readLevel(level, place, prompt),
+      }),
+      responseMimeType: into(format, "mimeType", textAt),
+      responseSchema: into(format, "schema", (schema, place) =>
+        schemaOutput(jsonSchemaOf(objectAt(schema, place)), place),
+      ),
+      responseJsonSchema: into(format, "schema", (schema, place) =>
+        schemaOutput(objectAt(schema, place), place),
+      ),
+    })(value, at);
+    readFormat(format, at, prompt);
+  };
+
+const schemaOutput = (
+  schema: Extract<OutputFormat, { kind: "schema" }>["schema"],
+  at: BodyPlace,
+): OutputFormat => ({
+  kind: "schema",
+  name: "output",
+  description: null,
+  schema,
+  strict: null,
+  at,
+});
+
+function readFormat({ mimeType, schema }: Format, at: BodyPlace, prompt: Prompt): void {
+  const place = at.member("responseMimeType");
+  if (mimeType === "application/json") prompt.output = schema ?? { kind: "json", at: place };
+  else if (mimeType !== "text/plain") lose(place);
+  else if (schema) prompt.output = schema;
+}
+
+/** Up to so many tokens of reasoning are that effort; more is `high`. */
+const BUDGETS: readonly [tokensMax: number, effort: Effort][] = [
+  [4_096, "low"],
+  [16_384, "medium"],
+];
+
+/** A negative budget leaves the amount to the model, as other vendors' models do unasked; 0 asks for none. */
+function readBudget(budget: number, at: BodyPlace, prompt: Prompt): void {
+  if (budget <= 0) {
+    at.drop();
+    return;
+  }
+  const effort = BUDGETS.find(([tokensMax]) => budget <= tokensMax)?.[1] ?? "high";
+  prompt.reasoning.effort ??= { value: effort, at };
+}
+
+const LEVELS = ["MINIMAL", "LOW", "MEDIUM", "HIGH", "THINKING_LEVEL_UNSPECIFIED"] as const;
+const EFFORTS: Readonly<Record<(typeof LEVELS)[number], Effort | null>> = {
+  MINIMAL: "minimal",
+  LOW: "low",
+  MEDIUM: "medium",
+  HIGH: "high",
+  THINKING_LEVEL_UNSPECIFIED: null,
+};
+
+function readLevel(level: unknown, at: BodyPlace, prompt: Prompt): void {
+  const effort = EFFORTS[oneOfAt(textAt(level, at).toUpperCase(), at, LEVELS)];
+  if (effort !== null) prompt.reasoning.effort = { value: effort, at };
+}

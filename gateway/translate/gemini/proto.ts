@@ -1,0 +1,35 @@
+import { camelName } from "../../proto-names.ts";
+import {
+  type LocatedBody,
+  type MemberReader,
+  type MemberReaders,
+  objectAt,
+  readMembers,
+} from "../members.ts";
+import type { BodyPlace } from "../place.ts";
+
+/** Like `readMembers`, for Google's objects, whose names may be in snake case. */
+export function readProto(
+  { object, at }: LocatedBody,
+  readers: MemberReaders,
+  otherwise?: MemberReader,
+): void {
+  const camel: Record<string, unknown> = {};
+  for (const name in object) {
+    const spelled = camelName(name);
+    camel[Object.hasOwn(readers, spelled) ? spelled : name] = object[name];
+  }
+  readMembers({ object: camel, at }, readers, otherwise);
+}
+
+/** The objects of a list; Google's servers take a single object for a list of one. */
+export const listedObjects = (value: unknown, at: BodyPlace): LocatedBody[] =>
+  Array.isArray(value)
+    ? value.map((one, index) => ({ object: objectAt(one, at.item(index)), at: at.item(index) }))
+    : [{ object: objectAt(value, at), at }];
+
+/** An object's reader for `readProto`. */
+export const objectReader =
+  (readers: MemberReaders): MemberReader =>
+  (value, at) =>
+    readProto({ object: objectAt(value, at), at }, readers);

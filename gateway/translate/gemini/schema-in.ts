@@ -1,0 +1,36 @@
+import { camelName } from "../../proto-names.ts";
+import { isJson, type Json } from "../exact-json.ts";
+
+/** Members of Google's schemas whose 64-bit counts may be texts. */
+const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
+/** Members that only Google's schemas have. */
+const OWN = new Set(["propertyOrdering", "nullable", "example"]);
+/** Deeper than any real schema. */
+const DEPTH_MAX = 64;
+
+/** A schema of Google's, an excerpt of OpenAPI's with types in upper case, as a JSON schema. */
+export function jsonSchemaOf(schema: Json, depth = 0): Json {
+  const result: Record<string, unknown> = {};
+  if (depth > DEPTH_MAX) return result;
+  for (const spelled in schema) {
+    const name = camelName(spelled);
+    if (!OWN.has(name)) result[name] = memberOf(name, schema[spelled], depth + 1);
+  }
+  const { type } = result;
+  if (schema["nullable"] === true && typeof type === "string") result["type"] = [type, "null"];
+  return result;
+}
+
+function memberOf(name: string, value: unknown, depth: number): unknown {
+  if (name === "type") return typeof value === "string" ? value.toLowerCase() : value;
+  if (COUNTS.has(name)) return typeof value === "string" ? Number(value) : value;
+  if (name === "items" || name === "additionalProperties") return schemaOr(value, depth);
+  if (name === "anyOf") return Array.isArray(value) ? value.map((one) => schemaOr(one, depth)) : value;
+  if ((name === "properties" || name === "defs") && isJson(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, schemaOr(one, depth)]));
+  }
+  return value;
+}
+
+const schemaOr = (value: unknown, depth: number): unknown =>
+  isJson(value) ? jsonSchemaOf(value, depth) : value;

@@ -1,0 +1,15 @@
+import type { Block } from "../reply.ts";
+import { openSealed, seal } from "../responses/sealed.ts";
+
+/**
+ * Another vendor's reasoning as Gemini's clients carry it: in the `thoughtSignature` of the call that followed it, which
+ * they send back unread. Base64, because Google's clients decode it. Null if there is none to carry.
+ */
+export function signatureOf(blocks: readonly Block[]): string | null {
+  const sealed = blocks.flatMap((block) => seal(block) ?? []);
+  return sealed.length === 0 ? null : Buffer.from(sealed.join(" ")).toString("base64");
+}
+
+/** What `signatureOf` packed; nothing for a signature of Google's own. */
+export const openSignature = (signature: string): ReturnType<typeof openSealed> =>
+  Buffer.from(signature, "base64").toString("latin1").split(" ").flatMap(openSealed);
