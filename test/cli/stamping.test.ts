@@ -142,6 +142,16 @@ describe("what an agent is told", () => {
     ]);
   });
 
+  test("Gemini CLI is led to the gateway, unless it is configured for another one", () => {
+    expect(told("gemini", {}, { gateway }).env).toMatchObject({
+      GOOGLE_GEMINI_BASE_URL: gateway.url,
+      GEMINI_API_KEY: gateway.key,
+    });
+    const elsewhere = { GOOGLE_GEMINI_BASE_URL: "https://elsewhere" };
+    expect(Object.keys(told("gemini", elsewhere, { gateway }).env)).not.toContain("GEMINI_API_KEY");
+    expect(Object.keys(told("gemini").env)).not.toContain("GOOGLE_GEMINI_BASE_URL");
+  });
+
   test("Codex gets arguments: a provider of ours, or the label on its own one", () => {
     expect(told("codex", {}, { provider: "mine" }).args).toEqual([
       "-c",

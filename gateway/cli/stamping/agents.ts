@@ -93,8 +93,15 @@ const AGENTS = {
   },
   gemini: {
     names: ["gemini", "@google/gemini-cli"],
-    add: ({ session, env }) => ({
-      env: { GEMINI_CLI_CUSTOM_HEADERS: withHeaderItem(env("GEMINI_CLI_CUSTOM_HEADERS"), HEADER, session) },
+    add: ({ session, env, gateway }) => ({
+      env: {
+        GEMINI_CLI_CUSTOM_HEADERS: withHeaderItem(env("GEMINI_CLI_CUSTOM_HEADERS"), HEADER, session),
+        ...(gateway &&
+          !env("GOOGLE_GEMINI_BASE_URL") && {
+            GOOGLE_GEMINI_BASE_URL: gateway.url,
+            GEMINI_API_KEY: gateway.key,
+          }),
+      },
     }),
   },
   copilot: {
