@@ -31,6 +31,7 @@ import { type OtelDeps, otel } from "./surfaces/otel.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
 import { rerank } from "./surfaces/rerank.ts";
 import { responses } from "./surfaces/responses.ts";
+import { type SessionLinksDeps, sessionLinksSurface } from "./surfaces/session-links.ts";
 import { speech } from "./surfaces/speech.ts";
 import { transcriptions } from "./surfaces/transcriptions.ts";
 import { translations } from "./surfaces/translations.ts";
@@ -45,6 +46,7 @@ export type GatewayAppDeps = SurfaceDeps &
   AdminDigestDeps &
   ReportsDeps &
   OtelDeps &
+  SessionLinksDeps &
   HookEventsDeps &
   McpDeps & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
@@ -97,6 +99,7 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(speech(deps))
     .use(rerank(deps))
     .use(classifySurface(deps))
+    .use(sessionLinksSurface(deps))
     .use(otel(deps))
     .use(hookEvents(deps))
     .use(mcp(deps))

@@ -17,6 +17,10 @@ export type JsonBody = { bytes: Uint8Array; members: ReadonlyMap<string, readonl
 export type CallLabels = {
   client: string;
   session: SessionId | null;
+  /** The agent's own session, where another one counts. */
+  agentSession: SessionId | null;
+  /** Of a sub-agent: the session of the agent that began it. */
+  parentSession: SessionId | null;
   tags: string[];
   userLabel: string | null;
   agentId: string | null;

@@ -42,6 +42,11 @@ export const ERRORS = {
     ...PERMISSION,
     public: "This call cannot be paid for by the caller's own subscription.",
   },
+  session_not_yours: {
+    status: 403,
+    ...PERMISSION,
+    public: "Calls of that session were made with other people's keys.",
+  },
   guardrail_blocked: {
     status: 403,
     final: true,

@@ -82,6 +82,8 @@ CREATE TABLE "batches" (
 	"owner" text COLLATE "C",
 	"user_label" text COLLATE "C",
 	"session" text COLLATE "C",
+	"agent_session" text COLLATE "C",
+	"parent_session" text COLLATE "C",
 	"client" text COLLATE "C" NOT NULL,
 	"tags" text[] COLLATE "C" NOT NULL,
 	"agent_id" text COLLATE "C",
@@ -495,6 +497,8 @@ CREATE TABLE "requests" (
 	"owner" text COLLATE "C",
 	"user_label" text COLLATE "C",
 	"session" text COLLATE "C",
+	"agent_session" text COLLATE "C",
+	"parent_session" text COLLATE "C",
 	"client" text COLLATE "C" NOT NULL,
 	"tags" text[] COLLATE "C" NOT NULL,
 	"agent_id" text COLLATE "C",
@@ -805,6 +809,25 @@ CREATE TABLE "mcp_servers" (
 	CONSTRAINT "mcp_servers_org_id_name_pk" PRIMARY KEY("org_id","name")
 );
 --> statement-breakpoint
+CREATE TABLE "session_agents" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"session" text COLLATE "C" NOT NULL,
+	"agent_session" text COLLATE "C" NOT NULL,
+	CONSTRAINT "session_agents_org_id_session_agent_session_pk" PRIMARY KEY("org_id","session","agent_session")
+);
+--> statement-breakpoint
+CREATE TABLE "session_links" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"session" text COLLATE "C" NOT NULL,
+	"of_session" text COLLATE "C" NOT NULL,
+	"task" text COLLATE "C",
+	"counts" boolean NOT NULL,
+	"key_id" uuid NOT NULL,
+	"client" text COLLATE "C" NOT NULL,
+	"declared_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "session_links_org_id_session_of_session_pk" PRIMARY KEY("org_id","session","of_session")
+);
+--> statement-breakpoint
 CREATE TABLE "tool_calls" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"origin" text COLLATE "C" NOT NULL,
@@ -854,6 +877,9 @@ CREATE INDEX "requests_session" ON "requests" USING btree ("org_id","session","s
 CREATE INDEX "requests_provider_request_id" ON "requests" USING btree ("org_id","provider_request_id") WHERE "requests"."provider_request_id" is not null;--> statement-breakpoint
 CREATE INDEX "rollup_hours_session" ON "rollup_hours" USING btree ("org_id","session") WHERE "rollup_hours"."session" is not null;--> statement-breakpoint
 CREATE INDEX "rollup_sessions_session" ON "rollup_sessions" USING btree ("org_id","session") WHERE "rollup_sessions"."session" is not null;--> statement-breakpoint
+CREATE INDEX "session_agents_agent" ON "session_agents" USING btree ("org_id","agent_session");--> statement-breakpoint
+CREATE UNIQUE INDEX "session_links_counts" ON "session_links" USING btree ("org_id","session") WHERE "session_links"."counts";--> statement-breakpoint
+CREATE INDEX "session_links_of" ON "session_links" USING btree ("org_id","of_session");--> statement-breakpoint
 CREATE UNIQUE INDEX "tool_calls_id" ON "tool_calls" USING btree ("org_id","id");--> statement-breakpoint
 CREATE INDEX "tool_calls_started_at" ON "tool_calls" USING brin ("started_at") WITH (pages_per_range=32);--> statement-breakpoint
 CREATE INDEX "tool_calls_session" ON "tool_calls" USING btree ("org_id","session","started_at") WHERE "tool_calls"."session" is not null;--> statement-breakpoint
@@ -867,6 +893,9 @@ BEGIN
 	ON CONFLICT ("org_id", "key_id", "day") DO UPDATE SET "usd" = "spent"."usd" + excluded."usd";
 	DELETE FROM "limit_holds" "hold" USING "booked"
 	WHERE "hold"."org_id" = "booked"."org_id" AND "hold"."call_id" = "booked"."id";
+	INSERT INTO "session_agents" ("org_id", "session", "agent_session")
+	SELECT DISTINCT "org_id", "session", "agent" FROM "booked", LATERAL (VALUES ("agent_session"), ("parent_session")) AS "own" ("agent")
+	WHERE "agent" <> "session" ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING;
 	RETURN NULL;
 END $$;--> statement-breakpoint
 CREATE FUNCTION "book_changed_records"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -74,6 +74,8 @@ export const batches = pgTable(
     owner: label("owner"),
     userLabel: label("user_label"),
     session: label("session"),
+    agentSession: label("agent_session"),
+    parentSession: label("parent_session"),
     client: label("client").notNull(),
     tags: labels("tags").notNull(),
     agentId: label("agent_id"),

@@ -74,7 +74,11 @@ export const requests = pgTable(
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
     userLabel: label("user_label"),
+    /** The session that counts. */
     session: label("session"),
+    /** The agent's own session, where another one counts; and its parent's. */
+    agentSession: label("agent_session"),
+    parentSession: label("parent_session"),
     client: label("client").notNull(),
     tags: labels("tags").notNull(),
     agentId: label("agent_id"),

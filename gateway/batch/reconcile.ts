@@ -108,6 +108,8 @@ function recordOf(
     owner: row.owner,
     userLabel: row.userLabel,
     session: row.session,
+    agentSession: row.agentSession,
+    parentSession: row.parentSession,
     client: row.client,
     tags: row.tags,
     agentId: row.agentId,

@@ -1,13 +1,14 @@
 import { readHookInput } from "./stamping/hook-input.ts";
 
-// `tallygate install` sets this as the agents' post-tool hook. Most tools concern no pull request, so the rest is
-// loaded only when one may.
+// `tallygate install` sets this as the agents' post-tool hook. Most tools concern neither a pull request nor a branch, so
+// the rest is loaded only when one may.
 
 const call = readHookInput(await Bun.stdin.text());
-if (call?.concerns) {
-  const { stampAsHook } = await import("./commands/pr.ts");
+if (call?.concerns || call?.works) {
+  const { linkAsHook, stampAsHook } = await import("./commands/pr.ts");
   try {
-    process.exitCode = await stampAsHook(call);
+    if (call.concerns) process.exitCode = await stampAsHook(call);
+    await linkAsHook(call);
   } catch (error) {
     process.stderr.write(`tallygate: ${error instanceof Error ? error.message : "failed"}\n`);
     process.exitCode = 1;

@@ -7,8 +7,13 @@ import { readUserId } from "./user-id.ts";
 
 const AGENT_ID_MAX = 128;
 
-/** Tools' own session headers, read after `x-session-id`. */
-const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id"] as const;
+/** Agents' own session headers: Claude Code's, opencode's, Codex's. */
+const SESSION_HEADERS = [
+  "x-claude-code-session-id",
+  "x-session-affinity",
+  "session-id",
+  "session_id",
+] as const;
 
 /**
  * The labels of a call. A label over its limit is dropped (decision: Labels are dropped, never shortened). With a null
@@ -19,7 +24,7 @@ export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabe
   return {
     client:
       headerLabel(headers, "x-client", LABEL_MAX.client) ?? clientName(headers.get("user-agent"), headers),
-    session: sessionIdOf(headers) ?? (headers.has("x-session-id") ? null : userId.session),
+    ...sessionsOf(headers, userId.session),
     tags: tagsOf(headers.get("x-tags")),
     userLabel: userOf(body && memberValue(body, "user")) ?? userId.person,
     agentId: headerLabel(headers, "x-claude-code-agent-id", AGENT_ID_MAX),
@@ -30,9 +35,24 @@ export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabe
 const headerLabel = (headers: HeaderView, name: string, max: number): string | null =>
   parseLabel(utf8Header(headers.get(name)), max);
 
-/** If `x-session-id` is present, it alone decides: a client that sent an invalid one did not mean another header. */
-function sessionIdOf(headers: HeaderView): SessionId | null {
-  if (headers.has("x-session-id")) return parseSessionId(headers.get("x-session-id"));
+/**
+ * If `x-session-id` is present, it alone decides which session counts: a client that sent an invalid one did not mean
+ * another header. A sub-agent whose own session it is, as in opencode, counts for its parent's.
+ */
+function sessionsOf(
+  headers: HeaderView,
+  inBody: SessionId | null,
+): Pick<CallLabels, "session" | "agentSession" | "parentSession"> {
+  const own = ownSession(headers) ?? inBody;
+  const parentSession = parseSessionId(headers.get(PARENT_HEADER));
+  const given = headers.has("x-session-id") ? parseSessionId(headers.get("x-session-id")) : own;
+  const session = given !== null && given === own ? (parentSession ?? given) : given;
+  return { session, agentSession: own === session ? null : own, parentSession };
+}
+
+const PARENT_HEADER = "x-parent-session-id";
+
+function ownSession(headers: HeaderView): SessionId | null {
   for (const name of SESSION_HEADERS) {
     const session = parseSessionId(headers.get(name));
     if (session) return session;

@@ -57,6 +57,8 @@ export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Kno
     owner: known(call.key.owner),
     userLabel: known(labels.userLabel),
     session: known(labels.session),
+    agentSession: known(labels.agentSession),
+    parentSession: known(labels.parentSession),
     client: labels.client,
     tags: labels.tags,
     agentId: known(labels.agentId),

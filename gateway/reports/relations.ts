@@ -1,3 +1,4 @@
+import { sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName } from "#shared/report.ts";
 import type { Ask } from "./context.ts";
 import type { Parameters } from "./parameters.ts";
@@ -56,84 +57,69 @@ const OUTCOME_EVENTS = `(
     from reviews where session is not null
   )`;
 
+const COST = "sum(q.cost_usd) filter (where q.channel <> 'subscription')";
+const UNCERTAIN = "bool_or(q.uncertain) filter (where q.channel <> 'subscription')";
+const MAKER = "q.task, q.owner, q.user_label, q.key_id";
+
 /**
  * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
- * made the session's requests. A pull request is joined when it names one session and a request of it is known now:
- * late requests join it without anything being written. `session_cost_usd` is the whole cost of the session. `makers`
- * is joined: who made each session, and what it cost. `events` is what they are read from, which `before` may define.
+ * made the requests of its sessions: the one it names, and those linked to it. A pull request is joined when it names
+ * one session and a request of them is known now: late requests join it without anything being written.
+ * `session_cost_usd` is the whole cost of its sessions; it is a lower bound where calls of them are not covered. Calls
+ * are looked up for all sessions of the outcomes `o` that lie `among` those asked for at once.
  */
-const outcomesOf = (makers: string, events = OUTCOME_EVENTS, before = ""): string => `(
-  ${before}select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
+function outcomes(ask: Ask, params: Parameters, among: string): string {
+  const org = params.add(ask.orgId, "text");
+  return `(
+  with events as materialized (select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}),
+    named as materialized (${sessionsOfTasks("events", org)}),
+    uncovered as materialized (${uncoveredTasks("named", org)})
+  select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
     m.owner, m.user_label, m.key_id,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
-    o.pull_request is not null and (m.cost_usd is null or m.uncertain) as uncertain
-  from ${events} o
+    o.pull_request is not null and (m.cost_usd is null or m.uncertain or u.task is not null) as uncertain
+  from events o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
-  left join ${makers}
+  left join uncovered u on u.task = o.session
+  left join (
+    select ${MAKER}, sum(${COST}) over (partition by q.task) as cost_usd,
+      bool_or(${UNCERTAIN}) over (partition by q.task) as uncertain
+    from (select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session) q
+    group by ${MAKER}
+  ) m on m.task = o.session
 )`;
-
-const COST = "sum(q.cost_usd) filter (where q.channel <> 'subscription')";
-const UNCERTAIN = "bool_or(q.uncertain) filter (where q.channel <> 'subscription')";
-const MAKER = "q.session, q.owner, q.user_label, q.key_id";
-
-/** Outcomes over single records: those of each session are looked up. */
-const OUTCOMES = outcomesOf(`lateral (
-    select ${MAKER},
-      sum(${COST}) over () as cost_usd,
-      bool_or(${UNCERTAIN}) over () as uncertain
-    from ${REQUESTS} q where q.org_id = o.org_id and q.session = o.session
-    group by ${MAKER}
-  ) m on true`);
-
-/**
- * Outcomes over rollups: cells are looked up for all sessions of the outcomes `o` that lie `among` those asked for at once,
- * and the single records of these are found among the few that are not rolled up.
- */
-function rolledOutcomes(ask: Ask, params: Parameters, among: string): string {
-  const org = params.add(ask.orgId, "text");
-  return outcomesOf(
-    `(
-    select ${MAKER}, sum(${COST}) over (partition by q.session) as cost_usd,
-      bool_or(${UNCERTAIN}) over (partition by q.session) as uncertain
-    from (${sessionRows(ask, params)}) q
-    group by ${MAKER}
-  ) m on m.session = o.session`,
-    "events",
-    `with events as materialized (select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}),
-    named as materialized (select distinct session from events where session is not null)
-  `,
-  );
 }
 
 /** Cells and single records of the sessions `named`, whenever these ran. */
-function sessionRows({ orgId, reach }: Ask, params: Parameters): string {
-  if (!reach) return "";
-  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, false);
+function sessionRows({ reach }: Ask, params: Parameters, org: string): string {
   const columns = "session, owner, user_label, key_id, channel, cost_usd";
-  const org = params.add(orgId, "text");
+  const single = (
+    within: string,
+  ) => `select ${columns}, unpriced or partial or cost_usd is null as uncertain from requests
+      where org_id = ${org} and (${within}) and session in (select session from named)`;
+  if (!reach) return single("true");
+  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, false);
   const cells = (table: string, within: string) =>
     `select ${columns}, uncertain > 0 as uncertain from ${table}
       where org_id = ${org} and (${within}) and session = any(array(select session from named))`;
   return `
       ${cells("rollup_sessions", spansSql("day", days, params))}
       union all ${cells("rollup_hours", spansSql("hour", hours, params))}
-      union all select ${columns}, unpriced or partial or cost_usd is null from requests
-      where org_id = ${org} and (${spansSql("started_at", raw, params)}) and session in (select session from named)`;
+      union all ${single(spansSql("started_at", raw, params))}`;
 }
 
 const RELATIONS = {
   requests: REQUESTS,
   tool_calls: TOOL_CALLS,
   agent_metrics: AGENT_METRICS,
-  outcomes: OUTCOMES,
-} as const satisfies Record<SourceName, string>;
+} as const satisfies Partial<Record<SourceName, string>>;
 
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {
-  const { spec, reach } = ask;
-  if (spec.source !== "outcomes" || !reach) return RELATIONS[spec.source];
-  return rolledOutcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
+  const { source } = ask.spec;
+  if (source !== "outcomes") return RELATIONS[source];
+  return outcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
 }

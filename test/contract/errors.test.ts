@@ -16,6 +16,7 @@ import { freePort } from "#test/support/ports.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { testRecorder } from "#test/support/recorder-kit.ts";
 import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 
 const ADMIN_KEY = "tga_of-the-contract-suite-000000";
 const INSIDE = "what went wrong inside, which is nobody's business";
@@ -109,6 +110,7 @@ type Surface = (typeof SURFACES)[number];
 
 const call = ({ path, kind }: Surface, to: string, sent: Sent = {}) =>
   send(path, { body: { model: `${to}-${kind}`, max_tokens: 1, messages: [] }, ...sent });
+const JSON_TYPE = { "content-type": "application/json" };
 const keyed = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 /** One report, by the admin key. */
@@ -146,6 +148,18 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     call(surface, "scripted", keyed(await newSecret({ models: ["m-2"] }))),
   subscription_unavailable: (surface) =>
     call(surface, "scripted", { headers: { "x-gateway-lane": "subscription" } }),
+  session_not_yours: async ({ path }) => {
+    const session = newId();
+    const anothers = { authorization: `Bearer ${await newSecret()}`, "x-session-id": session };
+    await send(path, { body: { model: "echo", max_tokens: 1, messages: [] }, headers: anothers });
+    let answer = await send("/v1/sessions/links", { body: { session, of: "task" }, headers: JSON_TYPE });
+    // Its record comes shortly after the answer.
+    await until(async () => {
+      answer = await send("/v1/sessions/links", { body: { session, of: "task" }, headers: JSON_TYPE });
+      return answer.status !== 200;
+    });
+    return answer;
+  },
   guardrail_blocked: async (surface) => {
     await admin("PUT", "/guardrails/contract", { match: { tags: ["refused"] } });
     return await call(surface, "scripted", { headers: { "x-tags": "refused" } });
@@ -277,6 +291,7 @@ test("each kind of error is told in Anthropic's shape wherever a client of messa
     "store_unavailable",
     "overloaded",
     "built_in",
+    "session_not_yours",
     "reports_unavailable",
     ...AWAITED,
   ];

@@ -54,6 +54,33 @@ describe("session", () => {
     expect(labels({}, telemetry).session as string).toBe(UUID);
   });
 
+  test("the agent's own id is kept beside the one that counts", () => {
+    const headers = { "x-session-id": "gs_task", "x-claude-code-session-id": "claude-1" };
+    expect(labels(headers)).toMatchObject({ session: "gs_task", agentSession: "claude-1" });
+    expect(labels({ "x-session-id": "gs_task", "session-id": "codex-1" })).toMatchObject({
+      session: "gs_task",
+      agentSession: "codex-1",
+    });
+    expect(labels({ "x-claude-code-session-id": "claude-1" })).toMatchObject({
+      session: "claude-1",
+      agentSession: null,
+    });
+  });
+
+  test("a sub-agent of opencode counts for its parent's session, and under a task for the task's", () => {
+    const child = { "x-session-affinity": "ses_child", "x-parent-session-id": "ses_parent" };
+    expect(labels({ ...child, "x-session-id": "ses_child" })).toMatchObject({
+      session: "ses_parent",
+      agentSession: "ses_child",
+      parentSession: "ses_parent",
+    });
+    expect(labels({ ...child, "x-session-id": "gs_task" })).toMatchObject({
+      session: "gs_task",
+      agentSession: "ses_child",
+      parentSession: "ses_parent",
+    });
+  });
+
   test("the older form of metadata.user_id carries a session too", () => {
     const userId = `user_${"a".repeat(64)}_account_${UUID}_session_${UUID}`;
     expect(labels({}, { metadata: { user_id: userId } })).toMatchObject({ session: UUID, userLabel: null });
@@ -117,6 +144,8 @@ test("without a body the headers alone speak", () => {
   expect(readLabels(new Headers({ "x-session-id": "s", "x-tags": "a" }), null)).toEqual({
     client: "unknown",
     session: "s",
+    agentSession: null,
+    parentSession: null,
     tags: ["a"],
     userLabel: null,
     agentId: null,

@@ -1,8 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
+import { agentsGateway } from "../client/settings.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
 import type { StampHookCall } from "../stamping/hook-input.ts";
+import { linkSession } from "../stamping/link.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
 import type { Stamped } from "../stamping/stamp-target.ts";
@@ -75,6 +77,12 @@ export async function stampAsHook(call: StampHookCall): Promise<number> {
   if (url === null) return 0;
   if (changed || !done) printNote(text);
   return done ? 0 : 1;
+}
+
+/** Runs as an agent's hook after a tool that may have added to the branch: the agent's session belongs to its task. */
+export async function linkAsHook({ session, directory }: StampHookCall): Promise<void> {
+  const gateway = agentsGateway();
+  if (session !== null) await linkSession(gitIn(directory ?? "."), session, gateway);
 }
 
 function stampIn(directory: string, options: Options, reported: StampOptions["reported"]): Promise<Stamped> {

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
+import { agentGateway } from "../client/settings.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
-import { currentBranch, gitIn, isDefaultBranch } from "../stamping/git.ts";
+import { currentBranch, type Git, gitIn, isDefaultBranch } from "../stamping/git.ts";
+import { linkSession } from "../stamping/link.ts";
 import { directoryOf, print, printNote } from "./common.ts";
 
-type Options = { new?: true; id?: SessionId; clear?: true };
+type Options = { new?: true; id?: SessionId; clear?: true; link?: SessionId };
 
 export const addSession = (program: Command) =>
   program
@@ -13,6 +15,11 @@ export const addSession = (program: Command) =>
     .option("--new", "begin another task on this branch: give it a new id")
     .option("--id <id>", "give it this id", parseSession)
     .addOption(new Option("--clear", "take its id away").conflicts(["new", "id"]))
+    .addOption(
+      new Option("--link <id>", "declare that this session of an agent worked on the branch too")
+        .argParser(parseSession)
+        .conflicts(["new", "id", "clear"]),
+    )
     .addHelpText(
       "after",
       "\nSend it as `x-session-id` with every call of the task. It is kept in git's configuration of this repository\n" +
@@ -27,6 +34,7 @@ async function session(directory: string, options: Options): Promise<void> {
     throw new Error("No branch is checked out here, so a session cannot be kept.");
   }
   const { id = null } = options;
+  if (options.link) return link(git, options.link);
   if (options.clear || options.new || id) await unpinSession(git, branch);
   if (options.clear) return printNote(`${branch} has no session any more.`);
   if (await isDefaultBranch(git, branch)) {
@@ -35,6 +43,15 @@ async function session(directory: string, options: Options): Promise<void> {
     );
   }
   print(await pinSession(git, branch, id ?? newSession()));
+}
+
+/** Declares it at the gateway; the task's session goes to standard output. */
+async function link(git: Git, session: SessionId): Promise<void> {
+  const gateway = agentGateway();
+  if (gateway === null) throw new Error("Set TALLYGATE_URL and TALLYGATE_KEY: the gateway keeps the link.");
+  const task = await linkSession(git, session, gateway);
+  if (task === null) throw new Error("This is the default branch, which is no task's.");
+  print(task);
 }
 
 /** Argument parser for a session id. */

@@ -9,7 +9,12 @@ export type StampHookCall = {
   directory: string | null;
   /** Whether the tool may have created or changed a pull request. */
   concerns: boolean;
+  /** Whether the tool may have added to the branch: then the session worked on its task. */
+  works: boolean;
 };
+
+const WORK_COMMAND =
+  /\bgit(?:\.exe)?["']?\s[^\n;&|]{0,200}?\b(?:commit|push|merge|rebase|cherry-pick|revert|am)\b/;
 
 const SHELL_COMMAND =
   /\b(?:gh|hub)(?:\.exe)?["']?\s[\s\S]{0,200}?\bpr\s+(?:create|new|edit|ready|reopen|merge)\b/;
@@ -31,6 +36,7 @@ export function readHookInput(text: string): StampHookCall | null {
     session: parseSessionId(session),
     directory: textOf(input.get("cwd")) || null,
     concerns: TOOL_NAME.test(tool) || SHELL_COMMAND.test(command) || REST_COMMAND.test(command),
+    works: WORK_COMMAND.test(command),
   };
 }
 

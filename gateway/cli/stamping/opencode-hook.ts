@@ -9,11 +9,38 @@ type Hooks = {
 
 const HOOK = join(import.meta.dir, "../stamp-hook.ts");
 
-/** An opencode plugin: after a tool that may have created a pull request, the pull request is stamped. */
-export const stamping = async ({ directory }: { directory: string }): Promise<Hooks> => ({
+/** The part of opencode that this plugin uses. */
+type Opencode = {
+  directory: string;
+  client?: { session: { get(of: { path: { id: string } }): Promise<{ data?: { parentID?: string } }> } };
+};
+
+/** Sub-agents nest a few levels at most. */
+const LEVELS = 8;
+
+/** The session that began it all: a sub-agent's calls count for that one. */
+async function rootOf({ client }: Opencode, sessionID: string): Promise<string> {
+  let root = sessionID;
+  for (let level = 0; level < LEVELS; level++) {
+    const parent = (await client?.session.get({ path: { id: root } }).catch(() => null))?.data?.parentID;
+    if (!parent) break;
+    root = parent;
+  }
+  return root;
+}
+
+/**
+ * An opencode plugin: after a tool that may have created a pull request or added to a branch, the pull request is
+ * stamped, and the session linked to the branch's task.
+ */
+export const stamping = async (opencode: Opencode): Promise<Hooks> => ({
   "tool.execute.after": async ({ tool, sessionID, args }) => {
-    const call = JSON.stringify({ session_id: sessionID, cwd: directory, tool_name: tool, tool_input: args });
-    if (!readHookInput(call)?.concerns) return;
+    const { directory } = opencode;
+    const callOf = (session: string) =>
+      JSON.stringify({ session_id: session, cwd: directory, tool_name: tool, tool_input: args });
+    const input = readHookInput(callOf(sessionID));
+    if (!input?.concerns && !input?.works) return;
+    const call = callOf(await rootOf(opencode, sessionID));
     // opencode embeds Bun, and its own executable runs scripts with this variable.
     const child = Bun.spawn([process.execPath, "--no-env-file", HOOK], {
       cwd: directory,

@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
 import { digests } from "#drizzle/schema/feedback.ts";
 import { sessionCalls } from "#drizzle/session-cost.ts";
+import { sessionsOfTasks } from "#drizzle/session-links.ts";
 import type { NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type RevertedCost, WEEK_MS, type Week } from "../../reports/digest.ts";
@@ -58,6 +59,8 @@ export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | n
     leaseMs: LEASE_MS,
   });
 
+const ORG = `'${DEFAULT_ORG}'`;
+
 /**
  * Costs of the sessions of reverted pull requests that were merged in the week or in the one before, as in reports: a
  * session once per repository and once in total, without the subscription channel; null: unknown.
@@ -82,11 +85,12 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
           and p.link in ('joined', 'unknown_session')
           and p.repository_id || '#' || p.number in (
             select jsonb_array_elements_text(${JSON.stringify(revertedBy(reverts))}::jsonb))
+      ), named as materialized (${sql.raw(sessionsOfTasks("merges", ORG))}
       ), costs as (
-        select c.session, sum(c.cost_usd) filter (where c.billed) as usd
-        from ${sessionCalls} c
-        where c.session in (select session from merges)
-        group by c.session
+        select n.task as session, sum(c.cost_usd) filter (where c.billed) as usd
+        from ${sessionCalls} c join named n on n.session = c.session
+        where c.session in (select named.session from named)
+        group by n.task
       ), runs as (
         select distinct repository, current, session from merges
         union

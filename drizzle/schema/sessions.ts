@@ -1,0 +1,42 @@
+import { sql } from "drizzle-orm";
+import { boolean, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant, label, org } from "./columns.ts";
+
+/**
+ * Declarations that an agent's session worked on a task: what it cost is then part of that task's pull request. Each is
+ * kept as evidence; the first one of a session counts.
+ */
+export const sessionLinks = pgTable(
+  "session_links",
+  {
+    orgId: org(),
+    session: label("session").notNull(),
+    /** The session of the task. */
+    ofSession: label("of_session").notNull(),
+    /** The task in the words of who declared it, such as a branch. */
+    task: label("task"),
+    counts: boolean("counts").notNull(),
+    keyId: uuid("key_id").notNull(),
+    client: label("client").notNull(),
+    declaredAt: instant("declared_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.session, table.ofSession] }),
+    uniqueIndex("session_links_counts").on(table.orgId, table.session).where(sql`${table.counts}`),
+    index("session_links_of").on(table.orgId, table.ofSession),
+  ],
+);
+
+/** Under which other ids agents made the calls of a session: their own, and their parents'. Filled by a trigger of `requests`. */
+export const sessionAgents = pgTable(
+  "session_agents",
+  {
+    orgId: org(),
+    session: label("session").notNull(),
+    agentSession: label("agent_session").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.session, table.agentSession] }),
+    index("session_agents_agent").on(table.orgId, table.agentSession),
+  ],
+);
