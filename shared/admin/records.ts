@@ -37,6 +37,10 @@ const record = {
   owner: Text,
   user_label: Text,
   session: Text,
+  agent_session: nullable(Type.String({ description: "The agent's own session, where another one counts." })),
+  parent_session: nullable(
+    Type.String({ description: "Of a sub-agent: the session of the agent that began it." }),
+  ),
   client: Type.String(),
   tags: Type.Array(Type.String()),
   agent_id: Text,
