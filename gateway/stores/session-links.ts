@@ -7,11 +7,11 @@ import type { ClientKey } from "../directory.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Who declares, by which client, and when. */
-export type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
-export type Declared = { session: string; of: string; task: string | null };
+type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
+type LinkDeclaration = { session: string; of: string; task: string | null };
 
 /** What became of a declaration: `foreign`: another key or person made the session's calls. */
-export type Linked = { counts: boolean; of: string } | "foreign";
+type Linked = { counts: boolean; of: string } | "foreign";
 
 /**
  * Keeps a declaration that a session worked on a task; one that is kept already stays. The first one of a session
@@ -20,7 +20,7 @@ export type Linked = { counts: boolean; of: string } | "foreign";
  */
 export const declareLink = (
   { db }: Pick<Database, "db">,
-  { session, of, task }: Declared,
+  { session, of, task }: LinkDeclaration,
   { key, client, at }: Declarer,
 ): Promise<Linked> =>
   withStoreErrors(() =>
