@@ -7,6 +7,8 @@ import { surfacesWorld } from "./world.ts";
 let world: Awaited<ReturnType<typeof surfacesWorld>>;
 beforeAll(async () => {
   world = await surfacesWorld();
+  // The vendors' routes, which `auto` would choose among as soon as a classifier is trained.
+  for (const route of ["chat", "claude"]) await world.gateway.admin("DELETE", `/routes/${route}`);
 });
 afterAll(() => world.close());
 
