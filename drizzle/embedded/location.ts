@@ -20,8 +20,7 @@ export type ClusterLocation = { directory: string; data: string; account: System
  * @throws Error with what to do when neither place can be used.
  */
 export function chooseLocation(dataDirectory: string, systemRoot = SYSTEM_ROOT): ClusterLocation {
-  const near = join(dataDirectory, "postgres");
-  const far = join(systemRoot, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
+  const { near, far } = placesOf(dataDirectory, systemRoot);
   const root = process.getuid?.() === 0;
   const farIsUsed = root && !existsSync(join(near, "data")) && existsSync(join(far, "data"));
   const account = chooseUser(join(farIsUsed ? far : near, "data"));
@@ -35,6 +34,18 @@ export function chooseLocation(dataDirectory: string, systemRoot = SYSTEM_ROOT):
   throw new Error(
     `The database directory ${candidates.join(" (or ")}${candidates.length > 1 ? ")" : ""} cannot be read and written by ${who}. Give it to that user, choose another DATA_DIR, or set DATABASE_URL.`,
   );
+}
+
+const placesOf = (dataDirectory: string, systemRoot: string) => ({
+  near: join(dataDirectory, "postgres"),
+  far: join(systemRoot, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16)),
+});
+
+/** The cluster that already exists for `dataDirectory` (absolute); null if there is none. Makes nothing. */
+export function existingCluster(dataDirectory: string, systemRoot = SYSTEM_ROOT): string | null {
+  const { near, far } = placesOf(dataDirectory, systemRoot);
+  const found = [near, far].find((directory) => existsSync(join(directory, "data", "PG_VERSION")));
+  return found === undefined ? null : join(found, "data");
 }
 
 function prepare(directory: string, account: SystemUser | null): boolean {

@@ -6,7 +6,7 @@ export type Lock = { release(): void };
 
 /**
  * Holds `directory` for this process until it ends, however it ends: the lock is the kernel's. Throws when another
- * process holds it, naming that process.
+ * process holds it, naming that process and since when.
  */
 export function holdLock(directory: string): Lock {
   const pidFile = join(directory, "launcher.pid");
@@ -22,16 +22,21 @@ export function holdLock(directory: string): Lock {
     lock.close();
     if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
     throw new Error(
-      `Another launcher${pidIn(pidFile)} is already running with the database in ${directory}. Stop it, or choose another DATA_DIR.`,
+      `Another launcher${holderIn(pidFile)} is already running with the database in ${directory}. Stop it, or choose another DATA_DIR.`,
     );
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  writeFileSync(pidFile, `${process.pid}\n${new Date().toISOString()}\n`, { mode: 0o600 });
   return { release: () => lock.close() };
 }
 
-function pidIn(file: string): string {
+/** The process that wrote the file, and since when it holds the lock. */
+function holderIn(file: string): string {
   try {
-    return ` (process ${Number(readFileSync(file, "utf8"))})`;
+    const [pid = "", since = ""] = readFileSync(file, "utf8").trim().split("\n");
+    if (!/^\d+$/.test(pid)) return "";
+    return since === ""
+      ? ` (process ${pid})`
+      : ` (process ${pid}, since ${since.slice(0, 16).replace("T", " ")} UTC)`;
   } catch {
     return "";
   }

@@ -23,7 +23,7 @@ export type ServerSpec = {
 };
 
 /** How long a server that is still ending, or its unreaped remains, may keep the next one from starting. */
-const REMAINS_MS_MAX = 10_000;
+const REMAINS_MS_MAX = 20_000;
 
 const WRONG_PASSWORD = "28P01";
 

@@ -9,6 +9,8 @@ import { type Binaries, findBinaries } from "./binaries.ts";
 import { initialise } from "./initialise.ts";
 import { type ClusterLocation, chooseLocation, passwordOf, SYSTEM_ROOT } from "./location.ts";
 import { holdLock } from "./lock.ts";
+import { repairOwners } from "./owners.ts";
+import { watchParent } from "./parent-watch.ts";
 import { isServerAlive, readPidFile } from "./pid-file.ts";
 import { adoptServer, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
 
@@ -38,7 +40,7 @@ export type Embedded = {
 
 /**
  * A Postgres of our own on the files of `dataDirectory`: made if there is none, found again if one still runs there,
- * started otherwise, and started again whenever it ends until `stop` is called.
+ * started otherwise, and started again whenever it ends until `stop` is called. It ends when this process does.
  * @throws Error with what to do, also when another launcher uses the directory.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
@@ -57,6 +59,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       options.progress(`Creating the database in ${place.data} …`);
       await initialise({ binaries, account: place.account, directory: place.data, password: spec.password });
     }
+    repairOwners(place, options.progress);
     const found = await adoptServer(spec);
     const server = found ?? (await launchServer(spec, await chooseAddress(place.directory, place.account)));
     await ensureDatabase(server.address, spec.password);
@@ -107,18 +110,24 @@ async function ensureDatabase(address: Address, password: string): Promise<void>
 function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let server = first;
+  const data = spec.place.data;
+  let unwatch = watchParent(server.pid, data);
   const watch = async () => {
     let delayMs = 0;
+    let answered = true;
     for (;;) {
-      const sinceMs = spec.clock.monotonicMs();
       await server.exited;
+      unwatch();
       if (stopping.signal.aborted) return;
-      delayMs = restartDelayMs(delayMs, spec.clock.monotonicMs() - sinceMs);
+      delayMs = restartDelayMs(delayMs, answered);
       log.warn({ server: server.pid, delayMs }, "Postgres ended; restarting it");
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       // After a failed try `server` is the one that ended: the loop comes round at once, and waits longer.
-      server = (await tryAgain(spec, first.address, log)) ?? server;
+      const next = await tryAgain(spec, first.address, log);
+      answered = next !== null;
+      if (next !== null) unwatch = watchParent(next.pid, data);
+      server = next ?? server;
       if (stopping.signal.aborted) return stopServer(server);
     }
   };

@@ -63,4 +63,17 @@ export function startFlusher(path: string, { log, onFailing }: FlusherOptions): 
   };
 }
 
+/** A flusher that can go on with another segment; resolves when it has closed the one before. */
+export function movableFlusher(path: string, options: FlusherOptions) {
+  let stop = startFlusher(path, options);
+  return {
+    moveTo(next: string): Promise<void> {
+      const stopped = stop();
+      stop = startFlusher(next, options);
+      return stopped;
+    },
+    stop: () => stop(),
+  };
+}
+
 const order = (worker: Worker, message: FlushOrder) => worker.postMessage(message);

@@ -1,4 +1,6 @@
+import { type MarkFile, missingFrom, openMark, readMark } from "./mark-file.ts";
 import type { Source } from "./postgres-writer.ts";
+import { DamagedSegment } from "./row-sum.ts";
 import { openSegment, type Segment, type SegmentOptions, type Settlement } from "./segment.ts";
 
 /** The segment of a process that died. Calls that it never ended follow its settlements, as their intents hold them. */
@@ -14,7 +16,10 @@ const NO_CAP_BYTES = 2 ** 40;
 /** No flush worker serves this file. */
 const CHECKPOINT_PAGES = 1000;
 
-/** Opens the segment. The caller holds its lock (segment-lock.ts). */
+/**
+ * Opens the segment. The caller holds its lock (segment-lock.ts).
+ * @throws SQLite's error, or `DamagedSegment` if rows are missing.
+ */
 export function openOrphanSegment({ path, now }: OrphanOptions): OrphanSegment {
   const segment = openSegment({
     path,
@@ -24,15 +29,34 @@ export function openOrphanSegment({ path, now }: OrphanOptions): OrphanSegment {
     create: false,
   });
   try {
-    return { ...segment, source: orphanSource(segment, now) };
+    checkAgainstMark(segment, path);
+    const mark = openMark(path);
+    const close = () => {
+      mark.close();
+      segment.close();
+    };
+    const destroy = () => {
+      mark.close();
+      return segment.destroy();
+    };
+    return { ...segment, source: orphanSource(segment, mark, now), close, destroy };
   } catch (error) {
     segment.close();
     throw error;
   }
 }
 
+function checkAgainstMark(segment: Segment, path: string): void {
+  const mark = readMark(path);
+  if (mark === null) return;
+  const { first, last } = segment.settlementRange();
+  const found = { settlements: last === 0 ? 0 : last - first + 1, last, intents: segment.intentCount() };
+  const { settlements, intents } = missingFrom(mark, found);
+  if (settlements + intents > 0) throw new DamagedSegment(`${settlements + intents} records are missing`);
+}
+
 /** Reads the segment in order, and deletes what Postgres has. Intents are numbered on from the last settlement. */
-function orphanSource(segment: Segment, now: () => number): Source {
+export function orphanSource(segment: Segment, mark: Pick<MarkFile, "write">, now: () => number): Source {
   const { first, last } = segment.settlementRange();
   const openedAt = now();
   let sent = Math.max(0, first - 1);
@@ -60,6 +84,13 @@ function orphanSource(segment: Segment, now: () => number): Source {
       sent = rows.at(-1)?.seq ?? sent;
       intents -= rows.filter(({ seq }) => seq > last).length;
       tryWrite(() => {
+        // Before the rows go: a mark that is behind would make them look lost.
+        mark.write({
+          settled: last,
+          sent: Math.min(sent, last),
+          running: intents,
+          firstRunning: toIntent(sent) + 1,
+        });
         segment.removeSettlements(Math.min(sent, last));
         segment.removeIntents(toIntent(sent));
       });

@@ -1,16 +1,21 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type OrphanSegment, openOrphanSegment } from "./orphan-segment.ts";
 import type { Source } from "./postgres-writer.ts";
+import { isRecovered } from "./recovery/damage-report.ts";
+import { silentDamage } from "./recovery/examine.ts";
+import type { Recoveries } from "./recovery/recoveries.ts";
+import { DamagedSegment } from "./row-sum.ts";
 import type { ParkedRow } from "./segment.ts";
-import { type SegmentLock, takeLock } from "./segment-lock.ts";
+import { isUnreadable, type SegmentLock, takeLock } from "./segment-lock.ts";
 
 export type OrphansOptions = {
   directory: string;
   log: Log;
   clock: Clock;
+  recoveries: Recoveries;
   /** Moves a parked row of a dead process's segment to the own one; resolves when it is there. */
   keepParked: (row: ParkedRow) => Promise<void>;
 };
@@ -27,42 +32,66 @@ export type Orphans = {
   close(): void;
 };
 
-type Orphan = { path: string; lock: SegmentLock; segment: OrphanSegment };
+type Orphan = { stem: string; lock: SegmentLock; segment: OrphanSegment; source: Source };
 
 const NAME = /^segment-[0-9a-f-]{36}$/;
 
 /** The segments in `directory` by name without extension: `.db` is the file, `.lock` is held by its process. */
-function segmentNames(directory: string): Set<string> {
-  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|lock)$/, ""));
+export function segmentNames(directory: string): Set<string> {
+  const names = readdirSync(directory).map((entry) => entry.replace(/\.(db|lock|recovered)$/, ""));
   return new Set(names.filter((name) => NAME.test(name)));
 }
 
 /** Adopts the segments that other processes left in the spool directory. */
 export function createOrphans(options: OrphansOptions): Orphans {
-  const { directory, log } = options;
+  const { directory, log, recoveries } = options;
   const adopted = new Map<string, Orphan>();
 
   function adopt(): number {
     let rows = 0;
     for (const name of segmentNames(directory)) {
       if (adopted.has(name)) continue;
-      const orphan = takeOver(join(directory, name), options);
-      if (!orphan) continue;
+      const found = takeOver(join(directory, name), options);
+      if (!found) continue;
+      const orphan = { ...found, source: watched(name, found) };
       adopted.set(name, orphan);
-      const waiting = orphan.segment.source.backlog();
+      const waiting = orphan.source.backlog();
       rows += waiting;
       log.info({ file: name, rows: waiting }, "took over the spool of a dead process");
     }
     return rows;
   }
 
+  /** The segment's rows. When one of them cannot be read, the segment is recovered and then adopted again. */
+  function watched(name: string, { stem, lock, segment }: Omit<Orphan, "source">): Source {
+    const { source } = segment;
+    return {
+      ...source,
+      take(rowsMax) {
+        try {
+          return source.take(rowsMax);
+        } catch (error) {
+          if (!isUnreadable(error)) throw error;
+          adopted.delete(name);
+          segment.close();
+          recoveries.start({ stem, lock, running: [] }, error);
+          return [];
+        }
+      },
+      mark() {
+        const isReached = source.mark();
+        return () => !adopted.has(name) || isReached();
+      },
+    };
+  }
+
   async function tidy(): Promise<void> {
-    for (const [name, { path, lock, segment }] of adopted) {
-      if (segment.source.backlog() > 0) continue;
+    for (const [name, { stem, lock, segment, source }] of adopted) {
+      if (source.backlog() > 0) continue;
       adopted.delete(name);
       for (const row of segment.parkedRows()) await options.keepParked(row);
       await segment.destroy();
-      rmSync(`${path}.lock`, { force: true });
+      rmSync(`${stem}.lock`, { force: true });
       lock.release();
     }
   }
@@ -70,7 +99,7 @@ export function createOrphans(options: OrphansOptions): Orphans {
   const all = () => [...adopted.values()];
   return {
     adopt,
-    sources: () => all().map(({ segment }) => segment.source),
+    sources: () => all().map(({ source }) => source),
     tidy,
     usedBytes: () => all().reduce((sum, { segment }) => sum + segment.usedBytes(), 0),
     parked: () => all().reduce((sum, { segment }) => sum + segment.parkedCount(), 0),
@@ -95,30 +124,33 @@ const isJustMade = (lockPath: string, nowMs: number): boolean => {
   return made === undefined || nowMs - made.mtimeMs < LOCK_ALONE_MS;
 };
 
-/** Null when the segment's process lives, or the segment cannot be read. */
-function takeOver(path: string, { log, clock }: OrphansOptions): Orphan | null {
+/** Null when the segment's process lives, or the segment has to be recovered first. */
+function takeOver(stem: string, { log, clock, recoveries }: OrphansOptions): Omit<Orphan, "source"> | null {
   const now = () => clock.now().getTime();
-  const hasSegment = () => existsSync(`${path}.db`);
-  if (!hasSegment() && isJustMade(`${path}.lock`, now())) return null;
-  const lock = takeLock(`${path}.lock`);
+  const path = `${stem}.db`;
+  const hasSegment = () => existsSync(path) || isRecovered(stem);
+  if (!hasSegment() && isJustMade(`${stem}.lock`, now())) return null;
+  const lock = takeLock(`${stem}.lock`);
   if (!lock) return null;
   try {
-    if (hasSegment()) return { path, lock, segment: openOrphanSegment({ path: `${path}.db`, now }) };
+    if (isRecovered(stem)) {
+      recoveries.finish({ stem, lock });
+      return null;
+    }
+    if (hasSegment()) {
+      const damage = silentDamage(path);
+      if (damage !== null) throw new DamagedSegment(damage);
+      return { stem, lock, segment: openOrphanSegment({ path, now }) };
+    }
     // Its process, or the one that adopted it, died between the deletion of the segment and that of the lock.
-    rmSync(`${path}.lock`, { force: true });
+    for (const suffix of [".mark", ".lock-journal", ".lock"]) rmSync(stem + suffix, { force: true });
   } catch (error) {
+    if (isUnreadable(error)) {
+      recoveries.start({ stem, lock, running: [] }, error);
+      return null;
+    }
     log.error(errorFields(error), "the spool of a dead process cannot be read");
-    if (isCorrupt(error)) setAside(path);
   }
   lock.release();
   return null;
-}
-
-const isCorrupt = (error: unknown) =>
-  error instanceof Error && "code" in error && /^SQLITE_(NOTADB|CORRUPT)/.test(String(error.code));
-
-/** Renames a file that is no segment, so that it is not tried again and a person can look at it. */
-function setAside(path: string): void {
-  renameSync(`${path}.db`, `${path}.corrupt`);
-  rmSync(`${path}.lock`, { force: true });
 }

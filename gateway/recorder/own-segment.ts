@@ -1,9 +1,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "#shared/ids.ts";
+import { type Mark, markPathOf, openMark } from "./mark-file.ts";
 import type { Source } from "./postgres-writer.ts";
+import { type RunningCalls, runningCalls } from "./running-calls.ts";
 import { openSegment, type ParkedRow, type Segment, type SegmentOptions } from "./segment.ts";
-import { takeLock } from "./segment-lock.ts";
+import { type SegmentLock, takeLock } from "./segment-lock.ts";
 
 /** A change to the own segment. `text` is a record as JSON; `at` is in milliseconds since 1970. */
 export type Entry =
@@ -28,19 +30,30 @@ export type OwnSegment = Pick<Segment, "parkedCount" | "usedBytes"> & {
   sweep(): void;
   /** Calls with an intent and no settlement. */
   running(): number;
+  isRunning(id: string): boolean;
+  runningIds(): string[];
   /** Closes the file, and deletes it when it holds nothing. */
   leave(): Promise<void>;
 };
 
-type OwnSegmentOptions = Pick<SegmentOptions, "sync" | "bytesMax"> & { directory: string };
+/** A segment that could not be read any more. `running`: its calls that were under way. */
+export type AbandonedSegment = { stem: string; lock: SegmentLock; running: string[] };
+
+export type OwnSegmentOptions = Pick<SegmentOptions, "sync" | "bytesMax"> & { directory: string };
 
 /** The flush worker copies the log far sooner, and off the event loop. */
 const CHECKPOINT_PAGES = 65_536;
 
-/** Makes this process's own segment. @throws Error that names the directory and the remedy. */
-export function createOwnSegment(options: OwnSegmentOptions): OwnSegment {
+/**
+ * Makes a segment of this process. `earlier`: calls under way whose intents are in an abandoned one.
+ * @throws Error that names the directory and the remedy.
+ */
+export function createOwnSegment(
+  options: OwnSegmentOptions,
+  earlier: readonly string[] = [],
+): OwnSegment & { abandon(): AbandonedSegment } {
   try {
-    return lockedSegment(options);
+    return lockedSegment(options, earlier);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(
@@ -51,7 +64,7 @@ export function createOwnSegment(options: OwnSegmentOptions): OwnSegment {
 }
 
 /** Takes the lock before the file exists: others adopt every segment that is not locked. */
-function lockedSegment({ directory, sync, bytesMax }: OwnSegmentOptions): OwnSegment {
+function lockedSegment({ directory, sync, bytesMax }: OwnSegmentOptions, earlier: readonly string[]) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const stem = join(directory, `segment-${newId()}`);
   const path = `${stem}.db`;
@@ -62,38 +75,63 @@ function lockedSegment({ directory, sync, bytesMax }: OwnSegmentOptions): OwnSeg
     lock.release();
   };
   try {
-    const own = ownSegment(
-      openSegment({ path, sync, bytesMax, checkpointPages: CHECKPOINT_PAGES, create: true }),
-    );
+    const segment = openSegment({ path, sync, bytesMax, checkpointPages: CHECKPOINT_PAGES, create: true });
+    const mark = openMark(path);
+    const own = ownRows(segment, mark.write, earlier);
     return {
       ...own,
       path,
       async leave() {
+        mark.close();
         if (own.isEmpty()) {
-          await own.destroy();
+          await segment.destroy();
           unlock();
         } else {
-          own.close();
+          segment.close();
           lock.release();
         }
       },
+      abandon() {
+        mark.close();
+        try {
+          segment.close();
+        } catch {
+          // Its content is read without SQLite from here on.
+        }
+        return { stem, lock, running: own.runningIds() };
+      },
     };
   } catch (error) {
-    rmSync(path, { force: true });
+    for (const file of [path, `${path}-wal`, `${path}-shm`, markPathOf(path)]) rmSync(file, { force: true });
     unlock();
     throw error;
   }
 }
 
 /** Numbers the rows of a new, empty segment, and remembers which of them are still needed. */
-function ownSegment(segment: Segment) {
-  const { write, running, last } = segmentWriter(segment);
+export function ownRows(segment: Segment, writeMark: (mark: Mark) => void, earlier: readonly string[]) {
+  const running = runningCalls(earlier);
   let sent = 0;
+  const mark = (settled: number): Mark => ({
+    settled,
+    sent,
+    running: running.inFile(),
+    firstRunning: running.first(),
+  });
+  const { write, last } = segmentWriter(segment, running, (settled) => {
+    try {
+      writeMark(mark(settled));
+    } catch {
+      // The entries are committed; the next mark counts them.
+    }
+  });
   let swept = 0;
   let forgotten: number[] = [];
 
   function sweep(): void {
     if (sent === swept && forgotten.length === 0) return;
+    // Before the rows go: a mark that is behind would make them look lost.
+    writeMark(mark(last()));
     segment.transaction(() => {
       segment.removeSettlements(sent);
       forgotten.forEach(segment.removeIntent);
@@ -124,16 +162,16 @@ function ownSegment(segment: Segment) {
     pending,
     sweep,
     running: running.count,
+    isRunning: running.has,
+    runningIds: running.ids,
     isEmpty: () => running.count() === 0 && pending.backlog() === 0 && segment.parkedCount() === 0,
     parkedCount: segment.parkedCount,
     usedBytes: segment.usedBytes,
-    close: segment.close,
-    destroy: segment.destroy,
   };
 }
 
-function segmentWriter(segment: Segment) {
-  const running = runningCalls();
+/** `committed` is called with the number of the last settlement. */
+function segmentWriter(segment: Segment, running: RunningCalls, committed: (settled: number) => void) {
   let last = { intent: 0, settlement: 0 };
 
   function write(entries: readonly Entry[]): void {
@@ -161,29 +199,8 @@ function segmentWriter(segment: Segment) {
     last = next;
     for (const [id, seq] of begun) running.begin(id, seq);
     for (const entry of entries) if (entry.kind === "settlement") running.end(entry.id);
+    committed(last.settlement);
   }
 
-  return { write, running, last: () => last.settlement };
-}
-
-/** A long-lived Map keeps what passed through it until a full garbage collection: it is replaced after so many calls. */
-const RENEWED_EVERY = 512;
-
-/** The numbers of the intents of running calls. */
-function runningCalls() {
-  let seqs = new Map<string, number>();
-  let ended = 0;
-  return {
-    begin: (id: string, seq: number) => void seqs.set(id, seq),
-    /** Returns the number of the call's intent, if it had one. */
-    end(id: string): number | undefined {
-      const seq = seqs.get(id);
-      if (!seqs.delete(id)) return undefined;
-      ended += 1;
-      if (ended % RENEWED_EVERY === 0) seqs = new Map(seqs);
-      return seq;
-    },
-    seqOf: (id: string) => seqs.get(id),
-    count: () => seqs.size,
-  };
+  return { write, last: () => last.settlement };
 }

@@ -32,6 +32,7 @@ export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
   });
   const latencyOf = memoized((surface) => latency.labels(surface));
   backlogGauges(recorder, registry);
+  damageCounters(recorder, registry);
 
   const count = (row: RequestRow) => {
     const series = seriesOf(row.surface)(row.state)(row.channel)(row.provider ?? "none");
@@ -138,4 +139,28 @@ function backlogGauges(recorder: Recorder, registry: Registry): void {
     "Age of the oldest record not yet in Postgres.",
     () => (recorder.stats().oldestMs ?? 0) / 1000,
   );
+}
+
+function damageCounters(recorder: Recorder, registry: Registry): void {
+  const counter = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  counter(
+    "tallygate_records_lost_total",
+    "Records lost in damaged spool files; an unknown number counts as 1.",
+    () => recorder.stats().damage.lost,
+  );
+  counter(
+    "tallygate_records_recovered_total",
+    "Records recovered from damaged spool files.",
+    () => recorder.stats().damage.recovered,
+  );
+  counter("tallygate_spool_damaged_files_total", "Damaged spool files.", () => recorder.stats().damage.files);
 }

@@ -1,7 +1,7 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { openRecordStore } from "../stores/records.ts";
 import {
@@ -10,11 +10,15 @@ import {
   sessionEndText,
   type ToolObservation,
 } from "../stores/tools/tool-calls.ts";
+import { adoptEvery } from "./adopting.ts";
 import { type CommitLog, startCommitLog } from "./commit-log.ts";
-import { startFlusher } from "./flusher.ts";
-import { createOrphans, type Orphans } from "./orphans.ts";
-import { createOwnSegment } from "./own-segment.ts";
-import { type PostgresWriter, type Source, startPostgresWriter } from "./postgres-writer.ts";
+import { flushedBy } from "./flushed-by.ts";
+import { movableFlusher } from "./flusher.ts";
+import { createLastingSegment } from "./lasting-segment.ts";
+import { createOrphans } from "./orphans.ts";
+import type { OwnSegment } from "./own-segment.ts";
+import { type Source, startPostgresWriter } from "./postgres-writer.ts";
+import { createRecoveries, type DamageTotals } from "./recovery/recoveries.ts";
 
 export type Recorder = {
   /**
@@ -59,6 +63,8 @@ type RecorderStats = {
   oldestMs: number | null;
   /** Calls opened and not yet settled. */
   open: number;
+  /** What damaged spool files came to since the start. */
+  damage: DamageTotals;
 };
 
 export type RecorderOptions = {
@@ -72,8 +78,6 @@ export type RecorderOptions = {
   clock: Clock;
 };
 
-/** How often the directory is searched for segments of processes that have died. */
-const ADOPT_EVERY_MS = 2000;
 /** What a batch in flight gets beyond the time for writing the rest. */
 const LAST_BATCH_MS = 1000;
 
@@ -123,36 +127,48 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
 /** Starts the parts and joins them: the commit log wakes the writer, which empties the sources. */
 function startParts(options: RecorderOptions) {
   const { log, clock } = options;
-  const late = { wake: (_rows: number) => {} };
-  const segment = createOwnSegment(options);
+  const late = { wake: (_rows: number) => {}, adopt: () => {} };
+  const recoveries = createRecoveries({
+    log,
+    clock,
+    onRecovered(intents) {
+      const running = intents.filter(({ id }) => segment.isRunning(id));
+      for (const { id, text } of running) commits.append({ kind: "intent", id, text }).catch(() => undefined);
+      late.adopt();
+    },
+  });
+  const segment = createLastingSegment({
+    ...options,
+    onAbandoned: (left, why) => void flusher.moveTo(segment.path).then(() => recoveries.start(left, why)),
+  });
   const commits = startCommitLog({ ...options, segment, onSettled: (rows) => late.wake(rows) });
-  const stopFlusher = startFlusher(segment.path, { log, onFailing: commits.syncFailing });
+  const flusher = movableFlusher(segment.path, { log, onFailing: commits.syncFailing });
   const orphans = createOrphans({
     ...options,
+    recoveries,
     keepParked: (row) => commits.append({ kind: "park", ...row }),
   });
-  const own: Source = {
-    ...segment.pending,
-    park: ({ text }, code) => void commits.append({ kind: "park", text, code, at: clock.now().getTime() }),
-  };
+  const own = ownSource(segment, commits, clock);
   const sources = (): Source[] => [own, commits.unwritten, ...orphans.sources()];
   const store = openRecordStore(options.databaseUrl);
   const writer = startPostgresWriter({ store, sources, log, clock });
   late.wake = writer.wake;
-  const stopAdopting = adoptEvery(orphans, writer, log);
+  const adopting = adoptEvery(orphans, writer.wake, log);
+  late.adopt = adopting.adopt;
   const flushed = flushedBy({ sources, commits, writer, clock });
 
   return {
     segment,
     commits,
     orphans,
+    recoveries,
     sources,
     clock,
     flushed,
     /** Refuses new calls, and writes to Postgres what it takes within `timeoutMs`. */
     async drain(timeoutMs: number): Promise<void> {
       commits.refuse();
-      stopAdopting();
+      adopting.stop();
       await flushed(timeoutMs).catch(() =>
         log.warn({ rows: backlogOf(sources()) }, "records stay in the spool"),
       );
@@ -161,7 +177,8 @@ function startParts(options: RecorderOptions) {
     },
     async stop(): Promise<void> {
       commits.stop();
-      await stopFlusher();
+      await flusher.stop();
+      recoveries.close();
       await orphans.tidy();
       orphans.close();
       await segment.leave();
@@ -169,56 +186,19 @@ function startParts(options: RecorderOptions) {
   };
 }
 
-/** Adopts segments of processes that have died, now and every 2 s, and deletes those that are done. */
-function adoptEvery(orphans: Orphans, writer: PostgresWriter, log: Log): () => void {
-  const adopt = () => {
-    try {
-      const rows = orphans.adopt();
-      if (rows > 0) writer.wake(rows);
-    } catch (error) {
-      log.error(errorFields(error), "the spool directory cannot be read");
-    }
-    orphans.tidy().catch((error) => log.error(errorFields(error), "a spool file cannot be deleted"));
-  };
-  adopt();
-  const timer = setInterval(adopt, ADOPT_EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
-type FlushParts = {
-  sources: () => readonly Source[];
-  commits: CommitLog;
-  writer: PostgresWriter;
-  clock: Clock;
-};
-
-function flushedBy({ sources, commits, writer, clock }: FlushParts): Recorder["flushed"] {
-  return async (timeoutMs, hurry = true) => {
-    const deadlineMs = clock.monotonicMs() + timeoutMs;
-    const drained = async () => {
-      const marks = sources().map((source) => source.mark());
-      while (!marks.every((isReached) => isReached())) {
-        const leftMs = deadlineMs - clock.monotonicMs();
-        if (leftMs <= 0) throw new Error("records have not all reached Postgres");
-        const pass = writer.pass(leftMs);
-        if (hurry) writer.hurry();
-        await pass;
-      }
-    };
-    await commits.appended();
-    const hadUnwritten = commits.unwritten.backlog() > 0;
-    await drained();
-    // Rows held in memory may have moved to the segment meanwhile.
-    if (hadUnwritten) await drained();
-  };
-}
+const ownSource = (segment: OwnSegment, commits: CommitLog, clock: Clock): Source => ({
+  ...segment.pending,
+  park: ({ text }, code) => void commits.append({ kind: "park", text, code, at: clock.now().getTime() }),
+});
 
 const backlogOf = (sources: readonly Source[]) => sources.reduce((sum, source) => sum + source.backlog(), 0);
 
-type Parts = Pick<ReturnType<typeof startParts>, "sources" | "segment" | "commits" | "orphans" | "clock">;
+type Parts = Pick<
+  ReturnType<typeof startParts>,
+  "sources" | "segment" | "commits" | "orphans" | "recoveries" | "clock"
+>;
 
-function statsOf({ sources, segment, commits, orphans, clock }: Parts): RecorderStats {
+function statsOf({ sources, segment, commits, orphans, recoveries, clock }: Parts): RecorderStats {
   const all = sources();
   const settledAt = all.map((source) => source.oldestAt()).filter((at) => at !== null);
   const nowMs = clock.now().getTime();
@@ -228,5 +208,6 @@ function statsOf({ sources, segment, commits, orphans, clock }: Parts): Recorder
     bytes: commits.usedBytes() + orphans.usedBytes(),
     oldestMs: settledAt.length === 0 ? null : Math.max(0, nowMs - Math.min(...settledAt)),
     open: segment.running(),
+    damage: recoveries.totals(),
   };
 }

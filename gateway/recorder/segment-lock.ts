@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { truncateSync } from "node:fs";
 
 /** A lock that the kernel releases when its process dies, however it dies. */
 export type SegmentLock = { release(): void };
@@ -17,7 +18,10 @@ export function takeLock(path: string): SegmentLock | null {
   } catch (error) {
     db.close();
     if (isBusy(error)) return null;
-    throw error;
+    // Nobody holds it, and it has no content of use: an empty file is a lock again.
+    if (!isDamage(error)) throw error;
+    truncateSync(path);
+    return takeLock(path);
   }
   return { release: () => db.close() };
 }
@@ -27,6 +31,13 @@ export const isBusy = (error: unknown): boolean => codeOf(error).startsWith("SQL
 
 /** Whether the fault lies with a segment or its disk. */
 export const isSpoolFault = (error: unknown): boolean => codeOf(error).startsWith("SQLITE_");
+
+/** Whether a segment's content is not what was written. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
+
+/** Whether a segment cannot be read: it is damaged, or cut short, or its disk refuses a page. */
+export const isUnreadable = (error: unknown): boolean =>
+  isDamage(error) || /^SQLITE_IOERR_(READ|SHORT_READ)/.test(codeOf(error));
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";

@@ -1,5 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rm } from "node:fs/promises";
+import { markPathOf } from "./mark-file.ts";
+import { checkDense, checkSums, DamagedSegment, rowSum } from "./row-sum.ts";
 
 /** A finished record that waits for Postgres, as JSON. Numbers are dense and ascend in the order of settlement. */
 export type Settlement = { seq: number; text: string };
@@ -19,7 +21,8 @@ export type SegmentOptions = {
 
 /**
  * A SQLite file of the spool: the records that one process wrote. Every call throws SQLite's error, and then nothing
- * has changed. Writes belong inside `transaction`.
+ * has changed. Writes belong inside `transaction`. Reading settlements and intents throws `DamagedSegment` when they are
+ * not what was written.
  */
 export type Segment = {
   transaction(work: () => void): void;
@@ -49,13 +52,15 @@ export type Segment = {
 /** Newest parked rows that a file keeps. */
 const PARKED_MAX = 10_000;
 /** A commit writes whole pages: of 1 to 8 KiB this size took the least time at two to eight records a commit. */
-const PAGE_BYTES = 2048;
+export const PAGE_BYTES = 2048;
 
 const SCHEMA = [
-  "CREATE TABLE IF NOT EXISTS intents (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-  "CREATE TABLE IF NOT EXISTS settlements (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS intents (seq INTEGER PRIMARY KEY, body TEXT NOT NULL, sum INTEGER)",
+  "CREATE TABLE IF NOT EXISTS settlements (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL, sum INTEGER)",
   "CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code TEXT NOT NULL, body TEXT NOT NULL)",
 ];
+/** Tables whose rows have sums; those of files of before 0.3 get the column when they are opened. */
+const SUMMED = ["intents", "settlements"];
 
 /** Opens or makes a segment. The caller holds its lock (segment-lock.ts). */
 export function openSegment(options: SegmentOptions): Segment {
@@ -81,6 +86,8 @@ export function openSegment(options: SegmentOptions): Segment {
       // Closing copies the log into the file once more: what is deleted next need not reach the disk.
       db.run("PRAGMA synchronous = OFF");
       close();
+      // First: it must not outlive the segment that it speaks for.
+      await rm(markPathOf(options.path), { force: true });
       // macOS's own SQLite leaves the companions behind.
       for (const suffix of ["", "-wal", "-shm"]) await rm(options.path + suffix, { force: true });
     },
@@ -88,33 +95,47 @@ export function openSegment(options: SegmentOptions): Segment {
 }
 
 const selectAfter = (table: string) =>
-  `SELECT seq, body AS text FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`;
+  `SELECT seq, body AS text, sum FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`;
+
+type SummedRow = Settlement & { sum: number | null };
+
+/** The rows without their sums, once these have been checked. */
+function checked(rows: SummedRow[]): Settlement[] {
+  checkSums(rows);
+  return rows.map(({ seq, text }) => ({ seq, text }));
+}
 
 function intentTable(sql: Statements) {
-  const add = sql.write("INSERT INTO intents (seq, body) VALUES (?, ?)");
+  const add = sql.write("INSERT INTO intents (seq, body, sum) VALUES (?, ?, ?)");
   const remove = sql.write("DELETE FROM intents WHERE seq = ?");
   const removeThrough = sql.write("DELETE FROM intents WHERE seq <= ?");
-  const after = sql.read<Settlement>(selectAfter("intents"));
+  const after = sql.read<SummedRow>(selectAfter("intents"));
   const count = sql.one("SELECT count(*) AS n FROM intents");
   return {
-    addIntent: (seq: number, text: string) => void add.run(seq, text),
+    addIntent: (seq: number, text: string) => void add.run(seq, text, rowSum({ seq, text })),
     removeIntent: (seq: number) => void remove.run(seq),
     removeIntents: (through: number) => void removeThrough.run(through),
-    intentsAfter: (seq: number, rowsMax: number) => after.all(seq, rowsMax),
+    intentsAfter: (seq: number, rowsMax: number) => checked(after.all(seq, rowsMax)),
     intentCount: () => count() ?? 0,
   };
 }
 
 function settlementTable(sql: Statements) {
-  const add = sql.write("INSERT INTO settlements (seq, at, body) VALUES (?, ?, ?)");
+  const add = sql.write("INSERT INTO settlements (seq, at, body, sum) VALUES (?, ?, ?, ?)");
   const removeThrough = sql.write("DELETE FROM settlements WHERE seq <= ?");
-  const after = sql.read<Settlement>(selectAfter("settlements"));
+  const after = sql.read<SummedRow>(selectAfter("settlements"));
   const first = sql.one("SELECT min(seq) AS n FROM settlements");
   const last = sql.one("SELECT max(seq) AS n FROM settlements");
   return {
-    addSettlement: ({ seq, text }: Settlement, at: number) => void add.run(seq, at, text),
+    addSettlement: ({ seq, text }: Settlement, at: number) =>
+      void add.run(seq, at, text, rowSum({ seq, text })),
     removeSettlements: (through: number) => void removeThrough.run(through),
-    settlementsAfter: (seq: number, rowsMax: number) => after.all(seq, rowsMax),
+    settlementsAfter: (seq: number, rowsMax: number) => {
+      const rows = after.all(seq, rowsMax);
+      checkDense(rows, seq);
+      if (rows.length === 0 && seq < (last() ?? 0)) throw new DamagedSegment("settlements are missing");
+      return checked(rows);
+    },
     settledAtAfter: sql.one("SELECT at AS n FROM settlements WHERE seq > ? ORDER BY seq LIMIT 1"),
     settlementRange: () => ({ first: first() ?? 0, last: last() ?? 0 }),
   };
@@ -192,9 +213,17 @@ function openDatabase(options: SegmentOptions): Database {
     db.run("PRAGMA journal_size_limit = 16777216");
     db.run(`PRAGMA max_page_count = ${Math.ceil(options.bytesMax / PAGE_BYTES)}`);
     for (const statement of SCHEMA) db.run(statement);
+    for (const table of SUMMED) addSums(db, table);
   } catch (error) {
     db.close();
     throw error;
   }
   return db;
+}
+
+function addSums(db: Database, table: string): void {
+  const statement = db.prepare<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`);
+  const hasSums = statement.all().some(({ name }) => name === "sum");
+  statement.finalize();
+  if (!hasSums) db.run(`ALTER TABLE ${table} ADD COLUMN sum INTEGER`);
 }

@@ -44,7 +44,7 @@ async function holder(first: Directory, trainer?: () => Trainer) {
     },
   };
   const options = { directory: follow, database, clock: systemClock, log };
-  const classifier = await openClassifier(trainer ? { ...options, trainer } : options);
+  const classifier = openClassifier(trainer ? { ...options, trainer } : options);
   open.push(classifier);
   const change = (next: Directory) => {
     current = next;
@@ -85,7 +85,7 @@ test("while the database is away, the classifier is trained and in force all the
     statementTimeoutMs: 1000,
   });
   const follow = { current: () => routesOf("translation"), subscribe: () => undefined };
-  const classifier = await openClassifier({
+  const classifier = openClassifier({
     directory: follow,
     database: away,
     clock: systemClock,

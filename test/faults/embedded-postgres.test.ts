@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { urlOf } from "#drizzle/embedded/address.ts";
+import { chooseAddress, urlOf } from "#drizzle/embedded/address.ts";
 import { findBinaries } from "#drizzle/embedded/binaries.ts";
 import { chooseLocation, passwordOf } from "#drizzle/embedded/location.ts";
-import { readPidFile } from "#drizzle/embedded/pid-file.ts";
+import { isServerAlive, readPidFile } from "#drizzle/embedded/pid-file.ts";
 import { adoptServer, launchServer, stopServer } from "#drizzle/embedded/server.ts";
 import { type Embedded, startEmbedded } from "#drizzle/embedded/supervisor.ts";
 import { asUser, chooseUser } from "#drizzle/embedded/system-user.ts";
@@ -148,7 +148,9 @@ describe("first and later starts", () => {
   test("a second launcher on the same data directory is refused, and the first goes on", async () => {
     const directory = copyOfPrepared();
     const first = await started(directory);
-    await expect(start(directory)).rejects.toThrow(/Another launcher \(process \d+\) is already running/);
+    await expect(start(directory)).rejects.toThrow(
+      /Another launcher \(process \d+, since \d{4}-\d\d-\d\d \d\d:\d\d UTC\) is already running/,
+    );
     expect(await ask(first.url, "select answer from kept")).toBe(42);
   });
 });
@@ -168,8 +170,8 @@ describe("servers that end, and servers that do not", () => {
     expect(log.lines.map((line) => line.message)).toContain("Postgres answers again");
   });
 
-  test("a server that outlived its launcher is taken over, kept alive, and ended in the end", async () => {
-    const directory = copyOfPrepared();
+  /** Another process starts the database and is killed with -9; returns the server's number. */
+  async function leftByKilledLauncher(directory: string): Promise<number> {
     const script = `
       const { start } = await import(${JSON.stringify(join(import.meta.dir, "../support/embedded.ts"))});
       await start(${JSON.stringify(directory)});
@@ -182,18 +184,48 @@ describe("servers that end, and servers that do not", () => {
     });
     spawned.push(launcher);
     for await (const _ of launcher.stdout) break;
+    const pid = pidOf(directory);
     launcher.kill("SIGKILL");
     await launcher.exited;
-    const pid = pidOf(directory);
-    const embedded = await start(directory);
-    expect(embedded.adopted).toBe(true);
-    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
-    expect(pidOf(directory)).toBe(pid);
+    return pid;
+  }
 
-    process.kill(pid, "SIGKILL");
-    await untilRestarted(directory, pid);
+  test("a server ends by itself when its launcher is killed with -9, in order and with everything committed", async () => {
+    const directory = copyOfPrepared();
+    const pid = await leftByKilledLauncher(directory);
+    await until(() => !isServerAlive(join(directory, "postgres/data"), pid));
+    expect(readFileSync(join(directory, "postgres/server.log"), "utf8")).toContain("smart shutdown");
+    expect(existsSync(join(directory, "postgres/data/postmaster.pid"))).toBe(false);
+    expect(await ask((await started(directory)).url, "select answer from kept")).toBe(42);
+  });
+
+  test("a start while the server of a killed launcher still ends has the database all the same", async () => {
+    const directory = copyOfPrepared();
+    await leftByKilledLauncher(directory);
+    const embedded = await started(directory);
     expect(await askUntilAnswered(embedded.url, "select answer from kept")).toBe(42);
-    expect(pidOf(directory)).not.toBe(pid);
+  });
+
+  test("a server that outlived its launcher and its watcher is taken over, kept alive, and ended in the end", async () => {
+    const directory = copyOfPrepared();
+    const place = chooseLocation(directory);
+    const binaries = findBinaries({ account: place.account, copyRoot: space.path, major: null });
+    const spec = {
+      place,
+      binaries,
+      password: passwordOf(place),
+      clock: systemClock,
+      progress: () => undefined,
+    };
+    const left = await launchServer(spec, await chooseAddress(place.directory, place.account));
+    const embedded = await started(directory);
+    expect(embedded.adopted).toBe(true);
+    expect(pidOf(directory)).toBe(left.pid);
+
+    process.kill(left.pid, "SIGKILL");
+    await untilRestarted(directory, left.pid);
+    expect(await askUntilAnswered(embedded.url, "select answer from kept")).toBe(42);
+    expect(pidOf(directory)).not.toBe(left.pid);
 
     await embedded.stop();
     expect(existsSync(join(directory, "postgres/data/postmaster.pid"))).toBe(false);
@@ -318,6 +350,35 @@ describe.if(ROOT)("as root", () => {
     const second = await startEmbedded(options);
     running.push(second);
     expect(await ask(second.url, "select answer from kept")).toBe(7);
+  });
+
+  test("a cluster that was copied without its owners and modes is given back to Postgres's user", async () => {
+    const directory = copyOfPrepared();
+    const data = join(directory, "postgres/data");
+    Bun.spawnSync(["chown", "-R", "0:0", data]);
+    Bun.spawnSync(["chmod", "-R", "a+rX", data]);
+    const embedded = await started(directory);
+    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
+    expect([statSync(data).uid, statSync(data).mode & 0o777]).toEqual([account()?.uid ?? -1, 0o700]);
+  });
+
+  test("a cluster of a user that does not exist here is given to Postgres's user", async () => {
+    const directory = copyOfPrepared();
+    Bun.spawnSync(["chown", "-R", "54321:54321", join(directory, "postgres/data")]);
+    expect(await ask((await started(directory)).url, "select answer from kept")).toBe(42);
+  });
+
+  test("an ordinary user is told whose the files are, and what to do", async () => {
+    const directory = copyOfPrepared();
+    Bun.spawnSync(["chmod", "-R", "a+rwX", directory]);
+    Bun.spawnSync(["chown", "-R", "54321:54321", join(directory, "postgres/data")]);
+    const owners = JSON.stringify(join(import.meta.dir, "../../drizzle/embedded/owners.ts"));
+    const script = `const { repairOwners } = await import(${owners});
+      try { repairOwners({ data: ${JSON.stringify(join(directory, "postgres/data"))}, account: null }, () => {}); }
+      catch (error) { process.stdout.write(error.message); }`;
+    const run = Bun.spawnSync([process.execPath, "-e", script], { cwd: "/", ...asUser(account()) });
+    expect(run.stdout.toString()).toContain("belong to user 54321");
+    expect(run.stdout.toString()).toContain("copied without their owners");
   });
 
   test("a cluster that an ordinary user made runs as that user", async () => {

@@ -6,6 +6,7 @@ import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { STATES } from "#drizzle/schema/records.ts";
 import { newId } from "#shared/ids.ts";
 import { scratch, start } from "#test/support/embedded.ts";
+import { figure } from "#test/support/figure.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { postmasterOf } from "#test/support/processes.ts";
 import {
@@ -181,10 +182,8 @@ test("through kill -9 of gateway and Postgres no answered call is missing, none 
   const states = Object.fromEntries(
     [...Map.groupBy(rows, ({ state }) => state)].map(([k, v]) => [k, v.length]),
   );
-  console.log(
-    `${answered.length} answered, ${seen.length} seen by the provider, ${rows.length} rows`,
-    states,
-  );
+  const ends = JSON.stringify(states);
+  figure(`${answered.length} answered, ${seen.length} seen by the provider, ${rows.length} rows: ${ends}`);
 
   expect(answered.filter((token) => !bySession.has(token))).toEqual([]);
   expect(answered.filter((token) => bySession.get(token)?.[0]?.state !== "ok")).toEqual([]);

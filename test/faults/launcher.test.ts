@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask, scratch } from "#test/support/embedded.ts";
 import { freePort } from "#test/support/ports.ts";
@@ -22,7 +22,7 @@ afterEach(async () => {
   }
 });
 type Launcher = {
-  process: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   said(): string;
   /** Resolves when it has said `text`. */
   saying(text: string): Promise<true>;
@@ -31,13 +31,14 @@ type Launcher = {
 function launcher(script: string, env: Record<string, string>, words: string[] = []): Launcher {
   const child = Bun.spawn([process.execPath, "--no-env-file", script, ...words], {
     env: { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, STAND_IN_DIR: space.path, ...ports, ...env },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
-  const listen = async () => {
-    for await (const chunk of child.stderr) said += new TextDecoder().decode(chunk);
+  const listen = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const chunk of stream) said += new TextDecoder().decode(chunk);
   };
-  void listen();
+  void listen(child.stdout);
+  void listen(child.stderr);
   const it = {
     process: child,
     said: () => said,
@@ -111,7 +112,7 @@ describe("the launcher", () => {
     await first.saying("Tallygate is ready.");
     const second = launcher(LAUNCHER, { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) });
     expect(await second.process.exited).toBe(1);
-    expect(second.said()).toContain(`Another launcher (process ${first.process.pid}) is already running`);
+    expect(second.said()).toContain(`Another launcher (process ${first.process.pid}, since `);
     expect((await fetch(`http://127.0.0.1:${ports.PORT}/readyz`)).status).toBe(200);
   });
 
@@ -124,13 +125,59 @@ describe("the launcher", () => {
     expect(startsOf("github-app").length).toBe(before.githubApp);
   });
 
+  test("five crashes of a process that had been ready cost a quarter of a second each", async () => {
+    const it = launcher(LAUNCHER, {});
+    await it.saying("Tallygate is ready.");
+    for (let crash = 1; crash <= 5; crash++) {
+      const pid = lastPid("gateway");
+      await until(() => events("gateway").at(-1) === `ready ${pid}`);
+      process.kill(pid, "SIGKILL");
+      await until(() => lastPid("gateway") !== pid);
+    }
+    const delays = [...it.said().matchAll(/"delayMs":(\d+)/g)].map(([, ms]) => Number(ms));
+    expect(delays).toEqual([250, 250, 250, 250, 250]);
+  });
+
+  test("SIGHUP replaces both processes: the old one is told when the new one is ready", async () => {
+    const it = launcher(LAUNCHER, {});
+    await it.saying("Tallygate is ready.");
+    const before = { gateway: lastPid("gateway"), githubApp: lastPid("github-app") };
+    it.process.kill("SIGHUP");
+    await it.saying("Restarted.");
+    await until(() => !isAlive(before.gateway) && !isAlive(before.githubApp));
+    expect(events("gateway").slice(-3)).toEqual([
+      `start ${lastPid("gateway")}`,
+      `ready ${lastPid("gateway")}`,
+      "stop replaced",
+    ]);
+    expect(lastPid("gateway")).not.toBe(before.gateway);
+    expect(lastPid("github-app")).not.toBe(before.githubApp);
+    const answer = await fetch(`http://127.0.0.1:${ports.PORT}/`, { keepalive: false });
+    expect(Number(await answer.text())).toBe(lastPid("gateway"));
+    // Whatever replaced it is kept alive like the first.
+    process.kill(lastPid("gateway"), "SIGKILL");
+    const killed = lastPid("gateway");
+    await until(() => lastPid("gateway") !== killed);
+  });
+
+  test("a successor that does not start changes nothing, and the log says so", async () => {
+    const it = launcher(LAUNCHER, { STAND_IN_gateway: "no-successor" });
+    await it.saying("Tallygate is ready.");
+    const ready = events("gateway").findLast((event) => event.startsWith("ready"));
+    it.process.kill("SIGHUP");
+    await it.saying("Not everything was restarted");
+    expect(it.said()).toContain("the successor did not become ready");
+    const answer = await fetch(`http://127.0.0.1:${ports.PORT}/`, { keepalive: false });
+    expect(`ready ${await answer.text()}`).toBe(ready ?? "");
+  });
+
   test("a process whose settings are wrong is not started again: everything ends with status 1", async () => {
     const before = startsOf("github-app").length;
     const it = launcher(LAUNCHER, { "STAND_IN_github-app": "misconfigured" });
     expect(await it.process.exited).toBe(1);
     expect(it.said()).toContain("WEBHOOK_SECRET has an invalid value");
     expect(startsOf("github-app").length).toBe(before + 1);
-    expect(events("gateway").at(-1)).toStartWith("stop");
+    expect(events("gateway").findLast((event) => !event.startsWith("ready"))).toStartWith("stop");
     expect(existsSync(pidFile)).toBe(false);
   });
 
@@ -147,16 +194,28 @@ describe("the launcher", () => {
     expect(existsSync(pidFile)).toBe(false);
   });
 
-  test("when the launcher is killed, the pair ends by itself, and the next start takes the database over", async () => {
+  test("when the launcher is killed, the pair and the database end by themselves, and the next start has it all", async () => {
     const it = launcher(LAUNCHER, {});
     await it.saying("Tallygate is ready.");
     it.process.kill("SIGKILL");
     await until(() => !isAlive(lastPid("gateway")) && !isAlive(lastPid("github-app")));
     expect(events("gateway").at(-1)).toBe("stop launcher gone");
-    const postgres = readFileSync(pidFile, "utf8").split("\n")[0];
+    await until(() => !existsSync(pidFile));
     const next = launcher(LAUNCHER, {});
     await next.saying("Tallygate is ready.");
-    expect(readFileSync(pidFile, "utf8").split("\n")[0]).toBe(postgres);
+  });
+
+  test("a missing master key beside a database stops the start and says what to do", async () => {
+    const file = join(dataDir, "master-key");
+    const key = readFileSync(file, "utf8");
+    rmSync(file);
+    const it = launcher(LAUNCHER, {});
+    expect(await it.process.exited).toBe(1);
+    expect(it.said()).toContain(`${file} is missing, but the database in ${join(dataDir, "postgres/data")}`);
+    expect(it.said()).toContain("restore it from a backup, or set MASTER_KEY");
+    expect(existsSync(file)).toBe(false);
+    writeFileSync(file, key, { mode: 0o600 });
+    await launcher(LAUNCHER, {}).saying("Tallygate is ready.");
   });
 
   test("a runner that dies without a word takes the launcher with it, in order", async () => {

@@ -1,33 +1,29 @@
-import { beforeAll, expect, test } from "bun:test";
-import type postgres from "postgres";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
 import { callOnce, limitedKey } from "#test/limits/world.ts";
-import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
-import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
+import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
+import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { postgresGate } from "#test/support/postgres-gate.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
-// A gateway whose Postgres goes away and comes back, and a provider whose every call costs a cent.
+// Gateways whose Postgres goes away and comes back, and a provider whose every call costs a cent.
 
-const place = scratch();
-let database: TestDatabase;
-let gate: PostgresGate;
-let gateway: GatewayProcess;
 let upstream: ScriptedUpstream;
-let sql: postgres.Sql;
 
 beforeAll(async () => {
-  database = await testDatabase();
-  gate = await postgresGate(database.url);
   upstream = await scriptedUpstream(({ body }, reply) => {
     const { model } = JSON.parse(body);
     const message = { role: "assistant", content: "done" };
     const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
     reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
   });
-  gateway = await startGateway({ dataDir: place.path, databaseUrl: gate.url });
-  sql = testSql(database.url);
+});
+
+async function provide(gateway: GatewayProcess): Promise<void> {
   await gateway.admin("PUT", "/providers/vendor", {
     kind: "openai-compatible",
     base_url: `${upstream.url}/v1`,
@@ -41,46 +37,137 @@ beforeAll(async () => {
     output: "0",
     per_call: "0.01",
   });
-});
+}
 
-const call = (secret: string) => callOnce(gateway.url, secret, { model: "cent" });
+const call = (gateway: GatewayProcess, secret: string) =>
+  callOnce(gateway.url, secret, { model: "cent", maxTokens: 50 });
 
 /** The statuses of calls one after the other. */
-async function statuses(secret: string, calls: number): Promise<number[]> {
+async function statuses(gateway: GatewayProcess, secret: string, calls: number): Promise<number[]> {
   const found: number[] = [];
-  for (let n = 0; n < calls; n++) {
-    found.push((await call(secret)).status);
-  }
+  for (let n = 0; n < calls; n++) found.push((await call(gateway, secret)).status);
   return found;
 }
 
-test("while Postgres is away a key lives on its lease, then its calls are 503; other keys notice nothing", async () => {
-  const { secret, id } = await limitedKey(gateway, { budget_usd: "2", requests_per_minute: 1000 });
-  const free = await limitedKey(gateway, {});
-  expect(await statuses(secret, 2)).toEqual([200, 200]);
-  await gate.shut();
-  // A fiftieth of what is left is 3 cents.
-  expect(await statuses(secret, 6)).toEqual([200, 200, 200, 503, 503, 503]);
-  const refused = await call(secret);
-  expect(refused.headers.get("retry-after")).toBe("5");
-  expect(await statuses(free.secret, 5)).toEqual([200, 200, 200, 200, 200]);
-  await gate.open();
-  await until(async () => (await call(secret)).status === 200);
-  // What was spent on the lease counts like everything else.
-  await until(async () => {
-    const [row] = await sql`select
-      (select sum(usd) from key_spend where key_id = ${id}) as spent,
-      (select sum(cost_usd) from requests where key_id = ${id}) as recorded,
-      (select count(*)::int from limit_holds where key_id = ${id}) as holds`;
-    return row?.["spent"] === "0.06" && row["recorded"] === "0.06" && row["holds"] === 0;
+const all = (status: number, calls: number): number[] => Array.from({ length: calls }, () => status);
+
+type AwayView = { requests: number; usd: string; over: Record<string, number | string> };
+const awayOf = async (gateway: GatewayProcess, id: string): Promise<AwayView | undefined> =>
+  (await gateway.admin<{ away?: AwayView }>("GET", `/keys/${id}`)).away;
+
+describe("with Postgres stopped", () => {
+  const place = scratch();
+  let postgres: Embedded;
+  let gateways: GatewayProcess[];
+  const gatewayAt = (n: number): GatewayProcess => {
+    const gateway = gateways[n];
+    if (!gateway) throw new Error("not started");
+    return gateway;
+  };
+
+  beforeAll(async () => {
+    postgres = await start(join(place.path, "data"));
+    await migrate(postgres.url);
+    const begin = (n: number) =>
+      startGateway({ dataDir: join(place.path, `gateway-${n}`), databaseUrl: postgres.url });
+    gateways = [await begin(0), await begin(1)];
+    await provide(gatewayAt(0));
+  });
+
+  const LIMITS = {
+    "a concurrency limit": { concurrency: 8 },
+    "a budget": { budget_usd: "5" },
+    "a limit of requests per minute": { requests_per_minute: 600 },
+    "a limit of tokens per minute": { tokens_per_minute: 100_000 },
+    "no limit": {},
+  } as const;
+
+  test("keys with limits answer like a key without, and what they spent counts afterwards", async () => {
+    const keys = await Promise.all(
+      Object.entries(LIMITS).map(async ([name, limits]) => ({
+        ...(await limitedKey(gatewayAt(0), limits)),
+        name,
+      })),
+    );
+    const strict = await limitedKey(gatewayAt(0), { requests_per_minute: 20 });
+    const everyKey = [...keys, strict];
+    for (const gateway of gateways)
+      for (const { secret } of everyKey)
+        await until(async () => (await call(gateway, secret)).status === 200);
+
+    await postgres.stop();
+    const answered = await Promise.all(
+      keys.flatMap(({ name, secret }) =>
+        // Four callers for each key, one call after the other.
+        Array.from({ length: 4 }, async () => [name, await statuses(gatewayAt(0), secret, 20)] as const),
+      ),
+    );
+    for (const [name, found] of answered) expect([name, found]).toEqual([name, all(200, 20)]);
+    // Each gateway counts for itself; what is over the limit is refused by each.
+    for (const gateway of gateways) {
+      const found = await statuses(gateway, strict.secret, 25);
+      expect(found.filter((status) => status === 429).length).toBeGreaterThanOrEqual(5);
+    }
+
+    postgres = await start(join(place.path, "data"));
+    const budgeted = keys.find(({ name }) => name === "a budget")?.id ?? "";
+    const spentTwice = `select
+      (select sum(usd) from key_spend where key_id = '${budgeted}')::text || ' ' ||
+      (select count(*) from requests where key_id = '${budgeted}')`;
+    await until(async () => (await askUntilAnswered(postgres.url, spentTwice)) === "0.82 82");
+    await until(async () => (await ask(postgres.url, "select count(*)::int from limit_holds")) === 0);
+    await until(async () => {
+      const view = await awayOf(gatewayAt(0), budgeted);
+      return view?.requests === 80 && view.usd === "0.8" && view.over["budget_usd"] === "0";
+    });
+    // The two gateways together let more through than the key may have.
+    await until(async () => Number((await awayOf(gatewayAt(0), strict.id))?.over["requests_per_minute"]) > 0);
+    await until(() => gateways.some((gateway) => gateway.log().includes("went over its limits")));
+    const metrics = await Promise.all(
+      gateways.map(async (gateway) =>
+        (await fetchMetrics(gateway)).includes('limit="requests_per_minute"} 1'),
+      ),
+    );
+    expect(metrics).toContain(true);
   });
 });
 
-test("a Postgres that says nothing holds no call of a limited key for ever", async () => {
-  const { secret } = await limitedKey(gateway, { concurrency: 10 });
-  expect(await statuses(secret, 1)).toEqual([200]);
-  gate.strand();
-  // The connection stays silent for ever: only the gateway's own limit lets this call end.
-  await call(secret);
-  await until(async () => (await call(secret)).status === 200);
+async function fetchMetrics({ url }: GatewayProcess): Promise<string> {
+  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+  return answer.text();
+}
+
+describe("a key that refuses", () => {
+  const place = scratch();
+
+  test("lives on its share while Postgres is away, then its calls are 503 and say when to come again", async () => {
+    const database = await testDatabase();
+    const gate = await postgresGate(database.url);
+    const gateway = await startGateway({ dataDir: place.path, databaseUrl: gate.url });
+    const sql = testSql(database.url);
+    await provide(gateway);
+    const { secret, id } = await limitedKey(gateway, { budget_usd: "2", when_away: "refuse" });
+    expect(await statuses(gateway, secret, 2)).toEqual([200, 200]);
+    await gate.shut();
+    // A fiftieth of what is left is 3 cents.
+    expect(await statuses(gateway, secret, 6)).toEqual([200, 200, 200, 503, 503, 503]);
+    const refused = await call(gateway, secret);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    await gate.open();
+    await until(async () => (await call(gateway, secret)).status === 200);
+    // What was spent on the lease counts like everything else.
+    await until(async () => {
+      const [row] = await sql`select
+        (select sum(usd) from key_spend where key_id = ${id}) as spent,
+        (select sum(cost_usd) from requests where key_id = ${id}) as recorded,
+        (select count(*)::int from limit_holds where key_id = ${id}) as holds`;
+      return row?.["spent"] === "0.06" && row["recorded"] === "0.06" && row["holds"] === 0;
+    });
+
+    // A Postgres that says nothing: only the gateway's own limit lets this call end.
+    const other = await limitedKey(gateway, { concurrency: 10 });
+    await until(async () => (await call(gateway, other.secret)).status === 200);
+    gate.strand();
+    expect(await statuses(gateway, other.secret, 5)).toEqual(all(200, 5));
+  });
 });

@@ -6,6 +6,7 @@ import { connect } from "#drizzle/database.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { scratch, start } from "#test/support/embedded.ts";
+import { figure } from "#test/support/figure.ts";
 import { postgresGate } from "#test/support/postgres-gate.ts";
 import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
 import {
@@ -96,7 +97,7 @@ test("10 x kill -9 of the process and 3 x of Postgres: every promised row is the
   await recorder.close(5000);
 
   const states = await statesOf(opened);
-  console.log(`${opened.length} calls opened, ${settled.length} settled, ${states.size} rows`);
+  figure(`${opened.length} calls opened, ${settled.length} settled, ${states.size} rows`);
   expect(settled.length).toBeGreaterThan(0);
   expect(opened.filter((id) => !states.has(id))).toEqual([]);
   expect(settled.filter((id) => states.get(id) !== "ok")).toEqual([]);

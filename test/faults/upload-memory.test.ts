@@ -1,27 +1,11 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
+import { residentBytes, settledBytes } from "#test/support/resident-bytes.ts";
 import { until } from "#test/support/until.ts";
 import { uploadUpstream } from "#test/support/upload-upstream.ts";
 import { wiredGateway } from "#test/support/wired-gateway.ts";
 
 const MEBIBYTE = 1024 ** 2;
-
-async function residentBytes(pid: number): Promise<number> {
-  const status = await Bun.file(`/proc/${pid}/status`).text();
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-/** What a gateway takes once what it does at its start, such as training, has ended. */
-async function settledBytes(pid: number): Promise<number> {
-  const last: number[] = [];
-  await until(async () => {
-    await Bun.sleep(250);
-    last.push(await residentBytes(pid));
-    const recent = last.slice(-10);
-    return recent.length === 10 && Math.max(...recent) - Math.min(...recent) < MEBIBYTE;
-  });
-  return last.at(-1) ?? 0;
-}
 
 test.skipIf(process.platform !== "linux")(
   "an upload of 512 MiB to a provider that has stalled costs less than 32 MiB of memory",

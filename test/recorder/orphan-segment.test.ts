@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import fc from "fast-check";
+import { silentDamage } from "#gateway/recorder/recovery/examine.ts";
 import { removeOwnDirectories } from "#test/support/recorder-kit.ts";
 import {
   adopt,
@@ -100,5 +101,24 @@ describe("the segment of a process that died", () => {
     expect([source.backlog(), source.oldestAt(), isReached()]).toEqual([0, null, true]);
     await destroy();
     await segment.leave();
+  });
+
+  test("killed amid a commit, and written over by the next process, is not taken for damaged", async () => {
+    const segment = newSegment();
+    segment.write([settlement("a"), settlement("b")]);
+    segment.write(Array.from({ length: 40 }, (_, n) => settlement(`cut-${n}`, "x".repeat(1500))));
+    const disk = diskOf(segment.path);
+    await segment.leave();
+    // Without its last frame, the one that commits.
+    const path = restored({ ...disk, "-wal": disk["-wal"].subarray(0, -(24 + 2048)) });
+    const { source, close } = adopt(path);
+    expect(textsOf(source.take(9))).toEqual(["end of a", "end of b"]);
+    source.drop(source.take(1));
+    const next = restored(diskOf(path));
+    close();
+    expect(silentDamage(next)).toBeNull();
+    const again = adopt(next);
+    expect(textsOf(again.source.take(9))).toEqual(["end of b"]);
+    again.close();
   });
 });

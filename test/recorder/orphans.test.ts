@@ -12,6 +12,7 @@ import {
   settledRow,
   testRecorder,
 } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
 
 let database: TestDatabase;
 let sql: postgres.Sql;
@@ -60,8 +61,9 @@ test("a file that is no segment is set aside and blocks nothing", async () => {
   await recorder.settle(settledRow(row));
   await recorder.flushed(60_000);
   expect(await statesOf([row.id])).toEqual(new Map([[row.id, "ok"]]));
+  await until(() => recorder.stats().damage.files === 1 && recorder.stats().bytes > 0);
   await recorder.close(2000);
-  expect(readdirSync(directory)).toEqual([`${name}.corrupt`]);
+  expect(readdirSync(directory).sort()).toEqual([`${name}.damaged.db`, `${name}.damaged.json`]);
 });
 
 test("a lock left without a segment is removed, but not one that its process is about to take", async () => {

@@ -23,6 +23,8 @@ const row = (changes: Partial<RequestRow>): RequestRow => ({
   ...changes,
 });
 
+const damage = { files: 1, recovered: 40, lost: 2 };
+
 function silentRecorder(): Recorder {
   return {
     open: async () => {},
@@ -31,7 +33,7 @@ function silentRecorder(): Recorder {
     settleTool: async () => {},
     endSession: async () => {},
     accepting: () => true,
-    stats: () => ({ backlog: 3, parked: 1, bytes: 4096, oldestMs: 1500, open: 2 }),
+    stats: () => ({ backlog: 3, parked: 1, bytes: 4096, oldestMs: 1500, open: 2, damage }),
     flushed: async () => {},
     close: async () => {},
   };
@@ -55,6 +57,9 @@ test("metrics add up what was settled, and take no label from a client", async (
   expect(text).toContain("tallygate_unpriced_calls_total 1");
   expect(text).toContain('tallygate_call_seconds_count{surface="messages"} 2');
   expect(text).toContain("tallygate_spool_records 3");
+  expect(text).toContain("tallygate_records_lost_total 2");
+  expect(text).toContain("tallygate_records_recovered_total 40");
+  expect(text).toContain("tallygate_spool_damaged_files_total 1");
   expect(text).not.toContain("of-a-client");
   // Asked twice, it says the same.
   expect(await registry.metrics()).toBe(text);

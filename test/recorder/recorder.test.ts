@@ -81,7 +81,7 @@ describe("a call's way to Postgres", () => {
     const rows = [openRow(), openRow()];
     for (const row of rows) {
       await recorder.settle(settledRow(row, { state: "ok" }));
-      await recorder.flushed(900, false);
+      await recorder.flushed(60_000, false);
       expect(await stored(row.id)).toHaveLength(1);
     }
     await recorder.close(2000);

@@ -13,6 +13,7 @@ const AGENTS = {
   "gemini-cli": { package: "@google/gemini-cli", version: "0.61.0", program: "gemini" },
   copilot: { package: "@github/copilot", version: "1.0.102", program: "copilot" },
   opencode: { package: "opencode-ai", version: "1.18.33", program: "opencode" },
+  "qwen-code": { package: "@qwen-code/qwen-code", version: "0.24.4", program: "qwen" },
 } as const;
 export type AgentName = keyof typeof AGENTS;
 

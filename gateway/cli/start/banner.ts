@@ -4,6 +4,8 @@ export type BannerFacts = {
   githubAppUrl: string;
   /** A one-time link that sets the App up; null: it is set up. */
   setupUrl: string | null;
+  /** A one-time link that makes its user the administrator; null: there is one. */
+  signInUrl: string | null;
   /** The database and its location, for display. */
   database: string;
   adminKeyFile: string | null;
@@ -18,6 +20,7 @@ export function banner(facts: BannerFacts): string {
   const rows = [
     ["Gateway", facts.gatewayUrl],
     ...(facts.publicUrl === null ? [] : [["", `${facts.publicUrl} (PUBLIC_URL)`]]),
+    ...(facts.signInUrl === null ? [] : [["Sign in", `(one use, 15 minutes) ${facts.signInUrl}`]]),
     ["API", `${facts.gatewayUrl}/openapi`],
     ["GitHub App", facts.githubAppUrl],
     ...(facts.setupUrl === null ? [] : [["", `Set it up (one use, 15 minutes): ${facts.setupUrl}`]]),

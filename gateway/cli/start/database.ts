@@ -1,7 +1,7 @@
 import { startEmbedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
-import { refusalOf, unreachable, untilReachable } from "#drizzle/reach.ts";
+import { awayReason, refusalOf, unreachable, untilReachable } from "#drizzle/reach.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { LauncherConfig } from "../../config.ts";
@@ -22,10 +22,16 @@ export type ReadyDatabase = {
   stop(): Promise<void>;
 };
 
-/** A migrated database: the given one, or one of our own. @throws Error with a remedy. */
+/** A migrated database, or a given one that is away: else one of our own. @throws Error with a remedy. */
 export async function readyDatabase(options: DatabaseOptions): Promise<ReadyDatabase> {
   const database = (await given(options)) ?? (await embedded(options));
   try {
+    // One of one's own may be away: the gateway starts without it, and migrates it when it is back.
+    const reason = options.config.databaseUrl === null ? null : await awayReason(database.url);
+    if (reason !== null) {
+      options.progress(`${reason} The gateway starts without it.`);
+      return database;
+    }
     await migrateWhenThere(database.url, options);
     await partitions(database.url, options);
     return database;

@@ -23,9 +23,17 @@ Settings are environment variables (a .env file works too):
   JSON_BYTES_MAX, OTLP_BYTES_MAX, TOOL_BYTES_MAX, MULTIPART_BYTES_MAX
                     largest bodies: model calls (32 MiB), metrics exports after decompression (8 MiB), hooks and
                     MCP (4 MiB), files (512 MiB)
-  BODIES_BYTES_MAX  memory for the bodies of all requests in flight (a quarter of the machine's, at least 256 MiB)
+  BODIES_BYTES_MAX  memory for the bodies of all calls in flight (256 MiB, at most a quarter of the machine's)
+  BODY_WAIT_SECONDS how long to wait for a body; each 16 KiB buy another second (30)
+  READER_STALL_SECONDS
+                    how long a client may leave a part of its answer unread (120)
+  CALLS_MAX, CALLS_PER_KEY_MAX, CALLS_PER_PROVIDER_MAX
+                    calls in flight at once, beyond which calls get 503 (CALLS_MAX: as many as the limit on open files
+                    allows, at most 10000; the others: nine tenths of it)
   STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
                     after a stop signal: how long new calls are accepted (0), and running ones may continue (300)
+  SNAPSHOT_SECONDS_MAX
+                    age of the configuration that a start without Postgres may begin with (86400; 0: none is kept)
   REFUSALS_PER_MINUTE
                     wrong keys of one address within a minute from which on they are answered 429 (10)
   BATCH_CHECK_SECONDS

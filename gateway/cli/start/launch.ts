@@ -1,17 +1,23 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "#drizzle/embedded/location.ts";
+import { SignInLink } from "#shared/admin/sign-in-links.ts";
 import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
+import { portFault } from "#shared/listen.ts";
 import type { Log } from "#shared/log.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
+import { fits } from "#shared/schema.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
 import type { LauncherConfig } from "../../config.ts";
+import { Secret } from "../../directory.ts";
+import { apiAt } from "../client/api.ts";
+import { ensurePages } from "../pages/ensure-pages.ts";
 import { banner } from "./banner.ts";
 import { type Child, keepChild } from "./child.ts";
 import { type ReadyDatabase, readyDatabase } from "./database.ts";
 import { gatewayEnv, githubAppEnv } from "./environment.ts";
-import { portFault, reachable, untilReady } from "./ports.ts";
+import { reachable, untilReady } from "./ports.ts";
 import { ensureSecrets, type InstallationSecrets } from "./secrets.ts";
 import type { StopRequests } from "./stop-requests.ts";
 
@@ -39,8 +45,11 @@ const PORT_PATIENCE_MS = 10_000;
 export async function launch(options: LaunchOptions): Promise<number> {
   const { config, requests } = options;
   const secrets = secretsIn(config);
+  // Beside the start of the database, which takes as long.
+  const pages = ensurePages(config.dataDirectory, options.log);
   const database = await readyDatabase({ ...options, progress: options.say, signal: requests.signal });
   try {
+    await pages;
     return requests.signal.aborted ? ENDED : await runPair(options, secrets, database);
   } finally {
     await database.stop();
@@ -67,7 +76,7 @@ async function runPair(
   secrets: InstallationSecrets,
   database: ReadyDatabase,
 ): Promise<number> {
-  const { config, scripts, requests, log, clock } = options;
+  const { config, scripts, requests, log } = options;
   await untilPortsAreFree(options);
   if (requests.signal.aborted) return ENDED;
   const gateway = {
@@ -80,7 +89,8 @@ async function runPair(
     script: scripts.githubApp,
     env: githubAppEnv(secrets, database.url),
   };
-  const children = [gateway, githubApp].map((program) => keepChild({ ...program, log, clock }));
+  const children = [gateway, githubApp].map((program) => keepChild({ ...program, log }));
+  requests.onRestart(() => void restartAll(children, options));
   const over = new AbortController();
   void announce(options, { secrets, database }, over.signal);
   // A child ends unrequested only if its settings are wrong, and has logged them itself.
@@ -88,6 +98,18 @@ async function runPair(
   over.abort();
   await endPair(children, end === "misconfigured" || end === "stopped" ? "SIGTERM" : end, options);
   return end === "misconfigured" ? FAILED : ENDED;
+}
+
+/** New processes take the place of the present ones, one after the other. */
+async function restartAll(children: readonly Child[], { say }: LaunchOptions): Promise<void> {
+  say("Restarting the gateway and the GitHub App …");
+  const replaced: boolean[] = [];
+  for (const child of children) replaced.push(await child.replace());
+  say(
+    replaced.includes(false)
+      ? "Not everything was restarted; what could not be replaced goes on. The log says why."
+      : "Restarted.",
+  );
 }
 
 /** Forwards the signal and waits; a child still running at the time limit, or at a second request, is killed. */
@@ -147,6 +169,7 @@ async function announce(
       gatewayUrl,
       publicUrl: config.publicUrl,
       githubAppUrl,
+      signInUrl: await firstSignInUrl(gatewayUrl, secrets),
       setupUrl: (await isSetUp(githubAppUrl)) ? null : `${githubAppUrl}${setupPath(secrets, clock)}`,
       database: database.description,
       adminKeyFile: secrets.adminKeyFile,
@@ -165,6 +188,17 @@ const isOpen = ({ host, publicUrl }: LauncherConfig): boolean =>
 /** A path that opens the App's set-up page once. */
 const setupPath = ({ masterKey }: InstallationSecrets, clock: Clock): string =>
   newSetupLink(githubAppKey(parseMasterKey(masterKey) ?? new Uint8Array()), clock.now()).path;
+
+/** A link for the first administrator; null if one exists, or if no link can be made now. */
+async function firstSignInUrl(gatewayUrl: string, { adminKey }: InstallationSecrets): Promise<string | null> {
+  try {
+    const api = apiAt(gatewayUrl, new Secret(adminKey));
+    const link: unknown = await api.call("POST", "/admin/v1/sign-in-links", {});
+    return fits(SignInLink, link) ? link.url : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Whether the App takes webhooks: without a secret it knows no address for them. */
 async function isSetUp(githubAppUrl: string): Promise<boolean> {

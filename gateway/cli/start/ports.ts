@@ -1,14 +1,4 @@
-import { createServer } from "node:net";
 import { pause } from "#shared/backoff.ts";
-
-/** The error code with which listening on `host:port` fails (`EADDRINUSE`, `EACCES`, …), or null. */
-export function portFault(host: string, port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", (error) => resolve("code" in error ? String(error.code) : "an error"));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
-  });
-}
 
 /** `host:port` of a listener as reached from this machine: an unspecified address cannot be connected to. */
 export function reachable(host: string, port: number): string {

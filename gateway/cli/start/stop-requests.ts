@@ -1,6 +1,7 @@
+import { closeSync, openSync } from "node:fs";
 import { onRunnerExit } from "./runner-exit.ts";
 
-const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 export type StopRequests = {
   /** The first signal to stop. */
@@ -9,6 +10,8 @@ export type StopRequests = {
   second: Promise<void>;
   /** Aborted by the first signal. */
   signal: AbortSignal;
+  /** Calls `restart` at each SIGHUP, which asks for new processes. That of a terminal that closes is a signal to stop. */
+  onRestart(restart: () => void): void;
 };
 
 /** Handles signals from now on, so that none kills this process. The runner's end counts as one. */
@@ -16,12 +19,35 @@ export function stopRequests(): StopRequests {
   const first = Promise.withResolvers<NodeJS.Signals>();
   const second = Promise.withResolvers<void>();
   const stopping = new AbortController();
+  const hadTerminal = hasTerminal();
+  let restart = () => {};
   const ask = (name: NodeJS.Signals) => {
     if (stopping.signal.aborted && name === "SIGINT") second.resolve();
     stopping.abort();
     first.resolve(name);
   };
   for (const name of SIGNALS) process.on(name, () => ask(name));
+  process.on("SIGHUP", () => {
+    if (hadTerminal && !hasTerminal()) ask("SIGHUP");
+    else if (!stopping.signal.aborted) restart();
+  });
   onRunnerExit(() => ask("SIGTERM"));
-  return { first: first.promise, second: second.promise, signal: stopping.signal };
+  return {
+    first: first.promise,
+    second: second.promise,
+    signal: stopping.signal,
+    onRestart: (listener) => {
+      restart = listener;
+    },
+  };
+}
+
+/** Whether this process has a terminal that is still open. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r+"));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,3 @@
 import { standIn } from "./child.ts";
 
-standIn("gateway", Number(process.env["PORT"]));
+await standIn("gateway", Number(process.env["PORT"]));

@@ -1,3 +1,3 @@
 import { standIn } from "./child.ts";
 
-standIn("github-app", Number(process.env["GITHUB_APP_PORT"]));
+await standIn("github-app", Number(process.env["GITHUB_APP_PORT"]));

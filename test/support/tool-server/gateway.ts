@@ -20,6 +20,7 @@ type StoredToolCall = {
   external_id: string;
   cost_usd: string | null;
   error_code: string | null;
+  error_cause: string | null;
   latency_ms: number | null;
 };
 

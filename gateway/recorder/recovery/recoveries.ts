@@ -1,0 +1,95 @@
+import { basename } from "node:path";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import { DamagedSegment } from "../row-sum.ts";
+import type { SegmentLock } from "../segment-lock.ts";
+import { type DamageReport, filesOf, finishRecovery, lostText } from "./damage-report.ts";
+import { recoverAside } from "./recover-aside.ts";
+
+type DamagedSegmentFiles = {
+  /** Path without extension. */
+  stem: string;
+  lock: SegmentLock;
+  /** Its calls that are still under way in this process. */
+  running: readonly string[];
+};
+
+/** Since this process started. `lost` counts an unknown number as 1. */
+export type DamageTotals = { files: number; recovered: number; lost: number };
+
+export type Recoveries = {
+  /** Takes over the lock. */
+  start(files: DamagedSegmentFiles, why: unknown): void;
+  /** Ends a recovery that a crash interrupted. */
+  finish(files: Pick<DamagedSegmentFiles, "stem" | "lock">): void;
+  totals(): DamageTotals;
+  /** Gives up what is not done; the next start begins it again. */
+  close(): void;
+};
+
+type Options = {
+  log: Log;
+  clock: Clock;
+  /** A recovered segment can be adopted. `intents` are those of calls that were still under way. */
+  onRecovered: (intents: readonly { id: string; text: string }[]) => void;
+};
+
+const RETRY_MS = 30_000;
+
+/** Our own words name no record; SQLite's are its code alone. */
+const reasonOf = (why: unknown) => (why instanceof DamagedSegment ? { reason: why.message } : {});
+
+/** Recovers damaged segments, one thread each, and says what came of it. */
+export function createRecoveries({ log, clock, onRecovered }: Options): Recoveries {
+  const locks = new Map<string, SegmentLock>();
+  const totals: DamageTotals = { files: 0, recovered: 0, lost: 0 };
+  let closed = false;
+
+  function count(stem: string, report: DamageReport): void {
+    totals.files += 1;
+    totals.recovered += report.recovered;
+    totals.lost += report.lost_known ? report.lost : Math.max(1, report.lost);
+    const facts = { recovered: report.recovered, lost: lostText(report), kept: basename(filesOf(stem).kept) };
+    if (report.lost_known && report.lost === 0) log.warn(facts, "a damaged spool file was recovered");
+    else log.error(facts, "records were lost in a damaged spool file");
+  }
+
+  function finish({ stem, lock }: Pick<DamagedSegmentFiles, "stem" | "lock">): void {
+    count(stem, finishRecovery(stem));
+    locks.delete(stem);
+    lock.release();
+  }
+
+  async function recover(files: DamagedSegmentFiles): Promise<void> {
+    const { stem, running } = files;
+    try {
+      const { intents } = await recoverAside({ stem, running, now: clock.now().toISOString() });
+      if (closed) return;
+      finish(files);
+      onRecovered(intents);
+    } catch (error) {
+      if (closed) return;
+      log.error(errorFields(error), "a damaged spool file cannot be recovered yet");
+      setTimeout(() => void (closed || recover(files)), RETRY_MS).unref();
+    }
+  }
+
+  return {
+    start(files, why) {
+      if (closed) return files.lock.release();
+      log.error(
+        { ...errorFields(why), ...reasonOf(why), file: basename(files.stem) },
+        "a spool file is damaged: recovering what can be read",
+      );
+      locks.set(files.stem, files.lock);
+      void recover(files);
+    },
+    finish,
+    totals: () => totals,
+    close() {
+      closed = true;
+      for (const lock of locks.values()) lock.release();
+      locks.clear();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { expect, test } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { callOnce } from "#test/limits/world.ts";
+import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
+import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
+
+const CREDENTIAL = "the-vendor-credential-of-this-suite";
+
+type Readiness = {
+  status: string;
+  database: string;
+  directory: string;
+  can: { model_calls: boolean; administration: boolean };
+  reasons: string[];
+};
+
+async function readiness(url: string): Promise<{ status: number; body: Readiness }> {
+  const answer = await fetch(`${url}/readyz`);
+  return { status: answer.status, body: (await answer.json()) as Readiness };
+}
+
+const adminStatus = async (url: string): Promise<number> =>
+  (await fetch(`${url}/admin/v1/keys`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } })).status;
+
+test("a gateway that starts while Postgres is away serves known keys from its snapshot, and needs no restart", async () => {
+  const place = scratch();
+  const seen: (string | undefined)[] = [];
+  const upstream = await scriptedUpstream(({ headers, body }, reply) => {
+    seen.push(headers["authorization"]);
+    const { model } = JSON.parse(body);
+    const message = { role: "assistant", content: "done" };
+    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
+  });
+  let postgres: Embedded = await start(join(place.path, "data"));
+  const dataDir = join(place.path, "gateway");
+  const gateway = await startGateway({ dataDir, databaseUrl: postgres.url });
+  const secret = await furnish(gateway, upstream.url);
+  await gateway.stop();
+  await postgres.stop();
+  const sealed = readFileSync(join(dataDir, "directory.snapshot"), "utf8");
+  for (const text of [CREDENTIAL, "ada", upstream.url]) expect(sealed).not.toContain(text);
+
+  await gateway.start();
+  const pid = gateway.pid();
+  const ready = await readiness(gateway.url);
+  expect(ready).toMatchObject({
+    status: 200,
+    body: {
+      database: "away",
+      directory: "snapshot",
+      can: { model_calls: true, administration: false },
+      reasons: [expect.stringContaining("The database is away")],
+    },
+  });
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  expect(await adminStatus(gateway.url)).toBe(503);
+  const answers = [
+    await callOnce(gateway.url, secret, { model: "helper" }),
+    await callOnce(gateway.url, secret, { model: "helper", content: "say PINEAPPLE" }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 403]);
+  expect(seen).toEqual([`Bearer ${CREDENTIAL}`]);
+
+  postgres = await start(join(place.path, "data"));
+  await until(async () => (await readiness(gateway.url)).body.can.administration);
+  expect((await readiness(gateway.url)).body).toMatchObject({ directory: "database", reasons: [] });
+  expect(await adminStatus(gateway.url)).toBe(200);
+  // What was called meanwhile is recorded, with its cost.
+  const recorded = "select count(*) || ' ' || sum(cost_usd) from requests where route = 'helper'";
+  await until(async () => (await ask(postgres.url, recorded)) === "2 0.01");
+  expect(gateway.pid()).toBe(pid);
+});
+
+async function furnish(gateway: GatewayProcess, upstream: string): Promise<string> {
+  await gateway.admin("PUT", "/providers/vendor", {
+    kind: "openai-compatible",
+    base_url: `${upstream}/v1`,
+    allow_private_network: true,
+    credential: CREDENTIAL,
+    models: ["cent"],
+  });
+  await gateway.admin("PUT", "/routes/helper", { surface: "chat", provider: "vendor", model: "cent" });
+  await gateway.admin("POST", "/prices", {
+    model: "cent",
+    effective_from: "2020-01-01",
+    input: "0",
+    output: "0",
+    per_call: "0.01",
+  });
+  await gateway.admin("PUT", "/guardrails/fruit", { action: "block", match: { pattern: "PINEAPPLE" } });
+  const limits = { budget_usd: "5", concurrency: 3 };
+  return (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada", limits })).secret;
+}
+
+test("without a snapshot it listens, says why it is not ready, and begins when Postgres is there, migrations included", async () => {
+  const place = scratch();
+  let postgres: Embedded = await start(join(place.path, "data"));
+  const dataDir = join(place.path, "gateway");
+  const gateway = await startGateway({ dataDir, databaseUrl: postgres.url, env: { SPOOL_SYNC: "full" } });
+  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada" });
+  await gateway.stop();
+  // As on another machine: nothing but the key is known, and the database has no tables.
+  rmSync(join(dataDir, "directory.snapshot"));
+  await ask(postgres.url, "drop schema public cascade");
+  await ask(postgres.url, "drop schema if exists drizzle cascade");
+  await ask(postgres.url, "create schema public");
+  await postgres.stop();
+
+  const started = gateway.start();
+  const notReady = await until(() => readiness(gateway.url).catch(() => null));
+  expect(notReady).toMatchObject({
+    status: 503,
+    body: {
+      status: "not ready",
+      database: "away",
+      directory: "none",
+      can: { model_calls: false },
+      reasons: ["The database is away, and there is no snapshot of the configuration in DATA_DIR."],
+    },
+  });
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  const refused = await callOnce(gateway.url, secret, { model: "echo" });
+  expect([refused.status, refused.type, refused.headers.get("retry-after")]).toEqual([
+    503,
+    "server_error",
+    "5",
+  ]);
+  const messages = await fetch(`${gateway.url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": secret, "content-type": "application/json" },
+    body: JSON.stringify({ model: "echo", max_tokens: 5, messages: [{ role: "user", content: "hello" }] }),
+  });
+  expect(messages.status).toBe(503);
+  expect(await messages.json()).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
+
+  postgres = await start(join(place.path, "data"));
+  await started;
+  expect((await readiness(gateway.url)).body).toMatchObject({ directory: "database", reasons: [] });
+  await until(async () => (await askUntilAnswered(postgres.url, "select count(*)::int from keys")) === 1);
+});

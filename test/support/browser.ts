@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import chromium from "@sparticuz/chromium";
+import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+import { buildPages } from "#gateway/cli/pages/build-pages.ts";
+import { pagesDirectories } from "#gateway/pages-directories.ts";
+import { atEnd } from "./at-end.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** Where systems keep theirs, for machines that cannot run the one that comes with the packages. */
+const INSTALLED = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** Of the package's arguments, what a browser with several profiles and the web's own protection cannot have. */
+const UNFIT =
+  /^--(single-process|no-zygote|in-process-gpu|use-gl=.*|use-angle=.*|ignore-gpu-blocklist|enable-unsafe-swiftshader|disable-web-security|disable-site-isolation-trials|allow-running-insecure-content)$/;
+
+type Launchable = { executablePath: string; args: string[] };
+
+async function findBrowser(): Promise<Launchable | null> {
+  if (process.platform === "linux" && process.arch === "x64") {
+    return {
+      executablePath: await chromium.executablePath(),
+      args: [...chromium.args.filter((it) => !UNFIT.test(it)), "--disable-gpu"],
+    };
+  }
+  const executablePath = INSTALLED.find((path) => existsSync(path));
+  return executablePath ? { executablePath, args: ["--no-sandbox"] } : null;
+}
+
+/** Null where no browser can run: the suites say so and skip. */
+export const BROWSER = await findBrowser();
+if (!BROWSER) console.warn("No Chromium was found, so tests of the console in a browser are skipped.");
+
+/** The built console, as a start makes it. */
+export const builtPages = () => buildPages(ROOT, pagesDirectories("/nonexistent")[1]);
+
+/** One browser for a file; it ends with the file. */
+export async function launchBrowser(): Promise<Browser> {
+  if (!BROWSER) throw new Error("There is no browser.");
+  await builtPages();
+  const browser = await playwright.launch({ ...BROWSER, headless: true });
+  atEnd(() => browser.close());
+  return browser;
+}
+
+export type Visit = {
+  page: Page;
+  context: BrowserContext;
+  /** Errors of scripts, refusals of the content policy, and requests to other origins. */
+  faults: string[];
+};
+
+type VisitOptions = {
+  origin: string;
+  dark?: boolean;
+  width?: number;
+  height?: number;
+  headers?: Record<string, string>;
+};
+
+/** A browser profile of its own at the gateway. */
+export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
+  const { origin, dark = false, width = 1440, height = 900, headers = {} } = options;
+  const context = await browser.newContext({
+    baseURL: origin,
+    viewport: { width, height },
+    colorScheme: dark ? "dark" : "light",
+    extraHTTPHeaders: headers,
+    locale: "en-US",
+    timezoneId: "Europe/Berlin",
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => {
+    const text = message.text();
+    // A 401 before the sign-in is an answer, no fault.
+    if (message.type() === "error" && !/status of 4\d\d/.test(text)) faults.push(text);
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) faults.push(`left the origin: ${url}`);
+  });
+  return { page, context, faults };
+}
+
+/** Follows a one-time link, as whoever it names. */
+export async function followLink({ page }: Visit, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+}
+
+const AXE = await Bun.file(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js"))).text();
+
+type AxeRun = { violations: { id: string; impact: string | null; nodes: { html: string }[] }[] };
+
+/** What axe finds on the page that is serious, each with its first places. */
+export async function faultsOfAccess(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  // axe puts itself into the page.
+  const { violations } = (await page.evaluate("axe.run()")) as AxeRun;
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ html }) => html.slice(0, 200))
+          .join(" | ")}`,
+    );
+}

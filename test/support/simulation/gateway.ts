@@ -1,0 +1,119 @@
+import { decideLimits } from "#gateway/limits/decide.ts";
+import { missingFrom } from "#gateway/recorder/mark-file.ts";
+import { orphanSource } from "#gateway/recorder/orphan-segment.ts";
+import { ownRows } from "#gateway/recorder/own-segment.ts";
+import type { Source } from "#gateway/recorder/postgres-writer.ts";
+import type { SimulatedDatabase } from "./database.ts";
+import { type DiskFile, diskFile } from "./disk.ts";
+
+/** A record as it is spooled. */
+type SpooledCall = { id: string; state: "interrupted" | "ok"; usd: string };
+
+export type Spool = {
+  /** Files of processes that died. */
+  orphans: DiskFile[];
+  /** Records that a mark promised and its file did not have. */
+  missing: number;
+};
+
+/** Little: most courses of events reach it. */
+export const BUDGET = "30";
+const PICO = 10n ** 12n;
+const PERIOD = { from: "2026-01-01", to: "2026-02-01" };
+const ROWS = 3;
+
+/** What happens to a message to the database: it arrives, it is lost, or its answer is. */
+export type Fate = "arrives" | "lost" | "answer lost";
+
+type CallFacts = { costs: bigint; fate: Fate; nowMs: number };
+
+type Running = { id: string; costs: bigint };
+
+/** Records that the mark of a file promises and the file does not have. */
+function missingIn(file: DiskFile): number {
+  const mark = file.mark();
+  if (mark === null) return 0;
+  const { first, last } = file.segment.settlementRange();
+  const settled = last === 0 ? 0 : last - first + 1;
+  const { settlements, intents } = missingFrom(mark, {
+    settlements: settled,
+    last,
+    intents: file.segment.intentCount(),
+  });
+  return settlements + intents;
+}
+
+/** One process of the gateway, from start to death. Everything durable is in its files and in the database. */
+export function simulatedGateway(holder: string, database: SimulatedDatabase, spool: Spool) {
+  const own = diskFile();
+  const rows = ownRows(own.segment, own.writeMark, []);
+  const running: Running[] = [];
+  let adopted: { file: DiskFile; source: Source }[] = [];
+
+  const text = (call: SpooledCall): string => JSON.stringify(call);
+
+  function adopt(): void {
+    for (const file of spool.orphans.splice(0)) {
+      spool.missing += missingIn(file);
+      adopted.push({ file, source: orphanSource(file.segment, { write: file.writeMark }, () => 0) });
+    }
+  }
+
+  /** Moves a batch to the database. Returns whether there was one. */
+  function deliver(source: Pick<Source, "take" | "drop">, fate: Fate): boolean {
+    const batch = source.take(ROWS);
+    if (batch.length === 0 || fate === "lost") return batch.length > 0;
+    for (const row of batch) {
+      const { id, state, usd }: SpooledCall = JSON.parse(row.text);
+      database.insert(id, { state, usd: BigInt(usd) });
+    }
+    if (fate === "arrives") source.drop(batch);
+    return true;
+  }
+
+  return {
+    holder,
+    own,
+    running,
+    /** Admits a call as the limiter does, and writes its intent; false if it is refused. */
+    begin(id: string, bound: bigint, { costs, fate, nowMs }: CallFacts): boolean {
+      if (fate === "lost") return false;
+      const demand = { tokens: 0, usd: bound * PICO, minimumUsd: bound * PICO };
+      const limits = { budget_usd: BUDGET };
+      const decision = decideLimits({ limits, period: PERIOD, state: database.state(nowMs), demand });
+      if ("refusal" in decision) return false;
+      database.reserve(id, decision.reservation.usd, holder);
+      // Whether it was written is then unknown: the call is refused, and the sweep frees what was reserved.
+      if (fate === "answer lost") return false;
+      rows.write([{ kind: "intent", id, text: text({ id, state: "interrupted", usd: "0" }) }]);
+      running.push({ id, costs: costs * PICO });
+      return true;
+    },
+    /** Ends a running call: its record is durable before its client has the whole answer. */
+    end(index: number, fate: Fate): string | null {
+      const [call] = running.splice(index, 1);
+      if (!call) return null;
+      const { id, costs } = call;
+      rows.write([{ kind: "settlement", id, text: text({ id, state: "ok", usd: String(costs) }), at: 0 }]);
+      if (fate !== "lost") database.end(id, costs);
+      return id;
+    },
+    deliverOwn: (fate: Fate) => deliver(rows.pending, fate),
+    deliverAdopted(fate: Fate): boolean {
+      const more = adopted.map(({ source }) => deliver(source, fate)).includes(true);
+      adopted = adopted.filter(({ source }) => source.backlog() > 0);
+      return more;
+    },
+    sweep: () => rows.sweep(),
+    adopt,
+    /** Dies: its files, and those that it had adopted, wait for the next. */
+    die(): void {
+      for (const file of [own, ...adopted.map(({ file }) => file)]) {
+        file.reopen();
+        spool.orphans.push(file);
+      }
+    },
+  };
+}
+
+export type SimulatedGateway = ReturnType<typeof simulatedGateway>;
