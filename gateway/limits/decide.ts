@@ -96,7 +96,8 @@ function reservable({ limits, state, demand }: LimitInput): Pico | null {
 const total = (slots: readonly RateSlot[], unit: "requests" | "tokens"): number =>
   slots.reduce((sum, slot) => sum + slot[unit], 0);
 
-function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
+/** `slots`, with one more reservation in the newest slot. */
+export function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
   const last = slots.at(-1);
   if (last?.slot !== it.slot) return [...slots, it];
   const both = { ...last, requests: last.requests + it.requests, tokens: last.tokens + it.tokens };

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import { decideAway, leaseUsd } from "#gateway/limits/away.ts";
 import { decideLimits, type LimitDemand, type LimitState } from "#gateway/limits/decide.ts";
-import { drawFromLease, leaseUsd } from "#gateway/limits/lease.ts";
 import { formatPico, parsePico, picoRoundedUp } from "#gateway/limits/money.ts";
+import { overrunsOf } from "#gateway/limits/overruns.ts";
 import {
   activeSlots,
   budgetPeriodAt,
@@ -120,30 +122,75 @@ describe("a budget", () => {
     });
   });
 
-  test("a lease is a small part of one that is not half gone, and nothing of another", () => {
-    const limits = { budget_usd: "1" };
+  test("a slice is a small part of one that is not half gone, and nothing of another", () => {
+    const limits = { budget_usd: "1", when_away: "refuse" } as const;
     expect(leaseUsd(limits, fresh)).toBe(parsePico("0.02"));
     expect(leaseUsd(limits, { ...fresh, spent: parsePico("0.5") })).toBe(0n);
   });
 
-  test("no more than a lease is drawn from it", () => {
+  test("no more than the slice is drawn from it while the database is away", () => {
+    const limits = { budget_usd: "1", when_away: "refuse" } as const;
+    const lease = { usd: 300n, replicas: 1 };
     fc.assert(
       fc.property(fc.array(fc.bigInt({ min: 0n, max: 100n })), (costs) => {
-        let lease = { usd: 300n, requests: 0, tokens: 0 };
-        let sum = 0n;
+        let held = 0n;
         for (const usd of costs) {
-          const rest = drawFromLease(lease, {
-            limits: { budget_usd: "1" },
-            demand: asking({ usd }),
-            slotsFree: 0,
-          });
-          if (!rest) continue;
-          lease = rest.lease;
-          sum += rest.booking.usd;
+          const state = { whole: { ...fresh, held }, own: { ...fresh, held } };
+          const decision = decideAway({ limits, period, demand: asking({ usd }), state, lease });
+          if (decision && "reservation" in decision) held += decision.reservation.usd;
         }
-        expect(sum).toBeLessThanOrEqual(300n);
+        expect(held).toBeLessThanOrEqual(300n);
       }),
     );
+  });
+});
+
+describe("while the database is away", () => {
+  const lease = { usd: 0n, replicas: 3 };
+  const used = { ...fresh, calls: 2, slots: [{ slot: rateSlotAt(NOW), requests: 5, tokens: 50 }] };
+  const away = (limits: KeyLimits, demand: Partial<LimitDemand> = {}) =>
+    decideAway({ limits, period, demand: asking(demand), state: { whole: used, own: used }, lease });
+  const isAdmitted = (decision: ReturnType<typeof away>) => decision !== null && "reservation" in decision;
+
+  test.each([
+    ["requests per minute", { requests_per_minute: 9 }, 0],
+    ["tokens per minute", { tokens_per_minute: 120 }, 20],
+    ["concurrent calls", { concurrency: 6 }, 0],
+  ] as const)(
+    "a key that refuses has a gateway's share of its %s, any other key all of them",
+    (_, limits, tokens) => {
+      expect(isAdmitted(away(limits, { tokens }))).toBe(true);
+      expect(away({ ...limits, when_away: "refuse" }, { tokens })).toBeNull();
+    },
+  );
+
+  test("a key that has used its limit up is refused as ever", () => {
+    for (const when_away of ["local", "refuse"] as const) {
+      expect(away({ requests_per_minute: 5, when_away })).toMatchObject({
+        refusal: { type: "rate_limited" },
+      });
+      expect(away({ concurrency: 2, when_away })).toMatchObject({ refusal: { limit: "calls" } });
+    }
+  });
+});
+
+test("what went over is what all gateways let through above the limits", () => {
+  const minutes = [
+    { requests: 90, tokens: 900, calls: 4 },
+    { requests: 130, tokens: 1500, calls: 9 },
+  ];
+  const limits = { requests_per_minute: 100, concurrency: 5, budget_usd: "1.5" };
+  expect(overrunsOf(limits, minutes, parsePico("1.75"))).toEqual({
+    requests_per_minute: 30,
+    tokens_per_minute: 0,
+    concurrency: 4,
+    budget_usd: parsePico("0.25"),
+  });
+  expect(overrunsOf({}, minutes, parsePico("9"))).toEqual({
+    requests_per_minute: 0,
+    tokens_per_minute: 0,
+    concurrency: 0,
+    budget_usd: 0n,
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
+import { Registry } from "prom-client";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { parsePico } from "#gateway/limits/money.ts";
@@ -18,8 +19,20 @@ let limiter: Limiter;
 beforeAll(async () => {
   database = await testDatabase();
   sql = testSql(database.url);
-  limiter = await openLimiter({ databaseUrl: database.url, clock: systemClock, log: keptLog() });
+  limiter = await begunLimiter();
 });
+
+async function begunLimiter(): Promise<Limiter> {
+  const opened = openLimiter({
+    databaseUrl: database.url,
+    clock: systemClock,
+    log: keptLog(),
+    metrics: new Registry(),
+    recorded: async () => undefined,
+  });
+  await opened.begun;
+  return opened;
+}
 
 afterAll(async () => {
   await limiter.close();
@@ -29,6 +42,9 @@ const keyWith = (limits: KeyLimits) => ({
   id: newId(),
   name: "k",
   owner: null,
+  teams: null,
+  costCenter: null,
+  teamBudgets: [],
   scopes: {},
   limits,
   expiresAtMs: null,
@@ -119,6 +135,23 @@ test("a record takes its reservation away in the transaction that counts its cos
   expect(isRefused(await reserve(key, "0.75", at))).toBe(false);
 });
 
+test("an interrupted call counts with the most that it may have cost, until its cost is known", async () => {
+  const key = keyWith({ budget_usd: "1" });
+  const id = newId();
+  const at = new Date("2026-11-30T23:59:59.999Z");
+  const store = openRecordStore(database.url);
+  const unknown = { state: "interrupted", costUsd: null, unpriced: true, boundUsd: "0.75" };
+  await store.insert([row(key.id, id, unknown)]);
+  await store.insert([row(key.id, id, unknown)]);
+  await store.close();
+  expect(isRefused(await reserve(key, "0.5", at))).toBe(true);
+  await sql`update requests set cost_usd = 0.1, unpriced = false where id = ${id}`;
+  expect(await sql`select usd::text from key_spend where key_id = ${key.id}`).toMatchObject([
+    { usd: "0.10" },
+  ]);
+  expect(isRefused(await reserve(key, "0.5", at))).toBe(false);
+});
+
 test("a call that was never sent leaves nothing reserved", async () => {
   const key = keyWith({ budget_usd: "1", concurrency: 1 });
   const grant = await reserve(key, "0.9");
@@ -128,7 +161,7 @@ test("a call that was never sent leaves nothing reserved", async () => {
   expect(isRefused(await reserve(key, "0.9"))).toBe(false);
 });
 
-test("what a dead process held is swept once it has not been seen for 40 s; the cost of an answered call stays", async () => {
+test("what a dead process held is free once it has not been seen for 40 s; the most its calls may cost still counts", async () => {
   const store = openLimitStore(database.url, newId());
   const held = async (holder: string) => {
     const found = await sql<
@@ -149,13 +182,16 @@ test("what a dead process held is swept once it has not been seen for 40 s; the 
   await hold(alive, 30);
   await store.heartbeat();
   await store.sweep([]);
-  expect([await held(dead), await held(alive)]).toEqual([[true], [false, true]]);
+  expect([await held(dead), await held(alive)]).toEqual([
+    [true, true],
+    [false, true],
+  ]);
   await store.deregister();
   await store.close();
 });
 
 test("two processes that decide at once never let through more than there is", async () => {
-  const other = await openLimiter({ databaseUrl: database.url, clock: systemClock, log: keptLog() });
+  const other = await begunLimiter();
   const key = keyWith({ requests_per_minute: 10, budget_usd: "1" });
   const answers = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => {

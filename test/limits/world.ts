@@ -7,6 +7,7 @@ type Limits = {
   concurrency?: number;
   budget_usd?: string;
   budget_period?: "day" | "month";
+  when_away?: "local" | "refuse";
 };
 
 /** A client key with limits. */

@@ -10,8 +10,6 @@ export type CallSettlements = {
   /** Retries failed writes. */
   retry(): Promise<void>;
   running(): string[];
-  /** Number of a key's ended calls whose settlement is not yet written. */
-  unsettled(keyId: string): number;
 };
 
 /** How long the end of an answer waits for its settlement at most. */
@@ -19,7 +17,7 @@ const END_MS = 500;
 
 export function createSettlements(
   store: Pick<LimitStore, "end">,
-  connectivity: { reachable(): boolean; onResult(error: unknown): void },
+  connectivity: { reachable(): boolean; onFailure(error: unknown): void },
 ): CallSettlements {
   const running = new Set<string>();
   const unsettled = new Map<string, CallSettlement>();
@@ -37,7 +35,7 @@ export function createSettlements(
       // If written late, the minute whose tokens it corrects is over.
       unsettled.set(settlement.callId, { ...settlement, tokensDelta: 0 });
       if (!connectivity.reachable()) return;
-      const writing = write(settlement).catch(connectivity.onResult);
+      const writing = write(settlement).catch(connectivity.onFailure);
       let timer: Timer | undefined;
       const timeout = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, END_MS);
@@ -49,6 +47,5 @@ export function createSettlements(
       for (const settlement of [...unsettled.values()]) await write(settlement);
     },
     running: () => [...running],
-    unsettled: (keyId) => [...unsettled.values()].filter((settlement) => settlement.keyId === keyId).length,
   };
 }

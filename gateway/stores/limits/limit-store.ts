@@ -3,10 +3,18 @@ import { connect, type PoolOptions, within } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { LimitState, Reservation } from "../../limits/decide.ts";
 import { formatPico, type Pico } from "../../limits/money.ts";
-import { type BudgetPeriod, rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
-
-/** A key and its current budget period. */
-export type LimitAccount = { keyId: string; period: BudgetPeriod };
+import type { AwayTotal } from "../../limits/overruns.ts";
+import { rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
+import {
+  awayTotals,
+  type KeySpend,
+  type LimitAccount,
+  type LimitPlace,
+  readSpend,
+  storeAway,
+} from "./away-sql.ts";
+import type { AwayFigures } from "./key-account.ts";
+import { sweep } from "./sweep-sql.ts";
 
 export type ReservedCall = Reservation & { callId: string; startedAt: string };
 
@@ -17,9 +25,14 @@ export type ReservationPlan = {
   holdCalls: boolean;
   /** Whether calls and tokens are counted per minute. */
   countRates: boolean;
-  /** What this process may spend while the database is unavailable, and its calls on the lease; null: no lease. */
-  lease: { usd: Pico; calls: number } | null;
+  /**
+   * What this process may spend while the database is unavailable, with what it spent meanwhile, and its running calls
+   * that the database does not count; null: leave what is stored.
+   */
+  lease: Unbooked | null;
 };
+
+type Unbooked = { usd: Pico; calls: number };
 
 /** An ended call: its cost as an exact decimal, and its tokens less those reserved. */
 export type CallSettlement = {
@@ -34,7 +47,7 @@ export type CallSettlement = {
 export type LimitStore = {
   /**
    * Reads a key's state and writes the plan that `decide` returns; starts over if another process has written in the
-   * meantime. Rejects within 2 s if Postgres does not answer; whether the reservation was written is then unknown.
+   * meantime. Rejects within 5 s if Postgres does not answer; whether the reservation was written is then unknown.
    */
   reserve(account: LimitAccount, decide: (state: LimitState) => ReservationPlan): Promise<void>;
   end(ended: CallSettlement): Promise<void>;
@@ -42,6 +55,12 @@ export type LimitStore = {
   heartbeat(): Promise<{ alive: number; upMs: number }>;
   /** Frees holds of processes without a heartbeat for 40 s, and holds of this process without a running call. */
   sweep(running: readonly string[]): Promise<void>;
+  /** Adds what this process let through while the database was away. */
+  storeAway(account: LimitAccount, figures: AwayFigures & { unbooked: Unbooked }): Promise<void>;
+  /** What all gateways let through for the key in these minutes while the database was away. */
+  awayTotals(keyId: string, minutesMs: readonly number[]): Promise<AwayTotal[]>;
+  /** What the keys with a budget have spent. */
+  spend(now: Date): Promise<KeySpend>;
   dropLease(keyId: string): Promise<void>;
   deregister(): Promise<void>;
   close(): Promise<void>;
@@ -50,12 +69,11 @@ export type LimitStore = {
 const POOL: PoolOptions = {
   name: "limits",
   max: 4,
-  statementTimeoutMs: 1500,
-  lockTimeoutMs: 1500,
+  statementTimeoutMs: 4000,
+  lockTimeoutMs: 4000,
 };
-const DEADLINE_MS = 2000;
-/** Longer than any budget period: older holds are leftovers. */
-const PERIOD_DAYS_MAX = 32;
+/** Long enough for a busy server: a slow one is asked, so that gateways count together. */
+const DEADLINE_MS = 5000;
 
 /** The limits' own connections to Postgres; `holder` is this process. */
 export function openLimitStore(databaseUrl: string, holder: string): LimitStore {
@@ -92,6 +110,9 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
         return row ?? { alive: 1, upMs: 0 };
       }),
     sweep: (running) => query((sql) => sweep(sql, holder, running)),
+    storeAway: (account, figures) => query((sql) => storeAway(sql, { account, holder }, figures)),
+    awayTotals: (keyId, minutesMs) => query((sql) => awayTotals(sql, keyId, minutesMs)),
+    spend: (now) => query((sql) => readSpend(sql, now)),
     dropLease: (keyId) =>
       query((sql) => sql`delete from limit_leases where key_id = ${keyId} and holder = ${holder}`).then(
         () => undefined,
@@ -107,7 +128,6 @@ export function openLimitStore(databaseUrl: string, holder: string): LimitStore 
 
 const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
 
-type Place = { account: LimitAccount; holder: string };
 type StateRow = {
   turn: string;
   nowMs: number;
@@ -126,7 +146,7 @@ type StateRow = {
  */
 async function reserveSerially(
   sql: postgres.Sql,
-  place: Place,
+  place: LimitPlace,
   decide: (state: LimitState) => ReservationPlan,
 ): Promise<void> {
   for (;;) {
@@ -145,7 +165,7 @@ async function reserveSerially(
 }
 
 /** One statement, so that a cost is seen either as held or as spent, never as both. */
-async function stateRow(sql: postgres.Sql, { account, holder }: Place): Promise<StateRow> {
+async function stateRow(sql: postgres.Sql, { account, holder }: LimitPlace): Promise<StateRow> {
   const { keyId, period } = account;
   const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${keyId}`;
   const inPeriod = sql`started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz`;
@@ -168,7 +188,7 @@ async function stateRow(sql: postgres.Sql, { account, holder }: Place): Promise<
   return row;
 }
 
-type Turn = Place & { turn: string; slot: number };
+type Turn = LimitPlace & { turn: string; slot: number };
 
 /** False, and nothing is written, if another process has written since `turn` was read. */
 async function book(
@@ -222,17 +242,4 @@ async function endOne(
       : sql`update limit_rates set tokens = greatest(0, tokens + ${tokensDelta})
           where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and slot = ${slot}`,
   ]);
-}
-
-/** Holds of ended calls stay: their cost is known, and storing their records removes them. */
-async function sweep(sql: postgres.Sql, holder: string, running: readonly string[]): Promise<void> {
-  const alive = sql`select holder from limit_holders where seen_at > now() - interval '40 seconds'`;
-  await sql`delete from limit_holds where not ended and (
-      holder not in (${alive})
-      or (holder = ${holder} and call_id <> all(${[...running]}::text[]::uuid[])))
-    or started_at < now() - make_interval(days => ${PERIOD_DAYS_MAX})`;
-  await sql`delete from limit_leases where holder not in (${alive})`;
-  await sql`delete from limit_holders where seen_at < now() - interval '1 hour'`;
-  await sql`delete from limit_rates
-    where slot < floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED + 1}::int`;
 }

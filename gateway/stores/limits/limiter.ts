@@ -1,16 +1,22 @@
+import type { Registry } from "prom-client";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import type { ClientKey } from "../../directory.ts";
-import { GatewayError } from "../../errors.ts";
-import type { LimitDemand, LimitRefusal, RateLimit, Reservation } from "../../limits/decide.ts";
+import type { GatewayError } from "../../errors.ts";
+import type { LimitDemand } from "../../limits/decide.ts";
 import { formatPico } from "../../limits/money.ts";
-import { budgetPeriodAt } from "../../limits/window.ts";
+import type { BudgetPeriod } from "../../limits/window.ts";
+import type { KeySpend } from "./away-sql.ts";
 import { type CallSettlements, createSettlements } from "./call-settlements.ts";
 import { createConnectivity } from "./connectivity.ts";
-import { createKeyQueue, type KeyQueue, type KeyQueueDeps } from "./key-queue.ts";
-import { type LimitStore, openLimitStore } from "./limit-store.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import type { AdmittedCall, KeyAccount } from "./key-account.ts";
+import { createKeyQueues, type LimitedCall } from "./key-queues.ts";
+import { limitError, usedUp } from "./limit-errors.ts";
+import { limitMetrics } from "./limit-metrics.ts";
+import { openLimitStore } from "./limit-store.ts";
+import { openReconciler } from "./reconcile-away.ts";
 
 /** Actual usage of an admitted call. */
 export type CallUsage = {
@@ -26,6 +32,8 @@ export type Grant = {
   settle(used: CallUsage): Promise<void> | null;
   /** The call was not sent and leaves no record. */
   release(): Promise<void>;
+  /** The most that the call may cost, as an exact decimal; undefined for a key without a budget. */
+  boundUsd?: string | undefined;
 };
 
 export type Limiter = {
@@ -34,60 +42,45 @@ export type Limiter = {
    * nothing: no query is made, and `demandOf` is not called.
    */
   reserve(call: LimitedCall, demandOf: () => LimitDemand): Grant | Promise<Grant | GatewayError>;
+  /** What keys with a budget have spent, as last read. */
+  spend(): KeySpend;
+  /** The first attempt to reach the database has ended. Until then limits are counted here. */
+  begun: Promise<void>;
   close(): Promise<void>;
 };
 
-/** `recorded`: the call leaves a record, which removes its reservation. */
-type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
-
-export type LimiterOptions = { databaseUrl: string; clock: Clock; log: Log };
-
-const BEAT_MS = 5000;
+export type LimiterOptions = {
+  databaseUrl: string;
+  clock: Clock;
+  log: Log;
+  metrics: Registry;
+  /** Resolves when the records of all calls that have ended are stored. */
+  recorded: () => Promise<void>;
+  /** What keys had spent when that was last known. */
+  spend?: KeySpend | undefined;
+};
 
 const UNLIMITED: Grant = { settle: () => null, release: async () => undefined };
 
-const MESSAGES = {
-  requests: "The key has reached its limit of requests per minute.",
-  tokens: "The key has reached its limit of tokens per minute.",
-  calls: "The key has reached its limit of concurrent calls.",
-  reserved: "The rest of the key's budget is reserved for running calls.",
-} as const satisfies Record<RateLimit, string>;
-
-/** `chosen` is one of a few known values (pricing/price-answer.ts), so it may be quoted. */
-const unpricedMessage = (chosen: string): string =>
-  `The price of \`${chosen}\` is unknown, so a key with a budget may not use it. Leave it out.`;
-
-/** Enforces keys' limits together with the other gateways on the database. */
-export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): Promise<Limiter> {
+/** Enforces keys' limits together with the other gateways on the database, and alone while it is away. */
+export function openLimiter(options: LimiterOptions): Limiter {
+  const { databaseUrl, clock, log } = options;
   const store = openLimitStore(databaseUrl, newId());
-  const connectivity = createConnectivity(clock, log);
+  const late = { onAway: () => {} };
+  const connectivity = createConnectivity(clock, log, () => late.onAway());
+  const metrics = limitMetrics(options.metrics, () => !connectivity.reachable());
   const ends = createSettlements(store, connectivity);
-  let replicas = 1;
-  const queues = createKeyQueues(ends, {
+  const shared = { replicas: 1, spend: options.spend ?? NOTHING_SPENT };
+  const queues = createKeyQueues({
     store,
     clock,
-    replicas: () => replicas,
-    reachable: connectivity.reachable,
-    onResult: connectivity.onResult,
-    leasesValid: connectivity.leasesValid,
+    connectivity,
+    replicas: () => shared.replicas,
+    spentBy: (keyId, period) => spentBy(shared.spend, keyId, period),
   });
-
-  async function beat(): Promise<void> {
-    try {
-      const { alive, upMs } = await store.heartbeat();
-      replicas = alive;
-      connectivity.onHeartbeat(upMs);
-      await ends.retry();
-      await queues.releaseIdle(store);
-      if (connectivity.isStable()) await store.sweep(ends.running());
-    } catch (error) {
-      connectivity.onResult(error);
-    }
-  }
-
-  await beat();
-  const timer = setInterval(() => void beat(), BEAT_MS);
-  timer.unref();
+  const reconciler = openReconciler({ ...options, store, queues, metrics, shared });
+  const heartbeat = startHeartbeat({ store, connectivity, ends, queues, reconciler, shared });
+  late.onAway = heartbeat.hurry;
 
   async function admit(
     call: LimitedCall,
@@ -95,17 +88,16 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
     demand: LimitDemand,
   ): Promise<Grant | GatewayError> {
     const { id, admittedAt } = call;
-    const queue = queues.of(call);
+    const { queue, figures } = queues.of(call);
     ends.begin(id);
     const startedAt = admittedAt.toISOString();
     const answer = await queue.request({ callId: id, startedAt, limits, demand });
     if (answer.kind === "granted") {
-      return answer.leased ? leasedGrant(ends, queue, id) : bookedGrant(ends, call, answer);
+      if (!answer.call.booked) metrics.admittedAway();
+      return grantOf({ ends, figures }, call, answer.call);
     }
     ends.forget(id);
-    return answer.kind === "refused"
-      ? errorOf(answer.refusal, demand, call.key)
-      : new GatewayError("store_unavailable");
+    return answer.kind === "refused" ? limitError(answer.refusal, demand, call.key) : usedUp();
   }
 
   return {
@@ -115,90 +107,46 @@ export async function openLimiter({ databaseUrl, clock, log }: LimiterOptions): 
         ? UNLIMITED
         : admit(call, limits, demandOf());
     },
+    spend: () => shared.spend,
+    begun: heartbeat.begun,
     async close() {
-      clearInterval(timer);
+      heartbeat.stop();
       await store.deregister().catch(() => undefined);
       await store.close();
     },
   };
 }
 
-/** One queue for each key and period that has calls. */
-function createKeyQueues(ends: CallSettlements, deps: Omit<KeyQueueDeps, "account" | "slotsFree">) {
-  const queues = new Map<string, { keyId: string; queue: KeyQueue }>();
-  return {
-    of({ key, admittedAt }: LimitedCall): KeyQueue {
-      const period = budgetPeriodAt(key.limits?.budget_period ?? "month", admittedAt);
-      const name = `${key.id} ${period.from} ${period.to}`;
-      const known = queues.get(name);
-      if (known) return known.queue;
-      const account = { keyId: key.id, period };
-      const queue = createKeyQueue({ ...deps, account, slotsFree: () => ends.unsettled(key.id) });
-      queues.set(name, { keyId: key.id, queue });
-      return queue;
-    },
-    /** Returns the leases of idle keys. */
-    async releaseIdle(store: Pick<LimitStore, "dropLease">): Promise<void> {
-      for (const [name, { keyId, queue }] of [...queues]) {
-        if (!queue.idle()) continue;
-        queues.delete(name);
-        await store.dropLease(keyId);
-      }
-    },
-  };
+const NOTHING_SPENT: KeySpend = { day: "", month: "", byKey: new Map() };
+
+/** As last read; nothing if that was in another period. */
+function spentBy({ day, month, byKey }: KeySpend, keyId: string, { from, to }: BudgetPeriod): bigint {
+  const isDay = Date.parse(to) - Date.parse(from) === DAY_MS;
+  if (from !== (isDay ? day : month)) return 0n;
+  return byKey.get(keyId)?.[isDay ? "day" : "month"] ?? 0n;
 }
 
-function leasedGrant(ends: CallSettlements, queue: KeyQueue, id: string): Grant {
-  const end = async () => {
-    queue.leasedEnded(id);
-    ends.forget(id);
-  };
-  return { settle: end, release: end };
-}
+const DAY_MS = 86_400_000;
 
-function bookedGrant(
-  ends: CallSettlements,
+type GrantDeps = { ends: CallSettlements; figures: KeyAccount };
+
+function grantOf(
+  { ends, figures }: GrantDeps,
   { id, key, recorded }: LimitedCall,
-  { reservation, slot }: { reservation: Reservation; slot: number },
+  admitted: AdmittedCall,
 ): Grant {
-  const { budget_usd, concurrency, tokens_per_minute } = key.limits ?? {};
+  const { booked, reservation, slot, limits } = admitted;
+  const { budget_usd, concurrency, tokens_per_minute } = limits;
   const isHeld = budget_usd !== undefined || concurrency !== undefined;
   const end = async (usd: string | null, tokens: number | null) => {
-    const more = tokens_per_minute === undefined || tokens === null ? 0 : tokens - reservation.tokens;
-    if (!isHeld && more === 0) return ends.forget(id);
-    await ends.settle({ callId: id, keyId: key.id, usd, slot, tokensDelta: more });
+    figures.end(admitted, { usd, tokens });
+    const tokensDelta = tokens_per_minute === undefined || tokens === null ? 0 : tokens - reservation.tokens;
+    if (!booked || (!isHeld && tokensDelta === 0)) return ends.forget(id);
+    await ends.settle({ callId: id, keyId: key.id, usd, slot, tokensDelta });
   };
   return {
+    boundUsd: budget_usd === undefined ? undefined : formatPico(reservation.usd),
     settle: ({ costUsd, tokens }) => end(recorded ? (costUsd ?? "0") : null, tokens),
     release: () => end(null, 0),
   };
-}
-
-function errorOf(refusal: LimitRefusal, demand: LimitDemand, key: ClientKey): GatewayError {
-  const { type, headers } = refusal;
-  if (type === "rate_limited") {
-    const error = new GatewayError(type, MESSAGES[refusal.limit]);
-    error.headers = { ...headers, "retry-after": String(refusal.retryAfterSeconds) };
-    return error;
-  }
-  const { unpricedOption } = demand;
-  // Its bound exceeds any budget, so the refusal comes from the budget.
-  const message =
-    unpricedOption === undefined ? budgetMessage(key, refusal) : unpricedMessage(unpricedOption);
-  const error = new GatewayError(type, message);
-  error.headers = headers;
-  return error;
-}
-
-type OverBudget = Extract<LimitRefusal, { type: "budget_exhausted" }>;
-
-/** Whose budget it is, how much, and when the next one begins. */
-function budgetMessage({ name, limits }: ClientKey, { left, endsMs }: OverBudget): string {
-  const budget = `The budget of the key "${name}" (${limits?.budget_usd} USD a ${limits?.budget_period ?? "month"})`;
-  const [date] = new Date(endsMs).toISOString().split("T");
-  const state =
-    left > 0n
-      ? `has ${formatPico(left).replace(/\.?0+$/, "")} USD left, which does not cover what this call may cost.`
-      : "is used up.";
-  return `${budget} ${state} The next one begins on ${date} at 00:00 UTC.`;
 }

@@ -1,0 +1,53 @@
+import { GatewayError } from "../../errors.ts";
+import type { LimitDemand, LimitRefusal, RateLimit } from "../../limits/decide.ts";
+import { formatPico } from "../../limits/money.ts";
+import type { Account } from "./key-queues.ts";
+
+const MESSAGES = {
+  requests: "The key has reached its limit of requests per minute.",
+  tokens: "The key has reached its limit of tokens per minute.",
+  calls: "The key has reached its limit of concurrent calls.",
+  reserved: "The rest of the budget is reserved for running calls.",
+} as const satisfies Record<RateLimit, string>;
+
+/** `chosen` is one of a few known values (pricing/price-answer.ts), so it may be quoted. */
+const unpricedMessage = (chosen: string): string =>
+  `The price of \`${chosen}\` is unknown, so a key with a budget may not use it. Leave it out.`;
+
+/** For a key with `when_away: "refuse"`. */
+export const usedUp = (): GatewayError =>
+  new GatewayError(
+    "store_unavailable",
+    "The database is unavailable, and what this key may use without it is used up. Try again later.",
+  );
+
+/** The client's error for a call that a limit refuses. */
+export function limitError(refusal: LimitRefusal, demand: LimitDemand, account: Account): GatewayError {
+  const { type, headers } = refusal;
+  if (type === "rate_limited") {
+    const error = new GatewayError(type, MESSAGES[refusal.limit]);
+    error.headers = { ...headers, "retry-after": String(refusal.retryAfterSeconds) };
+    return error;
+  }
+  const { unpricedOption } = demand;
+  // Its bound exceeds any budget, so the refusal comes from the budget.
+  const message =
+    unpricedOption === undefined ? budgetMessage(account, refusal) : unpricedMessage(unpricedOption);
+  const error = new GatewayError(type, message);
+  error.headers = headers;
+  return error;
+}
+
+type OverBudget = Extract<LimitRefusal, { type: "budget_exhausted" }>;
+
+/** Whose budget it is, how much, and when the next one begins. */
+function budgetMessage({ name, team, limits }: Account, { left, endsMs }: OverBudget): string {
+  const whose = team === undefined ? `the key "${name}"` : `the team "${team}"`;
+  const budget = `The budget of ${whose} (${limits?.budget_usd} USD a ${limits?.budget_period ?? "month"})`;
+  const [date] = new Date(endsMs).toISOString().split("T");
+  const state =
+    left > 0n
+      ? `has ${formatPico(left).replace(/\.?0+$/, "")} USD left, which does not cover what this call may cost.`
+      : "is used up.";
+  return `${budget} ${state} The next one begins on ${date} at 00:00 UTC.`;
+}
