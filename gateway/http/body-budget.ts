@@ -1,9 +1,11 @@
 import { GatewayError } from "../errors.ts";
 
-/** What one request takes of the memory for bodies. */
+/** What one call takes of the memory for bodies. */
 export type BodyHold = {
   /** Takes `bytes` more. @throws GatewayError bodies_too_many */
   take(bytes: number): void;
+  /** Counts `bytes` more that are in memory already. */
+  add(bytes: number): void;
   /** Gives everything back; does nothing the second time. */
   release(): void;
 };
@@ -15,8 +17,8 @@ export type BodyBudget = {
 };
 
 /**
- * The memory that bodies of requests may take in this process, from before they are read until their calls end. One
- * request alone always passes: each surface has its own limit.
+ * The memory that bodies of requests and answers may take in this process, from before they are read until their calls
+ * end. One call alone always passes: requests and answers have limits of their own.
  */
 export function bodyBudget(bytesMax: number): BodyBudget {
   let used = 0;
@@ -25,13 +27,17 @@ export function bodyBudget(bytesMax: number): BodyBudget {
     hold() {
       let held = 0;
       let released = false;
+      const add = (bytes: number) => {
+        if (released) return;
+        held += bytes;
+        used += bytes;
+      };
       return {
         take(bytes) {
           if (used > held && used + bytes > bytesMax) throw new GatewayError("bodies_too_many");
-          if (released) return;
-          held += bytes;
-          used += bytes;
+          add(bytes);
         },
+        add,
         release() {
           used -= held;
           held = 0;

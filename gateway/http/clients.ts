@@ -10,11 +10,13 @@ export const CLIENTS = [
   { userAgent: "codex_", name: "codex" },
   { userAgent: "codex-", name: "codex" },
   { userAgent: "codex/", name: "codex" },
+  { userAgent: "codex ", name: "codex" },
   { userAgent: "opencode/", name: "opencode" },
   { userAgent: "GeminiCLI", name: "gemini-cli" },
   { userAgent: "QwenCode/", name: "qwen-code" },
-  // Copilot CLI sends its SDK's user agent; only these two headers distinguish it from other users of that SDK.
-  { userAgent: "OpenAI/JS", name: "copilot-cli", headers: ["x-initiator", "x-interaction-type"] },
+  // Copilot CLI sends its SDK's user agent; this header is on every call of a conversation, and on no other tool's.
+  { userAgent: "OpenAI/JS", name: "copilot-cli", headers: ["x-initiator"] },
+  { userAgent: "Anthropic/JS", name: "copilot-cli", headers: ["x-initiator"] },
   { userAgent: "OpenAI/JS", name: "openai-js" },
   { userAgent: "OpenAI/Python", name: "openai-python" },
   { userAgent: "AsyncOpenAI/Python", name: "openai-python" },

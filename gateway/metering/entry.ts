@@ -56,6 +56,8 @@ export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Kno
     keyId: call.key.id,
     owner: known(call.key.owner),
     userLabel: known(labels.userLabel),
+    teams: known(call.key.teams),
+    costCenter: known(call.key.costCenter),
     session: known(labels.session),
     agentSession: known(labels.agentSession),
     parentSession: known(labels.parentSession),

@@ -7,7 +7,10 @@ import { ERRORS, GatewayError } from "../errors.ts";
 /** Kinds of credentials, each with the sentence for one that is absent or wrong. */
 export const CREDENTIALS = {
   client_key: ERRORS.unauthenticated.public,
-  admin_key: "No valid admin key was presented. Send it as Authorization: Bearer.",
+  admin_key:
+    "No valid admin key or token was presented, and nobody is signed in. Send it as Authorization: Bearer.",
+  session: "Nobody is signed in. Sign in with a browser; for reading, one of your own client keys does, too.",
+  sign_in_link: "This sign-in link was used before, is over 15 minutes old, or is not of this gateway.",
 } as const;
 
 export type Refusals = {

@@ -1,11 +1,11 @@
 import type { Target } from "../call.ts";
-import type { Directory, Route } from "../directory.ts";
+import type { Directory, Provider, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { cachedPerDirectory } from "./per-directory.ts";
 
 /** A target whose wire is not yet chosen. */
-export type Candidate = Pick<Target, "provider" | "model">;
+export type Candidate = Pick<Target, "provider" | "model" | "weight">;
 export type Targets = readonly [Candidate, ...Candidate[]];
 
 const byName = (a: Route, b: Route): number => (a.name < b.name ? -1 : 1);
@@ -33,10 +33,20 @@ const serves = (route: Route, surface: SurfaceName): boolean =>
 
 /** The route's own target and its fallbacks, without those whose provider does not exist. */
 export const knownTargets = (directory: Directory, route: Route): Candidate[] =>
-  [route, ...route.fallbacks].flatMap(({ provider: name, model }) => {
+  [route, ...route.fallbacks].flatMap(({ provider: name, model, weight = null }) => {
     const provider = directory.providers.get(name);
-    return provider ? [{ provider, model }] : [];
+    return provider ? [{ provider: withTimeouts(provider, route), model, weight }] : [];
   });
+
+/** The provider with the route's own timeouts, where it has any. */
+function withTimeouts(provider: Provider, { firstByteSeconds, idleSeconds }: Route): Provider {
+  if (firstByteSeconds === null && idleSeconds === null) return provider;
+  return {
+    ...provider,
+    firstByteMs: firstByteSeconds === null ? provider.firstByteMs : firstByteSeconds * 1000,
+    idleMs: idleSeconds === null ? provider.idleMs : idleSeconds * 1000,
+  };
+}
 
 /**
  * Targets whose provider is enabled. If none is, the first one: a routed call must be recorded, so it is left to the

@@ -1,34 +1,37 @@
 import type { Clock } from "#shared/clock.ts";
-import type { FailureCause } from "../errors.ts";
-import { clientHeaders } from "../http/headers.ts";
-import { compressedMeter, decodedCopy } from "../metering/compressed.ts";
+import type { BodyMemory } from "../call.ts";
+import { type FailureCause, GatewayError } from "../errors.ts";
+import { clientHeaders, type HeaderTable } from "../http/headers.ts";
+import { compressedMeter } from "../metering/compressed.ts";
 import { type Meter, opaqueMeter, streamMeter } from "../metering/meter.ts";
+import { plainMeter } from "../metering/plain-meter.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import type { Wire } from "../providers/wire.ts";
 import type { Reading } from "../reading.ts";
 import type { SurfaceName } from "../surface-facts.ts";
+import { type AnsweredAttempt, encodingOf, isEventAnswer, isFramed, isJsonAnswer } from "./answered.ts";
 import type { DrainPool } from "./drain.ts";
 import { failureCauseOf } from "./failures.ts";
-import type { Attempt } from "./forward.ts";
-import { type Ending, relayStream } from "./relay.ts";
-import {
-  providerRequestId,
-  type Translation,
-  translatedAnswerHeaders,
-  translatingMeter,
-} from "./translation.ts";
+import type { Patience } from "./patience.ts";
+import { type Ending, relayStream, type StreamRelay } from "./relay.ts";
+import { translatedAnswerHeaders, translatingMeter } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
-import { wholeBody } from "./whole-body.ts";
+import { wholeAnswer } from "./whole-answer.ts";
+import { type AnswerPart, partsOf, type Read, readUpTo, SHORT_BYTES_MAX } from "./whole-body.ts";
 
-export type AnswerDeps = { clock: Clock; watchdog: Watchdog; drains: DrainPool };
-
-type Answered = Extract<Attempt, { kind: "answer" }>;
+export type AnswerDeps = {
+  clock: Clock;
+  watchdog: Watchdog;
+  drains: DrainPool;
+  patience: Patience;
+};
 
 export type AnswerStory = {
   /** The format of the provider's answer. */
   wire: Wire;
   surface: SurfaceName;
-  attempt: Answered;
+  attempt: AnsweredAttempt;
+  memory: BodyMemory | undefined;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
   withholdUsage: boolean;
@@ -37,114 +40,146 @@ export type AnswerStory = {
   settle(ending: Ending, reading: Reading, cause: FailureCause | null): Promise<void>;
 };
 
+/** A translation needs the whole answer; a longer one is given up. */
+const TRANSLATED_BYTES_MAX = 64 * 1024 * 1024;
+
 /**
  * Relays the provider's answer: its status, its bytes and the allowed headers, or for a translated call the translated
- * answer. Streams are passed on as they arrive; anything else is read completely first, because its record must be
- * durable before its last byte is sent. Null if the provider broke off before the answer was complete.
+ * answer. It is passed on as it arrives; a short one, and one that is translated, is read completely first. Null if
+ * the provider broke off before such an answer was complete.
+ * @throws GatewayError bodies_too_many if no memory is left for an answer to translate.
  */
 export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
-  const { answer } = story.attempt;
-  const streaming = isEventStream(story.attempt) || story.wire.opaque === true;
-  return streaming && answer.body && answer.ok
-    ? streamed(deps, story, answer.body)
-    : whole(deps, story, answer);
+  const { attempt, wire } = story;
+  const { body, ok } = attempt.answer;
+  if (!ok || !body || !(isEventAnswer(attempt) || wire.opaque === true)) return plain(deps, story);
+  const reader = body.getReader();
+  return relayed(deps, story, { read: () => reader.read(), ...meteringOf(story) });
 }
 
-const isEventStream = ({ headers }: Answered): boolean =>
-  headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+type Metering = Pick<StreamRelay, "meter" | "endsWithBody" | "noLastEvent"> & { drainable: boolean };
 
-function streamed(deps: AnswerDeps, story: AnswerStory, body: ReadableStream<Uint8Array>): Response {
-  const { answer, headers: providerHeaders, abort, translation } = story.attempt;
-  const headers = translation
-    ? translatedAnswerHeaders(providerHeaders, { ...story, translation }, "text/event-stream; charset=utf-8")
-    : clientHeaders(providerHeaders);
-  const opaque = !isEventStream(story.attempt);
-  const relayed = relayStream({
-    body,
-    framed: isFramed(story.attempt),
-    endsWithBody: opaque || story.wire.endsWithBody === true,
-    noLastEvent: story.wire.noLastEvent === true,
-    meter: opaque
-      ? opaqueMeter(readingOf(story, NOTHING))
-      : meterOf(story, providerHeaders.get("content-encoding")),
-    clock: deps.clock,
-    watchdog: deps.watchdog,
-    idleMs: story.attempt.target.provider.idleMs,
+/** How a stream of events, or an answer that is not read, is metered. */
+function meteringOf(story: AnswerStory): Metering {
+  const { wire, attempt } = story;
+  if (!isEventAnswer(attempt)) {
     // The rest of an unmetered answer would tell us nothing.
-    drains: story.drainWhenGone && !opaque ? deps.drains : null,
-    abort,
-    onContent: story.onContent,
-    settle: story.settle,
-  });
-  return new Response(relayed, { status: answer.status, headers });
+    return { meter: opaqueMeter(readingOf(story)(NOTHING)), endsWithBody: true, drainable: false };
+  }
+  return {
+    meter: streamMeterOf(story),
+    endsWithBody: wire.endsWithBody === true,
+    noLastEvent: wire.noLastEvent === true,
+    drainable: true,
+  };
 }
 
-const NOTHING = new Uint8Array();
-
-const readingOf = ({ wire, attempt }: AnswerStory, bytes: Uint8Array): Reading =>
-  wire.readAnswer(bytes, PROVIDERS[attempt.target.provider.kind]);
-
-function meterOf(story: AnswerStory, encoding: string | null): Meter {
+function streamMeterOf(story: AnswerStory): Meter {
   const { target, translation } = story.attempt;
   const facts = PROVIDERS[target.provider.kind];
   if (translation) {
     return translatingMeter(streamMeter(story.wire, facts, { withholdUsage: false }), translation);
   }
-  const compressed = encoding !== null && encoding !== "identity";
-  const meter = streamMeter(story.wire, facts, { withholdUsage: story.withholdUsage && !compressed });
-  return compressed ? compressedMeter(meter, encoding) : meter;
+  const encoding = encodingOf(story.attempt);
+  const meter = streamMeter(story.wire, facts, { withholdUsage: story.withholdUsage && encoding === null });
+  return encoding === null ? meter : compressedMeter(meter, encoding);
 }
 
-async function whole(deps: AnswerDeps, story: AnswerStory, answer: Response): Promise<Response | null> {
-  const { headers: providerHeaders, translation } = story.attempt;
-  let cause: FailureCause = "cut";
-  const bytes = await wholeBody(deps, story.attempt).catch((error) => {
-    cause = failureCauseOf(error);
-    return null;
+const NOTHING = new Uint8Array();
+
+const readingOf =
+  ({ wire, attempt }: AnswerStory) =>
+  (bytes: Uint8Array): Reading =>
+    wire.readAnswer(bytes, PROVIDERS[attempt.target.provider.kind]);
+
+function relayed(
+  { clock, watchdog, patience, drains }: AnswerDeps,
+  story: AnswerStory,
+  { drainable, ...metering }: Metering & Pick<StreamRelay, "read">,
+): Response {
+  const { answer, target, abort } = story.attempt;
+  const body = relayStream({
+    ...metering,
+    framed: isFramed(story.attempt),
+    clock,
+    watchdog,
+    patience,
+    idleMs: target.provider.idleMs,
+    drains: story.drainWhenGone && drainable ? drains.of(target.provider.name) : null,
+    abort,
+    onContent: story.onContent,
+    settle: story.settle,
   });
-  const encoding = translation ? null : providerHeaders.get("content-encoding");
-  const plain = bytes && decodedCopy(bytes, encoding);
-  const reading = readingOf(story, plain ?? NOTHING);
-  const forwarded =
-    bytes && (translation ? translatedBody(translation, story.attempt, { bytes, reading }) : bytes);
-  if (!forwarded || isCutShort(story.attempt, plain)) {
-    await story.settle("upstream_broken", reading, bytes && !forwarded ? "bad_answer" : cause);
+  return new Response(body, { status: answer.status, headers: headersOf(story) });
+}
+
+function headersOf(story: AnswerStory): HeaderTable {
+  const { attempt, surface } = story;
+  const { headers, translation } = attempt;
+  if (!translation) return clientHeaders(headers);
+  const type = isEventAnswer(attempt) ? "text/event-stream; charset=utf-8" : "application/json";
+  return translatedAnswerHeaders(headers, { surface, translation }, type);
+}
+
+async function plain(deps: AnswerDeps, story: AnswerStory): Promise<Response | null> {
+  const read = await beginningOf(deps, story).catch((error) => ({ error }));
+  if ("error" in read) return await broken(story, read.error);
+  if (read.longer) return await long(deps, story, read.longer);
+  const { reading, forwarded, cause } = wholeAnswer(
+    { answered: story.attempt, readAnswer: readingOf(story) },
+    read.whole,
+  );
+  if (!forwarded) {
+    await story.settle("upstream_broken", reading, cause);
     return null;
+  }
+  if (forwarded.byteLength > SHORT_BYTES_MAX) {
+    // Translated. Its memory is in use until the client has read it.
+    const meter = plainMeter(() => reading, null);
+    return relayed(deps, story, { read: partsOf(forwarded), meter, endsWithBody: true, drainable: false });
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading, null);
-  const headers = translation
-    ? translatedAnswerHeaders(providerHeaders, { ...story, translation }, "application/json")
-    : clientHeaders(providerHeaders);
-  return new Response(forwarded.byteLength > 0 ? forwarded : null, { status: answer.status, headers });
+  return new Response(forwarded.byteLength > 0 ? forwarded : null, {
+    status: story.attempt.answer.status,
+    headers: headersOf(story),
+  });
 }
 
-type MeteredBody = { bytes: Uint8Array; reading: Reading };
-
-/** Null if a successful answer is not in the provider's format. */
-function translatedBody(
-  translation: Translation,
-  { answer, headers }: Answered,
-  { bytes, reading }: MeteredBody,
-): Uint8Array<ArrayBuffer> | null {
-  return answer.ok
-    ? translation.answer(bytes, reading.usage)
-    : translation.refusal(bytes, { status: answer.status, requestId: providerRequestId(headers) });
+/** An answer to translate takes memory like a request; the beginning of any other is only counted. */
+function beginningOf(deps: AnswerDeps, { attempt, memory }: AnswerStory): Promise<Read> {
+  const limits = attempt.translation
+    ? { bytesMax: TRANSLATED_BYTES_MAX, take: memory?.take }
+    : { bytesMax: SHORT_BYTES_MAX, take: memory?.add };
+  return readUpTo(deps, attempt, limits);
 }
 
-/** Whether the answer is framed. If not, it ends with its connection, and a cut-off answer looks complete. */
-const isFramed = ({ headers }: Answered): boolean =>
-  headers.has("content-length") || headers.has("transfer-encoding");
+async function broken(story: AnswerStory, error: unknown): Promise<null> {
+  const refused = error instanceof GatewayError && error.type === "bodies_too_many";
+  if (refused) story.attempt.abort();
+  const cause = refused ? "no_memory" : failureCauseOf(error);
+  await story.settle("upstream_broken", readingOf(story)(NOTHING), cause);
+  if (refused) throw error;
+  return null;
+}
 
-/** Unframed JSON is complete only if it parses. */
-function isCutShort(answered: Answered, plain: Uint8Array | null): boolean {
-  if (plain === null || isFramed(answered) || !isJson(answered)) return false;
-  try {
-    JSON.parse(new TextDecoder().decode(plain));
-    return false;
-  } catch {
-    return true;
+/** Passes a long answer on as it arrives. */
+async function long(
+  deps: AnswerDeps,
+  story: AnswerStory,
+  read: () => Promise<AnswerPart>,
+): Promise<Response | null> {
+  const { attempt } = story;
+  if (attempt.translation) {
+    attempt.abort();
+    await story.settle("upstream_broken", readingOf(story)(NOTHING), "bad_answer");
+    return null;
   }
+  return relayed(deps, story, {
+    read,
+    meter: plainMeter(readingOf(story), encodingOf(attempt)),
+    // Unframed JSON is complete only if its end has come.
+    endsWithBody: isFramed(attempt) || !isJsonAnswer(attempt),
+    noLastEvent: true,
+    drainable: true,
+  });
 }
-
-const isJson = ({ headers }: Answered): boolean =>
-  /^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get("content-type") ?? "");

@@ -1,7 +1,7 @@
 import type { Log } from "#shared/log.ts";
 import type { Call, Choice } from "../call.ts";
 import { ERRORS, type FailureCause, GatewayError } from "../errors.ts";
-import type { Attempt } from "./forward.ts";
+import type { Attempt } from "./attempt.ts";
 
 type Failed = Pick<Extract<Attempt, { kind: "failed" }>, "type" | "reason" | "cause" | "target" | "attempts">;
 

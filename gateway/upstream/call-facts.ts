@@ -5,9 +5,9 @@ import { withRequestCounts } from "../http/request-counts.ts";
 import type { Facts } from "../metering/entry.ts";
 import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
-import { FREE, type Reading, UNPRICED } from "../reading.ts";
+import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 import { surfaceFacts } from "../surface-facts.ts";
-import type { Attempt } from "./forward.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Ending } from "./relay.ts";
 import { droppedIn, providerRequestId } from "./translation.ts";
 
@@ -28,9 +28,10 @@ export const deniedFacts = (type: ErrorType, answer: Response | null = null): Fa
 /** No provider answered. */
 export function failedFacts(
   { surface }: Call,
-  { type, reason, target, attempts, sent, left }: Extract<Attempt, { kind: "failed" }>,
+  { type, reason, target, attempts, sent, left, maybeBilled }: Extract<Attempt, { kind: "failed" }>,
 ): Facts {
   const denied = type === "provider_unconfigured" || ERRORS[type].final;
+  const isFree = !sent || type === "upstream_unreachable" || surfaceFacts(surface).free;
   return {
     state: left ? "client_gone" : denied ? "denied" : "upstream_error",
     status: left ? null : ERRORS[type].status,
@@ -41,7 +42,7 @@ export function failedFacts(
     providerRequestId: null,
     reading: null,
     // After a reset or a timeout it is unknown whether the provider billed the call.
-    priced: !sent || type === "upstream_unreachable" || surfaceFacts(surface).free ? FREE : UNPRICED,
+    priced: isFree && !maybeBilled ? FREE : UNPRICED,
     ttftMs: null,
     droppedMembers: null,
   };
@@ -61,11 +62,12 @@ export function answeredFacts(
   attempt: Extract<Attempt, { kind: "answer" }>,
   { ending, cause, reading: metered, ttftMs, prices }: RelayedAnswer,
 ): Facts {
-  const { answer, headers, attempts, translation } = attempt;
+  const { answer, headers, attempts, translation, maybeBilled } = attempt;
   const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
   const reading = answer.ok ? withRequestCounts(metered, call) : metered;
   const answered = { ...target, ...reading, at: call.admittedAt };
   const charged = answer.ok && !surfaceFacts(call.surface).free;
+  const priced = charged ? priceAnswer(prices, answered) : FREE;
   return {
     ...endingFacts(answer, ending, reading.failure),
     status: answer.status,
@@ -75,11 +77,14 @@ export function answeredFacts(
     providerRequestId: providerRequestId(headers) ?? metered.answerId ?? null,
     reading,
     modelMismatch: answer.ok && isAnotherModel(prices, answered),
-    priced: charged ? priceAnswer(prices, answered) : FREE,
+    priced: maybeBilled ? atLeast(priced) : priced,
     ttftMs,
     droppedMembers: translation && droppedIn(translation),
   };
 }
+
+/** Another target may bill the call as well. Of one that cost nothing otherwise, nothing is known then. */
+const atLeast = (priced: Priced): Priced => (priced === FREE ? UNPRICED : { ...priced, atLeast: true });
 
 /** A bad status, or an error that the provider reported inside an answer with a good one, is the provider's error. */
 function endingFacts(

@@ -50,14 +50,16 @@ async function decision(
   return answer;
 }
 
-const questionOf = (guardrail: string, { key, labels, choice, texts }: GuardrailInput) => ({
+const questionOf = (guardrail: string, { key, labels, choice, tool, ...read }: GuardrailInput) => ({
   guardrail,
-  route: choice.routeName,
-  model: choice.targets[0].model,
+  route: choice?.routeName ?? null,
+  model: choice?.targets[0].model ?? null,
+  ...(tool && { tool }),
   key: { id: key.id, name: key.name },
   client: labels.client,
   tags: labels.tags,
-  texts: texts(),
+  texts: read.texts(),
+  ...(read.tokenIds?.() && { token_ids: true }),
 });
 
 async function readBoundedText({ body }: Response): Promise<string> {

@@ -10,7 +10,7 @@ const BYTES_MAX = 1024 * 1024;
  */
 export function captureAnswer(
   bodies: Pick<BodyCapture, "keep">,
-  { id, body }: Call,
+  { id, body, memory }: Call,
   answer: Response,
 ): Response {
   const { status, headers } = answer;
@@ -18,7 +18,7 @@ export function captureAnswer(
   const request = beginningOf(body.bytes);
   const keep = (text: Captured | null) => void bodies.keep({ requestId: id, request, answer: text });
   if (answer.body && TEXT.test(headers.get("content-type") ?? "")) {
-    return new Response(copied(answer.body, keep), { status, headers });
+    return new Response(copied(answer.body, { ended: keep, kept: memory?.add }), { status, headers });
   }
   keep(null);
   return answer;
@@ -31,11 +31,10 @@ const beginningOf = (bytes: Uint8Array): Captured => ({
   truncated: bytes.byteLength > BYTES_MAX,
 });
 
-/** Passes the stream through; `ended` is called once with a bounded copy. */
-function copied(
-  body: ReadableStream<Uint8Array>,
-  ended: (copy: Captured) => void,
-): ReadableStream<Uint8Array> {
+type Copying = { ended(copy: Captured): void; kept: ((bytes: number) => void) | undefined };
+
+/** Passes the stream through; `ended` is called once with a bounded copy, `kept` with the size of each part of it. */
+function copied(body: ReadableStream<Uint8Array>, { ended, kept }: Copying): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -55,7 +54,10 @@ function copied(
             controller.close();
             return;
           }
-          if (size <= BYTES_MAX) parts.push(value.slice());
+          if (size <= BYTES_MAX) {
+            parts.push(value.slice());
+            kept?.(value.byteLength);
+          }
           size += value.byteLength;
           controller.enqueue(value);
         } catch (error) {

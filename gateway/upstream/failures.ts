@@ -1,4 +1,4 @@
-import { type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
+import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
 
 /** A failure whose cause the gateway itself knows, and not the system. */
 export class ProviderFailure extends Error {
@@ -6,6 +6,19 @@ export class ProviderFailure extends Error {
   readonly reason: FailureCause;
   constructor(reason: FailureCause, cause?: unknown) {
     super(`a provider gave no complete answer: ${reason}`, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
+}
+
+/** A request to a provider or a tool server without a complete answer: its kind, and the cause that a client may see. */
+export class UnansweredRequest extends GatewayError {
+  readonly reason: FailureCause;
+  constructor(
+    type: ErrorType,
+    reason: FailureCause,
+    { message, cause }: { message: string; cause: unknown },
+  ) {
+    super(type, message, cause);
     this.reason = reason;
   }
 }
@@ -45,7 +58,7 @@ export const neverSent = (cause: unknown): boolean => knownCode(cause)?.sent ===
 
 /** Why a provider gave no complete answer. */
 export function failureCauseOf(cause: unknown): FailureCause {
-  if (cause instanceof ProviderFailure) return cause.reason;
+  if (cause instanceof ProviderFailure || cause instanceof UnansweredRequest) return cause.reason;
   if (cause instanceof GatewayError) return failureCauseOf(cause.cause);
   const code = codeOf(cause);
   return knownCode(cause)?.reason ?? PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? "other";
@@ -58,4 +71,37 @@ export function failureCauseOf(cause: unknown): FailureCause {
 export function failureOf(cause: unknown, sent: boolean): ErrorType {
   if (cause instanceof GatewayError) return cause.type;
   return sent && !neverSent(cause) ? "upstream_broken" : "upstream_unreachable";
+}
+
+type Failed = {
+  /** Such as `provider openai`. */
+  who: string;
+  cause: unknown;
+  /** The deadline for an answer has passed. */
+  late: boolean;
+  /** How the client reads each type, where the general sentence does not fit. */
+  sentences?: Partial<Record<ErrorType, string>>;
+};
+
+/**
+ * The error of a request that was sent once, with who failed and why. A final error of the gateway's own, such as a body
+ * that is too large, stays as it is.
+ */
+export function unanswered({ who, cause, late, sentences = {} }: Failed): GatewayError {
+  if (cause instanceof GatewayError && ERRORS[cause.type].final) return cause;
+  const reason = late ? "timeout_first_byte" : failureCauseOf(cause);
+  const type = late ? "upstream_timeout" : failureOf(cause, reason !== "redirect");
+  const sentence = sentences[type] ?? ERRORS[type].public;
+  return new UnansweredRequest(type, reason, {
+    message: `${sentence.slice(0, -1)} (${who}, cause ${reason}).`,
+    cause,
+  });
+}
+
+/** The cause of a failure, however deep a library wrapped it; null if there was an answer. */
+export function reasonIn(error: unknown): FailureCause | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof UnansweredRequest) return cause.reason;
+  }
+  return null;
 }

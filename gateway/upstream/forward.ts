@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { Call, Choice, HeaderView, Target } from "../call.ts";
+import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage } from "../http/splice.ts";
@@ -9,11 +9,15 @@ import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { answerFault } from "./answer-fault.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Deployments } from "./deployments.ts";
+import type { DrainPool } from "./drain.ts";
 import { failureCauseOf, failureOf, ProviderFailure } from "./failures.ts";
+import { longWait } from "./long-wait.ts";
 import { nativeBody } from "./native-body.ts";
 import type { Send } from "./send.ts";
-import { type Translation, translatedHeaders, translationOf } from "./translation.ts";
-import type { Watchdog } from "./watchdog.ts";
+import { translatedHeaders, translationOf } from "./translation.ts";
+import type { Watchdog, Watched } from "./watchdog.ts";
 
 /** Deadline for connecting to a provider, TLS handshake included. */
 const CONNECT_MS = 5000;
@@ -23,46 +27,22 @@ const FALLBACK_STATUSES = new Set([429, 502, 503, 504, 529]);
 
 /** Failures after which another target may be tried, if the request was not sent. */
 const FALLBACK_FAILURES = new Set<ErrorType>(["upstream_unreachable", "provider_unconfigured"]);
+/** A target that hangs is not waited for although it has the request: the call's cost is then a lower bound. */
+const HANGS: ErrorType = "upstream_timeout";
 
 export type UpstreamDeps = {
   clock: Clock;
   watchdog: Watchdog;
   send: Send;
   log: Log;
+  drains: DrainPool;
+  deployments: Pick<Deployments, "began" | "ended" | "finished">;
 };
-
-export type Attempt =
-  | {
-      kind: "answer";
-      answer: Response;
-      /** Its headers, read once. */
-      headers: HeaderView;
-      target: Target;
-      attempts: number;
-      /** The gateway requested the usage chunk; the client did not. */
-      usageRequested: boolean;
-      /** Translates the answer back; null if the call was not translated. */
-      translation: Translation | null;
-      abort(): void;
-    }
-  | {
-      kind: "failed";
-      type: ErrorType;
-      /** Null where the gateway itself did not send the call. */
-      reason: FailureCause | null;
-      target: Target;
-      attempts: number;
-      cause: unknown;
-      /** The provider may have got the request. */
-      sent: boolean;
-      /** Aborted because the client disconnected. */
-      left: boolean;
-    };
 
 /**
  * Sends the call to its targets in turn until one answers. The next target is tried only while no byte of an answer has
- * reached the client: after a connection failure or a status in `FALLBACK_STATUSES`. A request that the provider may
- * have received is never retried, because it may already be billed.
+ * reached the client: after a connection failure, a status in `FALLBACK_STATUSES`, or a wait for the first byte that was
+ * too long. After any other failure a request that the provider may have received is not retried: it may be billed.
  */
 export function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
   return choice.targets.length === 1
@@ -72,11 +52,14 @@ export function forward(deps: UpstreamDeps, choice: Choice, call: Call): Promise
 
 async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Promise<Attempt> {
   const last = choice.targets.length - 1;
+  let maybeBilled = false;
   for (const [index, target] of choice.targets.entries()) {
-    const attempt = await attemptOne(deps, { call, choice, target, attempts: index + 1 });
+    const made = await attemptOne(deps, { call, choice, target, attempts: index + 1 });
+    const attempt: Attempt = maybeBilled ? { ...made, maybeBilled } : made;
     if (index === last || !mayTryNext(attempt, call)) return attempt;
     // An answer is worth more than the refusal of a provider that cannot be asked.
     if (!choice.targets.slice(index + 1).some((next) => isConfigured(next, choice))) return attempt;
+    maybeBilled ||= attempt.kind === "failed" && attempt.sent;
     // An unread body keeps its socket open until it is garbage collected.
     if (attempt.kind === "answer") {
       const { status } = attempt.answer;
@@ -85,6 +68,7 @@ async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Pr
         "a provider refused, so the next is asked",
       );
       await attempt.answer.body?.cancel();
+      deps.deployments.finished(target);
     }
   }
   throw new RangeError("a choice has at least one target");
@@ -93,9 +77,9 @@ async function forwardInTurn(deps: UpstreamDeps, choice: Choice, call: Call): Pr
 /** Images and speech are expensive to repeat, and a provider that got the request may have started. */
 function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
   if (signal.aborted) return false;
-  return attempt.kind === "answer"
-    ? !surfaceFacts(surface).sentOnce && FALLBACK_STATUSES.has(attempt.answer.status)
-    : !attempt.sent && FALLBACK_FAILURES.has(attempt.type);
+  const { sentOnce } = surfaceFacts(surface);
+  if (attempt.kind === "answer") return !sentOnce && FALLBACK_STATUSES.has(attempt.answer.status);
+  return attempt.sent ? !sentOnce && attempt.type === HANGS : FALLBACK_FAILURES.has(attempt.type);
 }
 
 /** What a log line says of an attempt. */
@@ -110,7 +94,9 @@ type Try = { call: Call; choice: Choice; target: Target; attempts: number };
 
 /** Fails with a line in the log, which names the cause. */
 async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
+  deps.deployments.began(it.target);
   const attempt = await sendTo(deps, it);
+  deps.deployments.ended(attempt);
   if (attempt.kind === "failed" && !attempt.left) {
     const { type, reason, cause } = attempt;
     const facts = { ...factsOf(it.call, it.choice, attempt), type, cause: reason };
@@ -126,7 +112,8 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   }
   const deadline = new AbortController();
   const abort = () => deadline.abort();
-  const watched = { deadlineMs: deps.clock.monotonicMs() + CONNECT_MS, expire: abort };
+  const watched: Watched = { deadlineMs: deps.clock.monotonicMs() + CONNECT_MS, expire: abort };
+  const wait = leavesWithClient(choice) ? null : longWait(deps, { call, provider: target.provider, watched });
   let sent = false;
   const onSent = () => {
     sent = true;
@@ -172,6 +159,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     return failedAttempt(it, { cause, sent, late: deadline.signal.aborted });
   } finally {
     deps.watchdog.release(watched);
+    wait?.end();
   }
 }
 

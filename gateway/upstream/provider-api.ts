@@ -1,10 +1,13 @@
 import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { credentialHeader, providerUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
+import { answerFault } from "./answer-fault.ts";
+import { ProviderFailure, UnansweredRequest, unanswered } from "./failures.ts";
 import type { OutboundFetch, OutboundRequest } from "./outbound-fetch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -30,10 +33,10 @@ export type StreamedBody = { bytes(moved: () => void): ReadableStream<Uint8Array
 /** @throws GatewayError upstream_unreachable, upstream_broken, upstream_timeout, provider_unconfigured */
 export type ProviderApi = (call: ProviderApiRequest) => Promise<Response>;
 
-export type ProviderApiDeps = { reach: OutboundFetch; clock: Clock; watchdog: Watchdog };
+export type ProviderApiDeps = { reach: OutboundFetch; clock: Clock; watchdog: Watchdog; log: Log };
 
 /** Follows the rules of every outbound call: no redirects, no decoding, no internal addresses. */
-export function createProviderApi({ reach, clock, watchdog }: ProviderApiDeps): ProviderApi {
+export function createProviderApi({ reach, clock, watchdog, log }: ProviderApiDeps): ProviderApi {
   return async (call) => {
     const { provider, path } = call;
     requireConfigured(provider);
@@ -49,19 +52,24 @@ export function createProviderApi({ reach, clock, watchdog }: ProviderApiDeps): 
         { url, allowPrivateNetwork: provider.allowPrivateNetwork },
         requestOf(call, deadline.signal, moved),
       );
-      if (answer.status < 300 || answer.status >= 400) return answer;
+      const fault = answerFault(answer, answer.headers);
+      if (!fault) return answer;
       await answer.body?.cancel();
+      throw new ProviderFailure(fault);
     } catch (cause) {
-      if (cause instanceof GatewayError) throw cause;
-      throw new GatewayError(
-        deadline.signal.aborted ? "upstream_timeout" : "upstream_broken",
-        undefined,
+      const error = unanswered({
+        who: `provider ${provider.name}`,
         cause,
-      );
+        late: deadline.signal.aborted,
+      });
+      if (error instanceof UnansweredRequest && !call.signal?.aborted) {
+        const facts = { provider: provider.name, type: error.type, cause: error.reason };
+        log.warn({ ...facts, ...errorFields(cause) }, "a provider did not answer");
+      }
+      throw error;
     } finally {
       watchdog.release(watched);
     }
-    throw new GatewayError("upstream_unreachable");
   };
 }
 

@@ -7,12 +7,11 @@ import {
   answersReferredTo,
   answerToken,
   ID_MARK,
-  keptInput,
   previousIn,
   withReferences,
 } from "../translate/responses/references.ts";
 import { isSealed } from "../translate/responses/sealed.ts";
-import type { Attempt } from "./forward.ts";
+import type { Attempt } from "./attempt.ts";
 
 /**
  * The call with everything in place that it refers to of earlier translated answers. Guardrails and limits see it, too.
@@ -24,18 +23,18 @@ export async function resolveReferences(
   call: Call,
   choice: Choice,
 ): Promise<Call> {
-  const { surface, key, body } = call;
-  if (surface !== "responses" || !isMarked(body.bytes)) return call;
-  const request = objectInBytes(body.bytes);
+  const { surface, key } = call;
+  if (surface !== "responses" || !isMarked(call.body.bytes)) return call;
+  const request = objectInBytes(call.body.bytes);
   if (!request) return call;
   const ids = answersReferredTo(request);
-  const resolved = withReferences(request, ids.length > 0 ? await store.find(key.id, ids) : new Map());
+  const { body, own } = withReferences(request, ids.length > 0 ? await store.find(key.id, ids) : new Map());
   const native = choice.targets[0].wire === SURFACES[surface].wire;
-  const input = native ? resolved.input.filter((item) => !isOurs(item)) : resolved.input;
+  const input = native ? body.input.filter((item) => !isOurs(item)) : body.input;
   return {
     ...call,
-    body: scanJson(jsonBytes({ ...resolved, input })),
-    continues: { previousId: previousIn(request), input: keptInput(request) },
+    body: scanJson(jsonBytes({ ...body, input })),
+    continues: { previousId: previousIn(request), input: own },
   };
 }
 

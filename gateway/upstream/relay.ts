@@ -2,17 +2,17 @@ import type { Clock } from "#shared/clock.ts";
 import type { FailureCause } from "../errors.ts";
 import type { Meter } from "../metering/meter.ts";
 import type { Reading } from "../reading.ts";
-import { DRAIN, type DrainPool } from "./drain.ts";
+import { DRAIN, type Drains } from "./drain.ts";
 import { failureCauseOf } from "./failures.ts";
+import type { Patience } from "./patience.ts";
 import type { Watchdog, Watched } from "./watchdog.ts";
-
-/** How long a client may leave a chunk unread. */
-const READER_STALL_MS = 120_000;
+import type { AnswerPart } from "./whole-body.ts";
 
 export type Ending = "complete" | "client_gone" | "upstream_broken";
 
 export type StreamRelay = {
-  body: ReadableStream<Uint8Array>;
+  /** Reads the provider's next chunk. */
+  read(): Promise<AnswerPart>;
   /** The answer is framed (length or chunked), so the end of the body counts even without a terminal event. */
   framed: boolean;
   /** The wire has no terminal event: the answer is complete when the body ends. */
@@ -22,10 +22,11 @@ export type StreamRelay = {
   meter: Meter;
   clock: Clock;
   watchdog: Watchdog;
+  patience: Patience;
   /** Silence allowed between two chunks from the provider. */
   idleMs: number;
   /** Null: the answer is aborted as soon as its client leaves. */
-  drains: DrainPool | null;
+  drains: Drains | null;
   /** Aborts the provider's answer. */
   abort(): void;
   /** Called once, at the first chunk with content. */
@@ -34,13 +35,11 @@ export type StreamRelay = {
   settle(ending: Ending, reading: Reading, cause: FailureCause | null): Promise<void>;
 };
 
-type Part = Bun.ReadableStreamDefaultReadResult<Uint8Array>;
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
 /** State of one stream. `reading`: a read from the provider is pending; `gone`: the client has disconnected. */
 type Run = {
   relay: StreamRelay;
-  reader: ReadableStreamDefaultReader<Uint8Array>;
   watched: Watched;
   controller: Controller | null;
   reading: boolean;
@@ -62,8 +61,11 @@ const broken = () => new Error("the provider's answer broke off");
 export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
   const run: Run = {
     relay,
-    reader: relay.body.getReader(),
-    watched: { deadlineMs: relay.clock.monotonicMs() + READER_STALL_MS, expire: () => expire(run) },
+    watched: {
+      deadlineMs: relay.clock.monotonicMs() + relay.patience.readerMs,
+      client: true,
+      expire: () => expire(run),
+    },
     controller: null,
     reading: false,
     gone: false,
@@ -131,15 +133,17 @@ function forwardChunk(run: Run, controller: Controller, output: Uint8Array | nul
   return output !== null || run.gone;
 }
 
-function read(run: Run): Promise<Part> {
+function read(run: Run): Promise<AnswerPart> {
   run.reading = true;
+  run.watched.client = false;
   run.watched.deadlineMs = run.relay.clock.monotonicMs() + run.relay.idleMs;
-  return run.reader.read();
+  return run.relay.read();
 }
 
-function chunkOf(run: Run, part: Part): Uint8Array | null {
+function chunkOf(run: Run, part: AnswerPart): Uint8Array | null {
   run.reading = false;
-  run.watched.deadlineMs = run.relay.clock.monotonicMs() + READER_STALL_MS;
+  run.watched.client = true;
+  run.watched.deadlineMs = run.relay.clock.monotonicMs() + run.relay.patience.readerMs;
   run.ended = part.done;
   return part.done ? null : part.value;
 }

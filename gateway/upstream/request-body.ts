@@ -1,34 +1,38 @@
 import type { Clock } from "#shared/clock.ts";
 import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
+import { BODY_BYTES_PER_SECOND, type Patience } from "./patience.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** Longest pause allowed while a client sends a body. */
-const SILENCE_MS = 120_000;
-/** Total time to wait for a client, plus one second per `bytesPerSecond` bytes received. */
-const WAIT = { ms: 60_000, bytesPerSecond: 16 * 1024 } as const;
-
 export type RequestBody = {
-  /** The next chunk; null after the last one. @throws GatewayError too_large, invalid_request */
+  /** The next chunk; null after the last one. @throws GatewayError too_large, request_timeout, invalid_request */
   next(): Promise<Uint8Array | null>;
   /** Stops reading. */
   cancel(): void;
 };
 
-export type RequestBodyDeps = { clock: Clock; watchdog: Watchdog };
+export type RequestBodyDeps = { clock: Clock; watchdog: Watchdog; patience: Patience };
 
 export const bodyBroken = (cause?: unknown) =>
   new GatewayError("invalid_request", "The request body broke off.", cause);
 
+/** The connection is closed, because the rest of the body may still come on it. */
+export const bodyTooSlow = () =>
+  Object.assign(new GatewayError("request_timeout"), { headers: { connection: "close" } });
+
+/** How long a client may take in all for a body of which `bytes` have come, or are to come. */
+export const bodyWaitMs = ({ bodyMs }: Patience, bytes: number): number =>
+  bodyMs + (bytes / BODY_BYTES_PER_SECOND) * 1000;
+
 /**
- * Reads a request body chunk by chunk, up to `bytesMax` bytes. Fails for a client that pauses too long or sends so
- * slowly that it could hold a connection forever.
+ * Reads a request body chunk by chunk, up to `bytesMax` bytes. A client that pauses too long, or sends so slowly
+ * that it could hold a connection forever, is refused.
  * @throws GatewayError too_large for a declared length over `bytesMax`.
  */
 export function openRequestBody(
   request: Request,
   bytesMax: number,
-  { clock, watchdog }: RequestBodyDeps,
+  { clock, watchdog, patience }: RequestBodyDeps,
 ): RequestBody {
   const declared = declaredLength(request.headers);
   if (declared !== null && declared > bytesMax) throw new GatewayError("too_large");
@@ -38,10 +42,11 @@ export function openRequestBody(
 
   async function read(): Promise<Uint8Array | null> {
     const startedMs = clock.monotonicMs();
-    const leftMs = WAIT.ms + (received / WAIT.bytesPerSecond) * 1000 - waitedMs;
+    const leftMs = bodyWaitMs(patience, received) - waitedMs;
     let stalled = false;
     const watched = {
-      deadlineMs: startedMs + Math.min(SILENCE_MS, leftMs),
+      deadlineMs: startedMs + Math.min(patience.bodyMs, leftMs),
+      client: true,
       expire: () => {
         stalled = true;
         void reader?.cancel().catch(() => undefined);
@@ -50,7 +55,7 @@ export function openRequestBody(
     watchdog.watch(watched);
     try {
       const part = await reader?.read();
-      if (stalled) throw new GatewayError("invalid_request", "The request body came too slowly.");
+      if (stalled) throw bodyTooSlow();
       return part && !part.done ? part.value : null;
     } finally {
       watchdog.release(watched);

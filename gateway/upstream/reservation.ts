@@ -1,5 +1,6 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Call, Choice } from "../call.ts";
+import type { GatewayError } from "../errors.ts";
 import { memberValue } from "../http/scan.ts";
 import type { LimitDemand } from "../limits/decide.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
@@ -7,7 +8,7 @@ import { usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
 import { isPricedApart, STANDARD } from "../pricing/tier.ts";
-import type { CallUsage } from "../stores/limits/limiter.ts";
+import type { CallUsage, Limiter } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 
 /** Reserved for a call of unknown price: the smallest amount, so that it needs a budget with something left. */
@@ -16,8 +17,24 @@ const UNKNOWN: Pico = 1n;
 /** More than any budget: a key with a budget may not use options without a known price. */
 const UNBOUNDED: Pico = 10n ** 30n;
 
+type Demand = { choice: Choice; prices: PriceBook; recorded: boolean };
+
+/** A place at the providers, and what the key's limits leave for the most that a call can use; else the refusal. */
+export function reserved(
+  limiter: Pick<Limiter, "reserve">,
+  call: Call,
+  { choice, prices, recorded }: Demand,
+): ReturnType<Limiter["reserve"]> | GatewayError {
+  const { id, key, admittedAt } = call;
+  const limited = { id, key, admittedAt, recorded };
+  return (
+    call.places?.refusedAt(choice.targets) ??
+    limiter.reserve(limited, () => limitDemandOf(call, choice, prices))
+  );
+}
+
 /** Maximum usage of a call, whichever target answers (decision: Unknown costs under a budget). */
-export function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDemand {
+function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDemand {
   const { body, surface } = call;
   const members = new Map<string, unknown>();
   const member = (name: string): unknown => {

@@ -1,9 +1,9 @@
 import type { Clock } from "#shared/clock.ts";
 import { joinSignals } from "#shared/join-signals.ts";
 import type { ToolServer } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { type ErrorType, GatewayError } from "../errors.ts";
 import type { HeaderTable } from "../http/headers.ts";
-import { failureOf } from "./failures.ts";
+import { ProviderFailure, unanswered } from "./failures.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -74,11 +74,10 @@ export function createToolServerFetch({ reach, clock, watchdog }: ToolServerDeps
         signal: joined.signal,
       });
       requireUsable(server, answer);
-      return bounded(answer, { moved, release });
+      return bounded(answer, { server, moved, release, silence: silence.signal });
     } catch (cause) {
       release();
-      if (cause instanceof GatewayError) throw cause;
-      throw failed(cause, silence.signal.aborted);
+      throw failed(server, cause, silence.signal.aborted);
     }
   };
 }
@@ -100,18 +99,22 @@ function requireUsable({ name }: ToolServer, { status, body }: Response): void {
   throw new ToolServerRefusal(name, status);
 }
 
-function failed(cause: unknown, timedOut: boolean): GatewayError {
-  if (timedOut) return new GatewayError("upstream_timeout", "The tool server did not answer in time.", cause);
+const SENTENCES: Partial<Record<ErrorType, string>> = {
+  upstream_timeout: "The tool server did not answer in time.",
+  upstream_unreachable: "The tool server could not be reached.",
   // After a connection was established, it is unknown whether the server processed the message.
-  return failureOf(cause, true) === "upstream_unreachable"
-    ? new GatewayError("upstream_unreachable", "The tool server could not be reached.", cause)
-    : new GatewayError("upstream_broken", "The tool server's answer broke off.", cause);
-}
+  upstream_broken: "The tool server's answer broke off.",
+};
 
-type Bounds = { moved(): void; release(): void };
+const failed = ({ name }: ToolServer, cause: unknown, late: boolean): GatewayError =>
+  cause instanceof ToolServerRefusal
+    ? cause
+    : unanswered({ who: `server ${name}`, cause, late, sentences: SENTENCES });
+
+type Bounds = { server: ToolServer; moved(): void; release(): void; silence: AbortSignal };
 
 /** The answer, limited in size and in silence between reads; a client that reads too slowly is cut off as well. */
-function bounded(answer: Response, { moved, release }: Bounds): Response {
+function bounded(answer: Response, { server, moved, release, silence }: Bounds): Response {
   const { status } = answer;
   const headers = new Headers(answer.headers);
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) headers.delete(name);
@@ -132,12 +135,13 @@ function bounded(answer: Response, { moved, release }: Bounds): Response {
         }
         moved();
         size += value.byteLength;
-        if (size > TOOL_ANSWER_BYTES_MAX) throw new Error("the answer is too large");
+        if (size > TOOL_ANSWER_BYTES_MAX) throw new ProviderFailure("bad_answer");
         controller.enqueue(value);
       } catch (cause) {
         release();
         void reader.cancel().catch(() => undefined);
-        controller.error(failed(cause, false));
+        const broken = silence.aborted ? new ProviderFailure("timeout_idle", cause) : cause;
+        controller.error(failed(server, broken, false));
       }
     },
     cancel(reason) {

@@ -1,12 +1,23 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** Something that must make progress before its deadline; `expire` ends it. `place` is for the watchdog only. */
-export type Watched = { deadlineMs: number; expire: () => void; place?: number | undefined };
+/**
+ * Something that must make progress before its deadline; `expire` ends it. `look`, if there is one, is called at every
+ * tick. `client`: the client has to make the progress, and not a provider. `place` is for the watchdog only.
+ */
+export type Watched = {
+  deadlineMs: number;
+  expire: () => void;
+  look?: (() => void) | undefined;
+  client?: boolean;
+  place?: number | undefined;
+};
 
 export type Watchdog = {
   /** Watches until `release`; the caller extends `deadlineMs` (monotonic milliseconds) as progress is made. */
   watch(watched: Watched): void;
   release(watched: Watched): void;
+  /** From now on, what waits for a client has at most `ms` left. */
+  hurry(ms: number): void;
   close(): void;
 };
 
@@ -28,6 +39,7 @@ export function startWatchdog(clock: Clock, tickMs = 1000): Watchdog {
   const timer = setInterval(() => {
     const now = clock.monotonicMs();
     for (const watched of places) {
+      watched?.look?.();
       if (watched === undefined || watched.deadlineMs > now) continue;
       release(watched);
       watched.expire();
@@ -40,6 +52,12 @@ export function startWatchdog(clock: Clock, tickMs = 1000): Watchdog {
       places[watched.place] = watched;
     },
     release,
+    hurry(ms) {
+      const until = clock.monotonicMs() + ms;
+      for (const watched of places) {
+        if (watched?.client) watched.deadlineMs = Math.min(watched.deadlineMs, until);
+      }
+    },
     close: () => clearInterval(timer),
   };
 }

@@ -3,8 +3,8 @@ import type { HeaderView } from "../call.ts";
 import { ProviderFailure } from "./failures.ts";
 import type { Watchdog } from "./watchdog.ts";
 
-/** Answers up to this size arrive in a few chunks, so the silence between them is not watched. */
-const SHORT_BYTES_MAX = 64 * 1024;
+/** Answers up to this size are read whole before anything of them is passed on: they arrive in a few chunks. */
+export const SHORT_BYTES_MAX = 64 * 1024;
 
 type Answer = {
   answer: Response;
@@ -13,20 +13,31 @@ type Answer = {
   abort(): void;
 };
 
-const isShort = ({ headers }: Answer): boolean => {
-  const length = headers.get("content-length");
-  return length !== null && Number(length) <= SHORT_BYTES_MAX;
+export type AnswerPart = Bun.ReadableStreamDefaultReadResult<Uint8Array>;
+
+/** `whole`: all bytes. `longer`: reads an answer of more than `bytesMax` bytes, from its beginning. */
+export type Read =
+  | { whole: Uint8Array<ArrayBuffer>; longer: null }
+  | { whole: null; longer: () => Promise<AnswerPart> };
+
+const lengthOf = ({ headers }: Answer): number => Number(headers.get("content-length") ?? Number.NaN);
+
+export type ReadLimits = {
+  bytesMax: number;
+  /** Called for each part before the next is read. */
+  take?: ((bytes: number) => void) | undefined;
 };
 
 /**
- * All bytes of an answer.
- * @throws what the reader throws if the provider breaks off; ProviderFailure after the provider's `idleMs` of silence, or
- * after that time in all for a short answer.
+ * Reads an answer up to `bytesMax` bytes.
+ * @throws what the reader throws if the provider breaks off, and what `take` throws; ProviderFailure after the provider's
+ * `idleMs` of silence, or after that time in all for a short answer.
  */
-export async function wholeBody(
+export async function readUpTo(
   { clock, watchdog }: { clock: Clock; watchdog: Watchdog },
   answered: Answer,
-): Promise<Uint8Array<ArrayBuffer>> {
+  limits: ReadLimits,
+): Promise<Read> {
   const { answer, target, abort } = answered;
   const later = () => clock.monotonicMs() + target.provider.idleMs;
   let late = false;
@@ -35,18 +46,55 @@ export async function wholeBody(
     abort();
   };
   const watched = { deadlineMs: later(), expire };
-  const parts: Uint8Array[] = [];
   watchdog.watch(watched);
   try {
-    if (isShort(answered)) return await answer.bytes();
-    for await (const part of answer.body ?? []) {
-      parts.push(part);
-      watched.deadlineMs = later();
-    }
+    if (lengthOf(answered) <= SHORT_BYTES_MAX) return { whole: await answer.bytes(), longer: null };
+    return await readParts(answer, lengthOf(answered), {
+      ...limits,
+      moved: () => {
+        watched.deadlineMs = later();
+      },
+    });
   } catch (cause) {
     throw late ? new ProviderFailure("timeout_idle", cause) : cause;
   } finally {
     watchdog.release(watched);
   }
-  return Buffer.concat(parts);
+}
+
+/** Reads bytes in parts of at most `SHORT_BYTES_MAX`. */
+export function partsOf(bytes: Uint8Array): () => Promise<AnswerPart> {
+  let at = 0;
+  return async () => {
+    if (at >= bytes.byteLength) return { done: true, value: undefined };
+    const value = bytes.subarray(at, at + SHORT_BYTES_MAX);
+    at += value.byteLength;
+    return { done: false, value };
+  };
+}
+
+async function readParts(
+  { body }: Response,
+  declared: number,
+  { bytesMax, take, moved }: ReadLimits & { moved(): void },
+): Promise<Read> {
+  if (!body) return { whole: new Uint8Array(), longer: null };
+  const reader = body.getReader();
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  while (size <= bytesMax && !(declared > bytesMax)) {
+    const { done, value } = await reader.read();
+    if (done) return { whole: Buffer.concat(parts), longer: null };
+    moved();
+    size += value.byteLength;
+    take?.(value.byteLength);
+    parts.push(value);
+  }
+  return {
+    whole: null,
+    longer: () => {
+      const value = parts.shift();
+      return value ? Promise.resolve({ done: false, value }) : reader.read();
+    },
+  };
 }

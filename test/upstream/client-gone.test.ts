@@ -36,15 +36,17 @@ function settled({ wire: name, kind, body }: Answer, client: Client): Promise<Se
   const watchdog = startWatchdog(systemClock);
   const wire: Wire = WIRES[name];
   return new Promise<Settled>((resolve, reject) => {
+    const source = body.getReader();
     const relayed = relayStream({
-      body,
+      read: () => source.read(),
       framed: true,
       endsWithBody: wire.endsWithBody === true,
       meter: streamMeter(wire, PROVIDERS[kind], { withholdUsage: false }),
       clock: systemClock,
       watchdog,
+      patience: { readerMs: 120_000, bodyMs: 30_000 },
       idleMs: 300_000,
-      drains: drainPool(),
+      drains: drainPool().of("vendor"),
       abort: () => undefined,
       onContent: () => undefined,
       settle: async (ending, reading) => resolve({ ending, reading }),

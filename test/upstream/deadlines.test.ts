@@ -2,10 +2,12 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Call, Choice, Target } from "#gateway/call.ts";
 import { Secret } from "#gateway/directory.ts";
 import { scanJson } from "#gateway/http/scan.ts";
+import { openDeployments } from "#gateway/upstream/deployments.ts";
+import { drainPool } from "#gateway/upstream/drain.ts";
 import { forward } from "#gateway/upstream/forward.ts";
 import { type Send, type Sending, sentBody } from "#gateway/upstream/send.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
-import { wholeBody } from "#gateway/upstream/whole-body.ts";
+import { readUpTo } from "#gateway/upstream/whole-body.ts";
 import { newId } from "#shared/ids.ts";
 import { movableClock } from "#test/stores/movable-clock.ts";
 import { keptLog } from "#test/support/embedded.ts";
@@ -50,7 +52,17 @@ const choice: Choice = {
 const call = (): Call => ({
   id: newId(),
   surface: "chat.completions",
-  key: { id: newId(), name: "key", owner: null, scopes: {}, limits: null, expiresAtMs: null },
+  key: {
+    id: newId(),
+    name: "key",
+    owner: null,
+    teams: null,
+    costCenter: null,
+    teamBudgets: [],
+    scopes: {},
+    limits: null,
+    expiresAtMs: null,
+  },
   passthroughCredential: null,
   headers: new Headers(),
   query: "",
@@ -75,13 +87,22 @@ const hanging =
     });
   };
 
+const deps = (send: Send) => ({
+  clock,
+  watchdog,
+  log,
+  send,
+  drains: drainPool(),
+  deployments: openDeployments(clock),
+});
+
 /** Resolves once the watchdog has looked at everything that it watches. */
 const looked = () => new Promise<void>((expire) => watchdog.watch({ deadlineMs: 0, expire }));
 
 describe("a provider that", () => {
   test("cannot be connected to within 5 s was not asked, so its fallback is", async () => {
     const seen: Sending[] = [];
-    const attempt = forward({ clock, watchdog, log, send: hanging("connecting", seen) }, choice, call());
+    const attempt = forward(deps(hanging("connecting", seen)), choice, call());
     clock.advance(4900);
     await looked();
     expect(seen.length).toBe(1);
@@ -89,12 +110,21 @@ describe("a provider that", () => {
     expect(await attempt).toMatchObject({ kind: "answer", attempts: 2 });
   });
 
-  test("is connected to has 600 s to begin its answer, and then nobody else is asked", async () => {
+  test("is connected to has 600 s to begin its answer, and then the fallback is asked", async () => {
     const seen: Sending[] = [];
-    const attempt = forward({ clock, watchdog, log, send: hanging("answering", seen) }, choice, call());
+    const attempt = forward(deps(hanging("answering", seen)), choice, call());
     clock.advance(599_000);
     await looked();
     clock.advance(2000);
+    expect(await attempt).toMatchObject({ kind: "answer", attempts: 2, maybeBilled: true });
+    expect(seen.length).toBe(2);
+  });
+
+  test("hangs with an image is given up, because images are never sent twice", async () => {
+    const seen: Sending[] = [];
+    const image: Call = { ...call(), surface: "images.generations" };
+    const attempt = forward(deps(hanging("answering", seen)), choice, image);
+    clock.advance(601_000);
     expect(await attempt).toMatchObject({
       kind: "failed",
       type: "upstream_timeout",
@@ -114,7 +144,7 @@ describe("a provider that", () => {
     });
     const answer = new Response(body);
     const answered = { answer, headers: answer.headers, target: target("first"), abort: () => abort.abort() };
-    const bytes = wholeBody({ clock, watchdog }, answered).catch(() => null);
+    const bytes = readUpTo({ clock, watchdog }, answered, { bytesMax: 100 }).catch(() => null);
     await looked();
     clock.advance(299_000);
     await looked();

@@ -8,10 +8,12 @@ function scene() {
   const watched = new Set<Watched>();
   return {
     deps: {
+      patience: { readerMs: 120_000, bodyMs: 60_000 },
       clock: { now: () => new Date(nowMs), monotonicMs: () => nowMs },
       watchdog: {
         watch: (it: Watched) => void watched.add(it),
         release: (it: Watched) => void watched.delete(it),
+        hurry: () => undefined,
         close: () => undefined,
       },
     },
@@ -48,7 +50,7 @@ test("a client that falls silent is given up after a minute in all, however it d
   }
   const last = arrival.next();
   pass(11_000);
-  expect((await refusal(last)).message).toContain("too slowly");
+  expect((await refusal(last)).type).toBe("request_timeout");
 });
 
 test("bytes buy time: a large body may take as long as its size", async () => {

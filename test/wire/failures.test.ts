@@ -205,8 +205,8 @@ describe("a failure names its cause:", () => {
     await gateway.admin("PUT", "/providers/slow", {
       ...reachable,
       base_url: `${upstream.url}/v1`,
-      first_byte_timeout_seconds: 1,
-      idle_timeout_seconds: 1,
+      first_byte_seconds: 1,
+      idle_seconds: 1,
     });
     await gateway.admin("PUT", "/routes/slow", { surface: "chat", provider: "slow", model: "m" });
     play = () => undefined;
@@ -247,7 +247,12 @@ describe("a fallback in another format", () => {
     expect([refused.answer.status, JSON.parse(refused.text)]).toEqual([503, busy]);
     expect(refused.answer.headers.get("retry-after")).toEqual(["7"]);
     expect(refused.row).toMatchObject({ error_type: "upstream_503", attempts: 1, provider: "chat-vendor" });
-    expect((await call(CHAT, { model: "to-claude" })).row).toMatchObject({ state: "ok", attempts: 2 });
+    // Meanwhile the busy provider is left alone for as long as it asked.
+    expect((await call(CHAT, { model: "to-claude" })).row).toMatchObject({
+      state: "ok",
+      attempts: 1,
+      provider: "messages-vendor",
+    });
   });
 
   test("takes the call at once if the first choice cannot express it", async () => {

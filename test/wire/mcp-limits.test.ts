@@ -122,13 +122,32 @@ test("a tool that works takes one of the key's calls at once, until it has ended
   expect(held.length).toBe(0);
 });
 
-test("a key whose budget is used up calls no tools; what tools cost is not taken from it", async () => {
-  const key = await keyWith({ budget_usd: "0.001" });
+test("what tools cost is taken from the key's budget, and is reserved before the server is asked", async () => {
   // One call of this tool costs 0.002 USD.
-  for (let times = 0; times < 2; times++) {
-    const answer = await send({ key, label: "budget", tool: "old__test_simple_text" });
-    expect((await responseOf(answer)).result.content).toBeDefined();
-  }
+  const key = await keyWith({ budget_usd: "0.005" });
+  const paid = { key, label: "paid", tool: "old__test_simple_text" };
+  const together = await Promise.all(
+    [1, 2, 3].map(async (id) => await responseOf(await send({ ...paid, id }))),
+  );
+  expect(together.filter(({ result }) => result)).toHaveLength(2);
+  // The third waits for the others' reservations, or finds too little left.
+  expect(together.find(({ error }) => error).error.data.type).toMatch(/^(?:rate_limit|billing)_error$/);
+  await it.calls("paid", 3);
+  await until(async () => (await it.sql`select 1 from limit_holds`).length === 0);
+  const before = it.servers.old.seen.length;
+  const last = await responseOf(await send(paid));
+  expect(last.error.data.type).toBe("billing_error");
+  expect(last.error.message).toContain("has 0.001 USD left, which does not cover what this call may cost.");
+  expect(it.servers.old.seen.slice(before)).toEqual([]);
+  // A cheaper tool still fits into the rest.
+  expect((await responseOf(await send({ key, label: "paid" }))).result.content).toBeDefined();
+  await it.calls("paid", 5);
+  const [spent] = await it.sql`
+    select s.usd::text as usd from key_spend s join tool_calls c on c.key_id = s.key_id where c.session = 'paid' limit 1`;
+  expect(spent?.["usd"]).toBe("0.0040001");
+});
+
+test("a key whose budget is used up calls no tools", async () => {
   const spent = await keyWith({ budget_usd: "0" });
   const error = {
     message: expect.stringMatching(

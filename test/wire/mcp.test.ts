@@ -187,12 +187,13 @@ describe("when a server fails", () => {
     const session = { "x-session-id": "dead" };
     const called = await post("/mcp", call("dead__echo"), session);
     expect(called).toMatchObject({
-      error: { code: -32603, message: "The tool server dead did not answer." },
+      error: { code: -32603, message: "The tool server dead did not answer (cause refused)." },
     });
     const relayed = await post("/mcp/dead", call("echo"), session);
-    expect(relayed).toMatchObject({ status: 502, error: { code: -32603 } });
+    const message = "The tool server could not be reached (server dead, cause refused).";
+    expect(relayed).toMatchObject({ status: 502, error: { code: -32603, message } });
     expect(await it.calls("dead", 2)).toMatchObject(
-      Array(2).fill({ status: "failed", error_code: "unreachable", cost_usd: "0" }),
+      Array(2).fill({ status: "failed", error_code: "unreachable", error_cause: "refused", cost_usd: "0" }),
     );
     await it.admin("DELETE", "/mcp-servers/dead");
   });
@@ -258,13 +259,33 @@ describe("when a server fails", () => {
     });
     const labels = { "x-session-id": "broken" };
     const answer = await post("/mcp", call("broken__any"), labels);
-    expect(answer.error).toMatchObject({ code: -32603, message: "The tool server broken did not answer." });
+    expect(answer.error).toMatchObject({
+      code: -32603,
+      message: "The tool server broken answered with HTTP status 500.",
+    });
     expect((await post("/mcp/broken", call("any"), labels)).status).toBe(500);
     expect(await it.calls("broken", 2)).toMatchObject(
       Array(2).fill({ status: "failed", error_code: "http_500", cost_usd: "0" }),
     );
     await it.admin("DELETE", "/mcp-servers/broken");
     await broken.stop(true);
+  });
+
+  test("one whose answer breaks off leaves the cause in the record, at both addresses", async () => {
+    const cutter = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { data: (socket) => void socket.end("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{") },
+    });
+    const url = `http://127.0.0.1:${cutter.port}/mcp`;
+    await it.admin("POST", "/mcp-servers", { name: "cutter", url, allow_private_network: true });
+    const relayed = await post("/mcp/cutter", call("echo"), { "x-session-id": "cut" });
+    expect(relayed.error?.["message"]).toBe(
+      "The tool server's answer broke off (server cutter, cause reset).",
+    );
+    expect(await it.calls("cut", 1)).toMatchObject([{ status: "unknown", error_cause: "reset" }]);
+    await it.admin("DELETE", "/mcp-servers/cutter");
+    cutter.stop(true);
   });
 
   test("one that has forgotten its sessions is called in a new one", async () => {

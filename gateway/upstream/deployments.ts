@@ -1,0 +1,44 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Target } from "../call.ts";
+import type { DeploymentState } from "../routing/deployments.ts";
+import type { Attempt } from "./attempt.ts";
+import { deploymentKey, type OnFailure, openCooldowns, type TargetState } from "./cooldown.ts";
+
+/** What this process knows of the deployments that it calls: which ones fail, and how busy they are. */
+export type Deployments = DeploymentState & {
+  /** A call is about to be sent. */
+  began(target: Target): void;
+  /** It was answered or failed; an answer keeps its deployment busy until `finished`. */
+  ended(attempt: Attempt): void;
+  /** The answer has ended, however it did. */
+  finished(target: Target): void;
+  /** The targets that have failed and have not answered since. */
+  states(): TargetState[];
+};
+
+export function openDeployments(clock: Clock, onFailure: OnFailure = () => undefined): Deployments {
+  const cooldowns = openCooldowns(clock, onFailure);
+  // Of deployments that share calls, and only while they answer some.
+  const busy = new Map<string, number>();
+  const count = (target: Target, by: 1 | -1) => {
+    if (target.weight == null) return;
+    const key = deploymentKey(target);
+    const calls = (busy.get(key) ?? 0) + by;
+    if (calls > 0) busy.set(key, calls);
+    else busy.delete(key);
+  };
+  return {
+    pausedUntil: cooldowns.pausedUntil,
+    callsInFlight: (target) => busy.get(deploymentKey(target)) ?? 0,
+    began(target) {
+      cooldowns.began(target);
+      count(target, 1);
+    },
+    ended(attempt) {
+      cooldowns.ended(attempt);
+      if (attempt.kind === "failed") count(attempt.target, -1);
+    },
+    finished: (target) => count(target, -1),
+    states: cooldowns.states,
+  };
+}
