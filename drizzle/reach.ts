@@ -71,14 +71,21 @@ const SAY_AGAIN_TRIES = 3;
 export async function untilReachable(url: string, { say, signal }: Wait): Promise<void> {
   let said = "";
   for (let tries = 0; !signal.aborted; tries++) {
-    const fault = await probe(url);
-    if (fault === null) return;
-    const reason = unreachable(url, fault);
-    if (reason === null) throw new Error(refusalOf(url, fault));
+    const reason = await awayReason(url);
+    if (reason === null) return;
     if (reason !== said || tries % SAY_AGAIN_TRIES === 0) say(reason);
     said = reason;
     await pause(PAUSE_MS, signal);
   }
+}
+
+/** Why the server at `url` cannot be used now but perhaps later; null if it answers. @throws Error that says what to correct. */
+export async function awayReason(url: string): Promise<string | null> {
+  const fault = await probe(url);
+  if (fault === null) return null;
+  const reason = unreachable(url, fault);
+  if (reason === null) throw new Error(refusalOf(url, fault));
+  return reason;
 }
 
 async function probe(url: string): Promise<unknown> {

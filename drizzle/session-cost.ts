@@ -28,22 +28,38 @@ export const sessionCalls = sql`(
 const ORG = `'${DEFAULT_ORG}'`;
 
 /**
- * What a task's sessions cost so far, as reports on merged pull requests count it: its own session and those linked to
- * it, without the subscription lane.
+ * What tasks' sessions cost so far, by task, as reports on merged pull requests count it: each one's own session and those
+ * linked to it, without the subscription lane.
  */
-export async function sessionCost(
+export async function sessionCosts(
+  reader: Pick<PostgresJsDatabase, "execute">,
+  sessions: readonly string[],
+): Promise<Map<string, SessionCost>> {
+  if (sessions.length === 0) return new Map();
+  const rows = await reader.execute<CostRow>(sql`
+    with tasks as (select jsonb_array_elements_text(${JSON.stringify(sessions)}::jsonb) as session),
+      named as materialized (${sql.raw(sessionsOfTasks("tasks", ORG))}),
+      uncovered as (${sql.raw(uncoveredTasks("named", ORG))}),
+      calls as materialized (
+        select * from ${sessionCalls} c where c.session = any(array(select named.session from named)))
+    select n.task, coalesce(sum(c.records), 0)::integer as requests,
+      coalesce(bool_or(c.billed and c.uncertain), false)
+        or n.task in (select uncovered.task from uncovered) as uncertain,
+      case when count(c.session) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
+    from named n left join calls c on c.session = n.session group by n.task`);
+  return new Map(
+    rows.map(({ task, requests, cost_usd: costUsd, uncertain }) => [
+      task,
+      { requests, costUsd, isLowerBound: uncertain || costUsd === null },
+    ]),
+  );
+}
+
+type CostRow = { task: string; requests: number; cost_usd: string | null; uncertain: boolean };
+
+/** The same of one task. */
+export const sessionCost = async (
   reader: Pick<PostgresJsDatabase, "execute">,
   session: string,
-): Promise<SessionCost> {
-  const [row] = await reader.execute<{ requests: number; cost_usd: string | null; uncertain: boolean }>(sql`
-    with tasks as (select ${session}::text as session),
-      named as materialized (${sql.raw(sessionsOfTasks("tasks", ORG))})
-    select coalesce(sum(c.records), 0)::integer as requests,
-      coalesce(bool_or(c.billed and c.uncertain), false)
-        or exists (${sql.raw(uncoveredTasks("named", ORG))}) as uncertain,
-      case when count(*) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
-    from ${sessionCalls} c where c.session = any(array(select named.session from named))`);
-  if (!row) return { requests: 0, costUsd: "0", isLowerBound: false };
-  const { requests, cost_usd: costUsd, uncertain } = row;
-  return { requests, costUsd, isLowerBound: uncertain || costUsd === null };
-}
+): Promise<SessionCost> =>
+  (await sessionCosts(reader, [session])).get(session) ?? { requests: 0, costUsd: "0", isLowerBound: false };

@@ -1,13 +1,12 @@
 const FIRST_MS = 250;
 const MAX_MS = 10_000;
-const HEALTHY_MS = 30_000;
 
 /**
- * Milliseconds to wait before a process that ended is started again: 250 ms, doubling to 10 s as it keeps ending, and
- * 250 ms again once it has lived for 30 s. `previousMs` is the wait before; 0 at first.
+ * Milliseconds to wait before a process that ended is started again: 250 ms if it had been ready, and otherwise twice the
+ * wait before, up to 10 s. `previousMs` is the wait before; 0 at first.
  */
-export function restartDelayMs(previousMs: number, livedMs: number): number {
-  if (previousMs === 0 || livedMs >= HEALTHY_MS) return FIRST_MS;
+export function restartDelayMs(previousMs: number, wasReady: boolean): number {
+  if (previousMs === 0 || wasReady) return FIRST_MS;
   return Math.min(MAX_MS, previousMs * 2);
 }
 

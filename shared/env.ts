@@ -1,6 +1,6 @@
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { fits } from "./schema.ts";
-import { SUPERVISED } from "./stop-signal.ts";
+import { SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
 
 /** Exit status of a process whose settings are wrong (`EX_CONFIG` of sysexits.h): starting it again will not help. */
 export const CONFIGURATION_EXIT_CODE = 78;
@@ -101,6 +101,9 @@ export function reachDirectly(
 
 /** Whether this process is a child of the launcher (`stop-signal.ts`). */
 export const isSupervised = (env: Environment = process.env): boolean => env[SUPERVISED] === "1";
+
+/** Whether this process is to replace another one, which still runs. */
+export const takesOver = (env: Environment = process.env): boolean => env[TAKES_OVER] === "1";
 
 /** The settings, or the end of the process: all faults go to standard error, one a line. */
 export function settingsOrExit<T>(read: () => T, exitCode = CONFIGURATION_EXIT_CODE): T {

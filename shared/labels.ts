@@ -23,7 +23,7 @@ export function parseLabel(text: string | null | undefined, max: number): string
   return isSingleLine(trimmed, max) ? trimmed : null;
 }
 
-/** Longest name of a model, and longest text that a provider tells of itself and that is recorded. */
+/** Longest name of a model, and longest text from a provider that is recorded. */
 export const MODEL_MAX = 256;
 
 /** Whether a text can be a model's name: 1 to `MODEL_MAX` characters that Postgres can store, no control characters. */

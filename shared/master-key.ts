@@ -13,3 +13,7 @@ export function parseMasterKey(value: string): Uint8Array | null {
  */
 export const githubAppKey = (masterKey: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", masterKey, new Uint8Array(), "tallygate github app", 32));
+
+/** What signs the cookies of signed-in browsers; of it, too, the master key cannot be had back. */
+export const signInSecret = (masterKey: Uint8Array): string =>
+  Buffer.from(hkdfSync("sha256", masterKey, new Uint8Array(), "tallygate sign-in", 32)).toString("base64");

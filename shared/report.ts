@@ -11,6 +11,8 @@ export const DIMENSIONS = [
   "route",
   "subject",
   "key",
+  "team",
+  "cost_center",
   "channel",
   "tag",
   "session",

@@ -5,10 +5,10 @@ import { isOverlong, type MarkdownLine, markdownLines } from "./markdown-lines.t
 const SESSION_LINE_KEY = "Gateway-Session";
 
 /**
- * Why a line that looks like a session line is none, or why the body was not read to its end. `illegal_id`: the rest of the line is not
- * one id; `id_too_long`: it is, but over 64 characters; `not_plain`: something stands before the name; `lookalike`:
- * characters outside ASCII stand in or before the name; `in_code`, `in_comment`: where it stands;
- * `body_too_long`: what lies behind GitHub's own limit was not read.
+ * Why a line that looks like a session line does not count, or why the body was not read to its end. `illegal_id`: the
+ * rest of the line is not one id; `id_too_long`: it is, but over 64 characters; `not_plain`: there is text before the
+ * name; `lookalike`: there are characters outside ASCII in or before the name; `in_code`, `in_comment`: the line is in
+ * code or in a comment; `body_too_long`: the text beyond GitHub's own limit was not read.
  */
 export const SESSION_LINE_DIAGNOSTICS = [
   "illegal_id",

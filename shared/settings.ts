@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { KeyTemplate } from "./admin/keys.ts";
 import { closed, fits, oneOf } from "./schema.ts";
 
 export const WEEKDAYS = [
@@ -85,6 +86,12 @@ export const Settings = closed({
     ...oneOf(WEEKDAYS),
     default: "monday",
     description: "Day on which the weekly digest is due.",
+  },
+  own_key_template: {
+    ...KeyTemplate,
+    default: {},
+    description:
+      "Scopes and limits of the keys that people make for themselves, unless their team has a template.",
   },
   digest_hour: Type.Integer({
     default: 7,

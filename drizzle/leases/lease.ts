@@ -98,6 +98,31 @@ function keyOf(table: PgTable, row: Record<string, unknown>): SQL | undefined {
   return and(...members.map(([name, column]) => eq(column, row[name])));
 }
 
+/**
+ * Does work of unknown length on a short lease, which is renewed three times in its time: if the process dies, another
+ * goes on soon. `isHeld` is false once the lease is lost; while Postgres is away it counts as held.
+ */
+export async function whileHeld<Result>(
+  { renew }: Pick<Lease<unknown>, "renew">,
+  leaseMs: number,
+  work: (isHeld: () => boolean) => Promise<Result>,
+): Promise<Result> {
+  let held = true;
+  const beat = () =>
+    renew().then(
+      (renewed) => {
+        held &&= renewed;
+      },
+      () => undefined,
+    );
+  const timer = setInterval(() => void beat(), leaseMs / 3);
+  try {
+    return await work(() => held);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** Does leased work and writes its result; failed work is retried later. @returns the error, or null. */
 export async function runLeased<Row>(
   lease: Lease<Row>,

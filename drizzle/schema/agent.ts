@@ -1,5 +1,5 @@
 import { bigint, boolean, date, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { bytes, exact, instant, json, label, org } from "./columns.ts";
+import { bytes, exact, instant, json, label, labels, org } from "./columns.ts";
 import type { PriceSnapshot } from "./records.ts";
 
 /**
@@ -33,6 +33,9 @@ export const agentPoints = pgTable(
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
     userLabel: label("user_label"),
+    /** The key's team at the time of its export, then the teams above it; null: none. */
+    teams: labels("teams"),
+    costCenter: label("cost_center"),
     session: label("session"),
     client: label("client").notNull(),
 
@@ -74,6 +77,13 @@ export const agentPoints = pgTable(
     index("agent_points_ended_at").on(table.orgId, table.endedAt),
   ],
 );
+
+/**
+ * Whether a point's cost is unknown or a lower bound: Claude Code does not tell for how long it writes to the cache, and an
+ * hour costs more than the five minutes that are assumed.
+ */
+export const isUncertainPoint = (row: string): string =>
+  `(${row}.unpriced or (${row}.kind = 'cache_write' and ${row}.tokens > 0))`;
 
 export type AgentPointRow = Omit<typeof agentPoints.$inferInsert, "orgId" | "hash"> & {
   /** Lower-case hexadecimal. */

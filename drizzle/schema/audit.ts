@@ -25,6 +25,8 @@ export const AUDITED = [
   "mcp_server.deleted",
   "hook_policy.set",
   "hook_policy.deleted",
+  "team.set",
+  "team.deleted",
   "report.saved",
   "report.deleted",
   "settings.changed",
@@ -33,6 +35,19 @@ export const AUDITED = [
   "setup_link.created",
   "digest_webhook.set",
   "digest_webhook.deleted",
+  "person.created",
+  "person.changed",
+  "person.disabled",
+  "sign_in_link.created",
+  "sign_in",
+  "sign_in.failed",
+  "sign_out",
+  "session.revoked",
+  "token.created",
+  "token.revoked",
+  "role_mapping.set",
+  "role_mapping.deleted",
+  "data.exported",
 ] as const;
 
 export type AuditAction = (typeof AUDITED)[number];
@@ -48,7 +63,7 @@ export const auditEntries = pgTable(
     /** uuidv7: in order of time. */
     id: uuid("id").notNull(),
     at: instant("at").notNull(),
-    /** `admin key`, or, for automatic changes, `first start` or `environment`. */
+    /** A person's e-mail, a token's name, `admin key`, or, for automatic changes, `first start` or `environment`. */
     actor: label("actor").notNull(),
     /** IP address of the caller; null for automatic changes. */
     address: label("address"),

@@ -73,6 +73,9 @@ export const batches = pgTable(
     direct: boolean("direct").notNull().default(false),
     owner: label("owner"),
     userLabel: label("user_label"),
+    /** The key's team at the time of its creation, then the teams above it; null: none. */
+    teams: labels("teams"),
+    costCenter: label("cost_center"),
     session: label("session"),
     agentSession: label("agent_session"),
     parentSession: label("parent_session"),

@@ -11,6 +11,8 @@ export type KeyLimits = {
   /** Exact decimal, USD. */
   budget_usd?: string;
   budget_period?: "day" | "month";
+  /** What a gateway does once its lease is used up while Postgres is away: count by itself (default) or refuse. */
+  when_away?: "local" | "refuse";
 };
 
 export const keys = pgTable(
@@ -21,6 +23,8 @@ export const keys = pgTable(
     name: label("name").notNull(),
     /** The person the key belongs to; null is a service account. */
     owner: label("owner"),
+    /** The team that its calls count for; null: its owner's. */
+    team: label("team"),
     scopes: json<KeyScopes>("scopes").notNull(),
     limits: json<KeyLimits>("limits"),
     expiresAt: instant("expires_at"),

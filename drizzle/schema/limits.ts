@@ -2,7 +2,8 @@ import { bigint, boolean, date, index, integer, pgTable, primaryKey, uuid } from
 import { exact, instant, org } from "./columns.ts";
 
 /**
- * What a key's calls cost, by the UTC day of their admission. Kept by a trigger of `requests` (in the migration), in the
+ * What the calls of a key cost, by the UTC day of their admission; and those of a team with the teams below it, under the
+ * team's account in place of the key (`teamAccount` in gateway/limits). Kept by a trigger of `requests` (in the migration), in the
  * transaction that writes the record, so that it always equals the sum of the records.
  */
 export const keySpend = pgTable(
@@ -17,7 +18,8 @@ export const keySpend = pgTable(
 );
 
 /**
- * Running calls of keys with a budget or a limit on concurrent calls: the most that each may cost, then its actual cost.
+ * Running calls of keys and teams with a budget, or of keys with a limit on concurrent calls: the most that each may cost,
+ * then its actual cost.
  * The trigger of `requests` removes a hold when the call's record is stored, so that no cost is counted twice.
  */
 export const limitHolds = pgTable(
@@ -35,13 +37,16 @@ export const limitHolds = pgTable(
     ended: boolean("ended").notNull().default(false),
   },
   (table) => [
-    primaryKey({ columns: [table.orgId, table.callId] }),
+    primaryKey({ columns: [table.orgId, table.callId, table.keyId] }),
     index("limit_holds_key").on(table.orgId, table.keyId),
     index("limit_holds_holder").on(table.holder),
   ],
 );
 
-/** What a gateway process may spend of a key's budget while it cannot reach Postgres. */
+/**
+ * What a gateway process may spend of a key's budget while it cannot reach Postgres, and what it let through meanwhile
+ * whose records are not stored yet.
+ */
 export const limitLeases = pgTable(
   "limit_leases",
   {
@@ -68,6 +73,24 @@ export const limitRates = pgTable(
     tokens: bigint("tokens", { mode: "number" }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.slot] })],
+);
+
+/** What a gateway process let through for a key while it could not reach Postgres, by the minute. */
+export const limitAway = pgTable(
+  "limit_away",
+  {
+    orgId: org(),
+    keyId: uuid("key_id").notNull(),
+    minute: instant("minute").notNull(),
+    holder: uuid("holder").notNull(),
+    requests: integer("requests").notNull(),
+    tokens: bigint("tokens", { mode: "number" }).notNull(),
+    /** The most at once. */
+    calls: integer("calls").notNull(),
+    /** Cost of the calls that have ended. */
+    usd: exact("usd").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.minute, table.holder] })],
 );
 
 /** Counts a key's reservations: each names the count that it was based on, so that no two are based on the same one. */

@@ -74,6 +74,9 @@ export const requests = pgTable(
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
     userLabel: label("user_label"),
+    /** The key's team at the time of the call, then the teams above it; null: none. */
+    teams: labels("teams"),
+    costCenter: label("cost_center"),
     /** The session that counts. */
     session: label("session"),
     /** The agent's own session, where another one counts; and its parent's. */
@@ -114,6 +117,8 @@ export const requests = pgTable(
 
     /** Exact USD; null when unknown. */
     costUsd: exact("cost_usd"),
+    /** The most that an interrupted call of a key with a budget may have cost: it counts until the cost is known. */
+    boundUsd: exact("bound_usd"),
     /** The part of `cost_usd` that tokens were charged for. */
     tokenCostUsd: exact("token_cost_usd"),
     /** Where `cost_usd` comes from; null is the price list (or an entered price). */

@@ -10,6 +10,9 @@ export const savedReports = pgTable(
     id: label("id").notNull(),
     title: label("title").notNull(),
     description: label("description").notNull(),
+    /** The manager who saved it, and their team then; null: an administrator's. */
+    owner: label("owner"),
+    team: label("team"),
     spec: json<Spec>("spec").notNull(),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),

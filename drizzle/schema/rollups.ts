@@ -64,6 +64,8 @@ const keys = () => ({
   client: label("client").notNull(),
   owner: label("owner"),
   userLabel: label("user_label"),
+  teams: labels("teams"),
+  costCenter: label("cost_center"),
   session: label("session"),
   tags: labels("tags").notNull(),
 });
@@ -111,7 +113,7 @@ export const rollupSessions = pgTable(
   ],
 );
 
-/** Sums of an hour's or of a whole day's records by one dimension: by one value of it (`kind`) in one channel. */
+/** Sums of an hour's or of a whole day's records by one dimension: by one value of it (`kind`) in one channel and `scope`. */
 export const rollupSums = pgTable(
   "rollup_sums",
   {
@@ -130,6 +132,8 @@ export const rollupSums = pgTable(
     orgId: org(),
     grain: label("grain").$type<"hour" | "day">().notNull(),
     kind: label("kind").notNull(),
+    /** A team, of which and of those below it these are the records; empty: of all. Hours have none by team. */
+    scope: label("scope").notNull().default(""),
     value: label("value").notNull(),
     channel: label("channel").$type<Channel>().notNull(),
     ...exactSums(),
@@ -138,11 +142,13 @@ export const rollupSums = pgTable(
     firstSessionAt: instant("first_session_at"),
     firstTagAt: instant("first_tag_at"),
   },
-  (table) => [primaryKey({ columns: [table.orgId, table.kind, table.grain, table.at, table.cell] })],
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.kind, table.scope, table.grain, table.at, table.cell] }),
+  ],
 );
 
 /**
- * On which days of a month persons were active, by dimension and value: `who` is a hash of these and of the person. Cells
+ * On which days of a month persons were active, by dimension, scope and value: `who` is a hash of these and of the person. Cells
  * of hours tell the same of sessions quickly enough.
  */
 export const rollupActiveDays = pgTable(
@@ -175,6 +181,8 @@ export const rollupDistinctDeltas = pgTable(
     entity: label("entity").$type<"person" | "session">().notNull(),
     kind: label("kind").notNull(),
     lane: smallint("lane").notNull(),
+    /** As of sums. */
+    scope: label("scope").notNull().default(""),
     value: label("value").notNull(),
     /** `-infinity`: none. */
     previous: date("previous").notNull(),
@@ -185,7 +193,16 @@ export const rollupDistinctDeltas = pgTable(
   },
   (table) => [
     primaryKey({
-      columns: [table.orgId, table.entity, table.kind, table.lane, table.day, table.value, table.previous],
+      columns: [
+        table.orgId,
+        table.entity,
+        table.kind,
+        table.lane,
+        table.scope,
+        table.day,
+        table.value,
+        table.previous,
+      ],
     }),
   ],
 );

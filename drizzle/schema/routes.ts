@@ -14,6 +14,8 @@ export const providers = pgTable(
     baseUrl: label("base_url"),
     /** AES-256-GCM, sealed with the master key and bound to this provider's name. */
     credential: label("credential"),
+    /** Further ones, sealed likewise, which share its calls. */
+    moreCredentials: json<string[]>("more_credentials").notNull().default([]),
     headers: json<Record<string, string>>("headers").notNull(),
     /** Globs of the models it serves. */
     models: json<string[]>("models"),
@@ -27,8 +29,10 @@ export const providers = pgTable(
     defaultFor: json<string[]>("default_for").notNull().default([]),
     /** Whether it accepts `stream_options`; null: as its kind does. */
     streamOptions: boolean("stream_options"),
-    firstByteTimeoutSeconds: integer("first_byte_timeout_seconds"),
-    idleTimeoutSeconds: integer("idle_timeout_seconds"),
+    firstByteSeconds: integer("first_byte_timeout_seconds"),
+    idleSeconds: integer("idle_timeout_seconds"),
+    /** Calls that one gateway has in flight there at most; null: the gateway's own setting. */
+    inFlightMax: integer("in_flight_max"),
     enabled: boolean("enabled").notNull().default(true),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),
@@ -44,7 +48,12 @@ export const routes = pgTable(
     surface: label("surface").$type<RouteSurface>().notNull(),
     provider: label("provider").notNull(),
     model: label("model").notNull(),
-    fallbacks: json<{ provider: string; model: string }[]>("fallbacks").notNull(),
+    /** Its share of the calls, relative to the fallbacks that have a weight. */
+    weight: integer("weight"),
+    fallbacks: json<{ provider: string; model: string; weight?: number }[]>("fallbacks").notNull(),
+    /** Instead of the provider's. */
+    firstByteSeconds: integer("first_byte_seconds"),
+    idleSeconds: integer("idle_seconds"),
     description: label("description").notNull().default(""),
     examples: json<string[]>("examples").notNull(),
     keywords: json<string[]>("keywords").notNull(),

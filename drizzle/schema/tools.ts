@@ -44,6 +44,9 @@ export const toolCalls = pgTable(
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
     userLabel: label("user_label"),
+    /** The key's team at the time of the call, then the teams above it; null: none. */
+    teams: labels("teams"),
+    costCenter: label("cost_center"),
     client: label("client").notNull(),
     session: label("session"),
     tags: labels("tags").notNull(),
@@ -57,6 +60,10 @@ export const toolCalls = pgTable(
     costUsd: exact("cost_usd"),
     /** A code of the protocol's, such as -32602; never a message. */
     errorCode: label("error_code"),
+    /** Why a server gave no answer, such as `dns`. */
+    errorCause: label("error_cause"),
+    /** The rule that refused the call, or the first observed one that matched. */
+    guardrail: label("guardrail"),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.origin, table.externalId] }),

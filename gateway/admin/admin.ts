@@ -4,34 +4,44 @@ import { adminAudit } from "./audit.ts";
 import { adminBodies } from "./bodies.ts";
 import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
+import { adminGuardrailTry } from "./guardrail-try.ts";
 import { adminGuardrails } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
 import { adminKeyBatches } from "./key-batches.ts";
 import { adminKeys } from "./keys.ts";
 import { adminMcpServers } from "./mcp-servers.ts";
 import { adminMetricsDropped } from "./metrics-dropped.ts";
+import { adminPeople } from "./people.ts";
 import { adminPrices } from "./prices.ts";
+import { adminProviderTest } from "./provider-test.ts";
 import { adminProviders } from "./providers.ts";
 import { adminPullRequests } from "./pull-requests.ts";
 import { adminRepositories } from "./repositories.ts";
 import { adminRequests } from "./requests.ts";
+import { adminRoleMappings } from "./role-mappings.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
 import { adminSettings } from "./settings.ts";
 import { adminSetupLinks } from "./setup-links.ts";
+import { adminSignInLinks } from "./sign-in-links.ts";
+import { adminTeams } from "./teams.ts";
+import { adminTokenRoutes } from "./tokens.ts";
 import { adminToolCalls } from "./tool-calls.ts";
 
 export type { AdminDeps } from "./deps.ts";
 
-/** The admin API under `/admin/v1`. Every route accepts only the admin key. */
+/** The admin API under `/admin/v1`. A route is for administrators, unless it names another role. */
 export const admin = (deps: AdminDeps) =>
   new Elysia({ name: "admin", prefix: "/admin/v1" })
     .use(adminProviders(deps))
+    .use(adminProviderTest(deps))
     .use(adminRoutes(deps))
     .use(adminClassifier(deps))
+    .use(adminTeams(deps))
     .use(adminKeys(deps))
     .use(adminKeyBatches(deps))
     .use(adminPrices(deps))
+    .use(adminGuardrailTry(deps))
     .use(adminGuardrails(deps))
     .use(adminHookPolicies(deps))
     .use(adminMcpServers(deps))
@@ -45,4 +55,8 @@ export const admin = (deps: AdminDeps) =>
     .use(adminAgentSessions(deps))
     .use(adminPullRequests(deps))
     .use(adminRepositories(deps))
-    .use(adminSetupLinks(deps));
+    .use(adminSetupLinks(deps))
+    .use(adminPeople(deps))
+    .use(adminTokenRoutes(deps))
+    .use(adminRoleMappings(deps))
+    .use(adminSignInLinks(deps));

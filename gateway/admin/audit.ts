@@ -3,7 +3,8 @@ import { AUDITED } from "#drizzle/schema/audit.ts";
 import { AuditView } from "#shared/admin/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import type { Secret } from "../directory.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
+import { noteExport } from "../identity/authorize.ts";
 import { type AuditFilter, type AuditRow, listAudit } from "../stores/audit.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
@@ -17,15 +18,18 @@ type Name = (typeof NAMES)[number];
 
 /** `/admin/v1/audit`: every administrative change, and who read captured bodies. Newest first. */
 export const adminAudit = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.audit", prefix: "/audit" }).use(adminKey(deps)).get(
+  new Elysia({ name: "admin.audit", prefix: "/audit" }).use(access(deps)).get(
     "",
-    async ({ request }) => {
+    async ({ request, viewer }) => {
       const query = readListQuery(request, NAMES);
       const { limit, after, given } = query;
       requireKnown(given, { action: AUDITED, format: ["json", "ndjson"] });
       const filter = filterOf(query);
       const cursor = after && idCursor(after);
-      if (given.format === "ndjson") return streamed(deps, filter, cursor);
+      if (given.format === "ndjson") {
+        await noteExport({ ...deps, request, actor: viewer.actor }, "audit");
+        return streamed(deps, filter, cursor);
+      }
       const slice = { after: cursor, limit: limit + 1 };
       const rows = await readDatabase(deps, (db) => listAudit(db, filter, slice));
       return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
@@ -36,7 +40,8 @@ export const adminAudit = (deps: AdminDeps) =>
         "`before` and `after` are the thing as the API shows it; credentials appear as their last four characters. Entries are kept for 400 days.",
       query: {
         ...LIST_QUERY,
-        actor: "Who made the change: `admin key`, `first start` or `environment`.",
+        actor:
+          "Who made the change: a person's e-mail, a token's name, `admin key`, `first start` or `environment`.",
         action: `One of ${AUDITED.join(", ")}.`,
         subject: "Name or id of what was changed.",
         from: "RFC 3339 date-time, or a date: changes from then on.",

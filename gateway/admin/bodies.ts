@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { BodyView } from "#shared/admin/bodies.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { readCapturedBody } from "../stores/bodies.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
@@ -12,7 +12,7 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/requests/{id}/body`: the captured bodies of a call; reading them is audited. */
 export const adminBodies = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(adminKey(deps)).get(
+  new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(access(deps)).get(
     "/:id/body",
     async ({ params, origin }) => {
       const body = await readCapturedBody(deps, idParameter(params.id), origin);

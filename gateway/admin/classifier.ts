@@ -1,6 +1,10 @@
 import { Elysia } from "elysia";
-import { ClassifierView } from "#shared/admin/classifier.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { ClassifiedText, ClassifierTry, ClassifierView } from "#shared/admin/classifier.ts";
+import { turnsOf } from "../classifier/turns.ts";
+import type { ClientKey } from "../directory.ts";
+import { access } from "../identity/access.ts";
+import { classifiedText } from "../surfaces/classify.ts";
+import { readJson } from "./body.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 
@@ -8,16 +12,44 @@ const docs = adminRoute("routes");
 
 /** `/admin/v1/classifier`: the classifier behind `auto`, and how well it distinguishes the routes. */
 export const adminClassifier = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.classifier", prefix: "/classifier" }).use(adminKey(deps)).get(
-    "",
-    () => viewOf(deps.classifier),
-    docs({
-      summary: "How the classifier of `auto` was trained",
-      description:
-        "A change of routes starts training at once. `state` is `training` until the new classifier takes over; the old one serves until then.",
-      answers: { 200: ClassifierView },
-    }),
-  );
+  new Elysia({ name: "admin.classifier", prefix: "/classifier" })
+    .use(access(deps))
+    .get(
+      "",
+      () => viewOf(deps.classifier),
+      docs({
+        summary: "How the classifier of `auto` was trained",
+        description:
+          "A change of routes starts training at once. `state` is `training` until the new classifier takes over; the old one serves until then.",
+        answers: { 200: ClassifierView },
+      }),
+    )
+    .post(
+      "/try",
+      async ({ request }) => {
+        const { input } = await readJson(deps, request, ClassifierTry);
+        return classifiedText(deps, EVERY_ROUTE, turnsOf({ input }));
+      },
+      docs({
+        summary: "Which route a text goes to, and why",
+        description: "As `/v1/classify` answers a key without scopes. The text is not stored.",
+        body: ClassifierTry,
+        answers: { 200: ClassifiedText },
+      }),
+    );
+
+/** A key that may use every route. */
+const EVERY_ROUTE: ClientKey = {
+  id: "",
+  name: "",
+  owner: null,
+  scopes: {},
+  limits: null,
+  expiresAtMs: null,
+  teams: null,
+  teamBudgets: [],
+  costCenter: null,
+};
 
 function viewOf({ current, training }: AdminDeps["classifier"]): ClassifierView {
   const inForce = current();

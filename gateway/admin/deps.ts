@@ -1,32 +1,32 @@
 import { type Database, type Transaction, within } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
 import type { Secret } from "../directory.ts";
-import type { AdminKeyCheck } from "../plugins/admin-key.ts";
-import type { Refusals } from "../plugins/refusals.ts";
+import type { ViewerDeps } from "../identity/viewer.ts";
 import type { Audit, Origin } from "../stores/audit.ts";
 import { change } from "../stores/change.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import type { DirectoryStore } from "../stores/directory/directory.ts";
 import type { Sealer } from "../stores/seal.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
+import type { Deployments } from "../upstream/deployments.ts";
+import type { ProviderApi } from "../upstream/provider-api.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
 
-export type AdminDeps = {
-  database: Database;
-  directory: Pick<DirectoryStore, "current" | "refresh">;
-  classifier: Pick<RouteClassifier, "current" | "training">;
-  sealer: Sealer;
-  /** Providers' credentials from the environment, by variable; they show which providers are active. */
-  providerKeys: ReadonlyMap<string, Secret>;
-  isAdmin: AdminKeyCheck;
-  refusals: Refusals;
-  /** Signs one-time links to the GitHub App's set-up page. */
-  setupKey: Uint8Array;
-  addressGuard: Pick<AddressGuard, "saveFault">;
-  /** Resolves once the calls that have ended so far are in the database. */
-  settled(): Promise<void>;
-  clock: Clock;
-};
+export type AdminDeps = RequestBodyDeps &
+  ViewerDeps & {
+    directory: Pick<DirectoryStore, "current" | "refresh">;
+    classifier: Pick<RouteClassifier, "current" | "training">;
+    sealer: Sealer;
+    /** Providers' credentials from the environment, by variable; they show which providers are active. */
+    providerKeys: ReadonlyMap<string, Secret>;
+    /** Signs one-time links to the GitHub App's set-up page. */
+    setupKey: Uint8Array;
+    addressGuard: Pick<AddressGuard, "saveFault">;
+    deployments: Pick<Deployments, "states">;
+    providerApi: ProviderApi;
+    /** Resolves once the calls that have ended so far are in the database. */
+    settled(): Promise<void>;
+  };
 
 /** Makes a change, which `work` adds to the audit log; resolves when it is in force in this process. */
 export async function saveChange<T>(

@@ -11,7 +11,7 @@ import { lastDue } from "../digest/due.ts";
 import { makeDigest } from "../digest/make-digest.ts";
 import { withoutQuery } from "../digest/post-digest.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { WEEK_MS, weekBefore } from "../reports/digest.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -38,7 +38,7 @@ export type AdminDigestDeps = AdminDeps & {
 /** `/admin/v1/digest`: the weekly digest: a preview, its webhook, and the outcome of the latest ones. */
 export const adminDigest = (deps: AdminDigestDeps) =>
   new Elysia({ name: "admin.digest", prefix: "/admin/v1/digest" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get(
       "",
       () => stateOf(deps),
@@ -62,7 +62,7 @@ export const adminDigest = (deps: AdminDigestDeps) =>
     .put(
       "/webhook",
       async ({ request, origin }) => {
-        const body = await readJson(request, DigestWebhookBody);
+        const body = await readJson(deps, request, DigestWebhookBody);
         const { url, allow_private_network: allowPrivateNetwork = false } = body;
         const fault = await faultOf(deps, url, allowPrivateNetwork);
         if (fault !== null) throw new GatewayError("invalid_request", `/url: ${fault}.`);

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import type { Role } from "#shared/admin/people.ts";
 import { closed } from "#shared/schema.ts";
 
 const Failure = closed({
@@ -7,7 +8,8 @@ const Failure = closed({
 
 const FAILURES = {
   "400": "A field or parameter is unknown, missing or wrong; the message names it.",
-  "401": "No valid admin key.",
+  "401": "No valid key or token, and nobody is signed in.",
+  "403": "The role does not allow it, or a browser sends it from another site's page.",
   "404": "Not found.",
   "422": "The change conflicts with what exists: a name is taken, or the resource is in use.",
   "503": "The database is unavailable at the moment.",
@@ -15,6 +17,8 @@ const FAILURES = {
 
 export type RouteDocs = {
   summary: string;
+  /** Who may use the route, besides everybody with more rights. Default: administrators. */
+  role?: Role;
   description?: string;
   body?: TSchema;
   /** Query parameters and their meanings. */
@@ -23,23 +27,34 @@ export type RouteDocs = {
   answers: Readonly<Record<number, TSchema | null>>;
 };
 
-/**
- * Common to all routes of the admin API: the admin key, a body that is read by hand (the framework's validation would
- * repeat it in the answer), and documentation. Each route gets a copy: Elysia writes its app's key check into the object,
- * and another app in the process would then require the first app's key.
- */
-export const adminRoute = (tag: string) => (it: RouteDocs) => ({
-  adminKey: true as const,
+/** Routes of `/v1/me`, documented like those of the admin API. */
+export const ownRoute = (own: "read" | "change", it: RouteDocs) => ({
+  own,
   parse: "none" as const,
   detail: {
-    tags: [`Admin: ${tag}`],
-    summary: it.summary,
-    ...(it.description && { description: it.description }),
-    security: [{ adminKey: [] }],
-    ...(it.query && { parameters: Object.entries(it.query).map(parameter) }),
-    ...(it.body && { requestBody: { required: true, content: json(it.body) } }),
-    responses: { ...failures(), ...answers(it.answers) },
+    ...detailOf("Own", it),
+    security: [{ session: [] }, ...(own === "read" ? [{ clientKey: [] }] : [])],
   },
+});
+
+/**
+ * Common to all routes of the admin API: the role, a body that is read by hand (the framework's validation would
+ * repeat it in the answer), and documentation. Each route gets a copy: Elysia writes its app's check into the object,
+ * and another app in the process would then ask the first app's.
+ */
+export const adminRoute = (tag: string) => (it: RouteDocs) => ({
+  role: it.role ?? ("administrator" as const),
+  parse: "none" as const,
+  detail: { ...detailOf(`Admin: ${tag}`, it), security: [{ adminKey: [] }, { session: [] }] },
+});
+
+const detailOf = (tag: string, it: RouteDocs) => ({
+  tags: [tag],
+  summary: it.summary,
+  ...(it.description && { description: it.description }),
+  ...(it.query && { parameters: Object.entries(it.query).map(parameter) }),
+  ...(it.body && { requestBody: { required: true, content: json(it.body) } }),
+  responses: { ...failures(), ...answers(it.answers) },
 });
 
 const parameter = ([name, description]: [string, string]) => ({
@@ -74,6 +89,10 @@ export const LIST_QUERY = {
   limit: "Items per page, 1 to 500. Default: 50.",
   after: "The `next` of the previous page.",
 } as const;
+
+/** What others than administrators see of lists of records. */
+export const OWN_OR_TEAM =
+  "A member gets what belongs to themselves, a manager of a team what belongs to it and the teams below; the rest does not exist for them.";
 
 /** Path parameters for the documentation; the framework knows only their names. */
 export const noContent = (): Response => new Response(null, { status: 204 });

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { BatchView } from "#shared/admin/batches.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { type BatchRow, listKeyBatches } from "../stores/batches.ts";
 import { findKey } from "../stores/keys.ts";
 import { isCeiling } from "./cost-explanation.ts";
@@ -16,7 +16,7 @@ const docs = adminRoute("keys");
 
 /** `/admin/v1/keys/{id}/batches`: the batch view of a key. */
 export const adminKeyBatches = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.key-batches" }).use(adminKey(deps)).get(
+  new Elysia({ name: "admin.key-batches" }).use(access(deps)).get(
     "/keys/:id/batches",
     async ({ request, params }) => {
       const { limit, after } = readListQuery(request, []);

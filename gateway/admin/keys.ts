@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction } from "#drizzle/schema/audit.ts";
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
-import { type Page, pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
+import { type Page, pageOf, readInstant } from "#shared/admin/fields.ts";
 import {
   KeyBody,
   KeyPatch,
@@ -12,9 +11,10 @@ import {
   KeyView as View,
 } from "#shared/admin/keys.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
+import { requireNotDisabled } from "../stores/identity/people.ts";
 import {
   findKey,
   insertKey,
@@ -25,17 +25,19 @@ import {
   rotateKey,
   updateKey,
 } from "../stores/keys.ts";
+import { requireTeam } from "../stores/teams.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { limitsOf } from "./key-limits.ts";
+import { keyView } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>
   new Elysia({ name: "admin.keys", prefix: "/keys" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get("", ({ request }) => list(deps, request), { ...LIST })
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
@@ -57,7 +59,8 @@ const CREATE = docs({ summary: "Create a client key", body: KeyBody, answers: { 
 const READ = docs({ summary: "Read a client key", answers: { 200: View } });
 const PATCH = docs({
   summary: "Change a client key",
-  description: "`scopes` and `limits` are replaced as a whole; null removes an owner, limits or an expiry.",
+  description:
+    "`scopes` and `limits` are replaced as a whole; null removes an owner, a team, limits or an expiry.",
   body: KeyPatch,
   answers: { 200: View },
 });
@@ -79,16 +82,18 @@ async function list(deps: AdminDeps, request: Request): Promise<Page<KeyView>> {
   const slice = { after: after && idCursor(after), limit: limit + 1 };
   const now = deps.clock.now();
   const rows = await readDatabase(deps, (db) => listKeys(db, slice, now));
-  return pageFrom(rows, limit, { view: (row) => viewOf(row, now), cursor: (row) => row.id });
+  return pageFrom(rows, limit, { view: (row) => keyView(row, now), cursor: (row) => row.id });
 }
 
 async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
-  const body = await readJson(request, KeyBody);
+  const body = await readJson(deps, request, KeyBody);
   const facts = factsOf(body, { ...NO_FACTS, name: body.name });
   const now = deps.clock.now();
   const made = await saveChange(deps, origin, async (tx, audit) => {
+    await requireTeam(tx, facts.team);
+    await requireNotDisabled(tx, facts.owner);
     const { id, secret } = await insertKey(tx, facts, now);
-    const after = viewOf(await existing(tx, id, now), now);
+    const after = keyView(await existing(tx, id, now), now);
     await audit({ action: "key.created", subject: id, after });
     return { ...after, secret };
   });
@@ -97,16 +102,20 @@ async function create(deps: AdminDeps, origin: Origin, request: Request): Promis
 
 async function readOne(deps: AdminDeps, id: string): Promise<KeyView> {
   const now = deps.clock.now();
-  return viewOf(await readDatabase(deps, (db) => existing(db, id, now)), now);
+  return keyView(await readDatabase(deps, (db) => existing(db, id, now)), now);
 }
 
 type KeyRequest = { id: string; request: Request };
 
 async function patch(deps: AdminDeps, origin: Origin, { id, request }: KeyRequest): Promise<KeyView> {
-  const body = await readJson(request, KeyPatch);
-  return changeKey(deps, { id, origin, action: "key.changed" }, (tx, current) =>
-    updateKey(tx, id, factsOf(body, current)),
-  ).then(({ after }) => after);
+  const body = await readJson(deps, request, KeyPatch);
+  const { after } = await changeKey(deps, { id, origin, action: "key.changed" }, async (tx, current) => {
+    const facts = factsOf(body, current);
+    if (facts.team !== current.team) await requireTeam(tx, facts.team);
+    if (facts.owner !== current.owner) await requireNotDisabled(tx, facts.owner);
+    await updateKey(tx, id, facts);
+  });
+  return after;
 }
 
 async function revoke(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {
@@ -115,7 +124,7 @@ async function revoke(deps: AdminDeps, origin: Origin, id: string): Promise<Resp
 }
 
 async function rotate(deps: AdminDeps, origin: Origin, { id, request }: KeyRequest) {
-  const { grace_seconds: graceSeconds = 0 } = await readJson(request, RotateBody);
+  const { grace_seconds: graceSeconds = 0 } = await readJson(deps, request, RotateBody);
   const { after, result: secret } = await changeKey(
     deps,
     { id, origin, action: "key.rotated" },
@@ -141,8 +150,8 @@ const changeKey = <T>(
   return saveChange(deps, origin, async (tx, audit) => {
     const current = await existing(tx, id, now);
     const result = await work(tx, current, now);
-    const after = viewOf(await existing(tx, id, now), now);
-    await audit({ action, subject: id, before: viewOf(current, now), after });
+    const after = keyView(await existing(tx, id, now), now);
+    await audit({ action, subject: id, before: keyView(current, now), after });
     return { after, result };
   });
 };
@@ -153,43 +162,19 @@ async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithS
   return key;
 }
 
-const NO_FACTS = { owner: null, scopes: {}, limits: null, expiresAt: null };
+const NO_FACTS = { owner: null, team: null, scopes: {}, limits: null, expiresAt: null };
 
 /** The key's fields in a body; omitted ones are kept. */
 const factsOf = (body: KeyPatch, current: KeyFields): KeyFields => ({
   name: body.name ?? current.name,
   owner: body.owner === undefined ? current.owner : body.owner,
+  team: body.team === undefined ? current.team : body.team,
   scopes: body.scopes ?? current.scopes,
   limits: body.limits === undefined ? current.limits : limitsOf(body.limits),
   expiresAt: body.expires_at === undefined ? current.expiresAt : instantOf(body.expires_at),
 });
 
-function limitsOf(limits: KeyBody["limits"]): KeyLimits | null {
-  if (!limits) return null;
-  const { budget_usd, budget_period, ...rates } = limits;
-  const budget = readDecimal(budget_usd);
-  if (budget !== null) return { ...rates, budget_usd: budget, budget_period: budget_period ?? "month" };
-  if (budget_period === undefined) return rates;
-  throw new GatewayError("invalid_request", "/limits/budget_period: Expected only with budget_usd.");
-}
-
 function instantOf(text: string | null): string | null {
   const atMs = text === null ? null : readInstant(text);
   return atMs === null ? null : new Date(atMs).toISOString();
-}
-
-const viewOf = (key: KeyWithSecrets, now: Date): KeyView =>
-  viewAs(View, {
-    ...key,
-    status: statusOf(key, now),
-    secrets: key.secrets.map(({ lastFour, createdAt, expiresAt }) => ({
-      last_four: lastFour,
-      created_at: createdAt,
-      expires_at: expiresAt,
-    })),
-  });
-
-function statusOf({ revokedAt, expiresAt }: KeyWithSecrets, now: Date): KeyView["status"] {
-  if (revokedAt !== null) return "revoked";
-  return expiresAt !== null && Date.parse(expiresAt) <= now.getTime() ? "expired" : "active";
 }

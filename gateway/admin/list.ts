@@ -23,11 +23,24 @@ export function readListQuery<Name extends string>(
   request: Request,
   names: readonly Name[],
 ): ListQuery<Name> {
+  const { limit, after = null, ...given } = readParameters(request, ["limit", "after", ...names]);
+  // It refused all names but these.
+  return { limit: readLimit(limit), after, given: given as Partial<Record<Name, string>> };
+}
+
+/**
+ * The query of an address, each parameter once.
+ * @throws GatewayError invalid_request naming a parameter that is unknown, repeated, empty or too long.
+ */
+export function readParameters<Name extends string>(
+  request: Request,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
   const { search } = new URL(request.url);
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(search)) {
-    if (name !== "limit" && name !== "after" && !names.some((known) => known === name)) {
-      const known = ["limit", "after", ...names].join(", ");
+    if (!names.some((known) => known === name)) {
+      const known = names.join(", ");
       throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known parameters are ${known}.`);
     }
     if (given.has(name)) throw new GatewayError("invalid_request", `${name}: Given twice.`);
@@ -36,12 +49,8 @@ export function readListQuery<Name extends string>(
     }
     given.set(name, value);
   }
-  const limit = readLimit(given.get("limit"));
-  const after = given.get("after") ?? null;
-  given.delete("limit");
-  given.delete("after");
   // The loop refused all names but these.
-  return { limit, after, given: Object.fromEntries(given) as Partial<Record<Name, string>> };
+  return Object.fromEntries(given) as Partial<Record<Name, string>>;
 }
 
 /**

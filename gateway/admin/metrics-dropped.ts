@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { pageOf } from "#shared/admin/fields.ts";
 import { DroppedNameView } from "#shared/admin/metrics.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { listDroppedNames } from "../stores/dropped-names.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
@@ -12,7 +12,7 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/metrics-dropped`: what the metrics receiver was sent and does not store, by name. */
 export const adminMetricsDropped = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.metrics-dropped", prefix: "/metrics-dropped" }).use(adminKey(deps)).get(
+  new Elysia({ name: "admin.metrics-dropped", prefix: "/metrics-dropped" }).use(access(deps)).get(
     "",
     async ({ request }) => {
       const { limit, after, given } = readListQuery(request, ["key", "kind"]);

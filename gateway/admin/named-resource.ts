@@ -4,7 +4,7 @@ import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction, AuditedState } from "#drizzle/schema/audit.ts";
 import { type Page, pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import type { AuditEntry, Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
 import type { Slice } from "../stores/slice.ts";
@@ -72,7 +72,7 @@ export function namedResource<Row extends Named, Put extends { name?: string }, 
   const docs = docsOf(it);
   const { list, create, readOne, put, patch, remove } = stepsOf(deps, it);
   return new Elysia({ name: `admin.${it.path}`, prefix: `/${it.path}` })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get("", ({ request }) => list(request), docs.list)
     .post("", ({ request, origin }) => create(request, origin), docs.create)
     .get("/:name", ({ params }) => readOne(params.name), docs.read)
@@ -107,7 +107,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
     },
 
     async create(request: Request, origin: Origin): Promise<Response> {
-      const body = await readJson(request, schemas.body);
+      const body = await readJson(deps, request, schemas.body);
       await it.checkBody?.(body, deps);
       const { row } = await save(body.name, origin, (current, now) => {
         if (current) throw new GatewayError("conflict");
@@ -123,7 +123,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
     },
 
     async put(name: string, request: Request, origin: Origin): Promise<Response | View> {
-      const body = await readJson(request, schemas.put);
+      const body = await readJson(deps, request, schemas.put);
       requireSameName(name, body.name, schemas.name);
       await it.checkBody?.(body, deps);
       const { row, isNew } = await save(name, origin, (current, now) => {
@@ -134,7 +134,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
     },
 
     async patch(name: string, request: Request, origin: Origin): Promise<View> {
-      const body = await readJson(request, schemas.patch);
+      const body = await readJson(deps, request, schemas.patch);
       await it.checkBody?.(body, deps);
       const { row } = await save(name, origin, (current, now) => {
         if (!current) throw new GatewayError("not_found");

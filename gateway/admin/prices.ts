@@ -11,7 +11,7 @@ import {
   PriceView as View,
 } from "#shared/admin/prices.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { STANDARD } from "../pricing/tier.ts";
 import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
@@ -37,7 +37,7 @@ import { viewAs } from "./view-as.ts";
 /** `/admin/v1/prices`: prices that win over the built-in list. */
 export const adminPrices = (deps: AdminDeps) =>
   new Elysia({ name: "admin.prices", prefix: "/prices" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get("", ({ request }) => list(deps, request), { ...LIST })
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/reprice", ({ request }) => jobs(deps, request), { ...JOBS })
@@ -52,7 +52,7 @@ export const adminPrices = (deps: AdminDeps) =>
     .delete("/:id", ({ params, origin }) => remove(deps, origin, params.id), { ...DELETE })
     .post(
       "/reprice",
-      async ({ request, origin }) => reprice(deps, origin, await readJson(request, RepriceBody)),
+      async ({ request, origin }) => reprice(deps, origin, await readJson(deps, request, RepriceBody)),
       {
         ...REPRICE,
       },
@@ -113,7 +113,7 @@ async function readJob(deps: AdminDeps, id: string): Promise<RepriceJobView> {
 }
 
 async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
-  const body = await readJson(request, PriceBody);
+  const body = await readJson(deps, request, PriceBody);
   const made = await saveChange(deps, origin, async (tx, audit) => {
     const id = await insertPrice(tx, newPrice(body), deps.clock.now());
     const after = viewOf(await existing(tx, id));
@@ -128,7 +128,7 @@ async function patch(
   origin: Origin,
   { id, request }: { id: string; request: Request },
 ): Promise<PriceView> {
-  const body = await readJson(request, PricePatch);
+  const body = await readJson(deps, request, PricePatch);
   return saveChange(deps, origin, async (tx, audit) => {
     const current = await existing(tx, id);
     await updatePrice(tx, id, patchedPrice(current, body));

@@ -9,7 +9,7 @@ import {
   isProviderKind,
   type ProviderRow,
 } from "../stores/directory/provider-rows.ts";
-import { deleteProvider, editedProvider, providerRows } from "../stores/providers.ts";
+import { deleteProvider, editedProvider, providerRows, storedCredentials } from "../stores/providers.ts";
 import { lastFour } from "./audit.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
@@ -34,17 +34,34 @@ export const adminProviders = (deps: AdminDeps) =>
       set: "provider.set",
       deleted: "provider.deleted",
       secrets: (row, { sealer }) => ({
-        credential: lastFour(
-          row.credential === null ? null : sealer.open(row.credential, belongingOf(row.name)),
+        credentials: storedCredentials(row).map((sealed) =>
+          lastFour(sealer.open(sealed, belongingOf(row.name))),
         ),
       }),
     },
     made: (edit, { sealer }) => editedProvider({ ...edit, merge: false, sealer }),
     patched: (edit, { sealer }) => editedProvider({ ...edit, merge: true, sealer }),
     checkRow: requireSafe,
-    view: (row, { providerKeys }) =>
-      viewAs(ProviderView, { ...row, credentialSource: credentialSource(row, providerKeys) }),
+    view: (row, deps) =>
+      viewAs(ProviderView, {
+        ...row,
+        credentialSource: credentialSource(row, deps.providerKeys),
+        credentialCount: credentialCount(row, deps.providerKeys),
+        health: healthOf(row, deps),
+      }),
   });
+
+const credentialCount = (row: ProviderRow, providerKeys: AdminDeps["providerKeys"]): number =>
+  credentialSource(row, providerKeys) === "environment" ? 1 : storedCredentials(row).length;
+
+const healthOf = ({ name }: ProviderRow, { deployments }: AdminDeps): ProviderView["health"] =>
+  deployments
+    .states()
+    .filter(({ provider }) => provider === name)
+    .map(({ provider: _, untilMs, ...state }) => ({
+      ...state,
+      until: untilMs === null ? null : new Date(untilMs).toISOString(),
+    }));
 
 /** Headers that carry credentials, which belong where they are encrypted, or that decide how the connection works. */
 const RESERVED_HEADER =

@@ -1,5 +1,5 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
-import { sessionCost } from "#drizzle/session-cost.ts";
+import { type SessionCost, sessionCost } from "#drizzle/session-cost.ts";
 import type { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
 import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { revertedBy } from "../reports/reverts.ts";
@@ -16,7 +16,10 @@ import { type AdminDeps, readDatabase } from "./deps.ts";
 
 type Finding = PullRequestPage["findings"][number];
 
-export const pullRequestView = (row: PullRequestRow): PullRequestView => ({
+/** Its session's cost; null: it has no session. */
+type KnownCost = SessionCost | null;
+
+export const pullRequestView = (row: PullRequestRow, cost: KnownCost): PullRequestView => ({
   id: `${row.repositoryId}-${row.number}`,
   repository: row.repository,
   repository_id: row.repositoryId,
@@ -29,18 +32,28 @@ export const pullRequestView = (row: PullRequestRow): PullRequestView => ({
   link: row.link,
   session: row.session,
   edited_after_merge: row.editedAfterMerge,
+  ...costFacts(row, cost),
 });
+
+function costFacts({ mergedAt }: PullRequestRow, cost: KnownCost) {
+  const requests = cost?.requests ?? 0;
+  // As in reports: what is not known about a merge is null, not zero.
+  const isUnknown = mergedAt !== null && requests === 0;
+  return {
+    session_requests: requests,
+    session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
+    session_cost_is_lower_bound: isUnknown || (cost?.isLowerBound ?? false),
+  };
+}
 
 /** A pull request with its session and reverts, and explanations of both. */
 export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Promise<PullRequestPage> {
   const { session } = row;
   const cost = session === null ? null : await readDatabase(deps, (db) => sessionCost(db, session));
-  // As in reports: what is not known about a merge is null, not zero.
-  const isUnknown = row.mergedAt !== null && (cost?.requests ?? 0) === 0;
   const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
-    ...pullRequestView(row),
+    ...pullRequestView(row, cost),
     reason: MEANING[row.link],
     remedy: remedyOf(row),
     findings: [...bodyFindings(row), ...useFindings(use)],
@@ -49,9 +62,6 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
     commits_read_at: await readDatabase(deps, (db) => commitsReadAt(db, row)),
     session_ids: row.sessionIds,
     session_owners: session === null ? [] : await readDatabase(deps, (db) => sessionOwners(db, session)),
-    session_requests: cost?.requests ?? 0,
-    session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
-    session_cost_is_lower_bound: isUnknown || (cost?.isLowerBound ?? false),
     evidence: row.evidence.map(({ deliveryId, rule, sessionIds, diagnostics, at }) => ({
       delivery_id: deliveryId,
       rule,

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { LINK_STATES } from "#drizzle/schema/github.ts";
+import { sessionCosts } from "#drizzle/session-cost.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import {
   PullRequestPage,
@@ -8,7 +9,8 @@ import {
 } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
+import { recordScope } from "../identity/scope.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
 import {
@@ -18,50 +20,82 @@ import {
   PULL_REQUEST_FILTERS,
   type PullRequestCursor,
   type PullRequestId,
+  type PullRequestQuery,
   type PullRequestRow,
 } from "../stores/pull-requests.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY } from "./documented.ts";
-import { pageFrom, readListQuery, requireKnown } from "./list.ts";
+import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
+import { pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 
 const docs = adminRoute("records");
 const EQUAL = keysOf(PULL_REQUEST_FILTERS);
+const PULL_REQUEST_STATES = ["open", "closed", "merged"] as const;
 
 /** `/admin/v1/pull-requests`: pull requests from GitHub, and why each is joined to a session or not. */
 export const adminPullRequests = (deps: AdminDeps) =>
   new Elysia({ name: "admin.pull-requests", prefix: "/pull-requests" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get(
       "",
-      async ({ request }) => {
-        const { limit, after, given } = readListQuery(request, EQUAL);
-        requireKnown(given, { link: LINK_STATES });
-        const query = { after: after === null ? null : readCursor(after), limit: limit + 1, equal: given };
-        const rows = await readDatabase(deps, (db) => listPullRequests(db, query));
-        return pageFrom(rows, limit, { view: pullRequestView, cursor: cursorOf });
+      async ({ request, viewer }) => {
+        const query = { ...readQuery(request), scope: recordScope(viewer) };
+        const limit = query.limit;
+        const rows = await readDatabase(deps, (db) => listPullRequests(db, { ...query, limit: limit + 1 }));
+        const sessions = [...new Set(rows.flatMap(({ session }) => session ?? []))];
+        const costs = await readDatabase(deps, (db) => sessionCosts(db, sessions));
+        const view = (row: PullRequestRow) => pullRequestView(row, costs.get(row.session ?? "") ?? null);
+        return pageFrom(rows, limit, { view, cursor: cursorOf });
       },
       docs({
         summary: "List pull requests, newest merge first",
-        query: { ...LIST_QUERY, ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])) },
+        description: OWN_OR_TEAM,
+        role: "member",
+        query: {
+          ...LIST_QUERY,
+          ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+          number: "Its number in its repository.",
+          from: "Merged, or else opened, at this time or later: RFC 3339, or a date.",
+          to: "Before this time: RFC 3339, or a date, which includes that day.",
+        },
         answers: { 200: pageOf(PullRequestView) },
       }),
     )
     .get(
       "/:id",
-      async ({ params }) => {
+      async ({ params, viewer }) => {
         const id = readId(params.id);
         await awaitSettled(deps);
-        const row = id && (await readDatabase(deps, (db) => findPullRequest(db, id)));
+        const row = id && (await readDatabase(deps, (db) => findPullRequest(db, id, recordScope(viewer))));
         if (!row) throw new GatewayError("not_found");
         return pullRequestPage(deps, row);
       },
       docs({
         summary: "Read a pull request, and why it is joined or not",
+        description: OWN_OR_TEAM,
+        role: "member",
         answers: { 200: PullRequestPage },
       }),
     )
     .post("/:id/accept", ({ params, origin }) => accept(deps, origin, params.id), { ...ACCEPT });
+
+function readQuery(request: Request): Omit<PullRequestQuery, "scope"> {
+  const { limit, after, given } = readListQuery(request, [...EQUAL, "number", "from", "to"]);
+  requireKnown(given, { link: LINK_STATES, state: PULL_REQUEST_STATES });
+  const { number, from, to, ...equal } = given;
+  return {
+    limit,
+    after: after === null ? null : readCursor(after),
+    equal,
+    number: number === undefined ? null : numberOf(number),
+    ...readWindow(from, to),
+  };
+}
+
+function numberOf(text: string): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) <= NUMBER_MAX) return Number(text);
+  throw new GatewayError("invalid_request", "number: Expected the number of a pull request.");
+}
 
 const ACCEPT = docs({
   summary: "Accept the session that a pull request from outside names",

@@ -10,7 +10,7 @@ import {
 import { missingPermissions } from "#shared/github-permissions.ts";
 import type { Settings } from "#shared/settings.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { audited } from "../stores/change.ts";
 import { requestBackfill } from "../stores/repositories.ts";
 import { readSettings } from "../stores/settings.ts";
@@ -24,7 +24,7 @@ const docs = adminRoute("records");
 /** `/admin/v1/repositories`: what the GitHub App sees, since when, and how far it has read it. */
 export const adminRepositories = (deps: AdminDeps) =>
   new Elysia({ name: "admin.repositories", prefix: "/repositories" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get(
       "",
       async ({ request }) => {
@@ -44,7 +44,7 @@ export const adminRepositories = (deps: AdminDeps) =>
     .post(
       "/backfill",
       async ({ request, origin }) => {
-        const { since, repository = null } = await readJson(request, BackfillBody);
+        const { since, repository = null } = await readJson(deps, request, BackfillBody);
         const sinceMs = since === undefined ? null : readInstant(since);
         const from = sinceMs === null ? null : new Date(sinceMs).toISOString();
         const repositories = await audited(deps.database, origin, async (tx, audit) => {

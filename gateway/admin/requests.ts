@@ -9,7 +9,8 @@ import {
 } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
+import { recordScope } from "../identity/scope.ts";
 import {
   findRequest,
   listRequests,
@@ -19,7 +20,7 @@ import {
 } from "../stores/requests.ts";
 import { explainCost, isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
@@ -30,22 +31,25 @@ const EQUAL = keysOf(REQUEST_FILTERS);
 /** `/admin/v1/requests`: the records of calls, newest first, and how each cost was calculated. */
 export const adminRequests = (deps: AdminDeps) =>
   new Elysia({ name: "admin.requests", prefix: "/requests" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get(
       "",
-      async ({ request }) => {
-        const query = readQuery(request);
+      async ({ request, viewer }) => {
+        const query = { ...readQuery(request), scope: recordScope(viewer) };
         await awaitSettled(deps);
         const rows = await readDatabase(deps, (db) => listRequests(db, { ...query, limit: query.limit + 1 }));
         return pageFrom(rows, query.limit, { view: viewOf, cursor: (row) => row.id });
       },
       docs({
         summary: "List records, newest first",
+        description: OWN_OR_TEAM,
+        role: "member",
         query: {
           ...LIST_QUERY,
           ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
           key: "A key's id or name.",
           tag: "Has this tag.",
+          team: "Of this team, or of one below it.",
           status: "HTTP status that the client received.",
           from: "Started at this time or later: RFC 3339, or a date.",
           to: "Started before this time: RFC 3339, or a date, which includes that day.",
@@ -55,26 +59,40 @@ export const adminRequests = (deps: AdminDeps) =>
     )
     .get(
       "/:id",
-      async ({ params }) => {
+      async ({ params, viewer }) => {
         const id = idParameter(params.id);
         await awaitSettled(deps);
-        const row = await readDatabase(deps, (db) => findRequest(db, id));
+        const row = await readDatabase(deps, (db) => findRequest(db, id, recordScope(viewer)));
         if (!row) throw new GatewayError("not_found");
         return pageViewOf(row);
       },
-      docs({ summary: "Read a record and how its cost adds up", answers: { 200: RequestPage } }),
+      docs({
+        summary: "Read a record and how its cost adds up",
+        description: OWN_OR_TEAM,
+        role: "member",
+        answers: { 200: RequestPage },
+      }),
     );
 
-function readQuery(request: Request): RequestQuery {
-  const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "tag", "status", "from", "to"]);
+function readQuery(request: Request): Omit<RequestQuery, "scope"> {
+  const { limit, after, given } = readListQuery(request, [
+    ...EQUAL,
+    "key",
+    "tag",
+    "team",
+    "status",
+    "from",
+    "to",
+  ]);
   requireKnown(given, { channel: CHANNELS, state: STATES });
-  const { key, tag = null, status, from, to, ...equal } = given;
+  const { key, tag = null, team = null, status, from, to, ...equal } = given;
   return {
     limit,
     after: after && idCursor(after),
     equal,
     key: keyFilter(key),
     tag,
+    team,
     status: status === undefined ? null : statusOf(status),
     ...readWindow(from, to),
   };
@@ -88,6 +106,7 @@ function statusOf(text: string): number {
 const viewOf = (row: RecordRow): RequestView =>
   viewAs(View, {
     ...row,
+    team: row.teams?.[0] ?? null,
     costBasis: row.costBasis ?? (row.price === null ? null : "list"),
     ceiling: isCeiling(row),
   });

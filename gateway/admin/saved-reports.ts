@@ -11,7 +11,9 @@ import {
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../errors.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
+import { savedScope } from "../identity/scope.ts";
+import type { Viewer } from "../identity/viewer.ts";
 import { CATALOGUE, type CatalogueEntry } from "../reports/catalogue.ts";
 import { DEFAULT_FRAME, isBuiltIn } from "../reports/request.ts";
 import { checkSpec } from "../reports/spec.ts";
@@ -26,7 +28,7 @@ import {
 } from "../stores/reports/saved-reports.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
-import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { requireSameName } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
@@ -34,17 +36,18 @@ import { viewAs } from "./view-as.ts";
 /** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
 export const adminReports = (deps: AdminDeps) =>
   new Elysia({ name: "admin.reports", prefix: "/reports" })
-    .use(adminKey(deps))
-    .get("", ({ request }) => list(deps, request), { ...LIST })
-    .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
-    .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
-    .put("/:id", ({ request, params, origin }) => put(deps, origin, { id: params.id, request }), { ...PUT })
-    .patch("/:id", ({ request, params, origin }) => patch(deps, origin, { id: params.id, request }), {
-      ...PATCH,
-    })
-    .delete("/:id", ({ params, origin }) => remove(deps, origin, params.id), { ...DELETE });
+    .use(access(deps))
+    .get("", ({ request, viewer }) => list(deps, request, viewer), { ...LIST })
+    .post("", ({ request, ...by }) => create(deps, by, request), { ...CREATE })
+    .get("/:id", ({ params, viewer }) => readOne(deps, params.id, viewer), { ...READ })
+    .put("/:id", ({ request, params, ...by }) => put(deps, by, { id: params.id, request }), { ...PUT })
+    .patch("/:id", ({ request, params, ...by }) => patch(deps, by, { id: params.id, request }), { ...PATCH })
+    .delete("/:id", ({ params, ...by }) => remove(deps, by, params.id), { ...DELETE });
 
-const docs = adminRoute("reports");
+type By = { viewer: Viewer; origin: Origin };
+
+const adminDocs = adminRoute("reports");
+const docs = (it: Omit<RouteDocs, "role">) => adminDocs({ ...it, role: "manager" });
 const FIXED = "A built-in report cannot be changed: 403.";
 const LIST = docs({
   summary: "List reports",
@@ -63,32 +66,32 @@ const PUT = docs({
 const PATCH = docs({ summary: "Change a report", description: FIXED, body: Patch, answers: { 200: View } });
 const DELETE = docs({ summary: "Delete a report", description: FIXED, answers: { 204: null } });
 
-async function list(deps: AdminDeps, request: Request): Promise<Page<SavedReportView>> {
+async function list(deps: AdminDeps, request: Request, viewer: Viewer): Promise<Page<SavedReportView>> {
   const { limit, after } = readListQuery(request, []);
   const place = CATALOGUE.findIndex(({ id }) => id === after);
   const builtIn = after === null || place >= 0 ? CATALOGUE.slice(place + 1).map(builtInView) : [];
   const slice = { after: place >= 0 ? null : after, limit: limit + 1 };
-  const saved = await readDatabase(deps, (db) => listSavedReports(db, slice));
+  const saved = await readDatabase(deps, (db) => listSavedReports(db, slice, savedScope(viewer)));
   const views = [...builtIn, ...saved.map(viewOf)];
   return pageFrom(views, limit, { view: (view) => view, cursor: ({ id }) => id });
 }
 
-async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
-  const body = await readJson(request, SavedReportBody);
+async function create(deps: AdminDeps, { viewer, origin }: By, request: Request): Promise<Response> {
+  const body = await readJson(deps, request, SavedReportBody);
   if (isBuiltIn(body.id)) throw new GatewayError("conflict");
-  const row = newReport(deps, body.id, body);
+  const row = { ...newReport(deps, body.id, body), ...ownerOf(viewer) };
   await saveChange(deps, origin, async (tx, audit) => {
-    if (await findSavedReport(tx, row.id)) throw new GatewayError("conflict");
+    if (await findSavedReport(tx, row.id, null)) throw new GatewayError("conflict");
     await writeSavedReport(tx, row);
     await audit(savedEntry(null, row));
   });
   return created(viewOf(row));
 }
 
-async function readOne(deps: AdminDeps, id: string): Promise<SavedReportView> {
+async function readOne(deps: AdminDeps, id: string, viewer: Viewer): Promise<SavedReportView> {
   const entry = CATALOGUE.find((report) => report.id === id);
   if (entry) return builtInView(entry);
-  const row = await readDatabase(deps, (db) => findSavedReport(db, id));
+  const row = await readDatabase(deps, (db) => findSavedReport(db, id, savedScope(viewer)));
   if (!row) throw new GatewayError("not_found");
   return viewOf(row);
 }
@@ -97,19 +100,20 @@ type ReportRequest = { id: string; request: Request };
 
 async function put(
   deps: AdminDeps,
-  origin: Origin,
+  { viewer, origin }: By,
   { id, request }: ReportRequest,
 ): Promise<Response | SavedReportView> {
   requireSaved(id);
-  const { id: repeated, ...body } = await readJson(request, SavedReportPut);
+  const { id: repeated, ...body } = await readJson(deps, request, SavedReportPut);
   if (repeated !== undefined && repeated !== id) {
     throw new GatewayError("invalid_request", "/id: Expected the id in the address, or no id.");
   }
   requireSameName(id, undefined, Name);
-  const made = newReport(deps, id, body);
+  const made = { ...newReport(deps, id, body), ...ownerOf(viewer) };
   const { row, isNew } = await saveChange(deps, origin, async (tx, audit) => {
-    const current = await findSavedReport(tx, id);
-    const row = { ...made, createdAt: current?.createdAt ?? made.createdAt };
+    const current = await findSavedReport(tx, id, null);
+    if (current) requireTheirs(viewer, current, "conflict");
+    const row = current ? { ...made, ...kept(current) } : made;
     await writeSavedReport(tx, row);
     await audit(savedEntry(current, row));
     return { row, isNew: !current };
@@ -119,15 +123,16 @@ async function put(
 
 async function patch(
   deps: AdminDeps,
-  origin: Origin,
+  { viewer, origin }: By,
   { id, request }: ReportRequest,
 ): Promise<SavedReportView> {
   requireSaved(id);
-  const body = await readJson(request, Patch);
+  const body = await readJson(deps, request, Patch);
   const spec = body.spec && usable(deps, body.spec);
   const row = await saveChange(deps, origin, async (tx, audit) => {
-    const current = await findSavedReport(tx, id);
+    const current = await findSavedReport(tx, id, savedScope(viewer));
     if (!current) throw new GatewayError("not_found");
+    requireTheirs(viewer, current, "role_not_allowed");
     const patched = { ...current, ...body, ...(spec && { spec }), updatedAt: deps.clock.now().toISOString() };
     await writeSavedReport(tx, patched);
     await audit(savedEntry(current, patched));
@@ -136,10 +141,12 @@ async function patch(
   return viewOf(row);
 }
 
-async function remove(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {
+async function remove(deps: AdminDeps, { viewer, origin }: By, id: string): Promise<Response> {
   requireSaved(id);
   await saveChange(deps, origin, async (tx, audit) => {
-    const gone = await deleteSavedReport(tx, id);
+    const current = await findSavedReport(tx, id, savedScope(viewer));
+    if (current) requireTheirs(viewer, current, "role_not_allowed");
+    const gone = current && (await deleteSavedReport(tx, id));
     if (!gone) throw new GatewayError("not_found");
     await audit({ action: "report.deleted", subject: id, before: viewOf(gone) });
   });
@@ -152,6 +159,23 @@ const savedEntry = (before: SavedReportRow | null, after: SavedReportRow): Audit
   ...(before && { before: viewOf(before) }),
   after: viewOf(after),
 });
+
+/** A manager's report belongs to them and their team; an administrator's to everybody. */
+const ownerOf = ({ role, team, person }: Viewer): Pick<SavedReportRow, "owner" | "team"> =>
+  role === "administrator" ? { owner: null, team: null } : { owner: person?.email ?? null, team };
+
+const kept = ({ owner, team, createdAt }: SavedReportRow) => ({ owner, team, createdAt });
+
+/** Managers change what is theirs or their team's. @throws GatewayError of the given type */
+function requireTheirs(
+  viewer: Viewer,
+  row: SavedReportRow,
+  otherwise: "conflict" | "role_not_allowed",
+): void {
+  const { owner, team } = ownerOf(viewer);
+  const isTheirs = (owner !== null && row.owner === owner) || (team !== null && row.team === team);
+  if (viewer.role !== "administrator" && !isTheirs) throw new GatewayError(otherwise);
+}
 
 function requireSaved(id: string): void {
   if (isBuiltIn(id)) throw new GatewayError("built_in", "The report is built in and cannot be changed.");
@@ -168,7 +192,15 @@ type Content = Required<Pick<SavedReportPatch, "title" | "spec">> & Pick<SavedRe
 
 function newReport(deps: AdminDeps, id: string, { title, description = "", spec }: Content): SavedReportRow {
   const now = deps.clock.now().toISOString();
-  const row = { orgId: DEFAULT_ORG, id, title, description, spec: usable(deps, spec) };
+  const row = {
+    orgId: DEFAULT_ORG,
+    id,
+    title,
+    description,
+    owner: null,
+    team: null,
+    spec: usable(deps, spec),
+  };
   return { ...row, createdAt: now, updatedAt: now };
 }
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Settings } from "#shared/settings.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { patchSettings, readSettings } from "../stores/settings.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
@@ -13,7 +13,7 @@ const SettingsPatch = Type.Partial(Settings);
 /** `/admin/v1/settings`: organisation-wide settings. */
 export const adminSettings = (deps: AdminDeps) =>
   new Elysia({ name: "admin.settings", prefix: "/settings" })
-    .use(adminKey(deps))
+    .use(access(deps))
     .get(
       "",
       () => readDatabase(deps, readSettings),
@@ -22,7 +22,7 @@ export const adminSettings = (deps: AdminDeps) =>
     .patch(
       "",
       async ({ request, origin }) => {
-        const patch = await readJson(request, SettingsPatch);
+        const patch = await readJson(deps, request, SettingsPatch);
         return saveChange(deps, origin, async (tx, audit) => {
           const before = await readSettings(tx);
           const after = await patchSettings(tx, patch, deps.clock.now());

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { SetupLink } from "#shared/admin/setup-link.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
 import { audited } from "../stores/change.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
@@ -10,7 +10,7 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/setup-links`: one-time links to the GitHub App's set-up page, so that the admin key stays off its port. */
 export const adminSetupLinks = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.setup-links", prefix: "/setup-links" }).use(adminKey(deps)).post(
+  new Elysia({ name: "admin.setup-links", prefix: "/setup-links" }).use(access(deps)).post(
     "",
     async ({ origin, set }): Promise<SetupLink> => {
       const { path, expiresAt } = newSetupLink(deps.setupKey, deps.clock.now());

@@ -3,10 +3,11 @@ import { TOOL_CHANNELS, TOOL_STATUSES } from "#drizzle/schema/tools.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import { adminKey } from "../plugins/admin-key.ts";
+import { access } from "../identity/access.ts";
+import { recordScope } from "../identity/scope.ts";
 import { listToolCalls, TOOL_CALL_FILTERS, type ToolCallQuery } from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
 
@@ -15,21 +16,23 @@ const EQUAL = keysOf(TOOL_CALL_FILTERS);
 
 /** `/admin/v1/tool-calls`: what hooks and the tool gateway saw of calls of tools, newest first. */
 export const adminToolCalls = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.tool-calls", prefix: "/tool-calls" }).use(adminKey(deps)).get(
+  new Elysia({ name: "admin.tool-calls", prefix: "/tool-calls" }).use(access(deps)).get(
     "",
-    async ({ request }) => {
-      const query = readQuery(request);
+    async ({ request, viewer }) => {
+      const query = { ...readQuery(request), scope: recordScope(viewer) };
       await awaitSettled(deps);
       const rows = await readDatabase(deps, (db) => listToolCalls(db, { ...query, limit: query.limit + 1 }));
       return pageFrom(rows, query.limit, { view: (row): ToolCallView => row, cursor: (row) => row.id });
     },
     docs({
       summary: "List tool calls, newest first",
-      description: "One row for each call, also where an agent's hook and the tool gateway both saw it.",
+      description: `One row for each call, also where an agent's hook and the tool gateway both saw it. ${OWN_OR_TEAM}`,
+      role: "member",
       query: {
         ...LIST_QUERY,
         ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
         key: "A key's id or name.",
+        team: "Of this team, or of one below it.",
         from: "Started at this time or later: RFC 3339, or a date.",
         to: "Started before this time: RFC 3339, or a date, which includes that day.",
       },
@@ -37,15 +40,16 @@ export const adminToolCalls = (deps: AdminDeps) =>
     }),
   );
 
-function readQuery(request: Request): ToolCallQuery {
-  const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "from", "to"]);
+function readQuery(request: Request): Omit<ToolCallQuery, "scope"> {
+  const { limit, after, given } = readListQuery(request, [...EQUAL, "key", "team", "from", "to"]);
   requireKnown(given, { channel: TOOL_CHANNELS, status: TOOL_STATUSES });
-  const { key, from, to, ...equal } = given;
+  const { key, team = null, from, to, ...equal } = given;
   return {
     limit,
     after: after && idCursor(after),
     equal,
     key: keyFilter(key),
+    team,
     ...readWindow(from, to),
   };
 }

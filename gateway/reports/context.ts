@@ -1,9 +1,9 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
-import { isTime } from "./dimensions.ts";
+import { isTime, NONE } from "./dimensions.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
-import { isKind, type Kind } from "./rollup/kinds.ts";
+import { EVERYTHING, isKind, type Kind } from "./rollup/kinds.ts";
 import { filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
 
@@ -23,13 +23,15 @@ export type Ask = {
 export type Context = {
   ask: Ask;
   params: Parameters;
-  /** The aggregates to compute: those of the measures, and what tells whether a row is there and its money is known. */
+  /** The aggregates to compute: those of the measures, and those that show whether a row exists and its money is known. */
   names: readonly AggregateName[];
   /** What a fact is: a single record, or a cell, which sums up several. */
   facts: "records" | "cells";
   covers: { current: Cover; previous: Cover | null };
   /** By which dimension sums answer; null: they do not, and cells are read. */
   kind: Kind | null;
+  /** Of whose records these sums are: a team's, or everything. */
+  scope: string;
 };
 
 const NO_COVER: Cover = { sums: null, days: [], hours: [], raw: [] };
@@ -41,12 +43,14 @@ export function contextOf(ask: Ask): Context {
   // Outcomes are few; what is read from cells are their sessions (sources.ts).
   if (!reach || spec.source !== "requests") {
     const covers = { current: NO_COVER, previous: null };
-    return { ask, params, names, facts: "records", covers, kind: null };
+    return { ask, params, names, facts: "records", covers, kind: null, scope: EVERYTHING };
   }
   const kind = kindOf(spec, names);
-  const cover = (period: Period) => coverOf(period, reach, kind !== null);
+  const scope = scopeOf(spec);
+  const sums = scope === EVERYTHING ? "hours" : "days";
+  const cover = (period: Period) => coverOf(period, reach, kind === null ? null : sums);
   const covers = { current: cover(periods.current), previous: periods.previous && cover(periods.previous) };
-  return { ask, params, names, facts: "cells", covers, kind };
+  return { ask, params, names, facts: "cells", covers, kind, scope };
 }
 
 function namesOf({ source, measures }: Spec): AggregateName[] {
@@ -58,15 +62,22 @@ function namesOf({ source, measures }: Spec): AggregateName[] {
 
 /**
  * The kind of sums that answers: the one dimension asked for beside times, or all in all. Filters choose cells; but one
- * by channel may choose sums, where nothing is counted distinctly.
+ * team has sums of its own, and channels may choose sums, where nothing is counted distinctly.
  */
 function kindOf({ dimensions, filters }: Spec, names: readonly AggregateName[]): Kind | null {
   const [kind = "total", ...others] = new Set(dimensions.filter((name) => !isTime(name)));
   if (others.length > 0 || !isKind(kind)) return null;
   const filtered = filtersOf(filters).map(([name]) => name);
-  if (filtered.length === 0) return kind;
+  const chosen = filtered.filter((name) => name !== "team" || scopeOf({ filters }) === EVERYTHING);
+  if (chosen.length === 0) return kind;
   const counts = names.some((name) => "distinct" in AGGREGATES[name]);
-  return filtered.every((name) => name === "channel") && !counts ? kind : null;
+  return chosen.every((name) => name === "channel") && !counts ? kind : null;
+}
+
+/** The one team asked for: the records of several may overlap. */
+function scopeOf({ filters }: Pick<Spec, "filters">): string {
+  const [team = NONE, ...others] = new Set(filters.team);
+  return others.length === 0 && team !== NONE ? team : EVERYTHING;
 }
 
 /** Rows that are made alike: the groups of these dimensions, or all in one (`total`), of the facts in a table. */

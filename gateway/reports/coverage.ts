@@ -1,9 +1,11 @@
 import type { Coverage, DimensionName, MeasureName, SourceName, Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
 import type { Ask } from "./context.ts";
+import { NONE } from "./dimensions.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { relationOf } from "./relations.ts";
 import { coverOf, type Reach, type Span } from "./rollup/cover.ts";
+import { EVERYTHING } from "./rollup/kinds.ts";
 import { spansSql, sumsSql } from "./rollup/spans.ts";
 import { sourceOf } from "./sources.ts";
 import { filtersOf } from "./spec.ts";
@@ -34,20 +36,31 @@ from ${relationOf(ask, params, "true")} r where r.org_id = ${params.add(ask.orgI
 const first = (name: string, at: string): string =>
   `(extract(epoch from ${at}) * 1000)::bigint::text as ${name}`;
 
+/** Labels of which sums by one dimension tell since when there are any. */
+const SUMMED_LABELS = ["team", "cost_center"] as const;
+
 function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
-  const { sums, days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, true);
+  const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
+  const { sums, days, hours, raw } = coverOf(ever, reach, "hours");
   const org = params.add(orgId, "text");
   const within = (column: string, spans: readonly Span[]) =>
-    `org_id = ${org} and (${spansSql(column, spans, params)})`;
+    `r.org_id = ${org} and (${spansSql(column, spans, params)})`;
+  const { labels } = sourceOf("requests");
+  const names = ["session", "tag", ...SUMMED_LABELS] as const;
   const cell = (at: string) =>
-    `${at}, case when session is not null then ${at} end, case when cardinality(tags) > 0 then ${at} end`;
-  const text = `select ${["record", "session", "tag"].map((name) => first(name, `min(${name})`)).join(", ")}
-from (select first_at, first_session_at, first_tag_at from rollup_sums
-    where org_id = ${org} and kind = 'total' and (${(sums && sumsSql(sums, params).join(" or ")) || "false"})
-  union all select ${cell("first_at")} from rollup_sessions where ${within("day", days)}
-  union all select ${cell("first_at")} from rollup_hours where ${within("hour", hours)}
-  union all select ${cell("started_at")} from requests where ${within("started_at", raw)}
-) f (record, session, tag)`;
+    [at, ...names.map((name) => `case when ${labels[name]} then ${at} end`)].join(", ");
+  const summed = SUMMED_LABELS.map(
+    (kind) => `min(first_at) filter (where kind = '${kind}' and value <> '${NONE}')`,
+  );
+  const kinds = ["total", ...SUMMED_LABELS].map((kind) => `'${kind}'`).join(", ");
+  const text = `select ${["record", ...names].map((name) => first(name, `min(${name})`)).join(", ")}
+from (select min(first_at) filter (where kind = 'total'), min(first_session_at), min(first_tag_at), ${summed.join(", ")}
+    from rollup_sums where org_id = ${org} and kind in (${kinds}) and scope = '${EVERYTHING}'
+      and (${(sums && sumsSql(sums, params).join(" or ")) || "false"})
+  union all select ${cell("r.first_at")} from rollup_sessions r where ${within("r.day", days)}
+  union all select ${cell("r.first_at")} from rollup_hours r where ${within("r.hour", hours)}
+  union all select ${cell("r.started_at")} from requests r where ${within("r.started_at", raw)}
+) f (${["record", ...names].join(", ")})`;
   return { text, params: params.values };
 }
 

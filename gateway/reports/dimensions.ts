@@ -1,7 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 
 /** The text of a group where a record has no such label. */
-const NONE = "(none)";
+export const NONE = "(none)";
 
 /** Columns of cells that tell groups apart. */
 export const KEY_COLUMNS = [
@@ -10,6 +10,8 @@ export const KEY_COLUMNS = [
   "owner",
   "user_label",
   "key_id",
+  "teams",
+  "cost_center",
   "session",
   "tags",
   "model",
@@ -70,6 +72,14 @@ const DIMENSION = {
     sums: "r.key_id::text",
     label: "coalesce(k.name, r.value)",
   },
+  team: {
+    records: `coalesce(r.teams[1], '${NONE}')`,
+    columns: ["teams"],
+    sums: `coalesce(r.teams[1], '${NONE}')`,
+    // A team with those that were below it.
+    filter: (any) => `coalesce(r.teams, array['${NONE}']) && ${any}`,
+  },
+  cost_center: column("cost_center"),
   channel: column("channel"),
   tag: { records: "t.tag", columns: ["tags"], sums: "t.tag", filter: (any) => `(${TAGS}) && ${any}` },
   session: { records: label("session"), columns: ["session"] },

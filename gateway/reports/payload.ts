@@ -1,9 +1,15 @@
 import type { Spec } from "#shared/report.ts";
+import { forcedTeam, type TeamScope } from "./forced-team.ts";
 import { agentEstimateSpec, type Frame, type Item, subscriptionSpec } from "./request.ts";
 import { checkSpec } from "./spec.ts";
 
 /** What one call asks for: reports, each with its own spec, and the frame of the two results that every payload has. */
-export type PayloadRequest = { frame: Frame; items: readonly Item[] };
+export type PayloadRequest = {
+  frame: Frame;
+  items: readonly Item[];
+  /** What all results are limited to; absent: no limit. */
+  scope?: TeamScope | null;
+};
 
 /** Results of a payload: one for each item, and the subscription's and the agents' own. */
 export const resultsOf = ({ items }: PayloadRequest): number => items.length + 2;
@@ -13,14 +19,14 @@ export const resultsOf = ({ items }: PayloadRequest): number => items.length + 2
  * result, and `failed` is told why; when one of the two results that every payload has fails, so does the payload.
  */
 export async function payloadOf(
-  { frame, items }: PayloadRequest,
+  { frame, items, scope = null }: PayloadRequest,
   write: (spec: Spec) => Promise<string>,
   failed: (error: unknown) => void,
 ): Promise<string> {
   const member = async ({ id, title, description, spec }: Item): Promise<string> => {
     const about = JSON.stringify({ id, title, description }).slice(0, -1);
     try {
-      return `${about},"result":${await write(checkSpec(spec))}}`;
+      return `${about},"result":${await write(forcedTeam(checkSpec(spec), scope))}}`;
     } catch (error) {
       failed(error);
       return `${about},"result":null}`;
@@ -28,8 +34,8 @@ export async function payloadOf(
   };
   const [reports, subscription, agentEstimate] = await Promise.all([
     Promise.all(items.map(member)),
-    write(subscriptionSpec(frame)),
-    write(agentEstimateSpec(frame)),
+    write(forcedTeam(subscriptionSpec(frame), scope)),
+    write(forcedTeam(agentEstimateSpec(frame), scope)),
   ]);
   return `{"reports":[${reports.join(",")}],"subscription":${subscription},"agentEstimate":${agentEstimate}}`;
 }

@@ -1,3 +1,4 @@
+import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName } from "#shared/report.ts";
 import type { Ask } from "./context.ts";
@@ -22,7 +23,7 @@ const REQUESTS = `(
 const TOOL_CALLS = `(
   select c.org_id, c.id::text as record, c.started_at, coalesce(c.user_label, c.owner) as person, c.session as run,
     true as attributed, true as metered, c.cost_usd is null and c.status <> 'denied' as uncertain, c.client, c.owner,
-    c.user_label, c.key_id, c.channel, c.tags, c.session, c.server, c.tool, c.status,
+    c.user_label, c.key_id, c.teams, c.cost_center, c.channel, c.tags, c.session, c.server, c.tool, c.status,
     c.cost_usd is null and c.status <> 'denied' as unpriced,
     case when c.status = 'denied' then coalesce(c.cost_usd, 0) else c.cost_usd end as cost_usd,
     c.latency_ms, (c.latency_ms is not null)::int as timed
@@ -36,7 +37,8 @@ const TOOL_CALLS = `(
 const AGENT_METRICS = `(
   select a.org_id, encode(a.hash, 'hex') as record, a.ended_at as started_at,
     coalesce(a.user_label, a.owner) as person, a.session as run, true as attributed, true as metered,
-    a.unpriced as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.session, a.operations,
+    ${isUncertainPoint("a")} as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.teams, a.cost_center,
+    a.session, a.operations,
     case when a.kind in ('input', 'cache_read', 'cache_write') then a.tokens end as input_tokens,
     case when a.kind = 'output' then a.tokens end as output_tokens,
     case when a.kind in ('cache_read', 'cached_input') then a.tokens end as cached_tokens, a.cost_usd,
@@ -61,6 +63,14 @@ const COST = "sum(q.cost_usd) filter (where q.channel <> 'subscription')";
 const UNCERTAIN = "bool_or(q.uncertain) filter (where q.channel <> 'subscription')";
 const MAKER = "q.task, q.owner, q.user_label, q.key_id";
 
+/** The team and the cost centre of a task: of its calls in a team those that cost most together. */
+const DEAREST_TEAMS = `
+      select task, teams, cost_center from (
+        select q.task, q.teams, q.cost_center,
+          row_number() over (partition by q.task order by ${COST} desc nulls last, q.teams, q.cost_center) as place
+        from calls q where q.teams is not null group by q.task, q.teams, q.cost_center
+      ) d where place = 1`;
+
 /**
  * Merged pull requests (at their merge) and stamped reviews (at their submission), once for each person and key that
  * made the requests of its sessions: the one it names, and those linked to it. A pull request is joined when it names
@@ -73,10 +83,14 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
   return `(
   with events as materialized (select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}),
     named as materialized (${sessionsOfTasks("events", org)}),
-    uncovered as materialized (${uncoveredTasks("named", org)})
+    uncovered as materialized (${uncoveredTasks("named", org)}),
+    calls as materialized (
+      select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session
+    ),
+    dearest as materialized (${DEAREST_TEAMS})
   select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
-    m.owner, m.user_label, m.key_id,
+    m.owner, m.user_label, m.key_id, t.teams, t.cost_center,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
@@ -87,21 +101,22 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
   left join (
     select ${MAKER}, sum(${COST}) over (partition by q.task) as cost_usd,
       bool_or(${UNCERTAIN}) over (partition by q.task) as uncertain
-    from (select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session) q
+    from calls q
     group by ${MAKER}
   ) m on m.task = o.session
+  left join dearest t on t.task = o.session
 )`;
 }
 
 /** Cells and single records of the sessions `named`, whenever these ran. */
 function sessionRows({ reach }: Ask, params: Parameters, org: string): string {
-  const columns = "session, owner, user_label, key_id, channel, cost_usd";
+  const columns = "session, owner, user_label, key_id, teams, cost_center, channel, cost_usd";
   const single = (
     within: string,
   ) => `select ${columns}, unpriced or partial or cost_usd is null as uncertain from requests
       where org_id = ${org} and (${within}) and session in (select session from named)`;
   if (!reach) return single("true");
-  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, false);
+  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, null);
   const cells = (table: string, within: string) =>
     `select ${columns}, uncertain > 0 as uncertain from ${table}
       where org_id = ${org} and (${within}) and session = any(array(select session from named))`;

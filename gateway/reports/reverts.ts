@@ -10,10 +10,10 @@ type RevertsQuery = Query & { params: readonly string[] };
 const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;
 
 /**
- * Every revert that merged pull requests tell of, or those of one repository, the latest merge first, with its `rule`.
+ * Every revert among merged pull requests, or those of one repository, the latest merge first, with its `rule`.
  * Of the evidence that a pull request gives, the first of these that names a known merge counts: its body's `Reverts
  * #N`, its branch `revert-N-…`, a commit sha in its body, a commit sha in its commits. It names its own repository,
- * under its present or a former name, and an earlier merge. A commit that is another merge itself tells of that one.
+ * under its present or a former name, and an earlier merge. A commit that is itself another merge counts for that merge.
  */
 export const revertsQuery = (orgId: string, repositoryId: number | null = null): RevertsQuery => ({
   text: `with reverters as (

@@ -12,6 +12,7 @@ type Source = {
 
 const SESSION = "r.session is not null";
 const TAG = "cardinality(r.tags) > 0";
+const TEAM = { team: "r.teams is not null", cost_center: "r.cost_center is not null" };
 
 export const SOURCE = {
   requests: {
@@ -47,6 +48,8 @@ export const SOURCE = {
       "route",
       "subject",
       "key",
+      "team",
+      "cost_center",
       "channel",
       "tag",
       "session",
@@ -54,7 +57,7 @@ export const SOURCE = {
       "week",
       "month",
     ],
-    labels: { session: SESSION, tag: TAG },
+    labels: { session: SESSION, tag: TAG, ...TEAM },
   },
   tool_calls: {
     measures: [
@@ -77,6 +80,8 @@ export const SOURCE = {
       "client",
       "subject",
       "key",
+      "team",
+      "cost_center",
       "channel",
       "tag",
       "session",
@@ -86,7 +91,7 @@ export const SOURCE = {
       "week",
       "month",
     ],
-    labels: { session: SESSION, tag: TAG },
+    labels: { session: SESSION, tag: TAG, ...TEAM },
   },
   agent_metrics: {
     measures: [
@@ -101,8 +106,19 @@ export const SOURCE = {
       "active_hours",
       "latency_avg_ms",
     ],
-    dimensions: ["client", "model", "subject", "key", "session", "day", "week", "month"],
-    labels: { session: SESSION, model: "r.model is not null" },
+    dimensions: [
+      "client",
+      "model",
+      "subject",
+      "key",
+      "team",
+      "cost_center",
+      "session",
+      "day",
+      "week",
+      "month",
+    ],
+    labels: { session: SESSION, ...TEAM, model: "r.model is not null" },
   },
   outcomes: {
     measures: [
@@ -116,8 +132,8 @@ export const SOURCE = {
       "users",
       "sessions",
     ],
-    dimensions: ["repository", "subject", "key", "session", "day", "week", "month"],
-    labels: { session: SESSION, subject: "r.attributed", key: "r.attributed" },
+    dimensions: ["repository", "subject", "key", "team", "cost_center", "session", "day", "week", "month"],
+    labels: { session: SESSION, ...TEAM, subject: "r.attributed", key: "r.attributed" },
   },
 } as const satisfies Record<SourceName, Source>;
 

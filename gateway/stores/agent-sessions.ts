@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import type { AgentSessionView } from "#shared/admin/agent-sessions.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
@@ -15,7 +16,16 @@ export type AgentSessionQuery = {
   limit: number;
 };
 
-const CALLS = sql`select from requests q where q.org_id = p.org_id and q.session = p.session`;
+/**
+ * Whether a request is a call of the agent's session: it carries that id itself, or beside the one of its task, as under
+ * `tallygate run`.
+ */
+const callsOf = (
+  session: SQL,
+): SQL => sql`r.org_id = ${DEFAULT_ORG} and ${session} in (r.session, r.agent_session)
+  and r.session = any(array(select ${session} union all select a.session from session_agents a
+    where a.org_id = ${DEFAULT_ORG} and a.agent_session = ${session}))`;
+const CALLS = sql`select from requests r where ${callsOf(sql`p.session`)}`;
 
 /** Sessions that agents have reported metrics for, latest report first. */
 export async function listAgentSessions(
@@ -37,17 +47,17 @@ export async function listAgentSessions(
     with s as (
       select p.org_id, p.session, min(p.client) as client, min(p.ended_at) as first_at, max(p.ended_at) as last_at,
         coalesce(sum(p.tokens) filter (where p.kind in ('input', 'cache_read', 'cache_write', 'output')), 0)
-          as total_tokens, sum(p.cost_usd) as estimated_cost_usd, bool_or(p.unpriced) as unpriced
+          as total_tokens, sum(p.cost_usd) as estimated_cost_usd, bool_or(${sql.raw(isUncertainPoint("p"))}) as uncertain
       from agent_points p where ${sql.join(conditions, sql` and `)}
       group by p.org_id, p.session ${beyond}
       order by max(p.ended_at) desc, p.session desc limit ${limit}
     )
     select s.session, s.client, s.first_at, s.last_at, s.total_tokens, s.estimated_cost_usd::text,
-      s.unpriced as estimate_is_lower_bound, q.requests > 0 as also_proxied, q.requests as gateway_requests,
+      s.uncertain as estimate_is_lower_bound, q.requests > 0 as also_proxied, q.requests as gateway_requests,
       q.cost_usd::text as gateway_cost_usd
     from s cross join lateral (
       select count(*) as requests, sum(r.cost_usd) filter (where r.channel <> 'subscription') as cost_usd
-      from requests r where r.org_id = s.org_id and r.session = s.session
+      from requests r where ${callsOf(sql`s.session`)}
     ) q
     order by s.last_at desc, s.session desc`);
   return rows.map((row) => ({

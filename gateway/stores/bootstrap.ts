@@ -109,7 +109,7 @@ async function furnish(tx: Transaction, { clock, keepFirstKey, log }: BootstrapO
     await tx.insert(guardrails).values(newGuardrail(detector.replaceAll("_", "-"), rule, now));
   }
   await tx.insert(settings).values({ value: DEFAULT_SETTINGS, updatedAt: now.toISOString() });
-  const facts = { name: "first", owner: null, scopes: {}, limits: null, expiresAt: null };
+  const facts = { name: "first", owner: null, team: null, scopes: {}, limits: null, expiresAt: null };
   const { id, secret } = await insertKey(tx, facts, now);
   await keepFirstKey(secret);
   log.info({ keyId: id }, "first start: created a provider, routes and a client key");

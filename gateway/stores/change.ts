@@ -6,7 +6,7 @@ import { type Audit, auditIn, type Origin } from "./audit.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Anything that selects: the pool, or a transaction. */
-export type Reader = Pick<Transaction, "select">;
+export type Reader = Pick<Transaction, "select" | "selectDistinct">;
 
 /**
  * One change to what administrators set, its entries in the audit log, and the mark that makes every replica load it.

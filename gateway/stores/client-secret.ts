@@ -4,15 +4,18 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^43 is the first power over 2^256. */
 const LENGTH = 43;
 
-/** A new client key's secret: `tg_` and 256 random bits in base62. */
-export function newClientSecret(): string {
+/** What a secret of ours begins with: a client key, an admin key or token, a one-time sign-in link, a session. */
+type Prefix = "tg_" | "tga_" | "tgl_" | "tgf_" | "tgs_";
+
+/** A new secret: its prefix and 256 random bits in base62. */
+export function newSecret(prefix: Prefix): string {
   let rest = BigInt(`0x${randomBytes(32).toString("hex")}`);
   let digits = "";
   for (let index = 0; index < LENGTH; index++) {
     digits = BASE62[Number(rest % 62n)] + digits;
     rest /= 62n;
   }
-  return `tg_${digits}`;
+  return `${prefix}${digits}`;
 }
 
 /** What is stored of a secret: its digest, and its end for people who compare keys by eye. */

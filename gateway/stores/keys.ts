@@ -1,16 +1,23 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
+import { keySpend } from "#drizzle/schema/limits.ts";
+import type { KeyView } from "#shared/admin/keys.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
-import { newClientSecret, secretDigest } from "./client-secret.ts";
+import { newSecret, secretDigest } from "./client-secret.ts";
+import { awayViews } from "./limits/away-view.ts";
 import type { Slice } from "./slice.ts";
 
 type KeyRow = typeof keys.$inferSelect;
 type SecretRow = typeof keySecrets.$inferSelect;
-export type KeyWithSecrets = KeyRow & { secrets: SecretRow[] };
+export type KeyWithSecrets = KeyRow & {
+  secrets: SecretRow[];
+  /** What was let through while the database was away, if anything was. */
+  away?: NonNullable<KeyView["away"]>;
+};
 
-export type KeyFields = Pick<KeyRow, "name" | "owner" | "scopes" | "expiresAt"> & {
+export type KeyFields = Pick<KeyRow, "name" | "owner" | "team" | "scopes" | "expiresAt"> & {
   limits: KeyLimits | null;
 };
 
@@ -30,6 +37,38 @@ export async function findKey(reader: Reader, id: string, now: Date): Promise<Ke
   return (await withSecrets(reader, rows, now))[0] ?? null;
 }
 
+/** The keys of a person that are not revoked, newest first. A key's owner may be written in another case. */
+export async function listKeysOf(reader: Reader, email: string, now: Date): Promise<KeyWithSecrets[]> {
+  const rows = await reader
+    .select()
+    .from(keys)
+    .where(and(eq(keys.orgId, DEFAULT_ORG), isOwner(email), isNull(keys.revokedAt)))
+    .orderBy(desc(keys.id));
+  return withSecrets(reader, rows, now);
+}
+
+const isOwner = (email: string) => eq(sql`lower(${keys.owner})`, email.toLowerCase());
+
+/** How a person's keys, revoked ones too, spell the owner. */
+export async function spellingsOf(reader: Reader, email: string): Promise<string[]> {
+  const rows = await reader
+    .selectDistinct({ owner: keys.owner })
+    .from(keys)
+    .where(and(eq(keys.orgId, DEFAULT_ORG), isOwner(email)));
+  return [...new Set([email, ...rows.map(({ owner }) => owner ?? email)])];
+}
+
+/** What keys have spent since a day (UTC), by key, in exact USD. */
+export async function spentSince(reader: Reader, ids: string[], day: string): Promise<Map<string, string>> {
+  const isTheirs = and(eq(keySpend.orgId, DEFAULT_ORG), inArray(keySpend.keyId, ids), gte(keySpend.day, day));
+  const rows = await reader
+    .select({ keyId: keySpend.keyId, usd: sql<string>`sum(${keySpend.usd})::text` })
+    .from(keySpend)
+    .where(isTheirs)
+    .groupBy(keySpend.keyId);
+  return new Map(rows.map(({ keyId, usd }) => [keyId, usd]));
+}
+
 const isKey = (id: string) => and(eq(keys.orgId, DEFAULT_ORG), eq(keys.id, id));
 const secretsOf = (ids: string[]) => and(eq(keySecrets.orgId, DEFAULT_ORG), inArray(keySecrets.keyId, ids));
 
@@ -41,7 +80,12 @@ async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<K
     .from(keySecrets)
     .where(and(secretsOf(ids), valid))
     .orderBy(desc(keySecrets.id));
-  return rows.map((row) => ({ ...row, secrets: found.filter(({ keyId }) => keyId === row.id) }));
+  const away = await awayViews(reader, rows, now);
+  return rows.map((row) => {
+    const ofKey = away.get(row.id);
+    const secrets = found.filter(({ keyId }) => keyId === row.id);
+    return { ...row, secrets, ...(ofKey && { away: ofKey }) };
+  });
 }
 
 /** Makes a key. The secret is in the answer and nowhere else: only its digest is stored. */
@@ -56,7 +100,7 @@ export async function insertKey(
 }
 
 async function insertSecret(tx: Transaction, keyId: string, now: Date): Promise<string> {
-  const secret = newClientSecret();
+  const secret = newSecret("tg_");
   await tx
     .insert(keySecrets)
     .values({ id: newId(), keyId, ...secretDigest(secret), createdAt: now.toISOString() });

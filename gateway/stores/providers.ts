@@ -55,20 +55,33 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     allowPrivateNetwork: body.allow_private_network ?? base?.allowPrivateNetwork ?? false,
     defaultFor: body.default_for ?? base?.defaultFor ?? [],
     streamOptions: given(body.stream_options, base?.streamOptions),
-    firstByteTimeoutSeconds: given(body.first_byte_timeout_seconds, base?.firstByteTimeoutSeconds),
-    idleTimeoutSeconds: given(body.idle_timeout_seconds, base?.idleTimeoutSeconds),
+    firstByteSeconds: given(body.first_byte_seconds, base?.firstByteSeconds),
+    idleSeconds: given(body.idle_seconds, base?.idleSeconds),
+    inFlightMax: given(body.in_flight_max, base?.inFlightMax),
     enabled: body.enabled ?? base?.enabled ?? true,
     createdAt: current?.createdAt ?? now.toISOString(),
     updatedAt: now.toISOString(),
   };
-  const credential =
-    typeof body.credential === "string"
-      ? sealer.seal(body.credential, belongingOf(name))
-      : body.credential === undefined && current && isSameAddress(current, next)
-        ? current.credential
-        : null;
-  return { ...next, credential };
+  const sent = credentialsIn(body);
+  const kept = current && isSameAddress(current, next) ? storedCredentials(current) : [];
+  const [credential = null, ...moreCredentials] =
+    sent?.map((secret) => sealer.seal(secret, belongingOf(name))) ?? kept;
+  return { ...next, credential, moreCredentials };
 }
+
+/** @throws GatewayError invalid_request for both members at once. */
+function credentialsIn({ credential, credentials }: ProviderPut | ProviderPatch): string[] | null {
+  if (credential !== undefined && credentials !== undefined) {
+    throw new GatewayError("invalid_request", "/credentials: Send either credential or credentials.");
+  }
+  if (credentials !== undefined) return credentials;
+  if (credential === undefined) return null;
+  return credential === null ? [] : [credential];
+}
+
+/** Sealed. */
+export const storedCredentials = ({ credential, moreCredentials }: ProviderRow): string[] =>
+  credential === null ? [] : [credential, ...moreCredentials];
 
 /** What a body gives, which may be null; what it leaves out stays. */
 const given = <T>(value: T | null | undefined, current: T | null | undefined): T | null =>

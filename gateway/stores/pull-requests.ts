@@ -1,4 +1,5 @@
-import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, exists, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
+import { QueryBuilder } from "drizzle-orm/pg-core";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
@@ -7,6 +8,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
 import { equalTo } from "./equal-to.ts";
+import { inRecordScope, type RecordScope } from "./record-scope.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -29,6 +31,11 @@ export type PullRequestCursor = PullRequestId & { at: string };
 
 export type PullRequestQuery = Slice<PullRequestCursor> & {
   equal: Partial<Record<PullRequestFilter, string>>;
+  number: number | null;
+  /** Half-open, of when it was merged, else opened. */
+  from: string | null;
+  to: string | null;
+  scope: RecordScope;
 };
 
 /** When it was merged, else opened: what the list is ordered by. */
@@ -55,13 +62,33 @@ export const listPullRequests = (reader: Reader, query: PullRequestQuery): Promi
     .orderBy(desc(at), desc(pullRequests.repositoryId), desc(pullRequests.number))
     .limit(query.limit);
 
-function* conditionsOf({ equal, after }: PullRequestQuery): Generator<SQL> {
+function* conditionsOf({ equal, number, from, to, after, scope }: PullRequestQuery): Generator<SQL> {
   yield eq(pullRequests.orgId, DEFAULT_ORG);
+  yield* withCallsIn(scope);
   yield* equalTo(PULL_REQUEST_FILTERS, equal);
+  if (number !== null) yield eq(pullRequests.number, number);
+  if (from !== null) yield sql`${at} >= ${from}::timestamptz`;
+  if (to !== null) yield sql`${at} < ${to}::timestamptz`;
   if (after) {
     const place = sql`(${after.at}::timestamptz, ${after.repositoryId}::bigint, ${after.number}::integer)`;
     yield sql`(${at}, ${pullRequests.repositoryId}, ${pullRequests.number}) < ${place}`;
   }
+}
+
+/** A pull request belongs to whom calls of its session belong to. */
+function* withCallsIn(scope: RecordScope): Generator<SQL> {
+  if (scope === null) return;
+  const calls = new QueryBuilder()
+    .select({ id: requests.id })
+    .from(requests)
+    .where(
+      and(
+        eq(requests.orgId, pullRequests.orgId),
+        eq(requests.session, pullRequests.session),
+        ...inRecordScope(scope, requests),
+      ),
+    );
+  yield exists(calls);
 }
 
 export type PullRequestRevert = { reverter: number; original: number; rule: string };
@@ -177,12 +204,17 @@ export async function acceptClaim(tx: Transaction, id: PullRequestId, now: Date)
   return row?.session ?? null;
 }
 
-export async function findPullRequest(reader: Reader, id: PullRequestId): Promise<PullRequestRow | null> {
+export async function findPullRequest(
+  reader: Reader,
+  id: PullRequestId,
+  scope: RecordScope = null,
+): Promise<PullRequestRow | null> {
   const [row] = await selectPullRequests(reader).where(
     and(
       eq(pullRequests.orgId, DEFAULT_ORG),
       eq(pullRequests.repositoryId, id.repositoryId),
       eq(pullRequests.number, id.number),
+      ...withCallsIn(scope),
     ),
   );
   return row ?? null;

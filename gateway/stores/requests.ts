@@ -4,6 +4,7 @@ import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import { equalTo } from "./equal-to.ts";
+import { inRecordScope, type RecordScope } from "./record-scope.ts";
 import type { Slice } from "./slice.ts";
 
 /** Columns that a list of records can be narrowed by, each to one exact value. */
@@ -30,11 +31,14 @@ export type RequestQuery = Slice & {
   /** A key's name, or its id. */
   key: { name: string } | { id: string } | null;
   tag: string | null;
+  /** The team, or one above it. */
+  team: string | null;
   /** HTTP status that the client received. */
   status: number | null;
   /** RFC 3339; half-open, `from` ≤ start < `to`. */
   from: string | null;
   to: string | null;
+  scope: RecordScope;
 };
 
 const { orgId: _, ...columns } = getTableColumns(requests);
@@ -56,18 +60,31 @@ export const listRequests = (reader: Reader, query: RequestQuery): Promise<Recor
     .orderBy(desc(requests.id))
     .limit(query.limit);
 
-function* conditionsOf({ equal, key, tag, status, from, to, after }: RequestQuery): Generator<SQL> {
+function* conditionsOf({
+  equal,
+  key,
+  tag,
+  team,
+  status,
+  from,
+  to,
+  after,
+  scope,
+}: RequestQuery): Generator<SQL> {
   yield eq(requests.orgId, DEFAULT_ORG);
+  yield* inRecordScope(scope, requests);
   yield* equalTo(REQUEST_FILTERS, equal);
   if (key) yield "id" in key ? eq(requests.keyId, key.id) : eq(keys.name, key.name);
   if (tag !== null) yield arrayContains(requests.tags, [tag]);
+  if (team !== null) yield arrayContains(requests.teams, [team]);
   if (status !== null) yield eq(requests.status, status);
   if (from !== null) yield gte(requests.startedAt, from);
   if (to !== null) yield lt(requests.startedAt, to);
   if (after !== null) yield lt(requests.id, after);
 }
 
-export async function findRequest(reader: Reader, id: string): Promise<RecordRow | null> {
-  const [row] = await selectRequests(reader).where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.id, id)));
+export async function findRequest(reader: Reader, id: string, scope: RecordScope): Promise<RecordRow | null> {
+  const isIt = and(eq(requests.orgId, DEFAULT_ORG), eq(requests.id, id), ...inRecordScope(scope, requests));
+  const [row] = await selectRequests(reader).where(isIt);
   return row ?? null;
 }

@@ -54,6 +54,9 @@ async function requireProviders(tx: Reader, row: RouteRow): Promise<void> {
 export const newRoute = (name: string, body: RoutePut, now: Date): RouteRow => ({
   orgId: DEFAULT_ORG,
   fallbacks: [],
+  weight: null,
+  firstByteSeconds: null,
+  idleSeconds: null,
   description: "",
   examples: [],
   keywords: [],

@@ -8,7 +8,7 @@ export type SealContext =
   | { orgId: string; keyId: string; answerId: string; purpose: "answer" }
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
   | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
-  | { orgId: string; purpose: "digest_webhook" };
+  | { orgId: string; purpose: "digest_webhook" | "directory" };
 
 export type Sealer = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. */
@@ -45,6 +45,7 @@ function ownerOf(it: SealContext): string {
     case "tool_session":
       return `${it.toolServer}|${it.keyId}`;
     case "digest_webhook":
+    case "directory":
       return "";
   }
 }

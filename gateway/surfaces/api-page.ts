@@ -82,7 +82,25 @@ export const API_DOCUMENT = {
           name: "x-gateway-key",
           description: "A client key (tg_…).",
         },
-        adminKey: { type: "http", scheme: "bearer", description: "The admin key." },
+        adminKey: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "The admin key, or an admin token (tga_…). A session cookie does, too, within its person's role.",
+        },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "tallygate_session",
+          description:
+            "A signed-in browser's session; with an https PUBLIC_URL it is `__Host-tallygate_session`.",
+        },
+        signInLink: {
+          type: "apiKey",
+          in: "query",
+          name: "token",
+          description: "A one-time sign-in link's token.",
+        },
       },
     },
   },

@@ -22,7 +22,7 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
         createLineBatch(deps, {
           key: caller.key,
           headers: request.headers,
-          bytes: await readBody(request, { bytesMax: BODY_BYTES_MAX }),
+          bytes: await readBody(deps, request, { bytesMax: BODY_BYTES_MAX }),
           origin: publicOrigin(deps, request),
         }),
       CREATE,

@@ -2,6 +2,15 @@ import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyHold } from "../http/body-budget.ts";
 import { requireUtf8 } from "../http/content-type.ts";
+import {
+  bodyBroken,
+  bodyTooSlow,
+  bodyWaitMs,
+  declaredLength,
+  openRequestBody,
+  type RequestBody,
+  type RequestBodyDeps,
+} from "../upstream/request-body.ts";
 
 export type BodyLimits = {
   bytesMax: number;
@@ -10,11 +19,18 @@ export type BodyLimits = {
   headers?: HeaderView;
 };
 
+/** Bodies of a declared length up to this are read in one piece, which is quicker. */
+const ONE_PIECE_BYTES_MAX = 1024 * 1024;
+
 /**
  * The whole body of a request, at most `bytesMax` bytes, in UTF-8 and not compressed.
  * @throws GatewayError unsupported_media_type for others; what `readBytes` throws.
  */
-export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+export async function readBody(
+  deps: RequestBodyDeps,
+  request: Request,
+  limits: BodyLimits,
+): Promise<Uint8Array> {
   const { headers = request.headers } = limits;
   requireUtf8(headers);
   const coding = headers.get("content-encoding");
@@ -22,42 +38,68 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
     const sentence = "The body must not have a content-encoding.";
     throw new GatewayError("unsupported_media_type", sentence);
   }
-  return await readBytes(request, limits);
+  return await readBytes(deps, request, limits);
 }
 
 /**
  * The whole body of a request as it came, at most `bytesMax` bytes. A declared length over that is refused unread; an
  * undeclared one is counted on the way.
- * @throws GatewayError too_large; bodies_too_many; invalid_request when the client broke off.
+ * @throws GatewayError too_large; bodies_too_many; request_timeout; invalid_request when the client broke off.
  */
 export async function readBytes(
+  deps: RequestBodyDeps,
   request: Request,
   { bytesMax, hold, headers = request.headers }: BodyLimits,
 ): Promise<Uint8Array> {
-  const declared = headers.get("content-length");
-  if (declared !== null && Number(declared) > bytesMax) throw new GatewayError("too_large");
+  const declared = declaredLength(headers);
+  if (declared !== null && declared > bytesMax) throw new GatewayError("too_large");
+  hold?.take(declared ?? 0);
+  if (declared !== null && declared <= ONE_PIECE_BYTES_MAX) return await inTime(deps, request, declared);
+  const arrival = openRequestBody(request, bytesMax, deps);
   try {
-    if (declared !== null) {
-      hold?.take(Number(declared));
-      return await request.bytes();
-    }
-    return await counted(request.body, bytesMax, hold);
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError("invalid_request", "The request body broke off.", cause);
+    return await (declared === null ? counted(arrival, hold) : filled(arrival, declared));
+  } catch (error) {
+    arrival.cancel();
+    throw error;
   }
 }
 
-async function counted(
-  body: ReadableStream<Uint8Array> | null,
-  bytesMax: number,
-  hold: BodyHold | undefined,
+/** The body in one piece, which has a deadline by its declared length: how much has come is not known. */
+async function inTime(
+  { clock, watchdog, patience }: RequestBodyDeps,
+  request: Request,
+  declared: number,
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const late = Promise.withResolvers<never>();
+  const watched = {
+    deadlineMs: clock.monotonicMs() + bodyWaitMs(patience, declared),
+    client: true,
+    expire: () => late.reject(bodyTooSlow()),
+  };
+  watchdog.watch(watched);
+  try {
+    return await Promise.race([request.bytes(), late.promise]);
+  } catch (cause) {
+    throw cause instanceof GatewayError ? cause : bodyBroken(cause);
+  } finally {
+    watchdog.release(watched);
+  }
+}
+
+async function filled(arrival: RequestBody, declared: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(declared);
   let size = 0;
-  for await (const chunk of body ?? []) {
+  for (let chunk = await arrival.next(); chunk !== null; chunk = await arrival.next()) {
+    if (size + chunk.byteLength > declared) throw bodyBroken();
+    bytes.set(chunk, size);
     size += chunk.byteLength;
-    if (size > bytesMax) throw new GatewayError("too_large");
+  }
+  return bytes;
+}
+
+async function counted(arrival: RequestBody, hold: BodyHold | undefined): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for (let chunk = await arrival.next(); chunk !== null; chunk = await arrival.next()) {
     hold?.take(chunk.byteLength);
     chunks.push(chunk);
   }

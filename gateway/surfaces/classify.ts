@@ -1,6 +1,5 @@
-import { type Static, Type } from "@sinclair/typebox";
 import { type DocumentDecoration, Elysia } from "elysia";
-import { closed, nullable, oneOf } from "#shared/schema.ts";
+import { ClassifiedText } from "#shared/admin/classifier.ts";
 import { classify } from "../classifier/classify.ts";
 import { textToClassify, turnsOf } from "../classifier/turns.ts";
 import type { ClientKey, Directory } from "../directory.ts";
@@ -11,55 +10,16 @@ import { memberValue, scanJson } from "../http/scan.ts";
 import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { autoCandidates, autoChoice, routeNames } from "../routing/auto.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { readBody } from "./body.ts";
 
-export type ClassifyDeps = {
+export type ClassifyDeps = RequestBodyDeps & {
   callers: CallerCheck;
   bodyBudget: BodyBudget;
   directory: { current(): Directory };
   classifier: Pick<RouteClassifier, "current">;
   bytesMax: { json: number };
 };
-
-const Weighed = { weight: Type.Number() };
-const Answer = closed({
-  route: Type.String({ description: "The route that `auto` chooses for the text." }),
-  source: oneOf(["classifier", "default"]),
-  confidence: nullable(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: "Estimated chance that the first candidate is right; null without a classifier.",
-    }),
-  ),
-  reason: Type.String(),
-  matched: Type.Array(Type.String(), {
-    description: "Words and cues in the text that favour the first candidate, strongest first.",
-  }),
-  candidates: Type.Array(closed({ route: Type.String(), score: Type.Number() }), {
-    description: "The routes in the key's scope with their decision values, best first.",
-  }),
-  why: nullable(
-    closed({
-      terms: Type.Array(closed({ term: Type.String(), ...Weighed })),
-      concepts: Type.Array(closed({ concept: Type.String(), matched: Type.String(), ...Weighed })),
-      other: Type.Number(),
-      bias: Type.Number(),
-      nearest: nullable(
-        closed({ route: Type.String(), exampleId: Type.String(), similarity: Type.Number() }),
-      ),
-      runnerUp: nullable(Type.String()),
-      margin: Type.Number({
-        description: "The first candidate's lead over the next; the shares add up to it.",
-      }),
-      threshold: Type.Number(),
-      hidden: nullable(
-        Type.String({ description: "A kind of task that the text resembles and that no route covers." }),
-      ),
-    }),
-  ),
-});
-type Answer = Static<typeof Answer>;
 
 const json = (schema: object) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
 
@@ -70,7 +30,7 @@ const detail = (more: DocumentDecoration): DocumentDecoration => ({
   tags: ["Model surfaces"],
   security: [{ clientKey: [] }],
   responses: {
-    "200": { description: "The route, and the reasons.", content: json(Answer) },
+    "200": { description: "The route, and the reasons.", content: json(ClassifiedText) },
     "400": { description: "The request has no text." },
     "401": { description: "No valid client key." },
     "403": { description: "The key may use no route that the text could go to." },
@@ -95,7 +55,7 @@ export const classifySurface = (deps: ClassifyDeps) =>
       "/v1/classify",
       ({ request, caller }) => {
         const text = new URL(request.url).searchParams.get("text") ?? "";
-        return answer(deps, caller.key, turnsOf({ input: text }));
+        return classifiedText(deps, caller.key, turnsOf({ input: text }));
       },
       {
         clientKey: true,
@@ -116,10 +76,10 @@ export const classifySurface = (deps: ClassifyDeps) =>
       "/v1/classify",
       ({ request, caller }) =>
         holding(deps.bodyBudget, async (hold) => {
-          const bytes = await readBody(request, { bytesMax: deps.bytesMax.json, hold });
+          const bytes = await readBody(deps, request, { bytesMax: deps.bytesMax.json, hold });
           const body = scanJson(bytes, CALL);
           const said = { messages: memberValue(body, "messages"), input: memberValue(body, "input") };
-          return answer(deps, caller.key, turnsOf(said));
+          return classifiedText(deps, caller.key, turnsOf(said));
         }),
       {
         clientKey: true,
@@ -128,7 +88,15 @@ export const classifySurface = (deps: ClassifyDeps) =>
       },
     );
 
-function answer(deps: ClassifyDeps, key: ClientKey, turns: readonly string[]): Answer {
+/**
+ * What `auto` would choose for a text, with its reasons.
+ * @throws GatewayError invalid_request without a text; route_not_allowed if the key may use no route.
+ */
+export function classifiedText(
+  deps: Pick<ClassifyDeps, "directory" | "classifier">,
+  key: ClientKey,
+  turns: readonly string[],
+): ClassifiedText {
   const text = textToClassify(turns);
   if (text === null) {
     throw new GatewayError(

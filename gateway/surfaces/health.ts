@@ -1,28 +1,50 @@
 import { Elysia } from "elysia";
+import type { DirectoryState, DirectoryStore } from "../stores/directory/directory.ts";
+import type { SnapshotFault } from "../stores/directory/snapshot.ts";
 
 export type HealthDeps = {
   recorder: { accepting(): boolean };
-  directory: { reachable(): Promise<boolean> };
-  /** `stopping` is set once the process is to end: it takes no new calls for long. */
-  lifecycle: { stopping: boolean };
+  directory: Pick<DirectoryStore, "reachable" | "state">;
+  lifecycle: Lifecycle;
+};
+
+export type Lifecycle = {
+  /** The process is to end: it takes no new calls for long. */
+  stopping: boolean;
+  /** It is to end because another one has taken over, so the port as a whole is ready. */
+  replaced: boolean;
+  /** What calls need beside a directory is there. */
+  warm: boolean;
+  /** The database is migrated and has been read. */
+  prepared: boolean;
 };
 
 const TAGS = ["Operation"];
 const ALIVE = { summary: "Alive", tags: TAGS, responses: { "200": { description: "Alive." } } };
 const READY = {
-  summary: "Ready: can record",
+  summary: "Ready for model calls",
   tags: TAGS,
   responses: {
     "200": {
-      description: "Ready for calls; `database` says whether Postgres answers: `reachable` or `away`.",
+      description:
+        "Ready for model calls. `can` says what else works, `reasons` why something does not; `database` is `reachable` or `away`.",
     },
-    "503": { description: "Cannot record, or is stopping." },
+    "503": { description: "Cannot serve model calls, for the `reasons` given, or is stopping." },
   },
 };
 
+/** Why a start without the database has no directory. */
+const FAULTS = {
+  off: "snapshots of the configuration are switched off",
+  missing: "there is no snapshot of the configuration in DATA_DIR",
+  too_old: "the snapshot of the configuration is older than SNAPSHOT_SECONDS_MAX",
+  other_version: "the snapshot of the configuration is from another version",
+  unreadable: "the snapshot of the configuration cannot be read with this master key",
+} as const satisfies Record<SnapshotFault, string>;
+
 /**
- * `GET /healthz`: the process is alive. `GET /readyz`: it can record, so it may be sent calls; Postgres being away is
- * named but does not make it unready, because calls of known keys go on.
+ * `GET /healthz`: the process is alive. `GET /readyz`: it can record and knows its configuration, so it may be sent
+ * calls; Postgres being away is named but does not make it unready, because calls of known keys go on.
  */
 export const health = (deps: HealthDeps) =>
   new Elysia({ name: "surface.health" })
@@ -30,14 +52,45 @@ export const health = (deps: HealthDeps) =>
     .get(
       "/readyz",
       async ({ status }) => {
-        const database = (await deps.directory.reachable()) ? "reachable" : "away";
-        const ready = deps.recorder.accepting() && !deps.lifecycle.stopping;
-        const answer = {
-          status: ready ? "ready" : "not ready",
-          recording: deps.recorder.accepting(),
-          database,
-        };
-        return ready ? answer : status(503, answer);
+        const isReachable = await deps.directory.reachable();
+        const answer = readiness(deps, isReachable);
+        return answer.can.model_calls ? answer : status(503, answer);
       },
       { detail: READY },
     );
+
+function readiness({ recorder, directory, lifecycle }: HealthDeps, isReachable: boolean) {
+  const { warm, prepared } = lifecycle;
+  const stopping = lifecycle.stopping && !lifecycle.replaced;
+  const recording = recorder.accepting();
+  const state = directory.state();
+  const isReady = recording && !stopping && warm && state.source !== "none";
+  const administers = isReachable && prepared;
+  const reasons = [
+    ...(stopping ? ["The gateway is stopping."] : []),
+    ...(recording ? [] : ["Nothing can be recorded: the spool is full or cannot be written."]),
+    ...(state.source === "none" ? [withoutDirectory(state.fault, isReachable)] : []),
+    ...(state.source !== "none" && !warm ? ["The gateway is starting."] : []),
+    ...(administers || state.source === "none" ? [] : [withoutDatabase(state, isReachable)]),
+  ];
+  return {
+    status: isReady ? "ready" : "not ready",
+    recording,
+    database: isReachable ? "reachable" : "away",
+    directory: state.source,
+    directory_age_seconds: state.source === "none" ? null : state.ageSeconds,
+    can: { model_calls: isReady, administration: administers, reports: administers },
+    reasons,
+  };
+}
+
+const withoutDirectory = (fault: SnapshotFault, isReachable: boolean): string =>
+  isReachable
+    ? "The gateway is starting: it reads its configuration from the database."
+    : `The database is away, and ${FAULTS[fault]}.`;
+
+const withoutDatabase = ({ source }: DirectoryState, isReachable: boolean): string => {
+  if (isReachable) return "The gateway is starting: reports and the admin API are not available yet.";
+  const basis = source === "snapshot" ? ", and the configuration is the last one known" : "";
+  return `The database is away: reports and the admin API are not available${basis}.`;
+};

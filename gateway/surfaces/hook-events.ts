@@ -6,14 +6,16 @@ import { type HookDeps, hookReceiver } from "../hooks/receive.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { requireHooksScope } from "../routing/scope.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { readBody } from "./body.ts";
 
-export type HookEventsDeps = Omit<HookDeps, "directory"> & {
-  callers: CallerCheck;
-  bodyBudget: BodyBudget;
-  directory: { current(): Pick<Directory, "settings" | "hookPolicies" | "toolServers"> };
-  bytesMax: { tool: number };
-};
+export type HookEventsDeps = Omit<HookDeps, "directory"> &
+  RequestBodyDeps & {
+    callers: CallerCheck;
+    bodyBudget: BodyBudget;
+    directory: { current(): Pick<Directory, "settings" | "hookPolicies" | "toolServers"> };
+    bytesMax: { tool: number };
+  };
 
 const SCHEMA = {
   oneOf: [
@@ -57,7 +59,7 @@ export const hookEvents = (deps: HookEventsDeps) => {
         requireHooksScope(key);
         requirePlain(request.headers);
         return holding(deps.bodyBudget, async (hold) => {
-          const bytes = await readBody(request, { bytesMax: deps.bytesMax.tool, hold });
+          const bytes = await readBody(deps, request, { bytesMax: deps.bytesMax.tool, hold });
           return Response.json(await receive(key, request.headers, bytes));
         });
       },

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
 import { isRecord } from "#shared/json.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { Directory, ToolServer } from "../directory.ts";
+import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
 import { type AggregateDeps, aggregate } from "../mcp/aggregate.ts";
@@ -13,14 +13,16 @@ import { mayUseServer } from "../mcp/permission.ts";
 import { type RelayDeps, relay } from "../mcp/relay.ts";
 import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tool-call-record.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
+import { reasonIn } from "../upstream/failures.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 export type McpDeps = RelayDeps &
-  AggregateDeps & {
+  AggregateDeps &
+  RequestBodyDeps & {
     callers: CallerCheck;
     bodyBudget: BodyBudget;
-    directory: { current(): Pick<Directory, "toolServers"> };
     /** Largest message of a client. */
     bytesMax: { tool: number };
     /** Hosts that pages may come from, besides this machine's own names. */
@@ -120,7 +122,7 @@ function requireMethod({ method }: Request, serverName: string | null): void {
 async function postedIn(deps: McpDeps, request: Request, hold: BodyHold): Promise<Posted> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   if (type.trim().toLowerCase() !== "application/json") throw new GatewayError("unsupported_media_type");
-  const bytes = await readBody(request, { bytesMax: deps.bytesMax.tool, hold });
+  const bytes = await readBody(deps, request, { bytesMax: deps.bytesMax.tool, hold });
   return { message: readMessage(bytes), bytes };
 }
 
@@ -180,5 +182,6 @@ function logFailure({ log, directory }: McpDeps, error: unknown, { requestId, se
   const cause = error instanceof GatewayError ? error.cause : error;
   // An address may contain anything: only names of configured servers are logged.
   const server = directory.current().toolServers.get(serverName ?? "")?.name;
-  log.warn({ ...errorFields(cause), requestId, server }, "a message for tools failed");
+  const facts = { requestId, server, cause: reasonIn(error) ?? undefined };
+  log.warn({ ...errorFields(cause), ...facts }, "a message for tools failed");
 }

@@ -22,7 +22,7 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
           createMessageBatch(deps, {
             key: caller.key,
             headers: request.headers,
-            bytes: await readBody(request, { bytesMax: deps.bytesMax.json, hold }),
+            bytes: await readBody(deps, request, { bytesMax: deps.bytesMax.json, hold }),
             origin: publicOrigin(deps, request),
           }),
         ),

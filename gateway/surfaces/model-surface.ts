@@ -1,7 +1,7 @@
 import { type DocumentDecoration, Elysia } from "elysia";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import type { Call, HeaderView, JsonBody } from "../call.ts";
+import type { Call, HeaderView, JsonBody, Places } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
@@ -13,7 +13,8 @@ import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
-import { declaredLength, openRequestBody } from "../upstream/request-body.ts";
+import type { InFlight } from "../upstream/in-flight.ts";
+import { declaredLength, openRequestBody, type RequestBodyDeps } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
 import { readBody } from "./body.ts";
 import { modelDocs } from "./model-docs.ts";
@@ -23,6 +24,7 @@ export type SurfaceDeps = ExchangeDeps & {
   /** Largest bodies accepted. */
   bytesMax: { json: number; multipart: number };
   bodyBudget: BodyBudget;
+  inFlight: InFlight;
 };
 
 /** A surface whose calls go through the exchange: its address, its key check, its documentation. */
@@ -44,12 +46,16 @@ export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: Do
 };
 
 /** Runs one call through the exchange. An error gets the id of the call. */
-export async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id" | "hold">): Promise<Response> {
+export async function serve(
+  deps: SurfaceDeps,
+  call: Omit<Arrival, "id" | "hold" | "places">,
+): Promise<Response> {
   const id = newId();
-  const hold = deps.bodyBudget.hold();
+  const places = deps.inFlight.enter(call.caller.key.id);
+  const hold = withPlaces(deps.bodyBudget.hold(), places);
   try {
     const asForm = surfaceFacts(call.surface).form && isMultipart(call.caller.headers);
-    return await exchange(deps, await (asForm ? admitForm : admit)(deps, { id, hold, ...call }));
+    return await exchange(deps, await (asForm ? admitForm : admit)(deps, { id, hold, places, ...call }));
   } catch (error) {
     hold.release();
     if (error instanceof GatewayError) error.requestId = id;
@@ -57,10 +63,20 @@ export async function serve(deps: SurfaceDeps, call: Omit<Arrival, "id" | "hold"
   }
 }
 
-type AdmitDeps = Pick<SurfaceDeps, "clock" | "bytesMax" | "watchdog">;
+/** The places are given back with the memory: when the record of the call is closed. */
+const withPlaces = (hold: BodyHold, places: Places): BodyHold => ({
+  ...hold,
+  release() {
+    hold.release();
+    places.release();
+  },
+});
+
+type AdmitDeps = RequestBodyDeps & Pick<SurfaceDeps, "bytesMax">;
 type Arrival = {
   id: string;
   hold: BodyHold;
+  places: Places;
   surface: SurfaceName;
   caller: Caller;
   request: Request;
@@ -69,12 +85,14 @@ type Arrival = {
 };
 
 /** The call as a value, once its body is whole. */
-async function admit({ clock, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
+async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
+  const { clock, bytesMax } = deps;
   const { hold, surface, caller, request, named } = arrival;
   const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
-  const bytes = await readBody(request, { bytesMax: bytesMax.json, hold, headers: caller.headers });
+  const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
+  const bytes = await readBody(deps, request, limits);
   if (named) return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, clock);
   const body = scanJson(bytes, CALL);
   const streamed = streamMember
@@ -92,23 +110,21 @@ async function admit({ clock, bytesMax }: AdmitDeps, arrival: Arrival): Promise<
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
 
 /** The call, once the form has arrived up to its first file; the rest is streamed. */
-async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arrival): Promise<Call> {
+async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
+  const { clock, bytesMax } = deps;
   const { caller, request } = arrival;
   requireUtf8(caller.headers);
   const boundary = boundaryOf(caller.headers.get("content-type"));
   if (boundary === null) throw new GatewayError("invalid_request", "The form names no boundary.");
   const { routes, models } = caller.key.scopes;
-  const { fields, upload } = await openUpload(
-    openRequestBody(request, bytesMax.multipart, { clock, watchdog }),
-    {
-      boundary,
-      contentLength: declaredLength(caller.headers),
-      scoped: routes !== undefined || models !== undefined,
-      hold: arrival.hold,
-      clock,
-      signal: request.signal,
-    },
-  );
+  const { fields, upload } = await openUpload(openRequestBody(request, bytesMax.multipart, deps), {
+    boundary,
+    contentLength: declaredLength(caller.headers),
+    scoped: routes !== undefined || models !== undefined,
+    hold: arrival.hold,
+    clock,
+    signal: request.signal,
+  });
   const { stream, n } = Object.fromEntries(fields);
   const streamed = stream === "true";
   const body = fieldsAsJson(fields, {
@@ -119,7 +135,7 @@ async function admitForm({ clock, watchdog, bytesMax }: AdmitDeps, arrival: Arri
 }
 
 const arrived = (
-  { id, hold, surface, caller, request, named }: Arrival,
+  { id, hold, places, surface, caller, request, named }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
   clock: Clock,
 ): Call => ({
@@ -135,7 +151,8 @@ const arrived = (
   routeMember: stringMember(body, "route"),
   streamed,
   signal: request.signal,
-  ended: hold.release,
+  memory: hold,
+  places,
   admittedAt: clock.now(),
   admittedMonotonicMs: clock.monotonicMs(),
 });

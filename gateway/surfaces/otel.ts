@@ -9,17 +9,19 @@ import { statusBody } from "../otlp/status.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { createReceiver, type ReceiveDeps } from "../receiver/receive.ts";
 import { requireMetricsScope } from "../routing/scope.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { readBytes } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
-export type OtelDeps = ReceiveDeps & {
-  callers: CallerCheck;
-  bodyBudget: BodyBudget;
-  directory: { current(): Pick<Directory, "settings"> };
-  /** Largest export, after decompression as before. */
-  bytesMax: { otlp: number };
-  log: Log;
-};
+export type OtelDeps = ReceiveDeps &
+  RequestBodyDeps & {
+    callers: CallerCheck;
+    bodyBudget: BodyBudget;
+    directory: { current(): Pick<Directory, "settings"> };
+    /** Largest export, after decompression as before. */
+    bytesMax: { otlp: number };
+    log: Log;
+  };
 
 const DETAIL = {
   tags: ["Metrics receiver"],
@@ -72,7 +74,7 @@ async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>,
   isGzip(encoding);
   const { otlp: bytesMax } = deps.bytesMax;
   return holding(deps.bodyBudget, async (hold) => {
-    const bytes = await inflated(await readBytes(request, { bytesMax, hold }), encoding, bytesMax);
+    const bytes = await inflated(await readBytes(deps, request, { bytesMax, hold }), encoding, bytesMax);
     return { partialSuccess: await receive(key, bytes) };
   });
 }
@@ -115,19 +117,20 @@ async function answered(deps: Pick<OtelDeps, "log">, answer: () => Promise<Respo
     return await answer();
   } catch (error) {
     const known = error instanceof GatewayError && error.type !== "internal";
-    const { type, message } = known ? error : new GatewayError("store_unavailable");
+    const told = known ? error : new GatewayError("store_unavailable");
     const cause = error instanceof GatewayError ? error.cause : error;
-    if (cause !== undefined) deps.log.warn({ ...errorFields(cause), type }, "an export was not stored");
-    return statusAnswer(type, message);
+    if (cause !== undefined)
+      deps.log.warn({ ...errorFields(cause), type: told.type }, "an export was not stored");
+    return statusAnswer(told);
   }
 }
 
 /** Exporters allow ten seconds for an export with all retries, and give up if told to wait longer. */
 const RETRY_AFTER_SECONDS = 2;
 
-function statusAnswer(type: GatewayError["type"], message: string): Response {
+function statusAnswer({ type, message, headers: own }: GatewayError): Response {
   const facts = ERRORS[type];
-  const headers = new Headers({ ...JSON_TYPE, "x-request-id": newId() });
+  const headers = new Headers({ ...JSON_TYPE, "x-request-id": newId(), ...own });
   if (facts.final) headers.set("x-should-retry", "false");
   if ("retryAfterSeconds" in facts) headers.set("retry-after", String(RETRY_AFTER_SECONDS));
   return Response.json(statusBody(type, message), { status: facts.status, headers });

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import { COMPARES, DIMENSIONS, RANGES, ReportPayload, Result, Spec } from "#shared/report.ts";
+import { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionTable, measureTable } from "../reports/reference.ts";
 import { FORMATS, ReportsBody } from "../reports/request.ts";
 
@@ -47,6 +48,13 @@ export const REPORTS_DOCS = {
     summary: "JSON Schema of the report payload",
     tags: TAGS,
     responses: { "200": { description: "The schema." } },
+  },
+  catalogue: {
+    summary: "What reports can be asked",
+    description: "The dimensions and measures of each source, and the unit and meaning of each measure.",
+    tags: TAGS,
+    security: SECURITY,
+    responses: responses("The catalogue.", json(ReportCatalogue)),
   },
   named: {
     summary: "Built-in and saved reports",

@@ -1,10 +1,12 @@
-import { Elysia } from "elysia";
+import { Elysia, type HTTPHeaders } from "elysia";
 import { within } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
+import type { ReportReader } from "../identity/authorize.ts";
+import { ASKABLE } from "../reports/askable.ts";
+import { forcedTeam, type TeamScope } from "../reports/forced-team.ts";
 import type { PayloadRequest } from "../reports/payload.ts";
 import {
   DEFAULT_FRAME,
@@ -22,18 +24,21 @@ import { checkBody, checkSpec } from "../reports/spec.ts";
 import { periodsOf, windowOf } from "../reports/window.ts";
 import type { Made } from "../stores/reports/open-report-thread.ts";
 import type { ReportWriter } from "../stores/reports/report-worker.ts";
+import type { SavedScope } from "../stores/reports/saved-reports.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { readBody } from "./body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 
-export type ReportsDeps = {
+export type ReportsDeps = RequestBodyDeps & {
   reportWriter: Pick<ReportWriter, "write" | "writeAll">;
-  /** The saved reports of these ids; an id without a report is left out. */
-  savedReports(ids: readonly string[]): Promise<readonly NamedReport[]>;
-  /** Resolves for the admin key, and for a client key that may read reports; else throws a GatewayError. */
-  authorizeReports(request: Request): Promise<void>;
+  /** The saved reports of these ids that there are in a scope; an id without a report is left out. */
+  savedReports(ids: readonly string[], scope: SavedScope): Promise<readonly NamedReport[]>;
+  /** Notes that somebody took a report away as a file. */
+  exported(request: Request, actor: string, report: string): Promise<void>;
+  /** Who may read reports, and of what. @throws GatewayError for everybody else. */
+  authorizeReports(request: Request): Promise<ReportReader>;
   /** Resolves once the calls that ended until now are in the database; without `hurry` by the next batch of them. */
   settled(hurry?: boolean): Promise<void>;
-  clock: Clock;
   log: Log;
 };
 
@@ -52,59 +57,91 @@ const surface = (deps: ReportsDeps) =>
       detail: REPORTS_DOCS.schema,
     })
     .get(
+      "/v1/reports/catalogue",
+      async ({ request, set }) => {
+        await authorized(deps, request, set);
+        return answer(JSON.stringify(ASKABLE));
+      },
+      { detail: REPORTS_DOCS.catalogue },
+    )
+    .get(
       "/v1/reports",
-      async ({ request }) => {
-        await deps.authorizeReports(request);
+      async ({ request, set }) => {
+        const reader = await authorized(deps, request, set);
         const query = readQuery(new URL(request.url).searchParams);
         const other = query.ids.filter((id) => !isBuiltIn(id));
-        const items = itemsOf(query, other.length === 0 ? [] : await deps.savedReports(other));
-        return await answered(heard(deps, request), query.format, { frame: frameOf(query), items });
+        const items = itemsOf(query, other.length === 0 ? [] : await deps.savedReports(other, reader.saved));
+        const asked = { frame: frameOf(query), items, scope: reader.scope };
+        return await answered(heard(deps, request, reader), query.format, asked);
       },
       { detail: REPORTS_DOCS.named },
     )
     .post(
       "/v1/reports",
-      async ({ request }) => {
-        await deps.authorizeReports(request);
+      async ({ request, set }) => {
+        const reader = await authorized(deps, request, set);
         const format = readFormatAlone(new URL(request.url).searchParams);
-        const body = await readJson(request);
+        const body = await readJson(deps, request);
         checkBody(ReportsBody, body, "body");
         if (!fits(ReportsBody, body)) throw new GatewayError("invalid_request");
         const { specs, range = DEFAULT_FRAME.range, compare = DEFAULT_FRAME.compare } = body;
-        return await answered(heard(deps, request), format, { frame: { range, compare }, items: specs });
+        const asked = { frame: { range, compare }, items: specs, scope: reader.scope };
+        return await answered(heard(deps, request, reader), format, asked);
       },
       { parse: "none", detail: REPORTS_DOCS.several },
     )
     .post(
       "/v1/reports/query",
-      async ({ request }) => {
-        await deps.authorizeReports(request);
+      async ({ request, set }) => {
+        const reader = await authorized(deps, request, set);
         const format = readFormatAlone(new URL(request.url).searchParams);
-        const body = await readJson(request);
+        const body = await readJson(deps, request);
         checkBody(QueryBody, body, "body");
         if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
-        const spec = checkSpec(body.spec);
-        const asked = heard(deps, request);
+        const spec = forcedTeam(checkSpec(body.spec), reader.scope);
+        const asked = heard(deps, request, reader);
         return format === "csv"
           ? await csv(asked, { id: spec.source, spec })
-          : await settledAt(asked, async (now) => answer(await asked.write(spec, now, "json")));
+          : await settledAt(asked, async (now) =>
+              answer(withScope(await asked.write(spec, now, "json"), reader.scope)),
+            );
       },
       { parse: "none", detail: REPORTS_DOCS.query },
     );
 
+async function authorized(
+  deps: ReportsDeps,
+  request: Request,
+  set: { headers: HTTPHeaders },
+): Promise<ReportReader> {
+  const reader = await deps.authorizeReports(request);
+  if (reader.cookie !== null) set.headers["set-cookie"] = reader.cookie;
+  return reader;
+}
+
 /** Reports for one request: those not started when the client disconnects are dropped. */
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
+  /** Notes that the report leaves as a file. */
+  exported(report: string): Promise<void>;
   write(spec: Spec, now: Date, format: Format): Promise<string>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
 };
 
-const heard = ({ reportWriter, settled, clock, log }: ReportsDeps, { signal, headers }: Request): Heard => ({
+const heard = (
+  { reportWriter, settled, clock, log, exported }: ReportsDeps,
+  request: Request,
+  { actor }: ReportReader,
+): Heard => ({
+  exported: (report) => exported(request, actor, report),
   settled,
   clock,
   log,
-  write: (spec, now, format) => reportWriter.write(spec, now, format, signal),
+  write: (spec, now, format) => reportWriter.write(spec, now, format, request.signal),
   writeAll: (asked, now) =>
-    reportWriter.writeAll(asked, now, { gzip: takesGzip(headers.get("accept-encoding")), signal }),
+    reportWriter.writeAll(asked, now, {
+      gzip: takesGzip(request.headers.get("accept-encoding")),
+      signal: request.signal,
+    }),
 });
 
 async function answered(deps: Heard, format: Format, asked: PayloadRequest): Promise<Response> {
@@ -123,7 +160,7 @@ async function answered(deps: Heard, format: Format, asked: PayloadRequest): Pro
       "format: CSV holds one report, so name one id or send one spec",
     );
   }
-  return await csv(deps, { id: item.id, spec: checkSpec(item.spec) });
+  return await csv(deps, { id: item.id, spec: forcedTeam(checkSpec(item.spec), asked.scope ?? null) });
 }
 
 function seldomHurrying({ settled, clock }: ReportsDeps): () => Promise<void> {
@@ -147,8 +184,8 @@ async function settledAt<T>(deps: Heard, work: (now: Date) => Promise<T>): Promi
   return await work(now);
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBody(request, { bytesMax: BODY_BYTES_MAX });
+async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknown> {
+  const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -156,6 +193,10 @@ async function readJson(request: Request): Promise<unknown> {
     throw new GatewayError("invalid_request", "body: is not JSON");
   }
 }
+
+/** Says beside `spec` that the report was limited to a team. */
+const withScope = (result: string, scope: TeamScope | null): string =>
+  scope === null ? result : `{"scope":${JSON.stringify({ team: scope.team })},${result.slice(1)}`;
 
 const GZIP = /^gzip\s*(?:;\s*q=(?:1|0\.0{0,2}[1-9]).*)?$/i;
 const takesGzip = (codings: string | null): boolean =>
@@ -174,6 +215,7 @@ const answer = (made: Made): Response =>
 const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
   settledAt(deps, async (now) => {
     const text = await deps.write(spec, now, "csv");
+    await deps.exported(id);
     return new Response(text, {
       headers: {
         "content-type": "text/csv; charset=utf-8",

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Database } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
 import { closed } from "#shared/schema.ts";
 import { SessionLinkBody } from "#shared/session-links.ts";
 import { readJson } from "../admin/body.ts";
@@ -9,8 +8,9 @@ import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
 import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { declareLink } from "../stores/session-links.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
 
-export type SessionLinksDeps = { callers: CallerCheck; database: Pick<Database, "db">; clock: Clock };
+export type SessionLinksDeps = RequestBodyDeps & { callers: CallerCheck; database: Pick<Database, "db"> };
 
 const Answer = closed({
   session: Type.String(),
@@ -46,7 +46,7 @@ export const sessionLinksSurface = (deps: SessionLinksDeps) =>
   new Elysia({ name: "surface.session-links" }).use(clientKey(deps.callers)).post(
     "/v1/sessions/links",
     async ({ request, caller }) => {
-      const { session, of, task = null } = await readJson(request, SessionLinkBody);
+      const { session, of, task = null } = await readJson(deps, request, SessionLinkBody);
       const { client } = readLabels(caller.headers, null);
       const declarer = { key: caller.key, client, at: deps.clock.now() };
       const linked = await declareLink(deps.database, { session, of, task }, declarer);

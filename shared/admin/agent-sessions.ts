@@ -13,7 +13,8 @@ export const AgentSessionView = closed({
   estimated_cost_usd: Money("At list price, exact decimal; null is unknown."),
   estimate_is_lower_bound: Type.Boolean(),
   also_proxied: Type.Boolean({
-    description: "This session also called through the gateway, so the two costs cover the same work.",
+    description:
+      "This session also called through the gateway, under its own id or its task's, so the two costs cover the same work.",
   }),
   gateway_requests: Type.Integer(),
   gateway_cost_usd: Money("Known cost of its calls through the gateway, without subscription calls."),

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
+import { Prose } from "./fields.ts";
 
 /** `GET /admin/v1/classifier`: what `auto` chooses by in this process, and what training found out about the routes. */
 export const ClassifierView = closed({
@@ -32,3 +33,47 @@ export const ClassifierView = closed({
   ),
 });
 export type ClassifierView = Static<typeof ClassifierView>;
+
+const Weighed = { weight: Type.Number() };
+/** The answer of `/v1/classify` and of `POST /admin/v1/classifier/try`. */
+export const ClassifiedText = closed({
+  route: Type.String({ description: "The route that `auto` chooses for the text." }),
+  source: oneOf(["classifier", "default"]),
+  confidence: nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Estimated chance that the first candidate is right; null without a classifier.",
+    }),
+  ),
+  reason: Type.String(),
+  matched: Type.Array(Type.String(), {
+    description: "Words and cues in the text that favour the first candidate, strongest first.",
+  }),
+  candidates: Type.Array(closed({ route: Type.String(), score: Type.Number() }), {
+    description: "The routes in the key's scope with their decision values, best first.",
+  }),
+  why: nullable(
+    closed({
+      terms: Type.Array(closed({ term: Type.String(), ...Weighed })),
+      concepts: Type.Array(closed({ concept: Type.String(), matched: Type.String(), ...Weighed })),
+      other: Type.Number(),
+      bias: Type.Number(),
+      nearest: nullable(
+        closed({ route: Type.String(), exampleId: Type.String(), similarity: Type.Number() }),
+      ),
+      runnerUp: nullable(Type.String()),
+      margin: Type.Number({
+        description: "The first candidate's lead over the next; the shares add up to it.",
+      }),
+      threshold: Type.Number(),
+      hidden: nullable(
+        Type.String({ description: "A kind of task that the text resembles and that no route covers." }),
+      ),
+    }),
+  ),
+});
+export type ClassifiedText = Static<typeof ClassifiedText>;
+
+/** `POST /admin/v1/classifier/try`. */
+export const ClassifierTry = closed({ input: Prose(100_000, "The text.") });

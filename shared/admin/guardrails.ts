@@ -85,3 +85,12 @@ export const GuardrailView = closed({
   updated_at: Type.String(),
 });
 export type GuardrailView = Static<typeof GuardrailView>;
+
+/** `POST /admin/v1/guardrails/try`. */
+export const GuardrailTry = closed({ input: Prose(100_000, "The text.") });
+export const GuardrailTryResult = closed({
+  matched: Type.Array(closed({ name: Name, mode: oneOf(MODES), action: oneOf(ACTIONS) }), {
+    description: "The enabled guardrails whose pattern or detectors match the text, in their order.",
+  }),
+});
+export type GuardrailTryResult = Static<typeof GuardrailTryResult>;

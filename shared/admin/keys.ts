@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { Instant, SingleLine, Usd } from "./fields.ts";
+import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 import { ToolScope } from "./mcp-servers.ts";
 
 const listOf = <T extends TSchema>(item: T, description: string) =>
@@ -16,6 +16,8 @@ const scopes = <T extends TSchema>(tool: T) =>
   });
 
 export const BUDGET_PERIODS = ["day", "month"] as const;
+/** What happens to a key's calls while the database is away. */
+export const WHEN_AWAY = ["local", "refuse"] as const;
 const rate = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
 const Limits = closed({
@@ -24,16 +26,29 @@ const Limits = closed({
   concurrency: rate("Calls at once."),
   budget_usd: Type.Optional(Usd("What the key may spend per `budget_period`.")),
   budget_period: Type.Optional(oneOf(BUDGET_PERIODS)),
+  when_away: Type.Optional({
+    ...oneOf(WHEN_AWAY),
+    description:
+      "What a gateway does while the database is away. `local`, the default: it goes on, counts this key's calls by itself, and settles them later. `refuse`: it admits its share of the limits, then answers 503.",
+  }),
 });
 
 const members = {
   owner: Type.Optional(
     nullable(SingleLine(128, "The person the key belongs to. Absent: a service account.")),
   ),
+  team: Type.Optional(nullable(Name)),
   scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
   expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Default: never."))),
 };
+
+/** What people's self-made keys get. */
+export const KeyTemplate = closed({
+  scopes: Type.Optional(scopes(ToolScope)),
+  limits: Type.Optional(nullable(Limits)),
+});
+export type KeyTemplate = Static<typeof KeyTemplate>;
 
 /** `POST /admin/v1/keys`. */
 export const KeyBody = closed({ name: SingleLine(128), ...members });
@@ -57,14 +72,38 @@ export const RotateBody = closed({
 });
 export type RotateBody = Static<typeof RotateBody>;
 
+/** What happened while the database was away; the figures of all gateways together. */
+const Away = closed({
+  from: Type.String({ description: "The first minute." }),
+  to: Type.String({ description: "The last minute." }),
+  requests: Type.Integer(),
+  tokens: Type.Integer(),
+  usd: Type.String({ description: "Cost of the calls that have ended." }),
+  over: {
+    ...closed({
+      requests_per_minute: Type.Integer(),
+      tokens_per_minute: Type.Integer(),
+      concurrency: Type.Integer(),
+      budget_usd: Type.String({ description: "In the current period." }),
+    }),
+    description: "By how much the key went over its limits; 0 where a limit held, or where there is none.",
+  },
+});
+
 const KEY_STATUSES = ["active", "expired", "revoked"] as const;
 const view = {
   id: Type.String({ format: "uuid" }),
   name: Type.String(),
   owner: nullable(Type.String()),
+  team: nullable(Type.String({ description: "The team that its calls count for. Null: its owner's." })),
   // A key may be older than the rules for its entries.
   scopes: scopes(SingleLine(256)),
   limits: nullable(Limits),
+  away: Type.Optional({
+    ...Away,
+    description:
+      "Calls that were let through in the last 30 days while the database was away, counted by each gateway for itself. Absent: none.",
+  }),
   status: oneOf(KEY_STATUSES),
   secrets: Type.Array(
     closed({

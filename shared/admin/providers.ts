@@ -42,6 +42,9 @@ const DefaultFor = Type.Array(oneOf(UNROUTED_SURFACES), {
     "Surfaces without routes whose calls go to it, unless another provider is known for their model.",
 });
 
+/** API keys of one provider. */
+const CREDENTIALS_MAX = 16;
+
 const seconds = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3600, description })));
 
@@ -60,6 +63,14 @@ const members = {
         "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again. If absent, the current one stays.",
       ),
     ),
+  ),
+  credentials: Type.Optional(
+    Type.Array(SingleLine(8192), {
+      minItems: 1,
+      maxItems: CREDENTIALS_MAX,
+      description:
+        "Several API keys of one vendor account, instead of `credential`: calls are spread over them.",
+    }),
   ),
   headers: Type.Optional(Headers),
   models: Type.Optional(Models),
@@ -91,10 +102,20 @@ const members = {
       }),
     ),
   ),
-  first_byte_timeout_seconds: seconds(
+  first_byte_seconds: seconds(
     `How long its answer may take to begin. Null: ${PROVIDER_TIMEOUTS.firstByteSeconds}.`,
   ),
-  idle_timeout_seconds: seconds(`Longest pause in its answer. Null: ${PROVIDER_TIMEOUTS.idleSeconds}.`),
+  idle_seconds: seconds(`Longest pause in its answer. Null: ${PROVIDER_TIMEOUTS.idleSeconds}.`),
+  in_flight_max: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description:
+          "Calls that one gateway has in flight there at most; further ones get 503. Null: CALLS_PER_PROVIDER_MAX.",
+      }),
+    ),
+  ),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 };
 
@@ -107,6 +128,16 @@ export type ProviderPut = Static<typeof ProviderPut>;
 export const ProviderPatch = Type.Partial(closed(members));
 export type ProviderPatch = Static<typeof ProviderPatch>;
 
+const TargetHealth = closed({
+  model: nullable(Type.String()),
+  credential: Type.Integer({ description: "Which of several credentials, counted from 0." }),
+  /** `open`: calls go to other targets first; `half_open`: one call tries it; `closed`: it is asked as usual. */
+  state: oneOf(["closed", "open", "half_open"]),
+  failures: Type.Integer({ description: "In a row." }),
+  cause: Type.String({ description: "Of the last failure." }),
+  until: nullable(Type.String({ description: "When it is tried again, if it is paused." })),
+});
+
 export const ProviderView = closed({
   name: Name,
   kind: Type.String(),
@@ -114,6 +145,7 @@ export const ProviderView = closed({
   credential_source: Type.Union([Type.Literal("stored"), Type.Literal("environment"), Type.Literal("none")], {
     description: "Where the credential comes from; the credential itself is never shown.",
   }),
+  credential_count: Type.Integer(),
   headers: Headers,
   models: Models,
   responses: Type.Boolean(),
@@ -123,10 +155,24 @@ export const ProviderView = closed({
   allow_private_network: Type.Boolean(),
   default_for: Type.Array(Type.String()),
   stream_options: nullable(Type.Boolean()),
-  first_byte_timeout_seconds: nullable(Type.Integer()),
-  idle_timeout_seconds: nullable(Type.Integer()),
+  first_byte_seconds: nullable(Type.Integer()),
+  idle_seconds: nullable(Type.Integer()),
+  in_flight_max: nullable(Type.Integer()),
   enabled: Type.Boolean(),
+  health: Type.Array(TargetHealth, {
+    description: "Its targets that failed and have not answered since, as this gateway process sees them.",
+  }),
   created_at: Type.String(),
   updated_at: Type.String(),
 });
 export type ProviderView = Static<typeof ProviderView>;
+
+/** The answer of `POST /admin/v1/providers/{name}/test`. */
+export const ProviderTestResult = closed({
+  ok: Type.Boolean(),
+  message: Type.String({ description: "What came of it, and what to do, in words." }),
+  status: nullable(Type.Integer({ description: "The provider's; null if none came." })),
+  cause: nullable(Type.String({ description: "Why no answer came, as in records." })),
+  latency_ms: Type.Integer(),
+});
+export type ProviderTestResult = Static<typeof ProviderTestResult>;

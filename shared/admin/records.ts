@@ -36,6 +36,8 @@ const record = {
   key_name: Text,
   owner: Text,
   user_label: Text,
+  team: nullable(Type.String({ description: "The key's team at the time of the call." })),
+  cost_center: Text,
   session: Text,
   agent_session: nullable(Type.String({ description: "The agent's own session, where another one counts." })),
   parent_session: nullable(
@@ -132,6 +134,15 @@ const pullRequest = {
   }),
   session: nullable(Type.String({ description: "The session, if the body names exactly one." })),
   edited_after_merge: Type.Boolean(),
+  session_requests: Type.Integer({ description: "Records of its session." }),
+  session_cost_usd: nullable(
+    Type.String({
+      description: "Their known cost without subscription calls, exact decimal. Null if nothing is known.",
+    }),
+  ),
+  session_cost_is_lower_bound: Type.Boolean({
+    description: "Like `floor` in reports: a cost is unknown, or no call has a known cost.",
+  }),
 };
 export const PullRequestView = closed(pullRequest);
 export type PullRequestView = Static<typeof PullRequestView>;
@@ -176,15 +187,6 @@ export const PullRequestPage = closed({
   ),
   session_ids: Type.Array(Type.String(), { description: "Distinct session ids in its body." }),
   session_owners: Type.Array(Type.String(), { description: "Owners of the keys that its session used." }),
-  session_requests: Type.Integer({ description: "Records of its session." }),
-  session_cost_usd: nullable(
-    Type.String({
-      description: "Their known cost without subscription calls, exact decimal. Null if nothing is known.",
-    }),
-  ),
-  session_cost_is_lower_bound: Type.Boolean({
-    description: "Like `floor` in reports: a cost is unknown, or no call has a known cost.",
-  }),
   evidence: Type.Array(
     closed({
       delivery_id: nullable(Type.String({ description: "Null if a record of the gateway decided." })),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, oneOf } from "../schema.ts";
+import { checked, closed, nullable, oneOf } from "../schema.ts";
 import { NAME, Name, Prose, SingleLine } from "./fields.ts";
 
 /** What a route can answer; `chat` is chat completions, messages and responses. */
@@ -16,11 +16,27 @@ export const RouteName = checked<string>(
   (value) => typeof value === "string" && NAME.test(value) && value !== "auto",
 );
 const Model = SingleLine(256, "Model to ask the provider for.");
-const Target = closed({ provider: Name, model: Model });
+const Weight = Type.Integer({
+  minimum: 1,
+  maximum: 1000,
+  description: "Share of the calls, relative to the other targets with a weight.",
+});
+const Target = closed({ provider: Name, model: Model, weight: Type.Optional(Weight) });
+const Seconds = (description: string) =>
+  nullable(
+    Type.Integer({ minimum: 1, maximum: 3600, description: `${description} Null: as the provider says.` }),
+  );
 
 const required = { surface: oneOf(ROUTE_SURFACES), provider: Name, model: Model };
 const optional = {
-  fallbacks: Type.Array(Target, { maxItems: 8, default: [], description: "Tried in order." }),
+  fallbacks: Type.Array(Target, {
+    maxItems: 8,
+    default: [],
+    description: "Those with a weight share the calls; the others are tried in order.",
+  }),
+  weight: nullable(Weight),
+  first_byte_seconds: Seconds("How long an answer may take to begin before the next target is tried."),
+  idle_seconds: Seconds("Longest pause in an answer."),
   description: Prose(2000, "What the route is for. The classifier reads it."),
   examples: Type.Array(Prose(4000, "A text that belongs to this route."), { maxItems: 500, default: [] }),
   keywords: Type.Array(SingleLine(128), { maxItems: 500, default: [] }),

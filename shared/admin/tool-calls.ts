@@ -14,6 +14,8 @@ export const ToolCallView = closed({
   key_name: Text,
   owner: Text,
   user_label: Text,
+  team: nullable(Type.String({ description: "The key's team at the time of the call." })),
+  cost_center: Text,
   client: Type.String(),
   session: Text,
   tags: Type.Array(Type.String()),
@@ -24,7 +26,15 @@ export const ToolCallView = closed({
   error_code: nullable(
     Type.String({
       description:
-        "A protocol code, `http_` and a status (`http_401`: the server refused the gateway's credential), `unreachable`, or the limit that refused the call. Never a message.",
+        "A protocol code, `http_` and a status (`http_401`: the server refused the gateway's credential), `unreachable`, or the limit that refused the call, or `guardrail_blocked`. Never a message.",
+    }),
+  ),
+  error_cause: nullable(
+    Type.String({ description: "Why the server gave no answer, such as `dns` or `reset`." }),
+  ),
+  guardrail: nullable(
+    Type.String({
+      description: "The guardrail that refused the call, or the first observed one that matched.",
     }),
   ),
 });

@@ -13,7 +13,7 @@ test("the documentation shows every route with its body, its parameters and its 
     const operation =
       document.paths[path.replace(/:(\w+)/g, "{$1}").replace(/\/$/, "")]?.[method.toLowerCase()];
     expect([method, path, typeof operation?.summary]).toEqual([method, path, "string"]);
-    expect(operation.security).toEqual([{ adminKey: [] }]);
+    expect(operation.security).toEqual([{ adminKey: [] }, { session: [] }]);
     expect(Object.keys(operation.responses)).toContain("401");
     // Actions such as accepting a claim are POSTs without a body.
     const hasBody = ["PUT", "PATCH"].includes(method) || (method === "POST" && operation.requestBody);
@@ -25,6 +25,7 @@ test("the documentation shows every route with its body, its parameters and its 
   expect(Object.keys(post.requestBody.content["application/json"].schema.properties)).toEqual([
     "name",
     "owner",
+    "team",
     "scopes",
     "limits",
     "expires_at",

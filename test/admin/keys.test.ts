@@ -20,6 +20,7 @@ describe("client keys", () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: "ci",
       owner: "ada",
+      team: null,
       scopes: {},
       limits: null,
       status: "active",
@@ -130,6 +131,7 @@ describe("client keys", () => {
     [{ name: "x", limits: { budget: 1 } }, "/limits/budget: Unexpected property"],
     [{ name: "x", limits: { budget_usd: -1 } }, "/limits/budget_usd: Expected a decimal number, 0 or more"],
     [{ name: "x", limits: { budget_period: "day" } }, "/limits/budget_period: Expected only with budget_usd"],
+    [{ name: "x", limits: { when_away: "refuse" } }, "/limits/when_away: Expected only with a limit"],
     [
       { name: "x", limits: { concurrency: 0 } },
       "/limits/concurrency: Expected integer to be greater or equal",

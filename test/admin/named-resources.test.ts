@@ -38,6 +38,13 @@ const RESOURCES = [
     fault: "/tool: Expected text of 1 to 256 characters",
   },
   {
+    path: "teams",
+    whole: {},
+    change: { cost_center: "CC-7" },
+    wrong: { parent: "nowhere" },
+    fault: "/parent: No team is named nowhere.",
+  },
+  {
     path: "mcp-servers",
     whole: SERVER,
     change: { prices: { search: "0.01" } },

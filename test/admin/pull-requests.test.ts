@@ -97,8 +97,27 @@ test.each([
   ["?session=run-1", [2]],
   ["?author=ada", [2]],
   ["?state=open", [1]],
+  ["?repository=acme/api&number=4", [4]],
+  ["?from=2026-11-04&to=2026-11-05", [5, 4]],
 ])("%p narrows the list", async (query, expected) => {
   expect(await numbers(query)).toEqual(expected);
+});
+
+test("the list shows what each session cost, and null where a merge has none", async () => {
+  const { data } = (await it.call("GET", "/pull-requests")).body;
+  const cost = (number: number) => {
+    const row = data.find((candidate: { number: number }) => candidate.number === number);
+    return [row.session_requests, row.session_cost_usd, row.session_cost_is_lower_bound];
+  };
+  expect(cost(2)).toEqual([4, "0.12", true]);
+  expect(cost(4)).toEqual([0, null, true]);
+  expect(cost(5)).toEqual([0, null, true]);
+});
+
+test.each(["0x7", "2147483648", "-1"])("%p is no number of a pull request", async (number) => {
+  const { status, body } = await it.call("GET", `/pull-requests?number=${number}`);
+  expect(status).toBe(400);
+  expect(body.error.message).toStartWith("number: ");
 });
 
 test("a link that there is not is refused by name, not answered with an empty list", async () => {

@@ -17,6 +17,9 @@ describe("routes", () => {
       fallbacks: [],
       description: "",
       examples: [],
+      weight: null,
+      first_byte_seconds: null,
+      idle_seconds: null,
       keywords: [],
       guardrails: [],
       body_capture: false,
@@ -39,7 +42,10 @@ describe("routes", () => {
   test("every member that is set comes back as it was set", async () => {
     const full = {
       ...SUMMARY,
-      fallbacks: [{ provider: "echo", model: "other" }],
+      weight: 2,
+      fallbacks: [{ provider: "echo", model: "other", weight: 1 }],
+      first_byte_seconds: 20,
+      idle_seconds: 30,
       description: "two\nlines, and „quotes“",
       examples: ["Sum this up", 'a "quoted" one'],
       keywords: ["sum"],
@@ -68,8 +74,8 @@ describe("routes", () => {
     [{ models: ["x"] }, "/models: Unexpected property"],
     [{ fallbacks: [{ provider: "echo" }] }, "/fallbacks/0/model: Expected required property"],
     [
-      { fallbacks: [{ provider: "echo", model: "m", weight: 1 }] },
-      "/fallbacks/0/weight: Unexpected property",
+      { fallbacks: [{ provider: "echo", model: "m", weight: 0 }] },
+      "/fallbacks/0/weight: Expected integer to be greater or equal to 1",
     ],
     [{ usage_chunk: "hide" }, "/usage_chunk: Expected one of withhold, pass"],
     [{ examples: ["nul \u0000"] }, "/examples/0: Expected text of at most 4000 characters, none of them NUL"],

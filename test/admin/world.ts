@@ -3,17 +3,23 @@ import { Registry } from "prom-client";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { admin } from "#gateway/admin/admin.ts";
 import { Secret } from "#gateway/directory.ts";
-import { adminKeyCheck } from "#gateway/plugins/admin-key.ts";
+import { GatewayError } from "#gateway/errors.ts";
+import { cookieFacts } from "#gateway/identity/session-cookie.ts";
+import { adminSecretCheck } from "#gateway/plugins/admin-key.ts";
 import { errorAnswers } from "#gateway/plugins/error-answers.ts";
 import { openRefusals } from "#gateway/plugins/refusals.ts";
 import { bootstrap } from "#gateway/stores/bootstrap.ts";
 import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
+import { openDeployments } from "#gateway/upstream/deployments.ts";
+import type { ProviderApi } from "#gateway/upstream/provider-api.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { Log, LogFields } from "#shared/log.ts";
-import { githubAppKey } from "#shared/master-key.ts";
+import { githubAppKey, signInSecret } from "#shared/master-key.ts";
 import { atEnd } from "#test/support/at-end.ts";
+import { NO_SNAPSHOT } from "#test/support/no-snapshot.ts";
+import { patient } from "#test/support/patient.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 
 export const ADMIN_KEY = "tga_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
@@ -68,7 +74,9 @@ export function recordedLog(): RecordedLog {
 }
 
 /** An admin API on a database of its own, after the first start; nothing is opened on the network. */
-export async function world(options: { providerKeys?: Record<string, string> } = {}): Promise<World> {
+export async function world(
+  options: { providerKeys?: Record<string, string>; providerApi?: ProviderApi } = {},
+): Promise<World> {
   const { url, close } = await testDatabase();
   const database = openDatabase(url, { name: "test", max: 4, statementTimeoutMs: 60_000 });
   const providerKeys = new Map(
@@ -81,16 +89,28 @@ export async function world(options: { providerKeys?: Record<string, string> } =
     firstKey = secret;
   };
   await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
-  const directory = await openDirectory({ database, masterKey: MASTER_KEY, providerKeys, clock, log });
+  const directory = openDirectory({
+    database,
+    masterKey: MASTER_KEY,
+    providerKeys,
+    clock,
+    log,
+    snapshot: NO_SNAPSHOT,
+  });
+  await directory.begin();
   const hosts = new Map<string, string[]>();
   const plugin = admin({
+    ...patient(),
     database,
     directory,
     classifier: { current: () => null, training: () => false },
     sealer: createSealer(MASTER_KEY),
     setupKey: githubAppKey(MASTER_KEY),
+    publicUrl: null,
     providerKeys,
-    isAdmin: adminKeyCheck(new Secret(ADMIN_KEY)),
+    isAdminKey: adminSecretCheck(new Secret(ADMIN_KEY)),
+    cookie: cookieFacts(null),
+    cookieSecret: signInSecret(MASTER_KEY),
     refusals: openRefusals({ clock, log, metrics: new Registry(), addressOf: () => null, perMinuteMax: 10 }),
     addressGuard: addressGuard(clock, {
       resolve: async (host) => {
@@ -99,6 +119,8 @@ export async function world(options: { providerKeys?: Record<string, string> } =
         return addresses;
       },
     }),
+    deployments: openDeployments(clock),
+    providerApi: options.providerApi ?? (() => Promise.reject(new GatewayError("upstream_unreachable"))),
     settled: async () => undefined,
     clock,
   });

@@ -33,6 +33,9 @@ const requestAt = (at: fc.Arbitrary<string>) =>
     key: fc.constantFrom("a", "b", "c"),
     owner: maybe(fc.constantFrom("ann", "bob")),
     user: maybe(fc.constantFrom("ann", "eve")),
+    // One team moves, and one has no cost centre.
+    teams: maybe(fc.constantFrom<string[]>(["web", "all"], ["api", "web", "all"], ["api", "ops"], ["ops"])),
+    costCenter: maybe(fc.constantFrom("cc1", "cc2")),
     session: maybe(session),
     tags: fc.subarray(["x", "y", "z"]),
     latencyMs: ms,
@@ -86,6 +89,8 @@ const VALUES: Partial<Record<string, string[]>> = {
   route: ["code", "none such"],
   subject: ["ann", "eve (bob)", "(none)"],
   key: ["ci"],
+  team: ["web", "all", "(none)"],
+  cost_center: ["cc1", "(none)"],
   channel: ["subscription", "api"],
   tag: ["x", "(none)"],
   session: ["s1", "s2"],
@@ -127,8 +132,12 @@ export const specOf = (source: Spec["source"], { measures, values, range }: Lega
 };
 
 export const spec: fc.Arbitrary<Spec> = fc
-  .constantFrom("requests" as const, "requests" as const, "outcomes" as const)
-  .chain((source) =>
+  .tuple(
+    fc.constantFrom("requests" as const, "requests" as const, "outcomes" as const),
+    // As a manager's reports are.
+    fc.constantFrom<Partial<Spec>>({}, {}, { filters: { team: ["all"] } }, { filters: { team: ["web"] } }),
+  )
+  .chain(([source, forced]) =>
     specOf(source, {
       measures: sourceOf(source).measures.filter((name) => name !== "cost_decomposition"),
       values: VALUES,
@@ -143,5 +152,5 @@ export const spec: fc.Arbitrary<Spec> = fc
         { from: "2026-03-31T10:10:00.000Z", to: "2026-03-31T10:42:00.000Z" },
         { from: "2026-03-05", to: "2026-03-18T10:40:00.001Z" },
       ),
-    }),
+    }).map((asked) => ({ ...asked, ...forced })),
   );

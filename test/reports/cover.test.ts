@@ -15,7 +15,7 @@ const rolledToMs = ms("2026-03-05T08:15:00Z");
 const survey = { rolledToMs, rawFromMs: null, markedMs: [] };
 
 test("a period is sums from its first midnight on, cells before it, and single records at its edges and where nothing is rolled up", () => {
-  const cover = coverOf(period, survey, true);
+  const cover = coverOf(period, survey, "hours");
   expect(sumsText(cover)).toBe("03-02T00:00 03-05T00:00, 03-05T00:00 03-05T08:00");
   expect(cover.days).toEqual([]);
   expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-05T08:00 03-05T08:15"]);
@@ -23,15 +23,15 @@ test("a period is sums from its first midnight on, cells before it, and single r
 });
 
 test("without sums it is cells of days, the last of them as far as it is summed up", () => {
-  const cover = coverOf(period, survey, false);
+  const cover = coverOf(period, survey, null);
   expect([cover.sums, cover.days.map(text)]).toEqual([null, ["03-02T00:00 03-05T08:15"]]);
-  const early = coverOf({ ...period, toMs: ms("2026-03-04T09:20:00Z") }, survey, false);
+  const early = coverOf({ ...period, toMs: ms("2026-03-04T09:20:00Z") }, survey, null);
   expect(early.days.map(text)).toEqual(["03-02T00:00 03-04T00:00"]);
   expect(early.hours.map(text)).toContain("03-04T00:00 03-04T09:00");
 });
 
 test("an hour that changed is read as single records, and the rest of its day as hours", () => {
-  const cover = coverOf(period, { ...survey, markedMs: [ms("2026-03-02T10:00:00Z")] }, true);
+  const cover = coverOf(period, { ...survey, markedMs: [ms("2026-03-02T10:00:00Z")] }, "hours");
   expect(sumsText(cover)).toBe("03-03T00:00 03-05T00:00, 03-05T00:00 03-05T08:00");
   expect(cover.hours.map(text)).toEqual([
     "03-01T23:00 03-02T10:00",
@@ -47,7 +47,7 @@ test("an hour whose single records are gone belongs to the period in which it be
     rawFromMs: ms("2026-03-04T00:00:00Z"),
     markedMs: [ms("2026-03-02T10:00:00Z")],
   };
-  const cover = coverOf({ fromMs: period.fromMs, toMs: ms("2026-03-02T12:20:00Z") }, gone, true);
+  const cover = coverOf({ fromMs: period.fromMs, toMs: ms("2026-03-02T12:20:00Z") }, gone, "hours");
   expect(sumsText(cover)).toBe("03-02T00:00 03-02T00:00, 03-02T00:00 03-02T10:00");
   expect(cover.hours.map(text)).toEqual(["03-01T23:00 03-02T00:00", "03-02T10:00 03-02T13:00"]);
   expect(cover.raw.map(text)).toEqual(["03-02T10:00 03-02T11:00"]);
@@ -56,7 +56,7 @@ test("an hour whose single records are gone belongs to the period in which it be
 test("distinct deltas count to the end of a period that sums cover alone, and else to where other records begin", () => {
   const cut = { fromMs: ms("2026-03-02T00:00:00Z"), toMs: ms("2026-03-04T09:47:00Z") };
   const end = (period = cut, reached: { markedMs?: number[] } = {}) => {
-    const { sums } = coverOf(period, { ...survey, ...reached }, true);
+    const { sums } = coverOf(period, { ...survey, ...reached }, "hours");
     return sums && new Date(sums.endMs).toISOString().slice(5, 16);
   };
   expect(end()).toBe("03-04T09:47");
@@ -68,9 +68,9 @@ test("distinct deltas count to the end of a period that sums cover alone, and el
 test("without a bound, and with nothing rolled up, all is read once", () => {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
   const nowhere = { rolledToMs: Number.NEGATIVE_INFINITY };
-  const never = coverOf(ever, { ...survey, ...nowhere }, true);
+  const never = coverOf(ever, { ...survey, ...nowhere }, "hours");
   expect([never.sums, never.days, never.hours, never.raw.map(text)]).toEqual([null, [], [], ["… …"]]);
-  const cover = coverOf(ever, survey, true);
+  const cover = coverOf(ever, survey, "hours");
   expect(sumsText(cover)).toBe("… 03-05T00:00, 03-05T00:00 03-05T08:00");
   expect(cover.raw.map(text)).toEqual(["03-05T08:15 …"]);
 });
@@ -84,8 +84,8 @@ test("every instant of a period is read in exactly one place, and no other insta
       minutes(0, 220),
       fc.uniqueArray(fc.integer({ min: 0, max: 200 }), { maxLength: 4 }),
       minutes(0, 200),
-      fc.boolean(),
-      (bounds, rolledTo, marked, at, withSums) => {
+      fc.constantFrom(null, "hours" as const, "days" as const),
+      (bounds, rolledTo, marked, at, bySums) => {
         const [fromMs = 0, toMs = 0] = [...bounds].sort((a, b) => a - b);
         const rolledToMs = Math.floor(rolledTo / 900_000) * 900_000;
         const markedMs = marked
@@ -95,7 +95,7 @@ test("every instant of a period is read in exactly one place, and no other insta
         const { sums, days, hours, raw } = coverOf(
           { fromMs, toMs },
           { rolledToMs, rawFromMs: null, markedMs },
-          withSums,
+          bySums,
         );
         const places = [...(sums ? [sums] : []), ...days, ...hours, ...raw].filter(
           (span) => at >= span.fromMs && at < span.toMs,

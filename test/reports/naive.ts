@@ -75,14 +75,20 @@ function requestItem(request: RequestFacts, world: World): Item {
         return tags;
       case "key":
         return [key];
+      case "team":
+        return [request.teams?.[0] ?? "(none)"];
+      case "cost_center":
+        return [request.costCenter ?? "(none)"];
       case "subject":
         return [whole];
       default:
         return times(request.at, dimension);
     }
   };
-  const texts = (dimension: DimensionName) =>
-    dimension === "subject" ? [whole, request.user, request.owner] : labels(dimension);
+  const texts = (dimension: DimensionName) => {
+    if (dimension === "subject") return [whole, request.user, request.owner];
+    return dimension === "team" ? (request.teams ?? ["(none)"]) : labels(dimension);
+  };
   return {
     at: request.at,
     labels,
@@ -114,6 +120,24 @@ function revertedOf(pullRequests: PullRequestFacts[]): Set<PullRequestFacts> {
 const order = (a: PullRequestFacts, b: PullRequestFacts): number =>
   Date.parse(a.mergedAt ?? "") - Date.parse(b.mergedAt ?? "") || a.number - b.number;
 
+/** One of the calls in a team whose like (same team, same cost centre) cost most; nothing known is less than 0. */
+function dearestTeam(made: RequestFacts[]): RequestFacts | undefined {
+  const like = ({ teams, costCenter }: RequestFacts) => JSON.stringify([teams, costCenter ?? null]);
+  const costOf = (text: string) => {
+    const billed = made.filter((it) => like(it) === text && it.channel !== "subscription");
+    return billed.length === 0 ? -1 : (knownSum(billed.map((it) => micros(it.cost))) ?? -1);
+  };
+  const before = (a: RequestFacts, b: RequestFacts) => {
+    const order = (x: string, y: string) => (x < y ? -1 : Number(x > y));
+    return (
+      costOf(like(b)) - costOf(like(a)) ||
+      order((a.teams ?? []).join("\0"), (b.teams ?? []).join("\0")) ||
+      order(a.costCenter ?? "~", b.costCenter ?? "~")
+    );
+  };
+  return made.filter(({ teams }) => teams).sort(before)[0];
+}
+
 function outcomeItems(world: World): Item[] {
   const reverted = revertedOf(world.pullRequests ?? []);
   const merges = (world.pullRequests ?? []).flatMap((pr) => {
@@ -140,6 +164,7 @@ function outcomeItems(world: World): Item[] {
     const made = (world.requests ?? []).filter(
       (request) => request.session && request.session === told.session,
     );
+    const dearest = dearestTeam(made);
     const makers = made.length > 0 ? made.map((request) => requestItem(request, world)) : [undefined];
     return makers.map((maker): Item => {
       const labels = (dimension: DimensionName): string[] => {
@@ -149,6 +174,8 @@ function outcomeItems(world: World): Item[] {
           ];
         }
         if (dimension === "session") return [told.session ?? "(none)"];
+        if (dimension === "team") return [dearest?.teams?.[0] ?? "(none)"];
+        if (dimension === "cost_center") return [dearest?.costCenter ?? "(none)"];
         if (dimension === "subject" || dimension === "key") return maker?.labels(dimension) ?? ["(none)"];
         return times(told.at, dimension);
       };
@@ -158,7 +185,9 @@ function outcomeItems(world: World): Item[] {
         matches: (dimension, values) =>
           dimension === "subject" && maker
             ? maker.matches(dimension, values)
-            : labels(dimension).some((text) => values.includes(text)),
+            : (dimension === "team" ? (dearest?.teams ?? ["(none)"]) : labels(dimension)).some((text) =>
+                values.includes(text),
+              ),
         outcome: {
           ...told,
           session: maker ? told.session : null,

@@ -12,6 +12,7 @@ import { systemClock } from "#shared/clock.ts";
 import type { LogFields } from "#shared/log.ts";
 import { ReportPayload, Result, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
+import { patient } from "#test/support/patient.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { GOLDEN, NOW } from "./golden-world.ts";
 import { seed } from "./world.ts";
@@ -40,12 +41,15 @@ const writerOf = (url: string) => reportWriter({ url, mainUrl: url }, { log, clo
 /** The surface with a key `manager` that may read, and any other key that may not. */
 function surface(over: Partial<ReportsDeps> = {}) {
   const deps: ReportsDeps = {
+    ...patient(),
     reportWriter: writer,
     savedReports: async () => [],
+    exported: async () => undefined,
     authorizeReports: async (request) => {
       const key = request.headers.get("authorization");
       if (key === null) throw new GatewayError("unauthenticated");
       if (key !== "Bearer manager") throw new GatewayError("reports_not_allowed");
+      return { actor: key, scope: null, saved: null, cookie: null };
     },
     settled: async () => undefined,
     clock: { now: () => NOW, monotonicMs: () => 0 },

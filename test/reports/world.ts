@@ -10,6 +10,9 @@ export type RequestFacts = {
   key?: string;
   owner?: string | null;
   user?: string | null;
+  /** The key's team, then those above it. */
+  teams?: string[] | null;
+  costCenter?: string | null;
   session?: string | null;
   tags?: string[];
   latencyMs?: number | null;
@@ -128,6 +131,8 @@ function requestRow(facts: RequestFacts): Record<string, unknown> {
     key_id: keyId(facts.key ?? "a"),
     owner: facts.owner ?? null,
     user_label: facts.user ?? null,
+    teams: facts.teams ?? null,
+    cost_center: facts.costCenter ?? null,
     session: facts.session ?? null,
     client: facts.client ?? "unknown",
     tags: facts.tags ?? [],

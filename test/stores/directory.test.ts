@@ -11,13 +11,14 @@ import { patchSettings } from "#gateway/stores/settings.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { recordedLog } from "#test/admin/world.ts";
+import { NO_SNAPSHOT } from "#test/support/no-snapshot.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
 import { type DatabaseProxy, databaseProxy } from "./database-proxy.ts";
 import { movableClock } from "./movable-clock.ts";
 
 const MASTER_KEY = new Uint8Array(32).fill(3);
-const FACTS = { owner: null, scopes: {}, limits: null, expiresAt: null };
+const FACTS = { owner: null, team: null, scopes: {}, limits: null, expiresAt: null };
 const hex = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 let test1: TestDatabase;
@@ -51,7 +52,16 @@ async function replica(options: { url?: string; masterKey?: Uint8Array; pollMs?:
   const clock = movableClock();
   const log = recordedLog();
   const { masterKey = MASTER_KEY, pollMs = 50 } = options;
-  const store = await openDirectory({ database, masterKey, providerKeys: new Map(), clock, log, pollMs });
+  const store = openDirectory({
+    database,
+    masterKey,
+    providerKeys: new Map(),
+    clock,
+    log,
+    pollMs,
+    snapshot: NO_SNAPSHOT,
+  });
+  await store.begin();
   closing.push(async () => {
     await store.close();
     await database.close(1);

@@ -4,7 +4,17 @@ import { GatewayError } from "#gateway/errors.ts";
 import { secretLookup } from "#gateway/stores/directory/secret-lookup.ts";
 import { movableClock } from "./movable-clock.ts";
 
-const KEY: ClientKey = { id: "k", name: "k", owner: null, scopes: {}, limits: null, expiresAtMs: null };
+const KEY: ClientKey = {
+  id: "k",
+  name: "k",
+  owner: null,
+  teams: null,
+  costCenter: null,
+  teamBudgets: [],
+  scopes: {},
+  limits: null,
+  expiresAtMs: null,
+};
 
 /** A lookup over a table that is asked by hand: each query waits until it is let go. */
 function scripted() {

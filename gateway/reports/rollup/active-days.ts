@@ -11,7 +11,7 @@ const COLUMNS = {
 
 const monthOf = (day: string): string => `date_trunc('month', ${day}::timestamp)::date`;
 
-/** The hours of a month without any; 255 is none. */
+/** The hours of a month without activity: 255 means no hour. */
 const NO_HOURS = "decode(repeat('ff', 31), 'hex')";
 
 /** Days of the month `s` before `day`, as a set; `day` is not before the month. */
@@ -40,7 +40,7 @@ export function activeSql(org: string, who: string, { from, to, toHour, end }: A
   const last = end ? `least(${to}, ${end})` : to;
   // The unit that a group shares with its rows may begin after `to`, or end before it.
   const isIn = end ? `${from} <= ${to} and ${to} < ${end}` : "true";
-  // The 31st byte of a shorter month is none, and that of a longer one is a day before `to`.
+  // A shorter month has no 31st byte; in a longer one, that byte is a day before `to`.
   const bit = ({ days, hours }: { days: string; hours: string }, value: number) =>
     `case when s.${days} & m.days <> 0 or m.ends and get_byte(s.${hours}, m.place) < ${toHour} then ${value} else 0 end`;
   return `(select coalesce(bit_or(${bit(COLUMNS.all, 1)} | ${bit(COLUMNS.billed, 2)}), 0)

@@ -21,7 +21,7 @@ const TABLES = {
 } as const;
 type TableName = keyof typeof TABLES;
 
-const TYPES: Partial<Record<KeyColumn, string>> = { key_id: "uuid", tags: "text[]" };
+const TYPES: Partial<Record<KeyColumn, string>> = { key_id: "uuid", tags: "text[]", teams: "text[]" };
 
 /**
  * The facts of both windows over cells and single records: each with its groups `d1` and `d2`, whether it is `billed`, who

@@ -30,6 +30,9 @@ export type Cover = {
   raw: readonly Span[];
 };
 
+/** The finest sums by one dimension that there are: of hours, or of days alone. */
+export type SumsGrain = "hours" | "days";
+
 export const HOUR_MS = 3_600_000;
 export const QUARTER_MS = HOUR_MS / 4;
 export const DAY_MS = 24 * HOUR_MS;
@@ -39,9 +42,9 @@ const up = (stepMs: number, ms: number): number => Math.ceil(ms / stepMs) * step
 
 /**
  * Of a marked hour the single records are read, so that no report ever shows an older state. An hour whose single records
- * are dropped is one piece: it belongs to the period in which it begins; what came late for it stands beside it.
+ * are dropped is one piece: it belongs to the period in which it begins; late records of it are counted separately.
  */
-export function coverOf(period: Period, reach: Reach, bySums: boolean): Cover {
+export function coverOf(period: Period, reach: Reach, bySums: SumsGrain | null): Cover {
   const fromMs = period.fromMs ?? Number.NEGATIVE_INFINITY;
   const { toMs } = period;
   const rawFromMs = reach.rawFromMs ?? Number.NEGATIVE_INFINITY;
@@ -54,7 +57,8 @@ export function coverOf(period: Period, reach: Reach, bySums: boolean): Cover {
     return { sums: null, days: [], hours: [], raw: [single({ fromMs, toMs })].filter(isSpan) };
   }
   const marked = reach.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
-  const sums = bySums ? sumsOf({ fromMs, toMs }, whole, reach) : null;
+  const byHours = bySums && sumsOf({ fromMs, toMs }, whole, reach);
+  const sums = byHours && bySums === "days" ? wholeDaysOf(byHours) : byHours;
   const remade = marked
     .filter((ms) => ms >= rawFromMs)
     .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
@@ -89,6 +93,10 @@ function sumsOf(period: Span, whole: Span, reach: Reach): SumsSpan | null {
   const midnightMs = down(DAY_MS, longest.toMs);
   return { fromMs: longest.fromMs, midnightMs, toMs: down(HOUR_MS, longest.toMs), endMs };
 }
+
+/** Without the hours behind the last midnight; null if nothing is left. */
+const wholeDaysOf = ({ fromMs, midnightMs }: SumsSpan): SumsSpan | null =>
+  fromMs < midnightMs ? { fromMs, midnightMs, toMs: midnightMs, endMs: midnightMs } : null;
 
 const hourAt = (ms: number): Span => ({ fromMs: ms, toMs: ms + HOUR_MS });
 const isSpan = ({ fromMs, toMs }: Span): boolean => fromMs < toMs;

@@ -50,7 +50,7 @@ export function sumRows(
   section: Section,
   names: readonly AggregateName[],
 ): (SumsPart & { columns: readonly string[] }) | null {
-  const { ask, params } = context;
+  const { ask, params, scope } = context;
   const windows = windowSums(context).filter(({ fromMs, toMs }) => fromMs < toMs);
   const figures = Object.fromEntries(
     names.flatMap((name): [AggregateName, string][] => {
@@ -80,7 +80,8 @@ export function sumRows(
     `
       select ${columns.join(", ")}
       from (${rows.join("\n        union all ")}) t
-      where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}'${ofChannels}`,
+      where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}'
+        and t.scope = ${params.add(scope, "text")}${ofChannels}`,
   );
   return { from, figures, columns: summed };
 }
@@ -91,7 +92,7 @@ export function sumRows(
  * are taken away that were active in the window before. They are few, for sessions are short.
  */
 export function deltasPart(context: Context, section: Section): SumsPart | null {
-  const { ask, params, names } = context;
+  const { ask, params, names, scope } = context;
   const windows = windowSums(context);
   const wanted = (Object.keys(COUNTS) as Counted[]).flatMap((entity) =>
     LANES.flatMap((lane) => (names.includes(COUNTS[entity][lane]) ? [{ entity, lane }] : [])),
@@ -108,6 +109,7 @@ export function deltasPart(context: Context, section: Section): SumsPart | null 
         case ${cases.join(" ")} when t.entity = 'session' then -t.n else t.n end as n
       from rollup_distinct_deltas t
       where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}' and t.lane in (${lanes})
+        and t.scope = ${params.add(scope, "text")}
         and (${windows.map((sums) => deltasOf(section, { entities, sums, params })).join("\n        or ")})`;
   const figures = Object.fromEntries(
     wanted.map(({ entity, lane }) => [

@@ -1,6 +1,6 @@
 import { TAG_ROWS } from "../dimensions.ts";
 import { lastActiveSql, nextActiveSql } from "./active-days.ts";
-import { billedSql, KINDS, LANE, personSql, valueSql, whoSql } from "./kinds.ts";
+import { billedSql, KINDS, LANE, personSql, SCOPE_ROWS, valueSql, whoSql } from "./kinds.ts";
 import { KEYS } from "./roll.ts";
 
 // The statements that write who was active when, from a day's cells. Parameters: $1 is the organisation, $2 the day.
@@ -24,23 +24,24 @@ const CELLS = {
 const activeOfDay = KINDS.flatMap((kind) =>
   (["person", "session"] as const).map(
     (entity) => `
-select '${entity}' as entity, '${kind}' as kind, ${valueSql(kind)} as value, ${ENTITIES[entity]} as text, ${FIRSTS}
-from (select c.*, true as attributed from ${CELLS[kind === "model" || kind === "route" ? "fine" : "coarse"]}) r ${kind === "tag" ? TAG_ROWS : ""}
+select '${entity}' as entity, '${kind}' as kind, o.scope, ${valueSql(kind)} as value, ${ENTITIES[entity]} as text, ${FIRSTS}
+from (select c.*, true as attributed from ${CELLS[kind === "model" || kind === "route" ? "fine" : "coarse"]}) r ${kind === "tag" ? TAG_ROWS : ""} ${SCOPE_ROWS}
 where ${ENTITIES[entity]} is not null
-group by ${valueSql(kind)}, ${ENTITIES[entity]}`,
+group by o.scope, ${valueSql(kind)}, ${ENTITIES[entity]}`,
   ),
 ).join("\nunion all");
 
 /** Who is active on the day, and from when on, as a table of this transaction. */
 const noteActive = (table: string): string => `
 create temporary table ${table} on commit drop as
-select ${whoSql("entity", "kind", { value: "value", text: "text" })} as who, entity, kind, value, text, at, billed_at
+select ${whoSql({ entity: "entity", kind: "kind", scope: "scope", value: "value", text: "text" })} as who, entity, kind,
+  scope, value, text, at, billed_at
 from (${activeOfDay}) a`;
 
 export const NOTE_BEFORE = noteActive("active_before");
 export const NOTE_AFTER = noteActive("active_after");
 /** For a day of which nothing was told before. */
-export const NOTE_NOBODY = `create temporary table active_before (who uuid, entity text, kind text, value text, text text,
+export const NOTE_NOBODY = `create temporary table active_before (who uuid, entity text, kind text, scope text, value text, text text,
   at int, billed_at int) on commit drop`;
 /** Without it the server takes them for tables of any size. */
 export const LOOK_AT_NOTES = "analyze active_before, active_after";
@@ -51,8 +52,8 @@ export const NOTE_ELSEWHERE = `
 create temporary table cells_elsewhere on commit drop as
 select h.*, true as attributed
 from (
-  select text from active_after where entity = 'session' and kind = 'total'
-  union select text from active_before where entity = 'session' and kind = 'total'
+  select text from active_after where entity = 'session' and kind = 'total' and scope = ''
+  union select text from active_before where entity = 'session' and kind = 'total' and scope = ''
 ) s
 cross join lateral (
   select ${KEYS.join(", ")}, day, first_at from rollup_hours
@@ -60,12 +61,12 @@ cross join lateral (
   offset 0
 ) h`;
 
-/** When those were active first whom a table of cells tells of, by day and lane. */
+/** The first activity of everyone in a table of cells, by day and lane. */
 const firstsOf = (entity: keyof typeof ENTITIES, table: string): string => `
     select f.who, f.day, l.lane, l.at from (${KINDS.map(
       (kind) => `
-      select ${whoSql(`'${entity}'`, `'${kind}'`, { value: valueSql(kind), text: ENTITIES[entity] })} as who, r.day, ${FIRSTS}
-      from ${table} r ${kind === "tag" ? TAG_ROWS : ""} group by 1, 2`,
+      select ${whoSql({ entity: `'${entity}'`, kind: `'${kind}'`, scope: "o.scope", value: valueSql(kind), text: ENTITIES[entity] })} as who, r.day, ${FIRSTS}
+      from ${table} r ${kind === "tag" ? TAG_ROWS : ""} ${SCOPE_ROWS} group by 1, 2`,
     ).join("\n      union all")}
     ) f
     cross join lateral (values (${LANE.all}::smallint, f.at), (${LANE.billed}::smallint, f.billed_at)) l(lane, at)
@@ -84,7 +85,7 @@ export const NOTE_STEPS = `
 create temporary table delta_steps on commit drop as
 with changed as (
   select coalesce(a.who, b.who) as who, coalesce(a.entity, b.entity) as entity, coalesce(a.kind, b.kind) as kind,
-    coalesce(a.value, b.value) as value, coalesce(a.text, b.text) as text, l.lane, l.was, l.now_at
+    coalesce(a.scope, b.scope) as scope, coalesce(a.value, b.value) as value, coalesce(a.text, b.text) as text, l.lane, l.was, l.now_at
   from active_after a full join active_before b on a.who = b.who
   cross join lateral (values (${LANE.all}::smallint, b.at, a.at), (${LANE.billed}::smallint, b.billed_at, a.billed_at)) l(lane, was, now_at)
   where l.was is distinct from l.now_at
@@ -113,12 +114,12 @@ with changed as (
   left join (select * from sessions union all ${firstsOf("person", "cells_after")}
   ) f on f.who = c.who and f.lane = c.lane and f.day = c.after
 )
-select entity, kind, lane, $2::date as day, value, previous, was as at, -1 as n from signed where was is not null
-union all select entity, kind, lane, $2::date, value, previous, now_at, 1 from signed where now_at is not null
-union all select entity, kind, lane, after, value, previous, after_at, -sign from signed where after is not null
-union all select entity, kind, lane, after, value, $2::date, after_at, sign from signed where after is not null`;
+select entity, kind, lane, scope, $2::date as day, value, previous, was as at, -1 as n from signed where was is not null
+union all select entity, kind, lane, scope, $2::date, value, previous, now_at, 1 from signed where now_at is not null
+union all select entity, kind, lane, scope, after, value, previous, after_at, -sign from signed where after is not null
+union all select entity, kind, lane, scope, after, value, $2::date, after_at, sign from signed where after is not null`;
 
-const DELTA = "entity, kind, lane, day, value, previous";
+const DELTA = "entity, kind, lane, scope, day, value, previous";
 
 /** What the steps of a row leave in the end: instants that come, and as a negative number each that goes. */
 const FIRSTS_OF_STEPS = `

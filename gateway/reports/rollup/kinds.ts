@@ -2,7 +2,18 @@ import type { DimensionName } from "#shared/report.ts";
 import { dimensionOf } from "../dimensions.ts";
 
 /** The dimensions by which hours and days are summed up, and all in all. */
-export const KINDS = ["total", "client", "model", "route", "subject", "key", "channel", "tag"] as const;
+export const KINDS = [
+  "total",
+  "client",
+  "model",
+  "route",
+  "subject",
+  "key",
+  "team",
+  "cost_center",
+  "channel",
+  "tag",
+] as const;
 export type Kind = (typeof KINDS)[number];
 export const isKind = (name: string): name is Kind => KINDS.some((kind) => kind === name);
 
@@ -19,9 +30,17 @@ export const billedSql = (prefix: string): string => `${prefix}channel <> 'subsc
 export const LANE = { all: 1, billed: 2 } as const;
 export type Lane = keyof typeof LANE;
 
-/** A person within a value of a kind, as `rollup_active_days` keeps it. */
-export const whoSql = (entity: string, kind: string, member: { value: string; text: string }): string =>
-  `md5(${entity} || chr(31) || ${kind} || chr(31) || (${member.value}) || chr(31) || (${member.text}))::uuid`;
+/** Of all records, whatever their team. */
+export const EVERYTHING = "";
+/** Joins a row for each scope of a cell `r`: all records, its team, and the teams above that. */
+export const SCOPE_ROWS = `cross join lateral unnest(array_prepend('${EVERYTHING}', r.teams)) as o(scope)`;
+
+/** A person within a value of a kind and a scope, as `rollup_active_days` keeps it. */
+type Member = { entity: string; kind: string; scope: string; value: string; text: string };
+export const whoSql = ({ entity, kind, scope, value, text }: Member): string => {
+  const within = `case when ${scope} = '${EVERYTHING}' then '' else ':' || ${scope} end`;
+  return `md5(${entity} || chr(31) || ${kind} || ${within} || chr(31) || (${value}) || chr(31) || (${text}))::uuid`;
+};
 
 /** The hour of an instant as a set of hours (bit 0 is the first). */
 export const hourBit = (column: string): string =>

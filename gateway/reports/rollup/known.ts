@@ -3,7 +3,7 @@ import { TAG_ROWS } from "../dimensions.ts";
 import { activeSql } from "./active-days.ts";
 import type { Cover } from "./cover.ts";
 import { type Counted, kindOf, unitOf, type WindowSums, windowSums } from "./dimension-sums.ts";
-import { billedSql, valueSql, whoSql } from "./kinds.ts";
+import { billedSql, EVERYTHING, valueSql, whoSql } from "./kinds.ts";
 
 /**
  * In which lanes a person or session `e` (`value`, `member`, `day`, `current`) is in the sums of its window already, and of
@@ -16,7 +16,7 @@ export function knownSql(context: Context, section: Section, entity: Counted): s
   );
   const [one, other] = windows;
   if (!one) return null;
-  const { ask, params } = context;
+  const { ask, params, scope } = context;
   const org = params.add(ask.orgId, "text");
   const kind = kindOf(context, section);
   // Where one window has facts beside its sums, members are of that one alone.
@@ -29,7 +29,10 @@ export function knownSql(context: Context, section: Section, entity: Counted): s
   const first = side(({ fromDay }) => params.add(fromDay, "date"));
   const [from, end] = isUnit ? [`greatest(${first}, e.since)`, "e.until"] : [first, null];
   if (entity === "person") {
-    const who = whoSql("'person'", `'${kind}'`, {
+    const who = whoSql({
+      entity: "'person'",
+      kind: `'${kind}'`,
+      scope: params.add(scope, "text"),
       value: kind === "total" ? "''" : "e.value",
       text: "e.member",
     });
@@ -38,9 +41,10 @@ export function knownSql(context: Context, section: Section, entity: Counted): s
   }
   const until = side(({ endMs }) => params.instant(endMs));
   const value = kind === "total" ? "" : ` and ${valueSql(kind)} = e.value`;
+  const inScope = scope === EVERYTHING ? "" : ` and ${params.add(scope, "text")} = any(r.teams)`;
   return `(select coalesce(bit_or(case when ${billedSql("r.")} then 3 else 1 end), 0)
       from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
-      where r.org_id = ${org} and r.session = e.member${value}
+      where r.org_id = ${org} and r.session = e.member${value}${inScope}
         and r.day >= ${from} and r.hour < ${until}${end ? ` and r.day < ${end}` : ""})`;
 }
 

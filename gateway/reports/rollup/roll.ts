@@ -1,12 +1,12 @@
-import { TAG_ROWS } from "../dimensions.ts";
-import { billedSql, KINDS, type Kind, valueSql } from "./kinds.ts";
+import { KEY_COLUMNS, TAG_ROWS } from "../dimensions.ts";
+import { billedSql, EVERYTHING, KINDS, type Kind, valueSql } from "./kinds.ts";
 import { overCells, overRecords, SUM_NAMES } from "./sums.ts";
 
 // The statements that write sums. Parameter $1 is the organisation; each statement names the others.
 
-const SESSION_KEYS = ["channel", "client", "owner", "user_label", "key_id", "session", "tags"] as const;
-/** What tells cells of an hour apart. */
-export const KEYS = [...SESSION_KEYS, "model", "route"] as const;
+/** What tells cells of an hour apart, and cells of a day, whatever the model and the route. */
+export const KEYS = KEY_COLUMNS;
+const SESSION_KEYS = KEYS.filter((key) => key !== "model" && key !== "route");
 
 const keys = KEYS.join(", ");
 const sums = SUM_NAMES.join(", ");
@@ -70,47 +70,58 @@ const sumsOfRow = SUM_NAMES.map((name) => `s.${name}`).join(", ");
 /** What is counted of all channels of a value together: the first of them has it. */
 const ofFirst = (n: string): string => `case when s.place = 1 then coalesce(${n}, 0) else 0 end`;
 
-/** The sums of the hours from $2 to before $3, of which there are none. */
-const hoursOf = (kind: Kind): string => {
+/** What sums by one dimension are made of: cells `r` of hours, when they are of, in which scope, and what else joins them. */
+type Made = { grain: "hour" | "day"; at: string; scope: string; from: string; sessions: string | null };
+
+const sumsMade = (kind: Kind, { grain, at, scope, from, sessions }: Made): string => {
   const value = valueSql(kind);
-  const from = `from (select h.*, true as attributed from rollup_hours h) r ${kind === "tag" ? TAG_ROWS : ""}
-  where r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz`;
+  const cells = `from (select h.*, true as attributed from rollup_hours h) r ${kind === "tag" ? TAG_ROWS : ""} ${from}`;
   return `
-insert into rollup_sums (org_id, grain, kind, at, cell, ${SUMMED})
-select $1::text, 'hour', '${kind}', s.hour, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
-  s.session_cost_usd, s.first_session_at, s.first_tag_at, ${ofFirst("a.n")}, ${ofFirst("a.billed")}, 0, 0
+insert into rollup_sums (org_id, grain, kind, scope, at, cell, ${SUMMED})
+select $1::text, '${grain}', '${kind}', s.scope, s.at, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
+  s.session_cost_usd, s.first_session_at, s.first_tag_at, ${ofFirst("a.n")}, ${ofFirst("a.billed")},
+  ${sessions === null ? "0, 0" : `${ofFirst("d.n")}, ${ofFirst("d.billed")}`}
 from (
-  select r.hour, ${value} as value, r.channel, ${overHours},
+  select ${at} as at, ${scope} as scope, ${value} as value, r.channel, ${overHours},
     min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
     min(r.first_at) filter (where r.session is not null) as first_session_at,
     min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at,
-    row_number() over (partition by r.hour, ${value} order by r.channel) as place
-  ${from}
-  group by r.hour, ${value}, r.channel
+    row_number() over (partition by ${at}, ${scope}, ${value} order by r.channel) as place
+  ${cells}
+  group by ${at}, ${scope}, ${value}, r.channel
 ) s
 left join (
-  select hour, value, count(*) as n, count(*) filter (where billed) as billed
+  select at, scope, value, count(*) as n, count(*) filter (where billed) as billed
   from (
-    select r.hour, ${value} as value, bool_or(${billedSql("r.")}) as billed
-    ${from} and r.session is not null
-    group by r.hour, ${value}, r.session
-  ) sessions group by hour, value
-) a on a.hour = s.hour and a.value = s.value`;
+    select ${at} as at, ${scope} as scope, r.hour, ${value} as value, bool_or(${billedSql("r.")}) as billed
+    ${cells} and r.session is not null
+    group by ${at}, ${scope}, r.hour, ${value}, r.session
+  ) sessions group by at, scope, value
+) a on a.at = s.at and a.scope = s.scope and a.value = s.value${sessions === null ? "" : `\nleft join (${sessions}) d on d.scope = s.scope and d.value = s.value`}`;
 };
 
-export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map(hoursOf);
+/** The sums of the hours from $2 to before $3, of which there are none. */
+export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map((kind) =>
+  sumsMade(kind, {
+    grain: "hour",
+    at: "r.hour",
+    scope: `'${EVERYTHING}'::text`,
+    from: "where r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz",
+    sessions: null,
+  }),
+);
 
 /** All kinds are named, so that the index is of use. */
-const sumsOf = (grain: "hour" | "day"): string =>
-  `org_id = $1::text and kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")}) and grain = '${grain}'`;
+const ALL_KINDS = `org_id = $1::text and kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")})`;
+const HOUR_SUMS = `${ALL_KINDS} and scope = '${EVERYTHING}' and grain = 'hour'`;
 
 export const FORGET_HOUR_SUMS = `delete from rollup_sums
-where ${sumsOf("hour")} and at >= $2::timestamptz and at < $3::timestamptz`;
+where ${HOUR_SUMS} and at >= $2::timestamptz and at < $3::timestamptz`;
 
 const MIDNIGHT = "($2::date::timestamp at time zone 'UTC')";
 
 /** The sums of the whole day $2, of which there are none, from those of its hours and from who was active on it. */
-export const ROLL_DAY_SUMS = `
+const DAY_SUMS = `
 insert into rollup_sums (org_id, grain, kind, at, cell, ${SUMMED})
 select $1::text, 'day', s.kind, ${MIDNIGHT}, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
   s.session_cost_usd, s.first_session_at, s.first_tag_at, s.active_hours, s.billed_hours, ${ofFirst("a.n")}, ${ofFirst("a.billed")}
@@ -118,15 +129,31 @@ from (
   select r.kind, r.value, r.channel, ${overHours}, min(r.first_at) as first_at, sum(r.session_cost_usd) as session_cost_usd,
     min(r.first_session_at) as first_session_at, min(r.first_tag_at) as first_tag_at, sum(r.active_hours) as active_hours,
     sum(r.billed_hours) as billed_hours, row_number() over (partition by r.kind, r.value order by r.channel) as place
-  from rollup_sums r where ${sumsOf("hour")} and r.at >= ${MIDNIGHT} and r.at < ${MIDNIGHT} + interval '1 day'
+  from rollup_sums r where ${HOUR_SUMS} and r.at >= ${MIDNIGHT} and r.at < ${MIDNIGHT} + interval '1 day'
   group by r.kind, r.value, r.channel
 ) s
 left join (
-  select kind, value, count(*) as n, count(billed_at) as billed from active_after where entity = 'session' group by kind, value
+  select kind, value, count(*) as n, count(billed_at) as billed from active_after
+  where entity = 'session' and scope = '${EVERYTHING}' group by kind, value
 ) a on a.kind = s.kind and a.value = s.value`;
 
-/** What was made of the day/** What was made of the day $2 before. */
+/** Those of each team, from the cells of its hours. */
+const teamSums = (kind: Kind): string =>
+  sumsMade(kind, {
+    grain: "day",
+    at: MIDNIGHT,
+    scope: "o.scope",
+    from: `cross join lateral unnest(r.teams) as o(scope) where ${OF_DAY}`,
+    sessions: `
+  select scope, value, count(*) as n, count(billed_at) as billed from active_after
+  where entity = 'session' and kind = '${kind}' group by scope, value`,
+  });
+
+export const ROLL_DAY_SUMS: readonly string[] = [DAY_SUMS, ...KINDS.map(teamSums)];
+
+/** What was made of the day $2 before; its scopes are those of its total. */
 export const FORGET_DAY: readonly string[] = [
   "delete from rollup_sessions where org_id = $1::text and day = $2::date",
-  `delete from rollup_sums where ${sumsOf("day")} and at = ${MIDNIGHT}`,
+  `delete from rollup_sums where ${ALL_KINDS} and grain = 'day' and at = ${MIDNIGHT} and scope = any(array(
+    select distinct scope from rollup_sums where org_id = $1::text and kind = 'total' and grain = 'day' and at = ${MIDNIGHT}))`,
 ];

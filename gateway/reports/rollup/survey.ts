@@ -2,6 +2,7 @@ import type { AnswerRow } from "../assemble.ts";
 import { parameters, type Query } from "../parameters.ts";
 import type { Periods } from "../window.ts";
 import type { Reach } from "./cover.ts";
+import { EVERYTHING } from "./kinds.ts";
 import { withinSql } from "./spans.ts";
 
 /**
@@ -25,7 +26,7 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
 from rollup_state s
 cross join lateral (
   select coalesce(sum(d.records), 0) as records from rollup_sums d
-  where d.org_id = ${org} and d.kind = 'total' and d.grain = 'day' and (${within("d.at")})
+  where d.org_id = ${org} and d.kind = 'total' and d.scope = '${EVERYTHING}' and d.grain = 'day' and (${within("d.at")})
 ) d
 where s.org_id = ${org}`;
   return { text, params: params.values };

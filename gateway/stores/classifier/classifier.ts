@@ -29,6 +29,8 @@ export type RouteClassifier = {
   current(): InForce | null;
   /** The routes have changed, and the classifier of the new ones is not in force yet. */
   training(): boolean;
+  /** Resolves when it is, or after 3 s. */
+  settled(): Promise<void>;
   close(): void;
 };
 
@@ -47,7 +49,7 @@ type Wanted = { version: string; input: TrainInput };
  * The classifier for the directory's routes, kept up to date with them: a stored one if there is one, else a new one that
  * a separate thread trains. The old one serves until then, and for as long as training fails.
  */
-export async function openClassifier(options: ClassifierOptions): Promise<RouteClassifier> {
+export function openClassifier(options: ClassifierOptions): RouteClassifier {
   const { directory, log } = options;
   const closing = new AbortController();
   const workshop = openWorkshop(options);
@@ -69,7 +71,7 @@ export async function openClassifier(options: ClassifierOptions): Promise<RouteC
         delayMs = 0;
       } catch (error) {
         if (closing.signal.aborted) return;
-        delayMs = restartDelayMs(delayMs, 0);
+        delayMs = restartDelayMs(delayMs, false);
         log.error(errorFields(error), "the classifier could not be trained; the last one stays in use");
         await pause(delayMs, AbortSignal.any([closing.signal, changed.signal]));
       }
@@ -88,12 +90,13 @@ export async function openClassifier(options: ClassifierOptions): Promise<RouteC
   };
   directory.subscribe(follow);
   follow(directory.current());
-  await within(FIRST_MAX_MS, running ?? Promise.resolve()).catch(() => {
-    log.warn({}, "the classifier is still training; the default route answers until then");
-  });
   return {
     current: () => inForce,
     training: isBehind,
+    settled: () =>
+      within(FIRST_MAX_MS, running ?? Promise.resolve()).catch(() => {
+        log.warn({}, "the classifier is still training; the default route answers until then");
+      }),
     close: () => {
       closing.abort();
       workshop.close();

@@ -1,12 +1,14 @@
-import { and, inArray } from "drizzle-orm";
+import { inArray } from "drizzle-orm";
 import { type Database, within } from "#drizzle/database.ts";
 import { keySecrets } from "#drizzle/schema/keys.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ClientKey, Directory, Secret } from "../../directory.ts";
+import { GatewayError } from "../../errors.ts";
 import { createSealer } from "../seal.ts";
-import { keysBySecret, loadDirectory, notRevoked, readVersion, selectKeySecrets } from "./load-directory.ts";
+import { loadKeys, NO_DIRECTORY, openedDirectory, readDirectory, readVersion } from "./load-directory.ts";
 import { secretLookup } from "./secret-lookup.ts";
+import type { SnapshotFault, SnapshotFile } from "./snapshot.ts";
 
 /** Another replica's change is seen after this long at most, beside the time that loading takes. */
 const POLL_MS = 2000;
@@ -14,16 +16,26 @@ const POLL_MS = 2000;
 const LOOK_DEADLINE_MS = 2000;
 /** Time limit of `reachable`: readiness probes commonly wait for one second. */
 const REACH_DEADLINE_MS = 500;
+/** How old a snapshot may get while the database can be read: what its age then says is at most this wrong. */
+const SNAPSHOT_MS = 10 * 60_000;
 /** An older directory is logged: for that long, revocations from other replicas have not arrived. */
 const STALE_MS = 15 * 60_000;
 
+/** Where the directory comes from: the database, a snapshot of it, or nowhere yet. */
+export type DirectoryState =
+  | { source: "database" | "snapshot"; ageSeconds: number }
+  | { source: "none"; fault: SnapshotFault };
+
 export type DirectoryStore = {
-  /** In memory; never awaits. */
+  /** In memory; never awaits. Empty until there is one. */
   current(): Directory;
+  state(): DirectoryState;
+  /** Loads from the database, which must be migrated, and follows it from then on. */
+  begin(): Promise<void>;
   /**
    * The key of a secret, by its lower-case hex SHA-256: at once if it is in memory, else by one bounded look-up, so that
    * a key created by another replica works immediately. Null for an unknown, revoked or expired one.
-   * @throws GatewayError key_unverifiable if the look-up fails.
+   * @throws GatewayError key_unverifiable if the look-up fails, not_ready while there is no directory.
    */
   keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
   /** Loads again; after a change, before it is answered. */
@@ -45,48 +57,63 @@ export type DirectoryOptions = {
   log: Log;
   /** Pause between two polls of the database; 2,000 if absent. */
   pollMs?: number;
+  /** What to start from, and where to keep what is loaded. */
+  snapshot: Pick<SnapshotFile, "found" | "keep" | "writtenAtMs">;
 };
 
 /**
  * What administrators configured, in memory and kept up to date with the database. While Postgres is unavailable, the
- * last directory serves; only a failed first load is an error.
+ * last directory serves: the one in memory, or at a start a recent snapshot.
  */
-export async function openDirectory(options: DirectoryOptions): Promise<DirectoryStore> {
-  const { database, clock, log } = options;
+export function openDirectory(options: DirectoryOptions): DirectoryStore {
+  const { database, clock, log, snapshot } = options;
   const sources = { sealer: createSealer(options.masterKey), providerKeys: options.providerKeys, log };
-  const load = () => loadDirectory(database, sources);
   const listeners: ((directory: Directory) => void)[] = [];
-  let directory = await load();
-  const watch = freshness(clock, log);
+  const first = firstDirectory(snapshot.found, sources, clock);
+  let { directory, source } = first;
+  const watch = freshness(clock, log, first.ageMs);
   const lookup = secretLookup(clock, async (hashes) => {
-    const found = keysBySecret(await selectKeySecrets(database.db).where(withDigest(hashes)));
+    const found = await loadKeys(database.db, withDigest(hashes));
     // A key that is not in memory yet: somebody else's change has arrived.
     if (found.size > 0) void poll();
     return found;
   });
   const loads = oneAtATime(async () => {
-    const next = await load();
+    const rows = await readDirectory(database);
     watch.seen();
     lookup.forget();
-    if (next.version === directory.version) return;
-    directory = next;
-    for (const listener of listeners) tell(listener, next, log);
+    if (source === "database" && rows.version === directory.version) return;
+    directory = openedDirectory(rows, sources);
+    source = "database";
+    snapshot.keep(rows);
+    for (const listener of listeners) tell(listener, directory, log);
   });
   const poll = async () => {
     try {
       if ((await within(LOOK_DEADLINE_MS, readVersion(database))) !== directory.version) await loads.next();
       watch.seen();
+      if (clock.monotonicMs() - snapshot.writtenAtMs() > SNAPSHOT_MS)
+        snapshot.keep(await readDirectory(database));
     } catch (error) {
       watch.missed(error);
     }
   };
-  const stop = every(options.pollMs ?? POLL_MS, poll);
+  let stop = async () => {};
   const alive = (key: ClientKey | null) =>
     key && (key.expiresAtMs === null || key.expiresAtMs > clock.now().getTime()) ? key : null;
 
   return {
     current: () => directory,
+    state: () =>
+      source === "none"
+        ? { source, fault: first.fault }
+        : { source, ageSeconds: Math.round(watch.ageMs() / 1000) },
+    async begin() {
+      await loads.next();
+      stop = every(options.pollMs ?? POLL_MS, poll);
+    },
     keyOf(sha256Hex) {
+      if (source === "none") throw new GatewayError("not_ready");
       const known = directory.keys.get(sha256Hex);
       if (known) return alive(known);
       const answer = lookup.find(sha256Hex);
@@ -95,8 +122,21 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
     refresh: () => loads.next(),
     subscribe: (listener) => void listeners.push(listener),
     reachable: asker(() => within(REACH_DEADLINE_MS, readVersion(database))),
-    close: stop,
+    close: () => stop(),
   };
+}
+
+type First = { directory: Directory; source: DirectoryState["source"]; ageMs: number; fault: SnapshotFault };
+
+/** What there is before the database has answered. */
+function firstDirectory(
+  found: SnapshotFile["found"],
+  sources: Parameters<typeof openedDirectory>[1],
+  clock: Clock,
+): First {
+  if (typeof found === "string") return { directory: NO_DIRECTORY, source: "none", ageMs: 0, fault: found };
+  const ageMs = clock.now().getTime() - found.takenAtMs;
+  return { directory: openedDirectory(found.rows, sources), source: "snapshot", ageMs, fault: "missing" };
 }
 
 /** What a listener does wrong must not keep a change from being in force. */
@@ -109,20 +149,18 @@ function tell(listener: (directory: Directory) => void, directory: Directory, lo
 }
 
 const withDigest = (hashes: string[]) =>
-  and(
-    notRevoked,
-    inArray(
-      keySecrets.sha256,
-      hashes.map((hash) => Buffer.from(hash, "hex")),
-    ),
+  inArray(
+    keySecrets.sha256,
+    hashes.map((hash) => Buffer.from(hash, "hex")),
   );
 
 /** Tracks the directory's age; logs once when the database fails, when it stays unavailable, and when it returns. */
-function freshness(clock: Clock, log: Log) {
-  let seenAtMs = clock.monotonicMs();
+function freshness(clock: Clock, log: Log, firstAgeMs: number) {
+  let seenAtMs = clock.monotonicMs() - firstAgeMs;
   let away: "no" | "yes" | "long" = "no";
   const ageMs = () => clock.monotonicMs() - seenAtMs;
   return {
+    ageMs,
     seen() {
       if (away !== "no") log.info({ staleMs: Math.round(ageMs()) }, "directory is current again");
       seenAtMs = clock.monotonicMs();

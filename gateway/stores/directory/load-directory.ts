@@ -1,18 +1,23 @@
-import { and, desc, eq, isNull } from "drizzle-orm";
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { people } from "#drizzle/schema/identity.ts";
 import { keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { prices } from "#drizzle/schema/prices.ts";
 import { directoryVersions, providers, routes } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import type { ClientKey, Directory, PriceOverride, Provider, Route } from "../../directory.ts";
+import { DEFAULT_SETTINGS, type Settings } from "#shared/settings.ts";
+import type { ClientKey, Directory, HookPolicy, PriceOverride, Provider, Route } from "../../directory.ts";
 import type { Reader } from "../change.ts";
+import type { GuardrailRow } from "../guardrails.ts";
 import { readSettings } from "../settings.ts";
 import { withStoreErrors } from "../store-errors.ts";
+import { allTeams } from "../teams.ts";
 import { loadHookPolicies } from "../tools/hook-policies.ts";
-import { loadToolServers } from "../tools/mcp-servers.ts";
-import { loadGuardrails } from "./load-guardrails.ts";
-import { type CredentialSources, providerOf } from "./provider-rows.ts";
+import { type McpServerRow, selectToolServers, toolServersOf } from "../tools/mcp-servers.ts";
+import { guardrailsOf, selectGuardrails } from "./load-guardrails.ts";
+import { type CredentialSources, type ProviderRow, providerOf } from "./provider-rows.ts";
+import { teamLookup } from "./team-lookup.ts";
 
 /** How often administrators have changed something; 0 before the first change. */
 export const readVersion = (database: Database): Promise<number> =>
@@ -27,32 +32,70 @@ export async function versionIn(reader: Reader): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** All that administrators set, from one snapshot of the database. */
-export const loadDirectory = (
-  database: Database,
-  sources: CredentialSources & { log: Log },
-): Promise<Directory> =>
+/** All that administrators set, as the database has it. JSON keeps it whole, and credentials stay sealed. */
+export type DirectoryRows = {
+  version: number;
+  /** By lower-case hex SHA-256 of the secret. */
+  keys: [sha256Hex: string, key: ClientKey][];
+  providers: ProviderRow[];
+  routes: Route[];
+  prices: PriceOverride[];
+  guardrails: GuardrailRow[];
+  hookPolicies: HookPolicy[];
+  toolServers: McpServerRow[];
+  settings: Settings;
+};
+
+/** Before there is a directory. */
+export const NO_DIRECTORY: Directory = {
+  version: 0,
+  keys: new Map(),
+  providers: new Map(),
+  routes: new Map(),
+  prices: [],
+  guardrails: [],
+  hookPolicies: [],
+  toolServers: new Map(),
+  settings: DEFAULT_SETTINGS,
+};
+
+/** From one snapshot of the database. */
+export const readDirectory = (database: Database): Promise<DirectoryRows> =>
   withStoreErrors(() =>
     database.db.transaction(
       async (tx) => ({
         version: await versionIn(tx),
-        keys: await loadKeys(tx),
-        providers: await loadProviders(tx, sources),
+        keys: [...(await loadKeys(tx))],
+        providers: await tx.select().from(providers).where(eq(providers.orgId, DEFAULT_ORG)),
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
-        guardrails: await loadGuardrails(tx, sources.log),
+        guardrails: await selectGuardrails(tx),
         hookPolicies: await loadHookPolicies(tx),
-        toolServers: await loadToolServers(tx, sources),
+        toolServers: await selectToolServers(tx),
         settings: await readSettings(tx),
       }),
       { isolationLevel: "repeatable read", accessMode: "read only" },
     ),
   );
 
+/** The directory in memory: credentials opened, patterns compiled. */
+export const openedDirectory = (
+  rows: DirectoryRows,
+  sources: CredentialSources & { log: Log },
+): Directory => ({
+  ...rows,
+  keys: new Map(rows.keys),
+  providers: providersOf(rows.providers, sources),
+  routes: new Map(rows.routes.map((route) => [route.name, route])),
+  guardrails: guardrailsOf(rows.guardrails, sources.log),
+  toolServers: toolServersOf(rows.toolServers, sources),
+});
+
 const keyColumns = {
   id: keys.id,
   name: keys.name,
   owner: keys.owner,
+  team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
   scopes: keys.scopes,
   limits: keys.limits,
   expiresAt: keys.expiresAt,
@@ -61,31 +104,36 @@ const keyColumns = {
 };
 
 /** Every secret of a key that is not revoked, with its key. Expired ones are among them: the clock decides later. */
-export const selectKeySecrets = (reader: Reader) =>
+const selectKeySecrets = (reader: Reader, condition?: SQL) =>
   reader
     .select(keyColumns)
     .from(keySecrets)
     .innerJoin(keys, and(eq(keys.orgId, keySecrets.orgId), eq(keys.id, keySecrets.keyId)))
-    .$dynamic();
-
-export const notRevoked = and(eq(keySecrets.orgId, DEFAULT_ORG), isNull(keys.revokedAt));
+    .leftJoin(people, and(eq(people.orgId, keys.orgId), eq(people.email, sql`lower(${keys.owner})`)))
+    .where(and(eq(keySecrets.orgId, DEFAULT_ORG), isNull(keys.revokedAt), condition));
 
 type KeySecretRow = Awaited<ReturnType<typeof selectKeySecrets>>[number];
 
-/** By lower-case hex SHA-256 of the secret. */
-export const keysBySecret = (rows: KeySecretRow[]): Map<string, ClientKey> =>
-  new Map(rows.map((row) => [Buffer.from(row.sha256).toString("hex"), clientKeyOf(row)]));
+/** The keys that are not revoked, or those of them that meet a condition, by lower-case hex SHA-256 of the secret. */
+export async function loadKeys(reader: Reader, condition?: SQL): Promise<Map<string, ClientKey>> {
+  const rows = await selectKeySecrets(reader, condition);
+  const teamOf = teamLookup(rows.some(({ team }) => team !== null) ? await allTeams(reader) : []);
+  return new Map(
+    rows.map((row) => [
+      Buffer.from(row.sha256).toString("hex"),
+      { ...clientKeyOf(row), ...teamOf(row.team) },
+    ]),
+  );
+}
 
-function clientKeyOf({ id, name, owner, scopes, limits, expiresAt, graceEndsAt }: KeySecretRow): ClientKey {
+function clientKeyOf({ id, name, owner, scopes, limits, expiresAt, graceEndsAt }: KeySecretRow) {
   const ends = [expiresAt, graceEndsAt].filter((end) => end !== null).map((end) => Date.parse(end));
   return { id, name, owner, scopes, limits, expiresAtMs: ends.length > 0 ? Math.min(...ends) : null };
 }
 
-const loadKeys = async (tx: Reader) => keysBySecret(await selectKeySecrets(tx).where(notRevoked));
-
-async function loadProviders(tx: Reader, sources: CredentialSources & { log: Log }) {
+function providersOf(rows: readonly ProviderRow[], sources: CredentialSources & { log: Log }) {
   const found = new Map<string, Provider>();
-  for (const row of await tx.select().from(providers).where(eq(providers.orgId, DEFAULT_ORG))) {
+  for (const row of rows) {
     const provider = providerOf(row, sources);
     if (provider) found.set(row.name, provider);
     else sources.log.warn({ provider: row.name }, "provider of an unknown kind");
@@ -96,14 +144,12 @@ async function loadProviders(tx: Reader, sources: CredentialSources & { log: Log
   return found;
 }
 
-async function loadRoutes(tx: Reader): Promise<Map<string, Route>> {
+async function loadRoutes(tx: Reader): Promise<Route[]> {
   const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG)).orderBy(routes.name);
-  return new Map(
-    rows.map(({ orgId: _, createdAt, updatedAt: __, ...route }) => [
-      route.name,
-      { ...route, createdAtMs: Date.parse(createdAt) },
-    ]),
-  );
+  return rows.map(({ orgId: _, createdAt, updatedAt: __, ...route }) => ({
+    ...route,
+    createdAtMs: Date.parse(createdAt),
+  }));
 }
 
 async function loadPrices(tx: Reader): Promise<PriceOverride[]> {

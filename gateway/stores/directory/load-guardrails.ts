@@ -10,15 +10,17 @@ import { matchesGlob } from "../../routing/glob.ts";
 import type { Reader } from "../change.ts";
 import type { GuardrailRow } from "../guardrails.ts";
 
-/** The guardrails that are switched on, compiled, in the order in which they are tried. */
-export async function loadGuardrails(reader: Reader, log: Log): Promise<Guardrail[]> {
-  const rows = await reader
+/** The guardrails that are switched on, in the order in which they are tried. */
+export const selectGuardrails = (reader: Reader): Promise<GuardrailRow[]> =>
+  reader
     .select()
     .from(guardrails)
     .where(and(eq(guardrails.orgId, DEFAULT_ORG), eq(guardrails.enabled, true)))
     .orderBy(asc(guardrails.position), asc(guardrails.name));
-  return rows.map((row) => guardrailOf(row, log));
-}
+
+/** The same, compiled. */
+export const guardrailsOf = (rows: readonly GuardrailRow[], log: Log): Guardrail[] =>
+  rows.map((row) => guardrailOf(row, log));
 
 function guardrailOf({ name, mode, action, message, match, callout }: GuardrailRow, log: Log): Guardrail {
   const { models } = match;

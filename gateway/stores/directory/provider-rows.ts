@@ -29,7 +29,7 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     name: row.name,
     kind,
     baseUrl: baseUrlOf({ kind, baseUrl: row.baseUrl }),
-    credential: credentialOf({ ...row, kind }, sources),
+    ...credentialsOf({ ...row, kind }, sources),
     headers: row.headers,
     models: row.models,
     responses: row.responses,
@@ -39,15 +39,22 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     allowPrivateNetwork: row.allowPrivateNetwork,
     defaultFor: row.defaultFor.filter(isSurfaceName),
     streamOptions: row.streamOptions ?? PROVIDERS[kind].acceptsStreamUsageOption,
-    firstByteMs: (row.firstByteTimeoutSeconds ?? PROVIDER_TIMEOUTS.firstByteSeconds) * 1000,
-    idleMs: (row.idleTimeoutSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
+    firstByteMs: (row.firstByteSeconds ?? PROVIDER_TIMEOUTS.firstByteSeconds) * 1000,
+    inFlightMax: row.inFlightMax,
+    idleMs: (row.idleSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
     enabled: row.enabled,
   };
 }
 
-function credentialOf(row: ProviderRow & { kind: ProviderKind }, sources: CredentialSources): Secret | null {
-  if (row.credential === null) return environmentCredential(row, sources.providerKeys);
-  return sources.sealer.open(row.credential, belongingOf(row.name));
+function credentialsOf(
+  row: ProviderRow & { kind: ProviderKind },
+  { sealer, providerKeys }: CredentialSources,
+): Pick<Provider, "credential" | "credentials"> {
+  if (row.credential === null) return { credential: environmentCredential(row, providerKeys) };
+  const open = (sealed: string) => sealer.open(sealed, belongingOf(row.name));
+  const credential = open(row.credential);
+  const all = [row.credential, ...row.moreCredentials].flatMap((sealed) => open(sealed) ?? []);
+  return all.length > 1 ? { credential, credentials: all } : { credential };
 }
 
 /** What a provider's credential is sealed for. */

@@ -42,7 +42,7 @@ export async function sumUpDay(
   await sql.unsafe(ROLL_SESSIONS, day);
   await sql.unsafe(NOTE_AFTER, day);
   await sql.unsafe(LOOK_AT_NOTES);
-  if (isWhole) await sql.unsafe(ROLL_DAY_SUMS, day);
+  for (const statement of isWhole ? ROLL_DAY_SUMS : []) await sql.unsafe(statement, day);
   await sql.unsafe(NOTE_ELSEWHERE, day);
   await sql.unsafe(NOTE_STEPS, [...day, !isLast]);
   await sql.unsafe(TAKE_STEPS, [orgId]);

@@ -79,18 +79,19 @@ export const openToolCredential = (
   sealer: Sealer,
 ): Secret | null => (credential === null ? null : sealer.open(credential, belongingOf(name)));
 
-/** The tool servers that are switched on, by name and in the order of their names. */
-export async function loadToolServers(
-  reader: Reader,
-  { sealer, log }: { sealer: Sealer; log: Log },
-): Promise<Map<string, ToolServer>> {
-  const rows = await reader
+/** The tool servers that are switched on, in the order of their names. */
+export const selectToolServers = (reader: Reader): Promise<McpServerRow[]> =>
+  reader
     .select()
     .from(mcpServers)
     .where(and(eq(mcpServers.orgId, DEFAULT_ORG), eq(mcpServers.enabled, true)))
     .orderBy(mcpServers.name);
-  return new Map(rows.map((row) => [row.name, toolServerOf(row, sealer, log)]));
-}
+
+/** The same by name, with their credentials. */
+export const toolServersOf = (
+  rows: readonly McpServerRow[],
+  { sealer, log }: { sealer: Sealer; log: Log },
+): Map<string, ToolServer> => new Map(rows.map((row) => [row.name, toolServerOf(row, sealer, log)]));
 
 function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer {
   const credential = openToolCredential(row, sealer);

@@ -1,9 +1,10 @@
-import { and, desc, eq, gte, lt, type SQL } from "drizzle-orm";
+import { and, arrayContains, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import { keys } from "#drizzle/schema/keys.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
 import { equalTo } from "../equal-to.ts";
+import { inRecordScope, type RecordScope } from "../record-scope.ts";
 import type { Slice } from "../slice.ts";
 
 /** Columns that the list can be narrowed by, each to one exact value. */
@@ -23,9 +24,12 @@ export type ToolCallQuery = Slice & {
   equal: Partial<Record<ToolCallFilter, string>>;
   /** A key's name, or its id. */
   key: { name: string } | { id: string } | null;
+  /** The team, or one above it. */
+  team: string | null;
   /** RFC 3339; half-open, `from` ≤ start < `to`. */
   from: string | null;
   to: string | null;
+  scope: RecordScope;
 };
 
 /** Newest first: ids are made in order of time. */
@@ -41,6 +45,8 @@ export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
       key_name: keys.name,
       owner: toolCalls.owner,
       user_label: toolCalls.userLabel,
+      team: sql<string | null>`${toolCalls.teams}[1]`,
+      cost_center: toolCalls.costCenter,
       client: toolCalls.client,
       session: toolCalls.session,
       tags: toolCalls.tags,
@@ -49,6 +55,8 @@ export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
       latency_ms: toolCalls.latencyMs,
       cost_usd: toolCalls.costUsd,
       error_code: toolCalls.errorCode,
+      error_cause: toolCalls.errorCause,
+      guardrail: toolCalls.guardrail,
     })
     .from(toolCalls)
     .leftJoin(keys, and(eq(keys.orgId, toolCalls.orgId), eq(keys.id, toolCalls.keyId)))
@@ -56,10 +64,12 @@ export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
     .orderBy(desc(toolCalls.id))
     .limit(query.limit);
 
-function* conditionsOf({ equal, key, from, to, after }: ToolCallQuery): Generator<SQL> {
+function* conditionsOf({ equal, key, team, from, to, after, scope }: ToolCallQuery): Generator<SQL> {
   yield eq(toolCalls.orgId, DEFAULT_ORG);
+  yield* inRecordScope(scope, toolCalls);
   yield* equalTo(TOOL_CALL_FILTERS, equal);
   if (key) yield "id" in key ? eq(toolCalls.keyId, key.id) : eq(keys.name, key.name);
+  if (team !== null) yield arrayContains(toolCalls.teams, [team]);
   if (from !== null) yield gte(toolCalls.startedAt, from);
   if (to !== null) yield lt(toolCalls.startedAt, to);
   if (after !== null) yield lt(toolCalls.id, after);

@@ -1,6 +1,7 @@
 import { getTableColumns } from "drizzle-orm";
 import { type ToolChannel, type ToolStatus, toolCalls } from "#drizzle/schema/tools.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import type { ClientKey } from "../../directory.ts";
 
 /**
  * One observation of a tool call. Observations of the same call, from hooks and from the tool gateway, are merged into
@@ -25,6 +26,8 @@ export type ToolObservation = {
   keyId: string;
   owner: string | null;
   userLabel: string | null;
+  teams: string[] | null;
+  costCenter: string | null;
   client: string;
   session: string | null;
   tags: readonly string[];
@@ -33,6 +36,8 @@ export type ToolObservation = {
   latencyMs: number | null;
   costUsd: string | null;
   errorCode: string | null;
+  errorCause: string | null;
+  guardrail: string | null;
 };
 
 /** The end of a session: calls of it that were still pending then are unknown for ever, or until more is seen. */
@@ -41,9 +46,9 @@ export type SessionEnd = { orgId: string; origin: string; session: string; ended
 /** What `ToolObservation` is made from; times are of the clock that saw the call. */
 export type ObservedCall = Omit<
   ToolObservation,
-  "orgId" | "origin" | "externalId" | "id" | "rank" | "keyId" | "owner"
+  "orgId" | "origin" | "externalId" | "id" | "rank" | "keyId" | "owner" | "teams" | "costCenter"
 > & {
-  key: { id: string; owner: string | null };
+  key: Pick<ClientKey, "id" | "owner" | "teams" | "costCenter">;
   /** The agent's own id of the call (`tool_use_id`), by which it is merged; null where it gave none. */
   externalId: string | null;
   /** Where it is not that of the channel. */
@@ -79,6 +84,8 @@ export function toolObservation(
     rank: seen.status === "pending" ? RANK.pending : (rank ?? RANK[seen.channel]),
     keyId: key.id,
     owner: key.owner,
+    teams: key.teams,
+    costCenter: key.costCenter,
   };
 }
 
@@ -133,11 +140,11 @@ const filled = (column: string, empty = "null"): string =>
   `when excluded.channel < c.channel then coalesce(nullif(c.${column}, ${empty}), excluded.${column}) ` +
   `else greatest(c.${column}, excluded.${column}) end`;
 
-const VERDICT = ["rank", "decided_at", "status", "latency_ms", "error_code"];
+const VERDICT = ["rank", "decided_at", "status", "latency_ms", "error_code", "error_cause"];
 
 /** A total order of verdicts: no two different ones are equal. */
 const verdictOf = (row: string): string =>
-  `(${row}.rank, ${row}.decided_at, ${row}.status, coalesce(${row}.latency_ms, -1), coalesce(${row}.error_code, ''))`;
+  `(${row}.rank, ${row}.decided_at, ${row}.status, coalesce(${row}.latency_ms, -1), coalesce(${row}.error_code, ''), coalesce(${row}.error_cause, ''))`;
 
 const decided = (column: string): string =>
   `case when ${verdictOf("excluded")} > ${verdictOf("c")} then excluded.${column} else c.${column} end`;
@@ -151,11 +158,15 @@ const MERGED: Readonly<Record<string, string>> = {
   client: led("client", "greatest"),
   cost_usd: led("cost_usd", "greatest"),
   owner: "coalesce(c.owner, excluded.owner)",
+  // Of the observation with the lead, as the key is.
+  teams: led("teams", "greatest"),
+  cost_center: led("cost_center", "greatest"),
   user_label: filled("user_label"),
   session: filled("session"),
   server: filled("server"),
   tool: filled("tool"),
   tags: filled("tags", "'{}'"),
+  guardrail: filled("guardrail"),
   ...Object.fromEntries(VERDICT.map((column) => [column, decided(column)])),
 };
 
@@ -166,6 +177,9 @@ function mergeStatement(): string {
   const types = columns.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
   const merged = Object.entries(MERGED).map(([column, value]) => `${quoted(column)} = ${value}`);
   return (
+    // In one statement, so that a cost is seen either as reserved or as spent (`key_spend`, by a trigger of the table).
+    'with released as (delete from limit_holds h using json_to_recordset($1::text::json) as r("orgId" text, id uuid) ' +
+    'where h.org_id = r."orgId" and h.call_id = r.id) ' +
     `insert into tool_calls as c (${names.join(", ")}) select ${values.join(", ")} ` +
     `from json_to_recordset($1::text::json) as r(${types.join(", ")}) ` +
     // In a fixed order, so that replicas with the same calls cannot deadlock.
@@ -177,7 +191,7 @@ function mergeStatement(): string {
 const MERGE = mergeStatement();
 
 /** The latency of a call without an observed end is unknown. */
-const CLOSED = `status = 'unknown', rank = ${RANK.closed}, latency_ms = null, error_code = null`;
+const CLOSED = `status = 'unknown', rank = ${RANK.closed}, latency_ms = null, error_code = null, error_cause = null`;
 
 const CLOSE = `update tool_calls c set ${CLOSED}, decided_at = r."endedAt"
 from json_to_recordset($1::text::json) as r("orgId" text, origin text, session text, "endedAt" timestamptz)

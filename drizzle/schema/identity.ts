@@ -1,0 +1,153 @@
+import { boolean, customType, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { Role } from "#shared/admin/people.ts";
+import { bytes, instant, label, org } from "./columns.ts";
+
+/** A point in time as the sign-in library reads and writes it. */
+const moment = customType<{ data: Date; driverData: string }>({
+  dataType: () => "timestamptz(3)",
+  toDriver: (value) => value.toISOString(),
+  fromDriver: (value) => new Date(value),
+});
+
+/**
+ * A session's token, written and compared in plain text and stored as its SHA-256 in hexadecimal, which is also what is
+ * read: so no statement can store or return the token itself.
+ */
+const tokenDigest = customType<{ data: string; driverData: string }>({
+  dataType: () => 'text COLLATE "C"',
+  toDriver: (token) => new Bun.CryptoHasher("sha256").update(token).digest("hex"),
+});
+
+const changed = { createdAt: moment("created_at").notNull(), updatedAt: moment("updated_at").notNull() };
+
+/** Who may sign in. The e-mail is the same word as a key's owner, so that past records belong to the person. */
+export const people = pgTable(
+  "people",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    /** In lower case. */
+    email: label("email").notNull(),
+    name: label("name").notNull(),
+    /** The sign-in library asks for both; no way in here leaves an address unproven, and no picture is kept. */
+    emailVerified: boolean("email_verified").notNull().default(true),
+    image: label("image"),
+    githubLogin: label("github_login"),
+    role: label("role").$type<Role>().notNull().default("member"),
+    /** Name of a team. */
+    team: label("team"),
+    disabled: boolean("disabled").notNull().default(false),
+    ...changed,
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("people_email").on(table.orgId, table.email),
+  ],
+);
+
+/** Signed-in browsers. */
+export const personSessions = pgTable(
+  "person_sessions",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    personId: uuid("person_id").notNull(),
+    token: tokenDigest("token_sha256").notNull(),
+    /** The person's role when the token was made; another one makes another token. */
+    role: label("role").$type<Role>().notNull(),
+    /** The token before this one, which requests under way may still carry for moments, and its role. */
+    previousToken: tokenDigest("previous_token_sha256"),
+    previousRole: label("previous_role").$type<Role>(),
+    rotatedAt: moment("rotated_at"),
+    /** The earlier of the end by idleness and the absolute end. */
+    expiresAt: moment("expires_at").notNull(),
+    ipAddress: label("ip_address"),
+    userAgent: label("user_agent"),
+    ...changed,
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("person_sessions_token").on(table.orgId, table.token),
+    index("person_sessions_previous").on(table.orgId, table.previousToken),
+    index("person_sessions_person").on(table.orgId, table.personId),
+  ],
+);
+
+/** Accounts elsewhere that sign a person in. */
+export const signInAccounts = pgTable(
+  "sign_in_accounts",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    personId: uuid("person_id").notNull(),
+    providerId: label("provider_id").notNull(),
+    accountId: label("account_id").notNull(),
+    accessToken: label("access_token"),
+    refreshToken: label("refresh_token"),
+    idToken: label("id_token"),
+    accessTokenExpiresAt: moment("access_token_expires_at"),
+    refreshTokenExpiresAt: moment("refresh_token_expires_at"),
+    scope: label("scope"),
+    /** The sign-in library asks for it; there are no passwords. */
+    password: label("password"),
+    ...changed,
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("sign_in_accounts_account").on(table.orgId, table.providerId, table.accountId),
+    index("sign_in_accounts_person").on(table.orgId, table.personId),
+  ],
+);
+
+/** What ends a sign-in that has begun: one-time links by their digest, states of sign-ins elsewhere. */
+export const signInVerifications = pgTable(
+  "sign_in_verifications",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    identifier: label("identifier").notNull(),
+    value: label("value").notNull(),
+    expiresAt: moment("expires_at").notNull(),
+    ...changed,
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    index("sign_in_verifications_identifier").on(table.orgId, table.identifier),
+  ],
+);
+
+/** Credentials of automation, each with a name of its own. */
+export const adminTokens = pgTable(
+  "admin_tokens",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    name: label("name").notNull(),
+    role: label("role").$type<Role>().notNull(),
+    /** Limits a manager's token to this team and those below it. */
+    team: label("team"),
+    sha256: bytes("sha256").notNull(),
+    lastFour: label("last_four").notNull(),
+    expiresAt: instant("expires_at").notNull(),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("admin_tokens_name").on(table.orgId, table.name),
+    uniqueIndex("admin_tokens_sha256").on(table.orgId, table.sha256),
+  ],
+);
+
+/** The role and team of who signs in elsewhere with a group. */
+export const roleMappings = pgTable(
+  "role_mappings",
+  {
+    orgId: org(),
+    group: label("group").notNull(),
+    role: label("role").$type<Role>().notNull(),
+    team: label("team"),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.group] })],
+);

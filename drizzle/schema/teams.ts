@@ -1,0 +1,24 @@
+import { pgTable, primaryKey } from "drizzle-orm/pg-core";
+import type { KeyTemplate } from "#shared/admin/keys.ts";
+import { exact, instant, json, label, org } from "./columns.ts";
+
+/** The teams of an organisation, as a tree. */
+export const teams = pgTable(
+  "teams",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    /** The team above; null: none. */
+    parent: label("parent"),
+    /** Null: that of the nearest team above that has one. */
+    costCenter: label("cost_center"),
+    /** Exact decimal, USD: what the team and those below may spend per `budget_period`; null: not limited. */
+    budgetUsd: exact("budget_usd"),
+    budgetPeriod: label("budget_period").$type<"day" | "month">(),
+    /** Scopes and limits of the keys that its people make for themselves; null: those of the nearest team above. */
+    keyTemplate: json<KeyTemplate>("key_template"),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
+);

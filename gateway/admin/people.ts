@@ -1,0 +1,144 @@
+import { Elysia } from "elysia";
+import type { Transaction } from "#drizzle/database.ts";
+import type { AuditAction } from "#drizzle/schema/audit.ts";
+import { pageOf } from "#shared/admin/fields.ts";
+import { PersonBody, PersonPatch, PersonView } from "#shared/admin/people.ts";
+import { GatewayError } from "../errors.ts";
+import { access } from "../identity/access.ts";
+import { personView } from "../identity/person-view.ts";
+import type { Audit, Origin } from "../stores/audit.ts";
+import {
+  findPerson,
+  findPersonByEmail,
+  insertPerson,
+  listPeople,
+  type PersonRow,
+  updatePerson,
+} from "../stores/identity/people.ts";
+import { endSessions } from "../stores/identity/sessions.ts";
+import { listKeysOf, revokeKey } from "../stores/keys.ts";
+import { requireTeam } from "../stores/teams.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { keyView } from "./key-view.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { idCursor, idParameter } from "./parameters.ts";
+
+/** `/admin/v1/people`: who may sign in, and what they may do. */
+export const adminPeople = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.people", prefix: "/people" })
+    .use(access(deps))
+    .get(
+      "",
+      async ({ request }) => {
+        const { limit, after, given } = readListQuery(request, ["email"]);
+        const slice = { after: after && idCursor(after), limit: limit + 1, email: given.email ?? null };
+        const rows = await readDatabase(deps, (db) => listPeople(db, slice));
+        return pageFrom(rows, limit, { view: personView, cursor: (row) => row.id });
+      },
+      { ...LIST },
+    )
+    .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
+    .get(
+      "/:id",
+      ({ params }) => readDatabase(deps, async (db) => personView(await existing(db, params.id))),
+      { ...READ },
+    )
+    .patch(
+      "/:id",
+      async ({ request, params, origin }) => {
+        const body = await readJson(deps, request, PersonPatch);
+        return personView(await edit(deps, origin, { id: params.id, body }));
+      },
+      { ...PATCH },
+    )
+    .delete(
+      "/:id",
+      async ({ params, origin }) => {
+        await edit(deps, origin, { id: params.id, body: { disabled: true } });
+        return noContent();
+      },
+      { ...DISABLE },
+    );
+
+const docs = adminRoute("people");
+const LIST = docs({
+  summary: "List people, newest first",
+  query: { ...LIST_QUERY, email: "Exactly this e-mail; case does not count." },
+  answers: { 200: pageOf(PersonView) },
+});
+const CREATE = docs({
+  summary: "Create a person",
+  description: "Who then signs in by a one-time link, or elsewhere with this e-mail.",
+  body: PersonBody,
+  answers: { 201: PersonView },
+});
+const READ = docs({ summary: "Read a person", answers: { 200: PersonView } });
+const PATCH = docs({
+  summary: "Change a person",
+  description:
+    "A new role counts with the next request. Disabling ends sessions and revokes keys for good; a person who is enabled again must sign in again.",
+  body: PersonPatch,
+  answers: { 200: PersonView },
+});
+const DISABLE = docs({
+  summary: "Disable a person",
+  description:
+    "Ends the person's sessions and revokes the person's keys, everywhere within five seconds. Records keep the person's name.",
+  answers: { 204: null },
+});
+
+async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
+  const {
+    email,
+    name = null,
+    github_login,
+    role = "member",
+    team = null,
+  } = await readJson(deps, request, PersonBody);
+  const facts = { email, name, role, team, githubLogin: github_login ?? null };
+  const row = await saveChange(deps, origin, async (tx, audit) => {
+    if (await findPersonByEmail(tx, email)) throw new GatewayError("conflict", "This e-mail is taken.");
+    await requireTeam(tx, team);
+    const made = await insertPerson(tx, facts, deps.clock.now());
+    await audit({ action: "person.created", subject: made.email, after: personView(made) });
+    return made;
+  });
+  return created(personView(row));
+}
+
+async function existing(reader: Parameters<typeof findPerson>[0], id: string): Promise<PersonRow> {
+  const person = await findPerson(reader, idParameter(id));
+  if (!person) throw new GatewayError("not_found");
+  return person;
+}
+
+const edit = (deps: AdminDeps, origin: Origin, { id, body }: { id: string; body: PersonPatch }) =>
+  saveChange(deps, origin, async (tx, audit) => {
+    const now = deps.clock.now();
+    const before = await existing(tx, id);
+    const { github_login: githubLogin, ...rest } = body;
+    const after: PersonRow = {
+      ...before,
+      ...rest,
+      ...(githubLogin !== undefined && { githubLogin }),
+      updatedAt: now,
+    };
+    if (after.team !== before.team) await requireTeam(tx, after.team);
+    await updatePerson(tx, after);
+    const isDisabled = after.disabled && !before.disabled;
+    const action: AuditAction = isDisabled ? "person.disabled" : "person.changed";
+    await audit({ action, subject: after.email, before: personView(before), after: personView(after) });
+    if (isDisabled) await shutOut(tx, audit, { person: after, now });
+    return after;
+  });
+
+/** Ends a person's sessions and keys, for good. */
+async function shutOut(tx: Transaction, audit: Audit, it: { person: PersonRow; now: Date }): Promise<void> {
+  await endSessions(tx, it.person.id);
+  for (const key of await listKeysOf(tx, it.person.email, it.now)) {
+    await revokeKey(tx, key.id, it.now);
+    await audit({ action: "key.revoked", subject: key.id, before: keyView(key, it.now) });
+  }
+}

@@ -1,0 +1,107 @@
+import { Elysia } from "elysia";
+import { pageOf } from "#shared/admin/fields.ts";
+import { Group, RoleMappingBody, RoleMappingPut, RoleMappingView } from "#shared/admin/role-mappings.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { fits } from "#shared/schema.ts";
+import { GatewayError } from "../errors.ts";
+import { access } from "../identity/access.ts";
+import type { Origin } from "../stores/audit.ts";
+import {
+  deleteRoleMapping,
+  findRoleMapping,
+  listRoleMappings,
+  type RoleMappingRow,
+  writeRoleMapping,
+} from "../stores/identity/role-mappings.ts";
+import { requireTeam } from "../stores/teams.ts";
+import { readJson } from "./body.ts";
+import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { pageFrom, readListQuery } from "./list.ts";
+import { viewAs } from "./view-as.ts";
+
+const docs = adminRoute("people");
+
+/** `/admin/v1/role-mappings`: the role and team of who signs in elsewhere with a group. */
+export const adminRoleMappings = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.role-mappings", prefix: "/role-mappings" })
+    .use(access(deps))
+    .get(
+      "",
+      async ({ request }) => {
+        const { limit, after } = readListQuery(request, []);
+        const rows = await readDatabase(deps, (db) => listRoleMappings(db, { after, limit: limit + 1 }));
+        return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.group });
+      },
+      docs({
+        summary: "List role mappings",
+        query: LIST_QUERY,
+        answers: { 200: pageOf(RoleMappingView) },
+      }),
+    )
+    .post(
+      "",
+      async ({ request, origin }) => {
+        const { group, role, team = null } = await readJson(deps, request, RoleMappingBody);
+        const { row } = await save(deps, origin, { group, role, team, replaces: false });
+        return created(viewOf(row));
+      },
+      docs({
+        summary: "Create a role mapping",
+        description: "Of several groups of a person, the one with most rights counts.",
+        body: RoleMappingBody,
+        answers: { 201: RoleMappingView },
+      }),
+    )
+    .put(
+      "/:group",
+      async ({ request, params, origin }) => {
+        const { group = params.group, role, team = null } = await readJson(deps, request, RoleMappingPut);
+        if (group !== params.group || !fits(Group, group)) {
+          throw new GatewayError(
+            "invalid_request",
+            "/group: Expected the group in the address, or no group.",
+          );
+        }
+        const { row, isNew } = await save(deps, origin, { group, role, team, replaces: true });
+        return isNew ? created(viewOf(row)) : viewOf(row);
+      },
+      docs({
+        summary: "Create or replace a role mapping",
+        body: RoleMappingPut,
+        answers: { 200: RoleMappingView, 201: RoleMappingView },
+      }),
+    )
+    .delete("/:group", ({ params, origin }) => remove(deps, origin, params.group), {
+      ...docs({ summary: "Delete a role mapping", answers: { 204: null } }),
+    });
+
+type Wanted = Pick<RoleMappingRow, "group" | "role" | "team"> & { replaces: boolean };
+
+const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) =>
+  saveChange(deps, origin, async (tx, audit) => {
+    const now = deps.clock.now().toISOString();
+    const current = await findRoleMapping(tx, wanted.group);
+    if (current && !replaces) throw new GatewayError("conflict", "The group has a role already.");
+    await requireTeam(tx, wanted.team);
+    const row = { orgId: DEFAULT_ORG, ...wanted, createdAt: current?.createdAt ?? now, updatedAt: now };
+    await writeRoleMapping(tx, row);
+    await audit({
+      action: "role_mapping.set",
+      subject: row.group,
+      ...(current && { before: viewOf(current) }),
+      after: viewOf(row),
+    });
+    return { row, isNew: !current };
+  });
+
+async function remove(deps: AdminDeps, origin: Origin, group: string): Promise<Response> {
+  await saveChange(deps, origin, async (tx, audit) => {
+    const gone = await deleteRoleMapping(tx, group);
+    if (!gone) throw new GatewayError("not_found");
+    await audit({ action: "role_mapping.deleted", subject: group, before: viewOf(gone) });
+  });
+  return noContent();
+}
+
+const viewOf = (row: RoleMappingRow): RoleMappingView => viewAs(RoleMappingView, row);

@@ -1,0 +1,47 @@
+import { Elysia } from "elysia";
+import { SignInLink, SignInLinkBody } from "#shared/admin/sign-in-links.ts";
+import { GatewayError } from "../errors.ts";
+import { access } from "../identity/access.ts";
+import { audited } from "../stores/change.ts";
+import { findPersonByEmail, hasAdministrator } from "../stores/identity/people.ts";
+import { insertSignInLink } from "../stores/identity/sign-in-links.ts";
+import { readJson } from "./body.ts";
+import type { AdminDeps } from "./deps.ts";
+import { adminRoute } from "./documented.ts";
+
+const docs = adminRoute("people");
+
+/** `/admin/v1/sign-in-links`: one-time links that sign a person in. */
+export const adminSignInLinks = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.sign-in-links", prefix: "/sign-in-links" }).use(access(deps)).post(
+    "",
+    async ({ request, origin, set }): Promise<SignInLink> => {
+      const { email = null } = await readJson(deps, request, SignInLinkBody);
+      const { token, expiresAt } = await audited(deps.database, origin, async (tx, audit) => {
+        if (email === null && (await hasAdministrator(tx))) {
+          throw new GatewayError("conflict", "There is an administrator, so the link must name an e-mail.");
+        }
+        const person = email === null ? null : await findPersonByEmail(tx, email);
+        if (person?.disabled) throw new GatewayError("conflict", "The person is disabled.");
+        const link = await insertSignInLink(tx, email, deps.clock.now());
+        await audit({
+          action: "sign_in_link.created",
+          subject: email ?? "first administrator",
+          after: { expires_at: link.expiresAt.toISOString() },
+        });
+        return link;
+      });
+      set.status = 201;
+      return {
+        url: `${deps.publicUrl ?? new URL(request.url).origin}/sign-in?token=${token}`,
+        expires_at: expiresAt.toISOString(),
+      };
+    },
+    docs({
+      summary: "Make a one-time sign-in link",
+      description:
+        "It is valid for 15 minutes. A new person becomes a member, or the administrator if there is no administrator yet.",
+      body: SignInLinkBody,
+      answers: { 201: SignInLink },
+    }),
+  );

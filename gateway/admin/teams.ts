@@ -1,0 +1,62 @@
+import { Name, readDecimal } from "#shared/admin/fields.ts";
+import { TeamBody, TeamPatch, TeamPut, TeamView } from "#shared/admin/teams.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import { deleteTeam, type TeamRow, teamRows, writeTeam } from "../stores/teams.ts";
+import type { AdminDeps } from "./deps.ts";
+import { namedResource } from "./named-resource.ts";
+import { viewAs } from "./view-as.ts";
+
+/** `/admin/v1/teams`: who is accounted together, and under which cost centre. */
+export const adminTeams = (deps: AdminDeps) =>
+  namedResource(deps, {
+    path: "teams",
+    tag: "teams",
+    nouns: { one: "a team", many: "teams" },
+    words: {
+      create: {
+        description:
+          "A record keeps the team and the cost centre of its key at the time of the call, so that a later change does not change past reports. An unknown `parent`, or one that is below the team, is 400.",
+      },
+      remove: {
+        description:
+          "Refused while teams are below it, or keys, people, tokens or role mappings belong to it. Records keep its name.",
+      },
+    },
+    schemas: { name: Name, body: TeamBody, put: TeamPut, patch: TeamPatch, view: TeamView },
+    store: { ...teamRows, write: writeTeam, remove: deleteTeam },
+    audit: { set: "team.set", deleted: "team.deleted" },
+    made: ({ name, body, now }) => changed(newTeam(name, now), body, now),
+    patched: ({ current, body, now }) => changed(current, body, now),
+    view: (row) => viewAs(TeamView, row),
+  });
+
+const newTeam = (name: string, now: Date): TeamRow => ({
+  orgId: DEFAULT_ORG,
+  name,
+  parent: null,
+  costCenter: null,
+  budgetUsd: null,
+  budgetPeriod: null,
+  keyTemplate: null,
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
+});
+
+/** The row with the members of a body. @throws GatewayError invalid_request for a period without a budget. */
+function changed(row: TeamRow, body: TeamPatch, now: Date): TeamRow {
+  const budgetUsd = body.budget_usd === undefined ? row.budgetUsd : readDecimal(body.budget_usd);
+  if (budgetUsd === null && body.budget_period) {
+    throw new GatewayError("invalid_request", "/budget_period: Expected only with budget_usd.");
+  }
+  const period = body.budget_period ?? row.budgetPeriod ?? "month";
+  return {
+    ...row,
+    parent: body.parent === undefined ? row.parent : body.parent,
+    costCenter: body.cost_center === undefined ? row.costCenter : body.cost_center,
+    budgetUsd,
+    budgetPeriod: budgetUsd === null ? null : period,
+    keyTemplate: body.key_template === undefined ? row.keyTemplate : body.key_template,
+    updatedAt: now.toISOString(),
+  };
+}

@@ -1,0 +1,12 @@
+/**
+ * Whether a browser sent the request from one of this gateway's own pages. With a public address, its origin and no
+ * other scheme of its host; otherwise the host that the request itself names.
+ */
+export function isFromOwnPage(headers: Headers, publicUrl: string | null): boolean {
+  const origin = URL.parse(headers.get("origin") ?? "");
+  if (origin === null || !/^https?:$/.test(origin.protocol)) return false;
+  const own = publicUrl === null ? null : new URL(publicUrl);
+  if (own?.origin === origin.origin) return true;
+  if (own?.host === origin.host) return false;
+  return URL.parse(`${origin.protocol}//${headers.get("host") ?? ""}`)?.origin === origin.origin;
+}

@@ -1,0 +1,15 @@
+import type { RecordScope } from "../stores/record-scope.ts";
+import type { SavedScope } from "../stores/reports/saved-reports.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** What a viewer sees of records: a member what is theirs, a manager of a team what is the team's. */
+export function recordScope({ role, team, person }: Viewer): RecordScope {
+  if (role === "administrator") return null;
+  if (role === "manager") return team === null ? null : { team };
+  // A token with a member's role belongs to nobody, and nothing belongs to it.
+  return { owner: person?.email ?? "" };
+}
+
+/** The saved reports that there are for a viewer: to a manager of a team, their own and the team's. */
+export const savedScope = ({ role, team, person }: Viewer): SavedScope =>
+  role === "administrator" || team === null ? null : { owner: person?.email ?? null, team };

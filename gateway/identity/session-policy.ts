@@ -1,0 +1,21 @@
+import type { Role } from "#shared/admin/people.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** A session ends after so long without a request … */
+const idleMs = (role: Role): number => (role === "administrator" ? 30 * MINUTE_MS : 12 * HOUR_MS);
+/** … and after seven days in any case. */
+export const SESSION_SECONDS_MAX = 7 * 24 * 60 * 60;
+/** The end is put off at most this often, so that not every request writes. */
+const PROLONG_EVERY_MS = MINUTE_MS;
+
+type Ends = { createdAt: Date; now: Date; role: Role };
+
+/** When a session ends that is in use now. */
+export const sessionEnd = ({ createdAt, now, role }: Ends): Date =>
+  new Date(Math.min(createdAt.getTime() + SESSION_SECONDS_MAX * 1000, now.getTime() + idleMs(role)));
+
+/** Whether the new end of a session is worth a write. */
+export const isWorthProlonging = (from: Date, to: Date): boolean =>
+  to.getTime() - from.getTime() >= PROLONG_EVERY_MS || to < from;

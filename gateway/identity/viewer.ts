@@ -1,0 +1,125 @@
+import type { Database } from "#drizzle/database.ts";
+import { lesserRole, type Role } from "#shared/admin/people.ts";
+import type { Clock } from "#shared/clock.ts";
+import { GatewayError } from "../errors.ts";
+import { type PresentedCredentials, readCredentials } from "../http/credentials.ts";
+import { CREDENTIALS, type Refusals } from "../plugins/refusals.ts";
+import { newSecret } from "../stores/client-secret.ts";
+import { findSession, prolongSession, rotateSession } from "../stores/identity/sessions.ts";
+import { findToken } from "../stores/identity/tokens.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+import { isFromOwnPage } from "./own-origin.ts";
+import { type CookieFacts, sessionToken, setCookie } from "./session-cookie.ts";
+import { isWorthProlonging, sessionEnd } from "./session-policy.ts";
+
+/** Who asks, and what they may see and change. */
+export type Viewer = {
+  /** As the audit log names them: a person's e-mail, a token's name, or `admin key`. */
+  actor: string;
+  role: Role;
+  /** The team of a manager who sees only it and those below it; null: no limit by team. */
+  team: string | null;
+  /** Null: the admin key or a token, which belongs to nobody. */
+  person: { id: string; email: string; name: string } | null;
+  /** Null: not signed in by a browser. */
+  sessionId: string | null;
+  /** A `set-cookie` that the answer must carry: the session has another token now. */
+  cookie: string | null;
+};
+
+export type ViewerDeps = {
+  database: Database;
+  /** Whether a credential is the admin key. */
+  isAdminKey(secret: string): boolean;
+  refusals: Refusals;
+  cookie: CookieFacts;
+  /** Signs cookies. */
+  cookieSecret: string;
+  publicUrl: string | null;
+  clock: Clock;
+};
+
+/** Name of whoever presents the admin key: it names nobody. */
+const ADMIN_KEY: Viewer = {
+  actor: "admin key",
+  role: "administrator",
+  team: null,
+  person: null,
+  sessionId: null,
+  cookie: null,
+};
+
+const TOKEN = /^tga_[0-9A-Za-z]{43}$/;
+
+/** Whether a credential is the admin key, or has the form of an admin token. */
+export const isOfAdministration = ({ isAdminKey }: Pick<ViewerDeps, "isAdminKey">, secret: string): boolean =>
+  isAdminKey(secret) || TOKEN.test(secret);
+
+/**
+ * Who makes a request. A key or token decides alone; without one, the session cookie does, and a request that changes
+ * something must then come from a page of this gateway.
+ * @throws GatewayError unauthenticated; too_many_refusals; foreign_origin.
+ */
+export async function identify(deps: ViewerDeps, request: Request): Promise<Viewer> {
+  const credentials = readCredentials(request.headers);
+  if (hasKey(request.headers)) return await viewerByKey(deps, credentials, request);
+  const viewer = await viewerByCookie(deps, request);
+  if (!viewer) throw new GatewayError("unauthenticated", CREDENTIALS.admin_key);
+  return viewer;
+}
+
+/** Whether a request carries a credential other than a cookie, in whatever form. */
+export const hasKey = (headers: Headers): boolean =>
+  ["authorization", "x-gateway-key", "x-api-key", "x-goog-api-key"].some((name) => headers.has(name));
+
+async function viewerByKey(
+  { database, isAdminKey, refusals, clock }: ViewerDeps,
+  { bearer }: PresentedCredentials,
+  request: Request,
+): Promise<Viewer> {
+  if (bearer !== null && isAdminKey(bearer)) return ADMIN_KEY;
+  const token =
+    bearer !== null && TOKEN.test(bearer)
+      ? await withStoreErrors(() => findToken(database.db, bearer, clock.now()))
+      : null;
+  if (!token) throw refusals.refused("admin_key", request);
+  return { ...ADMIN_KEY, actor: token.name, role: token.role, team: token.team };
+}
+
+const changes = (method: string): boolean => method !== "GET" && method !== "HEAD";
+
+/**
+ * The signed-in person; null without a running session. A person whose role has changed gets another token; requests
+ * that still carry the one before have the rights that both roles have.
+ * @throws GatewayError foreign_origin
+ */
+export async function viewerByCookie(deps: ViewerDeps, request: Request): Promise<Viewer | null> {
+  const token = sessionToken(request.headers, deps.cookie);
+  if (token === null) return null;
+  const now = deps.clock.now();
+  const found = await withStoreErrors(() => findSession(deps.database.db, token, now));
+  if (!found) return null;
+  if (changes(request.method) && !isFromOwnPage(request.headers, deps.publicUrl)) {
+    throw new GatewayError("foreign_origin");
+  }
+  const { session, person } = found;
+  const { id, email, name, team } = person;
+  const viewer = { ...ADMIN_KEY, actor: email, team, person: { id, email, name }, sessionId: session.id };
+  if (session.token !== digest(token)) {
+    return { ...viewer, role: lesserRole(session.previousRole ?? "member", person.role) };
+  }
+  const expiresAt = sessionEnd({ createdAt: session.createdAt, now, role: person.role });
+  if (session.role !== person.role) {
+    const to = newSecret("tgs_");
+    const rotation = { id: session.id, from: token, to, role: person.role, expiresAt, now };
+    const rotated = await withStoreErrors(() => rotateSession(deps.database.db, rotation));
+    if (!rotated) return { ...viewer, role: lesserRole(session.role, person.role) };
+    return { ...viewer, role: person.role, cookie: setCookie(to, deps.cookieSecret, deps.cookie) };
+  }
+  if (isWorthProlonging(session.expiresAt, expiresAt)) {
+    await withStoreErrors(() => prolongSession(deps.database.db, session.id, expiresAt));
+  }
+  return { ...viewer, role: person.role };
+}
+
+const digest = (token: string): string => new Bun.CryptoHasher("sha256").update(token).digest("hex");

@@ -1,0 +1,81 @@
+import { and, desc, eq, gt, lt, or, sql } from "drizzle-orm";
+import type { Database, Transaction } from "#drizzle/database.ts";
+import { people, personSessions } from "#drizzle/schema/identity.ts";
+import type { Role } from "#shared/admin/people.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Reader } from "../change.ts";
+
+export type SessionRow = typeof personSessions.$inferSelect;
+
+/** How long requests under way may still carry the token before the last one. */
+const OVERLAP_MS = 30_000;
+
+const isOurs = eq(personSessions.orgId, DEFAULT_ORG);
+
+/** The running session of a token, its last one or the one before, with its person, who is not disabled. */
+export async function findSession(reader: Reader, token: string, now: Date) {
+  const overlap = new Date(now.getTime() - OVERLAP_MS);
+  const isItsToken = or(
+    eq(personSessions.token, token),
+    and(eq(personSessions.previousToken, token), gt(personSessions.rotatedAt, overlap)),
+  );
+  const [found] = await reader
+    .select({ session: personSessions, person: people })
+    .from(personSessions)
+    .innerJoin(people, and(eq(people.orgId, personSessions.orgId), eq(people.id, personSessions.personId)))
+    .where(and(isOurs, isItsToken, gt(personSessions.expiresAt, now), eq(people.disabled, false)));
+  return found ?? null;
+}
+
+/** The running sessions of a person, newest first. */
+export const listSessions = (reader: Reader, personId: string, now: Date): Promise<SessionRow[]> =>
+  reader
+    .select()
+    .from(personSessions)
+    .where(and(isOurs, eq(personSessions.personId, personId), gt(personSessions.expiresAt, now)))
+    .orderBy(desc(personSessions.id));
+
+/** Puts off the end of a session that is in use. */
+export async function prolongSession(db: Database["db"], id: string, expiresAt: Date): Promise<void> {
+  await db
+    .update(personSessions)
+    .set({ expiresAt })
+    .where(and(isOurs, eq(personSessions.id, id)));
+}
+
+type Rotation = { id: string; from: string; to: string; role: Role; expiresAt: Date; now: Date };
+
+/** Gives a session another token for another role; false: another request has done it. */
+export async function rotateSession(db: Database["db"], it: Rotation): Promise<boolean> {
+  const changed = await db
+    .update(personSessions)
+    .set({
+      token: it.to,
+      role: it.role,
+      previousToken: sql`${personSessions.token}`,
+      previousRole: sql`${personSessions.role}`,
+      rotatedAt: it.now,
+      updatedAt: it.now,
+      expiresAt: it.expiresAt,
+    })
+    .where(and(isOurs, eq(personSessions.id, it.id), eq(personSessions.token, it.from)))
+    .returning({ id: personSessions.id });
+  return changed.length > 0;
+}
+
+/** Ends one session of a person; false if it does not exist. */
+export async function endSession(tx: Transaction, personId: string, id: string): Promise<boolean> {
+  const isIt = and(isOurs, eq(personSessions.id, id), eq(personSessions.personId, personId));
+  return (await tx.delete(personSessions).where(isIt).returning({ id: personSessions.id })).length > 0;
+}
+
+/** Ends all sessions of a person. */
+export async function endSessions(tx: Transaction, personId: string): Promise<void> {
+  await tx.delete(personSessions).where(and(isOurs, eq(personSessions.personId, personId)));
+}
+
+/** Ends the session of a token, if there is one, and forgets those that are over. */
+export async function clearSessions(tx: Transaction, token: string | null, now: Date): Promise<void> {
+  const isReplaced = token === null ? undefined : eq(personSessions.token, token);
+  await tx.delete(personSessions).where(and(isOurs, or(lt(personSessions.expiresAt, now), isReplaced)));
+}

@@ -1,0 +1,55 @@
+import { and, eq, gt, lt } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
+import { signInVerifications } from "#drizzle/schema/identity.ts";
+import { SIGN_IN_LINK_MINUTES } from "#shared/admin/sign-in-links.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newSecret } from "../client-secret.ts";
+import { storedEmail } from "./people.ts";
+
+/** The token of a link for the first administrator, who is not named yet. */
+const FIRST = /^tgf_[0-9A-Za-z]{43}$/;
+const NAMED = /^tgl_[0-9A-Za-z]{43}$/;
+
+const identifierOf = (token: string): string =>
+  `sign-in-link ${new Bun.CryptoHasher("sha256").update(token).digest("hex")}`;
+
+/** Keeps a new link for `email`, or for whoever becomes the first administrator (null). */
+export async function insertSignInLink(
+  tx: Transaction,
+  email: string | null,
+  now: Date,
+): Promise<{ token: string; expiresAt: Date }> {
+  const token = newSecret(email === null ? "tgf_" : "tgl_");
+  const expiresAt = new Date(now.getTime() + SIGN_IN_LINK_MINUTES * 60_000);
+  await tx.insert(signInVerifications).values({
+    id: newId(),
+    identifier: identifierOf(token),
+    value: email === null ? "" : storedEmail(email),
+    expiresAt,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { token, expiresAt };
+}
+
+/** Uses a link up: whom it names (null: nobody yet); undefined: there is no such link, or it is over. */
+export async function useSignInLink(
+  tx: Transaction,
+  token: string,
+  now: Date,
+): Promise<{ email: string | null } | undefined> {
+  if (!FIRST.test(token) && !NAMED.test(token)) return undefined;
+  const isOurs = eq(signInVerifications.orgId, DEFAULT_ORG);
+  await tx.delete(signInVerifications).where(and(isOurs, lt(signInVerifications.expiresAt, now)));
+  const [used] = await tx
+    .delete(signInVerifications)
+    .where(
+      and(
+        isOurs,
+        eq(signInVerifications.identifier, identifierOf(token)),
+        gt(signInVerifications.expiresAt, now),
+      ),
+    )
+    .returning({ email: signInVerifications.value });
+  return used && { email: used.email === "" ? null : used.email };
+}

@@ -1,0 +1,81 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Registry } from "prom-client";
+import { openDatabase } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import type { Secret } from "../directory.ts";
+import { openBodyCapture } from "./bodies.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { openClassifier } from "./classifier/classifier.ts";
+import { openDirectory } from "./directory/directory.ts";
+import { openSnapshot } from "./directory/snapshot.ts";
+import { openKeptAnswers } from "./kept-answers.ts";
+import { openLimiter } from "./limits/limiter.ts";
+import { withTeamBudgets } from "./limits/team-budgets.ts";
+import { createSealer } from "./seal.ts";
+
+export type StoresOptions = {
+  databaseUrl: string;
+  dataDirectory: string;
+  snapshotSecondsMax: number;
+  /** 32 bytes. */
+  masterKey: Uint8Array;
+  /** Providers' credentials of the environment, by the variable that the catalogue names. */
+  providerKeys: ReadonlyMap<string, Secret>;
+  clock: Clock;
+  log: Log;
+  metrics: Registry;
+  /** Resolves when the records of all calls that have ended are stored. */
+  recorded: () => Promise<void>;
+};
+
+/** Connections for administrators' queries; model calls never wait for them. */
+const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
+
+/**
+ * Everything that reads or writes Postgres. It opens without Postgres, with the last known directory; `begin` needs a
+ * migrated database.
+ */
+export function openStores(options: StoresOptions) {
+  const { databaseUrl, dataDirectory, masterKey, providerKeys, clock, log } = options;
+  const database = openDatabase(databaseUrl, CONTROL);
+  const sealer = createSealer(masterKey);
+  const snapshot = openSnapshot({
+    file: join(dataDirectory, "directory.snapshot"),
+    secondsMax: options.snapshotSecondsMax,
+    spend: () => limiter.spend(),
+    sealer,
+    clock,
+    log,
+  });
+  const { found } = snapshot;
+  const spend = typeof found === "string" ? undefined : found.spend;
+  const limiter = withTeamBudgets(openLimiter({ ...options, spend }));
+  const directory = openDirectory({ database, masterKey, providerKeys, snapshot, clock, log });
+  const classifier = openClassifier({ directory, database, clock, log });
+  const bodies = openBodyCapture({ database, sealer, clock, log });
+  const keptAnswers = openKeptAnswers({ database, sealer, clock, log });
+  const keepFirstKey = (secret: string) =>
+    writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
+
+  return {
+    stores: { database, sealer, directory, classifier, limiter, bodies, keptAnswers },
+    /** What calls need beside a directory. */
+    warm: async () => {
+      await Promise.all([classifier.settled(), limiter.begun]);
+    },
+    /** Bootstraps and reads the database, which must be migrated. */
+    begin: async () => {
+      await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
+      await directory.begin();
+    },
+    close: async () => {
+      classifier.close();
+      await limiter.close();
+      await Promise.all([directory, bodies, keptAnswers].map((opened) => opened.close()));
+      await snapshot.close();
+      await database.close();
+    },
+  };
+}

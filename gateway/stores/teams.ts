@@ -1,0 +1,104 @@
+import { and, eq, isNull } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
+import { adminTokens, people, roleMappings } from "#drizzle/schema/identity.ts";
+import { keys } from "#drizzle/schema/keys.ts";
+import { teams } from "#drizzle/schema/teams.ts";
+import type { KeyTemplate } from "#shared/admin/keys.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import type { Reader } from "./change.ts";
+import { namedRows } from "./named-rows.ts";
+
+export type TeamRow = typeof teams.$inferSelect;
+
+export const teamRows = namedRows(teams);
+
+export const allTeams = (reader: Reader): Promise<TeamRow[]> =>
+  reader.select().from(teams).where(eq(teams.orgId, DEFAULT_ORG)).orderBy(teams.name);
+
+/** @throws GatewayError invalid_request for a parent that is unknown, or that is the team itself or below it. */
+export async function writeTeam(tx: Transaction, row: TeamRow): Promise<void> {
+  const parents = new Map((await allTeams(tx)).map(({ name, parent }) => [name, parent]));
+  for (let above = row.parent; above !== null; above = parents.get(above) ?? null) {
+    if (above === row.name) {
+      throw new GatewayError(
+        "invalid_request",
+        row.parent === row.name
+          ? "/parent: A team cannot be above itself."
+          : `/parent: The team ${row.parent} is below the team ${row.name}.`,
+      );
+    }
+    if (!parents.has(above)) throw new GatewayError("invalid_request", `/parent: No team is named ${above}.`);
+  }
+  await teamRows.write(tx, row);
+}
+
+/**
+ * Records keep the team's name. A revoked key forgets its team.
+ * @throws GatewayError conflict while a team is below it, or anything belongs to it.
+ */
+export async function deleteTeam(tx: Transaction, name: string): Promise<TeamRow | null> {
+  const users = await usersOf(tx, name);
+  if (users.length > 0) {
+    const shown = users.slice(0, USERS_SHOWN_MAX).join(", ");
+    const rest = users.length > USERS_SHOWN_MAX ? ` and ${users.length - USERS_SHOWN_MAX} more` : "";
+    throw new GatewayError("conflict", `The team ${name} is used by: ${shown}${rest}.`);
+  }
+  await tx
+    .update(keys)
+    .set({ team: null })
+    .where(and(eq(keys.orgId, DEFAULT_ORG), eq(keys.team, name)));
+  return teamRows.remove(tx, name);
+}
+
+const USERS_SHOWN_MAX = 10;
+
+/** What refers to a team, such as `key ci`. */
+async function usersOf(reader: Reader, team: string): Promise<string[]> {
+  const rows = (
+    [
+      ["team", teams, teams.name, eq(teams.parent, team)],
+      ["key", keys, keys.name, and(eq(keys.team, team), isNull(keys.revokedAt))],
+      ["person", people, people.email, eq(people.team, team)],
+      ["token", adminTokens, adminTokens.name, eq(adminTokens.team, team)],
+      ["role mapping of", roleMappings, roleMappings.group, eq(roleMappings.team, team)],
+    ] as const
+  ).map(async ([kind, table, name, isOf]) => {
+    const found = await reader
+      .select({ name })
+      .from(table)
+      .where(and(eq(table.orgId, DEFAULT_ORG), isOf))
+      .orderBy(name);
+    return found.map((row) => `${kind} ${row.name}`);
+  });
+  return (await Promise.all(rows)).flat();
+}
+
+/** @throws GatewayError invalid_request if no team has this name. */
+export async function requireTeam(reader: Reader, name: string | null): Promise<void> {
+  if (name !== null && !(await teamRows.find(reader, name))) {
+    throw new GatewayError("invalid_request", `/team: No team is named ${name}.`);
+  }
+}
+
+/** The template of a team's self-made keys: its own, or that of the nearest team above; null: there is none. */
+export async function keyTemplateOf(reader: Reader, team: string | null): Promise<KeyTemplate | null> {
+  if (team === null) return null;
+  const rows = new Map((await allTeams(reader)).map((row) => [row.name, row]));
+  for (let row = rows.get(team); row; row = rows.get(row.parent ?? "")) {
+    if (row.keyTemplate !== null) return row.keyTemplate;
+  }
+  return null;
+}
+
+/** A team and those below it. */
+export async function teamsWithin(reader: Reader, name: string): Promise<string[]> {
+  const rows = await allTeams(reader);
+  const within = [name];
+  for (const above of within) {
+    within.push(
+      ...rows.filter((row) => row.parent === above && !within.includes(row.name)).map((row) => row.name),
+    );
+  }
+  return within;
+}

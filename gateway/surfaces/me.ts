@@ -1,0 +1,107 @@
+import { Elysia } from "elysia";
+import { Me, OWN_DIMENSIONS, type OwnSession, OwnSessions } from "#shared/admin/me.ts";
+import { isId } from "#shared/ids.ts";
+import { COMPARES, RANGES, Result } from "#shared/report.ts";
+import { noContent, ownRoute } from "../admin/documented.ts";
+import { readParameters, requireKnown } from "../admin/list.ts";
+import { GatewayError } from "../errors.ts";
+import { type OwnUsageDeps, ownMonth, ownReport } from "../identity/own-month.ts";
+import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
+import { endSession, listSessions, type SessionRow } from "../stores/identity/sessions.ts";
+import { listKeysOf } from "../stores/keys.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+import { ownKeyView } from "./me-keys.ts";
+
+export type MeDeps = OwnDeps & OwnUsageDeps;
+
+/** `GET /v1/me`: who is signed in, this month's cost, and what is theirs. */
+export const me = (deps: MeDeps) =>
+  new Elysia({ name: "surface.me", prefix: "/v1/me" })
+    .use(ownPerson(deps))
+    .get(
+      "",
+      ({ own }) => meOf(deps, own),
+      ownRoute("read", {
+        summary: "Who is signed in, what they spent this month, and their keys and sessions",
+        description: "With the session cookie, or with one of one's own client keys.",
+        answers: { 200: Me },
+      }),
+    )
+    .get("/usage", ({ request, own }) => ownReport(deps, own.email, readUsage(request)), {
+      ...ownRoute("read", {
+        summary: "Own calls: their number, tokens and cost",
+        query: {
+          by: `What to group by: ${OWN_DIMENSIONS.join(", ")}. Default: day.`,
+          range: `One of ${RANGES.join(", ")}. Default: mtd.`,
+          compare: `One of ${COMPARES.join(", ")}. Default: none.`,
+        },
+        answers: { 200: Result },
+      }),
+    })
+    .get("/sessions", async ({ own }) => ({ data: await sessionsOf(deps, own) }), {
+      ...ownRoute("read", { summary: "List own sessions, newest first", answers: { 200: OwnSessions } }),
+    })
+    .delete("/sessions/:id", ({ params, own, origin }) => revokeSession(deps, { own, origin }, params.id), {
+      ...ownRoute("change", { summary: "End an own session", answers: { 204: null } }),
+    });
+
+/** @throws GatewayError invalid_request for an unknown parameter or value. */
+function readUsage(request: Request): Parameters<typeof ownReport>[2] {
+  const { by = "day", range = "mtd", compare = "none" } = readParameters(request, ["by", "range", "compare"]);
+  requireKnown({ by, range, compare }, { by: OWN_DIMENSIONS, range: RANGES, compare: COMPARES });
+  const dimension = OWN_DIMENSIONS.find((known) => known === by) ?? "day";
+  return {
+    dimensions: [dimension],
+    measures: ["requests", "input_tokens", "output_tokens", "cost_usd"],
+    range: RANGES.find((known) => known === range) ?? "mtd",
+    compare: COMPARES.find((known) => known === compare) ?? "none",
+    view: "table",
+  };
+}
+
+async function revokeSession(
+  { database }: MeDeps,
+  { own, origin }: { own: Own; origin: Origin },
+  id: string,
+): Promise<Response> {
+  const { personId, email } = own;
+  await audited(database, origin, async (tx, audit) => {
+    const isEnded = personId !== null && isId(id) && (await endSession(tx, personId, id));
+    if (!isEnded) throw new GatewayError("not_found");
+    await audit({ action: "session.revoked", subject: email, before: { session: id } });
+  });
+  return noContent();
+}
+
+async function sessionsOf({ database, clock }: MeDeps, own: Own): Promise<OwnSession[]> {
+  const { personId } = own;
+  if (personId === null) return [];
+  const rows = await withStoreErrors(() => listSessions(database.db, personId, clock.now()));
+  return rows.map((session) => sessionView(session, own));
+}
+
+async function meOf(deps: MeDeps, own: Own): Promise<Me> {
+  const now = deps.clock.now();
+  const { email, name, role, team } = own;
+  const keys = await withStoreErrors(() => listKeysOf(deps.database.db, email, now));
+  return {
+    email,
+    name,
+    role,
+    team,
+    month: await ownMonth(deps, email, keys),
+    keys: keys.map((key) => ownKeyView(key, own, now)),
+    sessions: await sessionsOf(deps, own),
+  };
+}
+
+const sessionView = (session: SessionRow, { sessionId }: Own): OwnSession => ({
+  id: session.id,
+  current: session.id === sessionId,
+  address: session.ipAddress,
+  user_agent: session.userAgent,
+  created_at: session.createdAt.toISOString(),
+  expires_at: session.expiresAt.toISOString(),
+});

@@ -1,0 +1,83 @@
+import { Elysia } from "elysia";
+import { RedeemBody, SignedIn } from "#shared/admin/sign-in-links.ts";
+import { fits } from "#shared/schema.ts";
+import { readJson } from "../admin/body.ts";
+import { GatewayError } from "../errors.ts";
+import { AUTH_PATHS } from "../identity/auth.ts";
+import { isFromOwnPage } from "../identity/own-origin.ts";
+import { type SignInDeps, signInByLink } from "../identity/sign-in.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { readBody } from "./body.ts";
+
+export type SignInSurfaceDeps = SignInDeps & RequestBodyDeps & { publicUrl: string | null };
+
+const BODY_BYTES_MAX = 64 * 1024;
+const FORM = "application/x-www-form-urlencoded";
+const plain = (schema: object) => JSON.parse(JSON.stringify(schema));
+
+const REDEEM = {
+  summary: "Sign in with a one-time link's token",
+  description:
+    "Sets the session cookie. Browsers must send it from a page of this gateway. A form is answered with 303 to `/`.",
+  tags: ["Own"],
+  security: [{ signInLink: [] }],
+  requestBody: { required: true, content: { "application/json": { schema: plain(RedeemBody) } } },
+  responses: {
+    "200": { description: "Signed in.", content: { "application/json": { schema: plain(SignedIn) } } },
+    "303": { description: "Signed in by a form." },
+    "400": { description: "A field is unknown, missing or wrong; the message names it." },
+    "401": { description: "The link was used before, is over 15 minutes old, or is not of this gateway." },
+    "403": { description: "A browser sent it from another site's page." },
+    "429": { description: "Too many wrong credentials came from this address." },
+    "503": { description: "The database is unavailable at the moment." },
+  },
+};
+
+/**
+ * The way in by a one-time link, and the sign-in library's own addresses below `/auth`. Opening a link signs nobody in:
+ * mail scanners and previews open links, too. Only sending its form does.
+ */
+export const signIn = (deps: SignInSurfaceDeps) =>
+  new Elysia({ name: "surface.sign-in" })
+    .post("/auth/sign-in/link", ({ request }) => redeem(deps, request), { parse: "none", detail: REDEEM })
+    .all("/auth/*", ({ request }) => byLibrary(deps, request), { parse: "none", detail: { hide: true } });
+
+async function redeem(deps: SignInSurfaceDeps, request: Request): Promise<Response> {
+  // Clients that are no browser send no Origin, and have no cookie that another site could use.
+  if (request.headers.has("origin")) requireOwnPage(deps, request);
+  const isForm = request.headers.get("content-type")?.startsWith(FORM) === true;
+  const body = isForm ? await readForm(deps, request) : await readJson(deps, request, RedeemBody);
+  const { person, headers } = await signInByLink(deps, request, body);
+  headers.set("cache-control", "no-store");
+  headers.delete("content-length");
+  if (isForm) {
+    headers.set("location", "/");
+    return new Response(null, { status: 303, headers });
+  }
+  return Response.json({ email: person.email, role: person.role }, { headers });
+}
+
+async function readForm(deps: RequestBodyDeps, request: Request): Promise<RedeemBody> {
+  const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });
+  const fields = new URLSearchParams(new TextDecoder().decode(bytes));
+  const given = Object.fromEntries([...fields].filter(([, value]) => value !== ""));
+  if (fits(RedeemBody, given)) return given;
+  throw new GatewayError("invalid_request", "The form does not have the fields of the sign-in page.");
+}
+
+/** @throws GatewayError not_found; foreign_origin; too_large. */
+async function byLibrary(deps: SignInSurfaceDeps, request: Request): Promise<Response> {
+  const { url, method, headers } = request;
+  const path = new URL(url).pathname.replace(/^\/auth/, "");
+  if (!AUTH_PATHS.includes(path)) throw new GatewayError("not_found");
+  if (method === "GET") return await deps.auth.handler(request);
+  requireOwnPage(deps, request);
+  const body = Buffer.from(await readBody(deps, request, { bytesMax: BODY_BYTES_MAX }));
+  // The library asks for the type of a body, even of an empty one.
+  const sent = body.byteLength > 0 ? body : null;
+  return await deps.auth.handler(new Request(url, { method, headers, body: sent }));
+}
+
+function requireOwnPage({ publicUrl }: Pick<SignInSurfaceDeps, "publicUrl">, request: Request): void {
+  if (!isFromOwnPage(request.headers, publicUrl)) throw new GatewayError("foreign_origin");
+}

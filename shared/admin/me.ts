@@ -1,0 +1,52 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+import { Instant, SingleLine } from "./fields.ts";
+import { KeyView } from "./keys.ts";
+import { RoleField } from "./people.ts";
+
+export const OwnSession = closed({
+  id: Type.String({ format: "uuid" }),
+  current: Type.Boolean({ description: "Whether it is the one that asks." }),
+  address: nullable(Type.String({ description: "IP address that signed in." })),
+  user_agent: nullable(Type.String()),
+  created_at: Type.String(),
+  expires_at: Type.String({ description: "Later with every request, up to seven days after `created_at`." }),
+});
+export type OwnSession = Static<typeof OwnSession>;
+
+const OwnMonth = closed({
+  cost_usd: nullable(Type.String({ description: "Exact decimal: own calls since the month began (UTC)." })),
+  floor: Type.Boolean({ description: "The cost is a lower bound: not every call's cost is known." }),
+  budget_usd: Type.Optional(
+    Type.String({ description: "Monthly budgets of the valid own keys, added up. Absent if one has none." }),
+  ),
+  budget_left_usd: Type.Optional(Type.String({ description: "What is left of them." })),
+});
+
+/** `GET /v1/me`. */
+export const Me = closed({
+  email: Type.String(),
+  name: Type.String(),
+  role: RoleField,
+  team: nullable(Type.String()),
+  month: OwnMonth,
+  keys: Type.Array(KeyView),
+  sessions: Type.Array(OwnSession),
+});
+export type Me = Static<typeof Me>;
+
+/** `POST /v1/me/keys`. Scopes and limits come from the team's or the installation's template. */
+export const OwnKeyBody = closed({
+  name: SingleLine(64, "For yourself; others see it with your e-mail behind it."),
+  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Default: never."))),
+});
+
+export const OWN_KEYS_MAX = 10;
+
+/** What own usage can be grouped by. */
+export const OWN_DIMENSIONS = ["day", "week", "month", "model", "client", "route", "key", "session"] as const;
+
+/** `GET /v1/me/keys`. */
+export const OwnKeys = closed({ data: Type.Array(KeyView) });
+/** `GET /v1/me/sessions`. */
+export const OwnSessions = closed({ data: Type.Array(OwnSession) });

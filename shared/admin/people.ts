@@ -1,0 +1,77 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { checked, closed, nullable, oneOf } from "../schema.ts";
+import { SingleLine } from "./fields.ts";
+
+/** What a person or a token may do, the least first. */
+export const ROLES = ["member", "manager", "administrator"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Whether `role` includes the rights of `least`. */
+export const includesRole = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
+
+/** The role with fewer rights. */
+export const lesserRole = (one: Role, other: Role): Role => (includesRole(one, other) ? other : one);
+
+const EMAIL = /^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+$/;
+const EMAIL_LENGTH_MAX = 128;
+
+/** Text that a key's owner can be, too. Its case does not count: it is stored in lower case. */
+export const Email = checked<string>(
+  { type: "string", format: "email", maxLength: EMAIL_LENGTH_MAX },
+  `an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`,
+  (value) =>
+    typeof value === "string" &&
+    value.length <= EMAIL_LENGTH_MAX &&
+    value.isWellFormed() &&
+    EMAIL.test(value) &&
+    !/\p{Cc}/u.test(value),
+);
+
+export const RoleField = oneOf(ROLES);
+const NAME_LENGTH_MAX = 128;
+const name = Type.Optional(SingleLine(NAME_LENGTH_MAX, "Default: the part of the e-mail before the @."));
+const githubLogin = Type.Optional(
+  nullable(
+    Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
+      description: "The person's account at GitHub.",
+    }),
+  ),
+);
+export const TeamField = nullable(SingleLine(128, "Name of a team."));
+const team = Type.Optional(TeamField);
+
+/** `POST /admin/v1/people`. */
+export const PersonBody = closed({
+  email: Email,
+  name,
+  github_login: githubLogin,
+  role: Type.Optional({ ...RoleField, default: "member" }),
+  team,
+});
+export type PersonBody = Static<typeof PersonBody>;
+
+/** `PATCH /admin/v1/people/{id}`: absent members are kept. */
+export const PersonPatch = closed({
+  name,
+  github_login: githubLogin,
+  role: Type.Optional(RoleField),
+  team,
+  disabled: Type.Optional(
+    Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys." }),
+  ),
+});
+export type PersonPatch = Static<typeof PersonPatch>;
+
+export const PersonView = closed({
+  id: Type.String({ format: "uuid" }),
+  email: Type.String(),
+  name: Type.String(),
+  github_login: nullable(Type.String()),
+  role: RoleField,
+  team: nullable(Type.String()),
+  disabled: Type.Boolean(),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type PersonView = Static<typeof PersonView>;

@@ -1,0 +1,42 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { Name, SingleLine, Usd } from "./fields.ts";
+import { BUDGET_PERIODS, KeyTemplate } from "./keys.ts";
+
+const members = {
+  parent: Type.Optional(nullable(Name)),
+  cost_center: Type.Optional(
+    nullable(SingleLine(64, "Default: that of the nearest team above that has one.")),
+  ),
+  budget_usd: Type.Optional(
+    nullable(Usd("What the team and the teams below it may spend together per `budget_period`.")),
+  ),
+  budget_period: Type.Optional(nullable(oneOf(BUDGET_PERIODS))),
+  key_template: Type.Optional(
+    nullable({
+      ...KeyTemplate,
+      description:
+        "Scopes and limits of the keys that its people make for themselves. Default: that of the nearest team above that has one, else the setting `own_key_template`.",
+    }),
+  ),
+};
+
+/** `POST /admin/v1/teams`. */
+export const TeamBody = closed({ name: Name, ...members });
+/** `PUT /admin/v1/teams/{name}`: a `name` must be the address's. */
+export const TeamPut = closed({ name: Type.Optional(Name), ...members });
+/** `PATCH /admin/v1/teams/{name}`: absent members are kept. */
+export const TeamPatch = closed(members);
+export type TeamPatch = Static<typeof TeamPatch>;
+
+export const TeamView = closed({
+  name: Name,
+  parent: nullable(Type.String({ description: "The team above." })),
+  cost_center: nullable(Type.String()),
+  budget_usd: nullable(Type.String({ description: "Exact decimal." })),
+  budget_period: nullable(oneOf(BUDGET_PERIODS)),
+  key_template: nullable(KeyTemplate),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type TeamView = Static<typeof TeamView>;
