@@ -1,0 +1,70 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { Page } from "#shared/admin/fields.ts";
+import type { SavedReportView } from "#shared/admin/reports.ts";
+import type { Report, ReportPayload, Result, Spec } from "#shared/report.ts";
+import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { api, getJson, sendJson } from "./api.ts";
+
+const CATALOGUE_QUERY = {
+  queryKey: ["reports", "catalogue"],
+  queryFn: () => getJson<ReportCatalogue>("/v1/reports/catalogue"),
+  staleTime: Number.POSITIVE_INFINITY,
+} as const;
+
+export const useCatalogue = () => useQuery(CATALOGUE_QUERY);
+
+export const REPORTS_QUERY = {
+  queryKey: ["reports", "saved"],
+  queryFn: () => getJson<Page<SavedReportView>>("/admin/v1/reports?limit=500"),
+} as const;
+
+/** One report; what was shown stays until the next answer. */
+export const useReport = (spec: Spec | null) =>
+  useQuery({
+    queryKey: ["report", spec],
+    queryFn: ({ signal }) =>
+      sendJson<Result>("/v1/reports/query", { method: "POST", body: { spec }, signal }),
+    enabled: spec !== null,
+    placeholderData: keepPreviousData,
+  });
+
+/** Several reports in one call, by id. One that fails is null. */
+export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id, Spec>>> | null) =>
+  useQuery({
+    queryKey: ["reports", specs],
+    queryFn: ({ signal }) => askAll(specs ?? {}, signal),
+    enabled: specs !== null,
+    placeholderData: keepPreviousData,
+    select: (reports): Readonly<Partial<Record<Id, Result | null>>> =>
+      // The answer has the ids that were asked for, and no others.
+      Object.fromEntries(reports.map(({ id, result }) => [id, result])) as Partial<Record<Id, Result | null>>,
+  });
+
+async function askAll(
+  specs: Readonly<Partial<Record<string, Spec>>>,
+  signal: AbortSignal,
+): Promise<Report[]> {
+  const asked = Object.entries(specs).flatMap(([id, spec]) =>
+    spec ? [{ id, title: id, description: "", spec }] : [],
+  );
+  const body = { specs: asked };
+  const { reports } = await sendJson<ReportPayload>("/v1/reports", { method: "POST", body, signal });
+  return reports;
+}
+
+/** Saves a report as CSV under the name that the gateway gives it. */
+export async function saveCsv(spec: Spec): Promise<void> {
+  const answer = await api("/v1/reports/query?format=csv", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ spec }),
+  });
+  const [, name = "report.csv"] =
+    /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
+  const url = URL.createObjectURL(await answer.blob());
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,93 @@
+import type { Compare, DimensionName, Filters, Range, RangeName } from "#shared/report.ts";
+
+// The address is the state: `?range=mtd&model=gpt-5&model=claude-opus-5`. Every value is a text; several are repeated.
+
+export type RawSearch = Record<string, string | string[]>;
+
+export function parseSearch(text: string): RawSearch {
+  const found: Record<string, string[]> = {};
+  for (const [name, value] of new URLSearchParams(text)) found[name] = [...(found[name] ?? []), value];
+  return Object.fromEntries(
+    Object.entries(found).map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
+  );
+}
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null && one !== "") query.append(name, String(one));
+    }
+  }
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+export const oneText = (value: unknown): string | undefined => {
+  const first = Array.isArray(value) ? value[0] : value;
+  return typeof first === "string" && first !== "" ? first : undefined;
+};
+
+export const texts = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((it): it is string => typeof it === "string" && it !== "");
+
+export const oneNameOf = <T extends string>(names: readonly T[], value: unknown): T | undefined =>
+  names.find((name) => name === oneText(value));
+
+/** Dimensions by which reports can be narrowed in an address; times are narrowed by the range. */
+export const FILTER_NAMES = [
+  "team",
+  "cost_center",
+  "client",
+  "model",
+  "route",
+  "subject",
+  "key",
+  "channel",
+  "tag",
+  "session",
+  "server",
+  "tool",
+  "repository",
+  "day",
+  "week",
+  "month",
+] as const;
+export type FilterName = (typeof FILTER_NAMES)[number];
+
+const RANGE_NAMES = ["7d", "30d", "mtd", "last_month"] as const satisfies readonly RangeName[];
+
+/** Range, comparison and filters of a report, as an address has them. */
+export type FrameSearch = {
+  range?: RangeName;
+  from?: string;
+  to?: string;
+  compare?: Compare;
+} & Partial<Record<FilterName, string[]>>;
+
+export function frameSearch(raw: Record<string, unknown>): FrameSearch {
+  const range = oneNameOf(RANGE_NAMES, raw["range"]);
+  const from = oneText(raw["from"]);
+  const to = oneText(raw["to"]);
+  const compare = oneNameOf(["none", "previous_period"] as const, raw["compare"]);
+  const filters = FILTER_NAMES.map((name) => [name, texts(raw[name])] as const);
+  return {
+    ...(range && { range }),
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(compare && { compare }),
+    ...Object.fromEntries(filters.filter(([, values]) => values.length > 0)),
+  };
+}
+
+export const rangeOf = ({ range, from, to }: FrameSearch, fallback: RangeName): Range =>
+  from !== undefined || to !== undefined ? { from: from ?? null, to: to ?? null } : (range ?? fallback);
+
+/** The filters that a source can take; the others are left out. */
+export function filtersFor(search: FrameSearch, dimensions: readonly DimensionName[]): Filters {
+  const entries = dimensions.flatMap((name) => {
+    const values = search[name];
+    return values && values.length > 0 ? [[name, values] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}

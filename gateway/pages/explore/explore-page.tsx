@@ -1,0 +1,59 @@
+import { useMemo } from "react";
+import type { DimensionName, Spec } from "#shared/report.ts";
+import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { useAddress } from "../data/address.ts";
+import { useCatalogue, useReport } from "../data/reports.ts";
+import { EXPLORE_RANGE, specOf, specSearch } from "../data/spec-search.ts";
+import { CsvButton } from "../parts/csv-button.tsx";
+import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
+import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { RecordsLink } from "../parts/records-link.tsx";
+import { ReportView } from "../parts/report-view.tsx";
+import { Answered } from "../parts/states.tsx";
+import { Builder } from "./builder.tsx";
+import { SaveReport } from "./save-report.tsx";
+import { Share } from "./share.tsx";
+
+/** A report is put together here, and answered while it changes. Its address is the report. */
+export function ExplorePage() {
+  const catalogue = useCatalogue();
+  return (
+    <Answered query={catalogue} height={480}>
+      {(known) => <Explorer catalogue={known} />}
+    </Answered>
+  );
+}
+
+function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
+  const [search, change] = useAddress(specSearch);
+  const spec = useMemo(() => specOf(search, catalogue), [search, catalogue]);
+  const result = useReport(spec);
+  const choose = (dimension: DimensionName, value: string) => change(narrowed(search, dimension, value));
+  return (
+    <>
+      <PageHead title="Explore">
+        <RangePicker search={search} fallback={EXPLORE_RANGE} change={change} />
+        <ComparePicker search={search} fallback={EXPLORE_RANGE} compare={spec.compare} change={change} />
+        {spec.source === "requests" && <RecordsLink search={search} fallback={EXPLORE_RANGE} />}
+        <CsvButton spec={spec} />
+        <Share spec={spec} />
+        <SaveReport spec={spec} />
+      </PageHead>
+      <Builder spec={spec} catalogue={catalogue} search={search} change={change} />
+      <FilterChips search={search} change={change} idle={idleIn(spec)} />
+      <Answered query={result} height={480}>
+        {(answer) => <ReportView result={shownAs(answer, spec)} catalogue={catalogue} choose={choose} />}
+      </Answered>
+    </>
+  );
+}
+
+/** The view changes at once, while the figures of the new question are still on their way. */
+const shownAs = <T extends { spec: Spec }>(answer: T, { view, dimensions }: Spec): T =>
+  answer.spec.dimensions.join() === dimensions.join()
+    ? { ...answer, spec: { ...answer.spec, view } }
+    : answer;
+
+const idleIn = (spec: Spec) => (name: string) =>
+  name in spec.filters ? null : "This source has no such label, so the filter does not count here.";

@@ -1,0 +1,87 @@
+import { Button, Modal, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import type { SavedReportView } from "#shared/admin/reports.ts";
+import type { Spec } from "#shared/report.ts";
+import { sendJson } from "../data/api.ts";
+import { REPORTS_QUERY } from "../data/reports.ts";
+import { Fault } from "../parts/states.tsx";
+
+/** An id as addresses have it: lower case, `-` between words. */
+const idOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 64);
+
+/** Keeps the question as a report. */
+export function SaveReport({ spec }: { spec: Spec }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="xs" onClick={() => setOpen(true)}>
+        Save
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        title="Save as a report"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <SaveForm spec={spec} />
+      </Modal>
+    </>
+  );
+}
+
+function SaveForm({ spec }: { spec: Spec }) {
+  const [title, setTitle] = useState("");
+  const [description, setDescription] = useState("");
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const id = idOf(title);
+  const save = useMutation({
+    mutationFn: () =>
+      sendJson<SavedReportView>("/admin/v1/reports", {
+        method: "POST",
+        body: { id, title, description, spec },
+      }),
+    onSuccess: async () => {
+      await client.invalidateQueries(REPORTS_QUERY);
+      await navigate({ to: "/reports/$id", params: { id } });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextInput
+        label="Title"
+        required
+        maxLength={200}
+        data-autofocus
+        value={title}
+        onChange={(event) => setTitle(event.currentTarget.value)}
+        description={id === "" ? "Its address is made from it." : `Its address: /reports/${id}`}
+        mb="md"
+      />
+      <Textarea
+        label="Description"
+        maxLength={2000}
+        autosize
+        minRows={2}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+        mb="md"
+      />
+      {save.error && <Fault error={save.error} />}
+      <Button type="submit" disabled={id === ""} loading={save.isPending}>
+        Save the report
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,114 @@
+import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { KeyView } from "#shared/admin/keys.ts";
+import { sendJson } from "../data/api.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { Empty, Fault } from "../parts/states.tsx";
+import { momentColumn, textColumn } from "../settings/cells.tsx";
+import { DeleteButton } from "../settings/delete-button.tsx";
+import { KeyActions } from "../settings/key-actions.tsx";
+import { SecretOnce, secretOf } from "../settings/secret-once.tsx";
+
+const PATH = "/v1/me/keys";
+
+const columns = (open: (key: KeyView) => void): Column<KeyView>[] => [
+  {
+    id: "name",
+    head: "Name",
+    cell: (key) => (
+      <button type="button" className="row-link plain-button" onClick={() => open(key)}>
+        {key.name}
+      </button>
+    ),
+  },
+  textColumn("secret", "Secret", {
+    of: ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" "),
+  }),
+  momentColumn("created", "Made", { of: ({ created_at: at }) => at, none: "" }),
+  momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
+];
+
+/** One's own keys: make, rotate, revoke. */
+export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
+  const [isNew, setNew] = useState(false);
+  const [chosen, setChosen] = useState<KeyView | null>(null);
+  const client = useQueryClient();
+  const renew = () => client.invalidateQueries({ queryKey: ["own"] });
+  return (
+    <Panel
+      title="My keys"
+      sub="A key lets your agents and scripts call the gateway as you."
+      aside={
+        <Button size="compact-sm" onClick={() => setNew(true)}>
+          Make a key
+        </Button>
+      }
+    >
+      {keys.length === 0 ? (
+        <Empty title="No key yet">Make one, then connect an agent with it.</Empty>
+      ) : (
+        <DataTable
+          label="My keys"
+          columns={columns(setChosen)}
+          rows={keys}
+          rowKey={({ id }) => id}
+          open={setChosen}
+        />
+      )}
+      <Modal opened={isNew} onClose={() => setNew(false)} title="Make a key">
+        <NewKey renew={renew} />
+      </Modal>
+      <Modal opened={chosen !== null} onClose={() => setChosen(null)} title={chosen?.name ?? ""} size="lg">
+        {chosen && (
+          <>
+            <KeyActions path={PATH} id={chosen.id} />
+            <DeleteButton
+              name={chosen.name}
+              verb="Revoke"
+              effect="Calls with it are refused within five seconds."
+              remove={async () => {
+                await sendJson(`${PATH}/${encodeURIComponent(chosen.id)}`, { method: "DELETE" });
+                setChosen(null);
+                await renew();
+              }}
+            />
+          </>
+        )}
+      </Modal>
+    </Panel>
+  );
+}
+
+function NewKey({ renew }: { renew: () => Promise<void> }) {
+  const [name, setName] = useState("");
+  const [secret, setSecret] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void sendJson<Record<string, unknown>>(PATH, { method: "POST", body: { name } })
+      .then(async (answer) => {
+        setSecret(secretOf(answer));
+        await renew();
+      })
+      .catch(setError);
+  };
+  if (secret !== null) return <SecretOnce secret={secret} what="the key" />;
+  return (
+    <form onSubmit={submit}>
+      {error !== null && <Fault error={error} />}
+      <TextInput
+        label="Name"
+        placeholder="laptop"
+        required
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        data-autofocus
+      />
+      <Group justify="flex-end" mt="md">
+        <Button type="submit">Make the key</Button>
+      </Group>
+    </form>
+  );
+}

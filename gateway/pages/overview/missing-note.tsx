@@ -1,0 +1,69 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Foreign } from "../parts/foreign.tsx";
+import { count } from "../parts/format.ts";
+import type { OverviewResults } from "./overview-specs.ts";
+
+/** What the figures above leave out, and the remedy. */
+export function MissingNote({ parts }: { parts: OverviewResults }) {
+  const gaps = [unpriced(parts), unjoined(parts)].filter((gap) => gap !== null);
+  if (gaps.length === 0) return null;
+  return (
+    <p className="note">
+      <b>What is missing from these figures:</b> {gaps[0]}
+      {gaps.length > 1 && <> And {gaps[1]}</>}
+    </p>
+  );
+}
+
+function unpriced({ models, totals }: OverviewResults): ReactNode | null {
+  const calls = totals?.total.current?.unpriced_requests ?? 0;
+  if (calls === 0) return null;
+  const named = (models?.rows ?? [])
+    .filter(({ current }) => (current?.unpriced_requests ?? 0) > 0)
+    .toSorted((a, b) => (b.current?.unpriced_requests ?? 0) - (a.current?.unpriced_requests ?? 0));
+  const [most] = named;
+  return (
+    <>
+      {count(calls)} answered calls have no known cost
+      {most?.groups[0] !== undefined && (
+        <>
+          , most of them of <Foreign text={most.groups[0]} />
+        </>
+      )}{" "}
+      (
+      <Link to="/reports/$id" params={{ id: "unpriced-models" }}>
+        which prices are missing
+      </Link>
+      ).
+    </>
+  );
+}
+
+function unjoined({ merges, repositories }: OverviewResults): ReactNode | null {
+  const { merged_prs: merged = 0, joined_prs: joined = 0 } = merges?.total.current ?? {};
+  const missing = (merged ?? 0) - (joined ?? 0);
+  if (missing <= 0) return null;
+  const missingIn = (row: { current: { merged_prs?: number | null; joined_prs?: number | null } | null }) =>
+    (row.current?.merged_prs ?? 0) - (row.current?.joined_prs ?? 0);
+  const [most] = (repositories?.rows ?? []).toSorted((a, b) => missingIn(b) - missingIn(a));
+  const name = most?.groups[0];
+  return (
+    <>
+      {count(missing)} merges are joined to no session
+      {most && name !== undefined && missingIn(most) > 0 && (
+        <>
+          , {count(missingIn(most))} of them in <Foreign text={name} />
+        </>
+      )}{" "}
+      (
+      <Link
+        to="/pull-requests"
+        search={{ state: "merged", link: "no_stamp", ...(name && { repository: name }) }}
+      >
+        which, and what to do
+      </Link>
+      ).
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { useAddress } from "../data/address.ts";
+import { useCatalogue, useReport, useReports } from "../data/reports.ts";
+import { type FrameSearch, frameSearch } from "../data/search.ts";
+import { FilterChips } from "../parts/filter-chips.tsx";
+import { beforeWords, ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { RecordsLink } from "../parts/records-link.tsx";
+import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { dimensionWord } from "../parts/words.ts";
+import { CostMoved } from "./cost-moved.tsx";
+import { MissingNote } from "./missing-note.tsx";
+import {
+  compareOf,
+  notOfOutcomes,
+  OVERVIEW_RANGE,
+  type OverviewResults,
+  overviewSpecs,
+  stackedSpec,
+} from "./overview-specs.ts";
+import { SpendByDay } from "./spend-by-day.tsx";
+import { Tiles } from "./tiles.tsx";
+import { TopLists } from "./top-lists.tsx";
+
+/** What was spent, on what, why it moved, what a merged pull request costs, and what is missing from these figures. */
+export function OverviewPage() {
+  const [search, change] = useAddress(frameSearch);
+  const catalogue = useCatalogue();
+  const specs = catalogue.data ? overviewSpecs(search, catalogue.data) : null;
+  const results = useReports(specs);
+  const stacked = useReport(
+    catalogue.data ? stackedSpec(search, catalogue.data, results.data?.["models"]) : null,
+  );
+  const left = catalogue.data ? notOfOutcomes(search, catalogue.data) : [];
+  return (
+    <>
+      <PageHead title="Overview">
+        <RecordsLink search={search} fallback={OVERVIEW_RANGE} />
+        <RangePicker search={search} fallback={OVERVIEW_RANGE} change={change} />
+        <ComparePicker
+          search={search}
+          fallback={OVERVIEW_RANGE}
+          compare={compareOf(search)}
+          change={change}
+        />
+      </PageHead>
+      <FilterChips search={search} change={change} />
+      {left.length > 0 && (
+        <p className="mute small">
+          Pull requests cannot be narrowed by{" "}
+          {left.map((name) => dimensionWord(name).toLowerCase()).join(", ")}, so their figures are not shown.
+        </p>
+      )}
+      {catalogue.error && <Fault error={catalogue.error} retry={() => void catalogue.refetch()} />}
+      {!catalogue.error && (
+        <Answered query={results} height={720}>
+          {(parts: OverviewResults) => (
+            <Parts parts={parts} stacked={stacked.data ?? null} search={search} change={change} />
+          )}
+        </Answered>
+      )}
+    </>
+  );
+}
+
+type PartsProps = {
+  parts: OverviewResults;
+  stacked: Parameters<typeof SpendByDay>[0]["stacked"];
+  search: FrameSearch;
+  change: (change: FrameSearch) => void;
+};
+
+function Parts({ parts, stacked, search, change }: PartsProps) {
+  if (parts.totals?.total.current === null && !parts.merges?.total.current) return <NothingYet />;
+  const before = beforeWords(search, OVERVIEW_RANGE);
+  return (
+    <>
+      <Tiles parts={parts} search={search} />
+      <MissingNote parts={parts} />
+      <SpendByDay
+        days={parts.days ?? null}
+        stacked={stacked}
+        search={search}
+        change={change}
+        before={before}
+      />
+      <CostMoved decomposition={parts.totals?.decomposition ?? null} search={search} before={before} />
+      <TopLists parts={parts} search={search} change={change} />
+    </>
+  );
+}
+
+const NothingYet = () => (
+  <div className="panel">
+    <Empty title="No calls in this time">
+      Choose another range, or take a filter away. In a new installation, point an agent or an SDK at this
+      gateway: its first call appears here within seconds.
+    </Empty>
+  </div>
+);

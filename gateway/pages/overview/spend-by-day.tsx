@@ -1,0 +1,57 @@
+import type { Result } from "#shared/report.ts";
+import type { FrameSearch } from "../data/search.ts";
+import { Bars } from "../parts/charts/bars.tsx";
+import { ChartPanel } from "../parts/charts/chart.tsx";
+import { type ChartData, singleSeries, stackedSeries, withOthers } from "../parts/charts/data.ts";
+import { narrowed } from "../parts/filter-chips.tsx";
+import { plainName } from "../parts/foreign.tsx";
+
+type SpendByDayProps = {
+  days: Result | null;
+  /** Of the dearest models; null until it is known which they are. */
+  stacked: Result | null;
+  search: FrameSearch;
+  change: (change: FrameSearch) => void;
+  before: string;
+};
+
+const label = (name: string | null): string =>
+  name === null ? "others" : name === "cost_usd" ? "all models" : plainName(name);
+
+export function SpendByDay({ days, stacked, search, change, before }: SpendByDayProps) {
+  if (!days) return null;
+  const data = dataOf(days, stacked);
+  const incomplete = data.incomplete.some((is) => is) ? " Today is not over." : "";
+  const compared = data.previous ? ` The dashed line is ${before}.` : "";
+  return (
+    <ChartPanel
+      title="Spend by day"
+      sub={`Stacked by model, days of UTC.${compared}${incomplete} Click a day or a model to see it alone.`}
+      data={data}
+      label={label}
+      chooseGroup={(day) => change({ day: [day] })}
+      chooseSeries={(name) => name !== null && name !== "cost_usd" && change(narrowed(search, "model", name))}
+    >
+      <Bars
+        data={data}
+        title="Spend by day, stacked by model"
+        label={label}
+        choose={(day) => change({ day: [day] })}
+      />
+    </ChartPanel>
+  );
+}
+
+/** The stacks, up to each day's own total, which also has the models that are not drawn one by one. */
+function dataOf(days: Result, stacked: Result | null): ChartData {
+  const totals = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
+  if (!stacked) return totals;
+  const stacks = stackedSeries({ result: stacked, measure: "cost_usd", unit: "USD" });
+  const sameDays = {
+    ...stacks,
+    groups: totals.groups,
+    incomplete: totals.incomplete,
+    previous: totals.previous,
+  };
+  return withOthers(sameDays, totals.series[0]?.values ?? []);
+}

@@ -1,0 +1,137 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { MeasureName, Result } from "#shared/report.ts";
+import type { FrameSearch } from "../data/search.ts";
+import { Change, type Direction } from "../parts/change.tsx";
+import { Sparkline } from "../parts/charts/sparkline.tsx";
+import { count, percent } from "../parts/format.ts";
+import { Measured, Money } from "../parts/money.tsx";
+import type { OverviewResults } from "./overview-specs.ts";
+
+type TilesProps = { parts: OverviewResults; search: FrameSearch };
+
+/** The four figures that answer the page's question. */
+export function Tiles({ parts, search }: TilesProps) {
+  const { totals, days, merges, mergeDays } = parts;
+  const spend = totals?.total;
+  const merged = merges?.total;
+  const frame = { range: search.range, from: search.from, to: search.to, compare: search.compare };
+  return (
+    <div className="tiles">
+      <Tile
+        name="Spend"
+        trend={trendOf(days, "cost_usd")}
+        change={changeOf(totals, "cost_usd", "worse")}
+        foot={<UnpricedFoot result={totals} />}
+        figure={<Money value={spend?.current?.cost_usd ?? null} floor={spend?.floor ?? false} />}
+        to={
+          <Link to="/reports/$id" params={{ id: "spend-by-model" }} search={frame}>
+            Spend
+          </Link>
+        }
+      />
+      <Tile
+        name="Cost per merged pull request"
+        trend={trendOf(mergeDays, "cost_per_merged_pr")}
+        change={changeOf(merges, "cost_per_merged_pr", "worse")}
+        figure={
+          <Money
+            value={merged?.current?.cost_per_merged_pr ?? null}
+            floor={merged?.floor ? MERGES_FLOOR : false}
+            unknown="No pull request was merged, or none is joined to a session."
+          />
+        }
+        to={
+          <Link to="/reports/$id" params={{ id: "cost-per-merged-pr" }} search={frame}>
+            Cost per merged pull request
+          </Link>
+        }
+      />
+      <Tile
+        name="Merged pull requests"
+        trend={trendOf(mergeDays, "merged_prs")}
+        change={changeOf(merges, "merged_prs", "better")}
+        foot={<JoinedFoot result={merges} />}
+        figure={<Measured unit="count" value={merged?.current?.merged_prs ?? null} />}
+        to={
+          <Link to="/pull-requests" search={{ state: "merged" }}>
+            Merged pull requests
+          </Link>
+        }
+      />
+      <Tile
+        name="Active people"
+        trend={trendOf(days, "users")}
+        change={changeOf(totals, "users", "neutral")}
+        foot={<HoursFoot result={totals} />}
+        figure={<Measured unit="count" value={spend?.current?.users ?? null} />}
+        to={
+          <Link to="/reports/$id" params={{ id: "spend-by-person" }} search={frame}>
+            Active people
+          </Link>
+        }
+      />
+    </div>
+  );
+}
+
+const MERGES_FLOOR =
+  "At least this: some merges have no known session, or some of their calls no known cost.";
+
+type TileProps = {
+  name: string;
+  figure: ReactNode;
+  trend: readonly (number | null)[];
+  change: ReactNode;
+  foot?: ReactNode;
+  /** Its name as a link to what is behind it. */
+  to: ReactNode;
+};
+
+const Tile = ({ name, figure, trend, change, foot, to }: TileProps) => (
+  <section className="tile" aria-label={name}>
+    <div className="tile-name">{to}</div>
+    <div className="tile-figure">
+      <strong>{figure}</strong>
+      <Sparkline values={trend} />
+    </div>
+    <div className="tile-foot">
+      {change}
+      {foot}
+    </div>
+  </section>
+);
+
+const trendOf = (result: Result | null | undefined, measure: MeasureName): (number | null)[] =>
+  (result?.rows ?? [])
+    .filter(({ current }) => current !== null)
+    .map(({ current }) => current?.[measure] ?? null);
+
+function changeOf(result: Result | null | undefined, measure: MeasureName, more: Direction): ReactNode {
+  if (!result?.previousWindow) return null;
+  const { current, previous } = result.total;
+  return <Change current={current?.[measure]} previous={previous?.[measure]} more={more} />;
+}
+
+function UnpricedFoot({ result }: { result: Result | null | undefined }) {
+  const { unpriced_requests: unpriced, requests } = result?.total.current ?? {};
+  if (!unpriced || !requests) return null;
+  return (
+    <>
+      {" "}
+      · {count(unpriced)} of {count(requests)} calls unpriced
+    </>
+  );
+}
+
+function JoinedFoot({ result }: { result: Result | null | undefined }) {
+  const { joined_prs: joined, merged_prs: merged } = result?.total.current ?? {};
+  if (!merged) return null;
+  return <> · {percent((joined ?? 0) / merged)} joined</>;
+}
+
+function HoursFoot({ result }: { result: Result | null | undefined }) {
+  const { active_hours: hours, users } = result?.total.current ?? {};
+  if (!hours || !users) return null;
+  return <> · {count(Math.round((hours / users) * 10) / 10)} active hours each</>;
+}

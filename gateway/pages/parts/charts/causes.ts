@@ -1,0 +1,73 @@
+import type { Decomposition } from "#shared/report.ts";
+import { usd } from "../format.ts";
+
+export type Cause = { label: string; sentence: string; usd: number };
+
+type Words = {
+  more: readonly [label: string, sentence: string];
+  less: readonly [label: string, sentence: string];
+};
+
+const WORDS = {
+  users: {
+    more: ["More people", "more people use it"],
+    less: ["Fewer people", "fewer people use it"],
+  },
+  requestsPerUser: {
+    more: ["More calls each", "each person makes more calls"],
+    less: ["Fewer calls each", "each person makes fewer calls"],
+  },
+  inputTokensPerRequest: {
+    more: ["Longer inputs", "inputs are longer"],
+    less: ["Shorter inputs", "inputs are shorter"],
+  },
+  outputTokensPerRequest: {
+    more: ["Longer outputs", "outputs are longer"],
+    less: ["Shorter outputs", "outputs are shorter"],
+  },
+  pricePerToken: {
+    more: ["Price per token", "a token costs more, by dearer models or less cache"],
+    less: ["Price per token", "a token costs less, by cheaper models or more cache"],
+  },
+} as const satisfies Record<keyof Decomposition["parts"], Words>;
+
+const UNMODELLED = {
+  more: ["Not by tokens", "more is paid for what is not counted in tokens"],
+  less: ["Not by tokens", "less is paid for what is not counted in tokens"],
+} as const satisfies Words;
+
+const causeOf = (words: Words, change: number): Cause => {
+  const [label, sentence] = change >= 0 ? words.more : words.less;
+  return { label, sentence, usd: change };
+};
+
+/** Why the cost changed, cause by cause; they add up to the change. */
+export function causesOf({ parts, unmodelledUsd }: Decomposition): Cause[] {
+  // The table has every part.
+  const names = Object.keys(WORDS) as (keyof typeof WORDS)[];
+  return [...names.map((name) => causeOf(WORDS[name], parts[name])), causeOf(UNMODELLED, unmodelledUsd)];
+}
+
+/** Below this share of all changes a cause is not worth a word. */
+const SHARE_MIN = 0.1;
+const NAMED_MAX = 3;
+
+/** `$1,500 more than in October: inputs are longer (+$1,310), …` */
+export function inWords(decomposition: Decomposition, before: string): string {
+  const { deltaUsd } = decomposition;
+  const causes = causesOf(decomposition).toSorted((a, b) => Math.abs(b.usd) - Math.abs(a.usd));
+  const all = causes.reduce((sum, { usd: change }) => sum + Math.abs(change), 0);
+  if (all < 0.005) return `The cost is the same as in ${before}.`;
+  const named = causes.filter(({ usd: change }) => Math.abs(change) >= all * SHARE_MIN).slice(0, NAMED_MAX);
+  const reasons = named.map(
+    ({ sentence, usd: change }) => `${sentence} (${change >= 0 ? "+" : "−"}${usd(Math.abs(change))})`,
+  );
+  const head =
+    Math.abs(deltaUsd) < 0.005
+      ? `As much as in ${before}`
+      : `${usd(Math.abs(deltaUsd))} ${deltaUsd > 0 ? "more" : "less"} than in ${before}`;
+  return `${head}: ${listed(reasons)}.`;
+}
+
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

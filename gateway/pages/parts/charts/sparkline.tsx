@@ -1,0 +1,20 @@
+const WIDTH = 80;
+const HEIGHT = 26;
+
+/** A trend beside a figure; the figure itself says what it is. */
+export function Sparkline({ values }: { values: readonly (number | null)[] }) {
+  const known = values.filter((value): value is number => value !== null);
+  if (known.length < 2) return null;
+  const low = Math.min(...known);
+  const size = Math.max(...known) - low || 1;
+  const points = values.flatMap((value, i) => {
+    if (value === null) return [];
+    const x = (i / (values.length - 1)) * WIDTH;
+    return [`${x.toFixed(1)} ${(HEIGHT - 2 - ((value - low) / size) * (HEIGHT - 4)).toFixed(1)}`];
+  });
+  return (
+    <svg className="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+      <path d={`M${points.join("L")}`} />
+    </svg>
+  );
+}

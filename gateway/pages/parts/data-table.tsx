@@ -1,0 +1,174 @@
+import {
+  type ColumnDef,
+  createSortedRowModel,
+  type RowData,
+  rowSortingFeature,
+  sortFns,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useRef } from "react";
+import { useRowKeys } from "./row-keys.ts";
+
+const FEATURES = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns,
+});
+type Features = typeof FEATURES;
+
+/** A column: how a row's value is sorted, and how it is shown. */
+export type Column<Row> = {
+  id: string;
+  head: ReactNode;
+  isNumber?: boolean;
+  /** Absent: not sortable. Null sorts last. */
+  sort?: (row: Row) => string | number | null;
+  cell: (row: Row) => ReactNode;
+  foot?: ReactNode;
+};
+
+type DataTableProps<Row extends RowData> = {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  /** Enter on the row chosen with `j` and `k`, and a click beside its links. */
+  open?: (row: Row) => void;
+  rowHeight?: number;
+};
+
+const VIRTUAL_FROM = 100;
+
+/** A table that sorts by its heads, moves with `j` and `k`, and draws only the rows in view. */
+export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowKey, open, rowHeight = 35 } = props;
+  const scroll = useRef<HTMLDivElement>(null);
+  const table = useTable({
+    features: FEATURES,
+    columns: columns.map(definitionOf),
+    data: rows,
+    getRowId: rowKey,
+  });
+  const sorted = table.getRowModel().rows;
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    // Rows are there at the first paint, before the room has been measured.
+    initialRect: { width: 0, height: 800 },
+    enabled: sorted.length > VIRTUAL_FROM,
+  });
+  const active = useRowKeys({
+    count: sorted.length,
+    open: (i) => {
+      const row = sorted[i]?.original;
+      if (row !== undefined) open?.(row);
+    },
+    show: (i) => (sorted.length > VIRTUAL_FROM ? virtual.scrollToIndex(i) : scrollTo(scroll.current, i)),
+  });
+  const items = sorted.length > VIRTUAL_FROM ? virtual.getVirtualItems() : null;
+  const shown = items ? items.map(({ index }) => index) : sorted.map((_, i) => i);
+  const before = items?.[0]?.start ?? 0;
+  const after = items ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
+    <section className="table-scroll" ref={scroll} tabIndex={0} aria-label={label}>
+      <table className="grid" aria-rowcount={sorted.length}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.id} column={column} sorting={sortingOf(table, column.id)} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Spacer height={before} columns={columns.length} />
+          {shown.map((i) => {
+            const row = sorted[i];
+            return row === undefined ? null : (
+              <tr key={row.id} data-active={i === active} data-row={i}>
+                {columns.map(({ id, isNumber, cell }) => (
+                  <td key={id} className={isNumber ? "number" : undefined}>
+                    {cell(row.original)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Spacer height={after} columns={columns.length} />
+        </tbody>
+        <Foot columns={columns} />
+      </table>
+    </section>
+  );
+}
+
+const scrollTo = (place: HTMLElement | null, i: number) =>
+  place?.querySelector(`[data-row="${i}"]`)?.scrollIntoView({ block: "nearest" });
+
+const definitionOf = <Row extends RowData>({ id, sort }: Column<Row>): ColumnDef<Features, Row> => ({
+  id,
+  accessorFn: (row: Row) => sort?.(row) ?? undefined,
+  enableSorting: sort !== undefined,
+  sortUndefined: "last",
+  sortDescFirst: true,
+});
+
+type Sorting = { direction: "asc" | "desc" | false; toggle: () => void };
+
+const sortingOf = (
+  table: {
+    getColumn(id: string): { getIsSorted(): "asc" | "desc" | false; toggleSorting(): void } | undefined;
+  },
+  id: string,
+): Sorting => {
+  const column = table.getColumn(id);
+  return { direction: column?.getIsSorted() ?? false, toggle: () => column?.toggleSorting() };
+};
+
+const ARIA = { asc: "ascending", desc: "descending" } as const;
+
+function Head<Row>({ column, sorting: { direction, toggle } }: { column: Column<Row>; sorting: Sorting }) {
+  const sort = direction === false ? "none" : ARIA[direction];
+  return (
+    <th
+      scope="col"
+      className={column.isNumber ? "number" : undefined}
+      aria-sort={column.sort ? sort : undefined}
+    >
+      {column.sort ? (
+        <button type="button" onClick={toggle}>
+          {column.head}
+          <span aria-hidden="true">{direction === "asc" ? " ↑" : direction === "desc" ? " ↓" : ""}</span>
+        </button>
+      ) : (
+        column.head
+      )}
+    </th>
+  );
+}
+
+const Spacer = ({ height, columns }: { height: number; columns: number }) =>
+  height > 0 ? (
+    <tr className="spacer">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  ) : null;
+
+function Foot<Row>({ columns }: { columns: readonly Column<Row>[] }) {
+  if (columns.every(({ foot }) => foot === undefined)) return null;
+  return (
+    <tfoot>
+      <tr>
+        {columns.map(({ id, isNumber, foot }) => (
+          <td key={id} className={isNumber ? "number" : undefined}>
+            {foot}
+          </td>
+        ))}
+      </tr>
+    </tfoot>
+  );
+}

@@ -1,0 +1,79 @@
+import type { DimensionName } from "#shared/report.ts";
+
+const DAY_MS = 86_400_000;
+
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const LONG_DAY = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
+const MONTH = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric", timeZone: "UTC" });
+const MONTH_NAME = new Intl.DateTimeFormat(undefined, { month: "long", timeZone: "UTC" });
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const SHORT_MOMENT = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const SHORT_DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+
+export const isTimeDimension = (name: DimensionName): name is "day" | "week" | "month" =>
+  name === "day" || name === "week" || name === "month";
+
+/** A group of a time dimension (`2026-11-03`, `2026-11`) as people write it. */
+export function timeGroup(name: DimensionName, group: string): string {
+  const at = isTimeDimension(name) ? Date.parse(group.length === 7 ? `${group}-01` : group) : Number.NaN;
+  if (Number.isNaN(at)) return group;
+  return name === "month" ? MONTH.format(at) : DAY.format(at);
+}
+
+export const longTimeGroup = (name: DimensionName, group: string): string => {
+  const at = isTimeDimension(name) ? Date.parse(group) : Number.NaN;
+  if (Number.isNaN(at) || name === "month") return timeGroup(name, group);
+  return name === "week" ? `Week of ${LONG_DAY.format(at)}` : LONG_DAY.format(at);
+};
+
+export const monthName = (at: Date): string => MONTH_NAME.format(at);
+export const utcDay = (at: Date | number): string => DAY.format(at);
+export const localMoment = (at: string): string => MOMENT.format(Date.parse(at));
+export const shortMoment = (at: string): string => SHORT_MOMENT.format(Date.parse(at));
+export const localDay = (at: string): string => SHORT_DAY.format(Date.parse(at));
+
+/** `2026-11-03`, of UTC. */
+export const isoDay = (at: Date | number): string => new Date(at).toISOString().slice(0, 10);
+
+/** Every group of a time dimension within a window, so that a day without calls is a gap of no height. */
+export function timeGroups(name: DimensionName, fromMs: number, toMs: number): string[] {
+  const groups: string[] = [];
+  const GROUPS_MAX = 1000;
+  for (let at = startOf(name, fromMs); at < toMs && groups.length < GROUPS_MAX; at = after(name, at)) {
+    groups.push(name === "month" ? isoDay(at).slice(0, 7) : isoDay(at));
+  }
+  return groups;
+}
+
+function startOf(name: DimensionName, ms: number): number {
+  const day = Math.floor(ms / DAY_MS) * DAY_MS;
+  const at = new Date(day);
+  if (name === "month") return Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
+  // Weeks begin on Monday.
+  return name === "week" ? day - ((at.getUTCDay() + 6) % 7) * DAY_MS : day;
+}
+
+function after(name: DimensionName, ms: number): number {
+  if (name === "day") return ms + DAY_MS;
+  if (name === "week") return ms + 7 * DAY_MS;
+  const at = new Date(ms);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
+}
+
+/** Whether a group reaches beyond `nowMs`: its figure still grows. */
+export function isIncomplete(name: DimensionName, group: string, nowMs: number): boolean {
+  const at = Date.parse(group.length === 7 ? `${group}-01` : group);
+  return after(name, at) > nowMs;
+}

@@ -1,0 +1,46 @@
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Fault, Waiting } from "./states.tsx";
+
+type ListProps<Item> = {
+  list: {
+    items: readonly Item[] | undefined;
+    error: unknown;
+    hasNextPage: boolean;
+    isFetchingNextPage: boolean;
+    fetchNextPage(): unknown;
+    refetch(): unknown;
+  };
+  /** Shown where nothing matches. */
+  none: ReactNode;
+  children: (items: readonly Item[]) => ReactNode;
+};
+
+/** A list's items, and a way to the older ones. */
+export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
+  if (list.items === undefined) {
+    return list.error ? (
+      <Fault error={list.error} retry={() => void list.refetch()} />
+    ) : (
+      <Waiting height={480} />
+    );
+  }
+  if (list.items.length === 0) return <div className="panel">{none}</div>;
+  return (
+    <>
+      {children(list.items)}
+      {list.hasNextPage && (
+        <div className="more no-print">
+          <Button
+            variant="default"
+            size="xs"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            Older ones
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

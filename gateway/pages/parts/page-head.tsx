@@ -1,0 +1,34 @@
+import type { ReactNode } from "react";
+import { useEffect } from "react";
+
+type PageHeadProps = { title: string; sub?: ReactNode; children?: ReactNode };
+
+/** A page's title and controls. */
+export function PageHead({ title, sub, children }: PageHeadProps) {
+  useEffect(() => {
+    document.title = `${title} · Tallygate`;
+  }, [title]);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{title}</h1>
+        {children}
+      </header>
+      {sub && <p className="page-sub">{sub}</p>}
+    </>
+  );
+}
+
+type PanelProps = { title: string; sub?: ReactNode; aside?: ReactNode; children: ReactNode };
+
+/** A titled part of a page. */
+export const Panel = ({ title, sub, aside, children }: PanelProps) => (
+  <section className="panel" aria-label={title}>
+    <div className="panel-head">
+      <h2>{title}</h2>
+      {aside}
+      {sub && <p>{sub}</p>}
+    </div>
+    {children}
+  </section>
+);

@@ -1,0 +1,69 @@
+import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/report.ts";
+import { Change } from "./change.tsx";
+import { GroupName } from "./charts/chart.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
+import { isTimeDimension, longTimeGroup } from "./dates.ts";
+import { Measured } from "./money.tsx";
+import { dimensionWord, directionOf, measureWord } from "./words.ts";
+
+type ReportTableProps = {
+  result: Result;
+  title: string;
+  units: Readonly<Partial<Record<MeasureName, Unit>>>;
+  /** Narrows to a group. */
+  choose?: (dimension: DimensionName, value: string) => void;
+};
+
+/** A report's rows with their changes, and the total, which is no sum of rows where persons are counted. */
+export function ReportTable({ result, title, units, choose }: ReportTableProps) {
+  const { dimensions, measures } = result.spec;
+  const columns = [...dimensions.map((name, i) => groupColumn(name, i, choose)), ...new Set(measures)].map(
+    (it) => (typeof it === "string" ? measureColumn(result, it, units[it] ?? "count") : it),
+  );
+  return (
+    <DataTable
+      label={title}
+      columns={columns}
+      rows={result.rows}
+      rowKey={({ groups }) => JSON.stringify(groups)}
+      open={({ groups }) => {
+        const [name] = dimensions;
+        if (name !== undefined && groups[0] !== undefined) choose?.(name, groups[0]);
+      }}
+      rowHeight={result.previousWindow ? 54 : 35}
+    />
+  );
+}
+
+const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["choose"]): Column<Row> => ({
+  id: name,
+  head: dimensionWord(name),
+  sort: ({ groups }) => groups[i] ?? "",
+  cell: ({ groups }) => {
+    const value = groups[i] ?? "";
+    const text = isTimeDimension(name) ? longTimeGroup(name, value) : value;
+    return <GroupName text={text} choose={choose && (() => choose(name, value))} />;
+  },
+  foot: i === 0 ? "Total" : "",
+});
+
+const measureColumn = (result: Result, name: MeasureName, unit: Unit): Column<Row> => {
+  const cell = (row: Row) => (
+    <>
+      <Measured unit={unit} value={row.current?.[name] ?? null} floor={unit === "USD" && row.floor} />
+      {result.previousWindow && (
+        <small>
+          <Change current={row.current?.[name]} previous={row.previous?.[name]} more={directionOf(name)} />
+        </small>
+      )}
+    </>
+  );
+  return {
+    id: name,
+    head: measureWord(name),
+    isNumber: true,
+    sort: ({ current }) => current?.[name] ?? null,
+    cell,
+    foot: cell(result.total),
+  };
+};

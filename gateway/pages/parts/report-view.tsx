@@ -1,0 +1,119 @@
+import type { DimensionName, MeasureName, Result, Unit } from "#shared/report.ts";
+import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { Bars } from "./charts/bars.tsx";
+import { inWords } from "./charts/causes.ts";
+import { ChartPanel } from "./charts/chart.tsx";
+import { singleSeries, stackedSeries } from "./charts/data.ts";
+import { Lines } from "./charts/lines.tsx";
+import { RankedBars } from "./charts/ranked-bars.tsx";
+import { Waterfall } from "./charts/waterfall.tsx";
+import { isTimeDimension, utcDay } from "./dates.ts";
+import { plainName } from "./foreign.tsx";
+import { Panel } from "./page-head.tsx";
+import { ReportTable } from "./report-table.tsx";
+import { Empty } from "./states.tsx";
+import { dimensionWord, measureWord } from "./words.ts";
+
+type ReportViewProps = {
+  result: Result;
+  catalogue: ReportCatalogue;
+  choose: (dimension: DimensionName, value: string) => void;
+};
+
+type Units = Readonly<Partial<Record<MeasureName, Unit>>>;
+
+const unitsOf = ({ measures }: ReportCatalogue): Units =>
+  Object.fromEntries(measures.map(({ name, unit }) => [name, unit]));
+
+/** A result in its view, and the same figures as a table. */
+export function ReportView({ result, catalogue, choose }: ReportViewProps) {
+  const units = unitsOf(catalogue);
+  if (result.rows.length === 0) {
+    return (
+      <div className="panel">
+        <Empty title="Nothing in this time">Choose another range, or take a filter away.</Empty>
+      </div>
+    );
+  }
+  return (
+    <>
+      <Picture result={result} units={units} choose={choose} />
+      <ReportTable result={result} title="Figures" units={units} choose={choose} />
+      <Coverage result={result} />
+    </>
+  );
+}
+
+type PictureProps = { result: Result; units: Units; choose: ReportViewProps["choose"] };
+
+function Picture({ result, units, choose }: PictureProps) {
+  const { view, dimensions, measures } = result.spec;
+  const [dimension] = dimensions;
+  const measure = measures.find((name) => name !== "cost_decomposition");
+  if (result.decomposition && (view === "waterfall" || view === "bar")) return <Decomposed result={result} />;
+  if (view === "table" || !dimension || !measure) return null;
+  const unit = units[measure] ?? "count";
+  const title = `${measureWord(measure)} by ${dimensions.map(dimensionWord).join(" and ").toLowerCase()}`;
+  if (!isTimeDimension(dimension)) {
+    return (
+      <Panel title={title}>
+        <RankedBars
+          result={result}
+          measure={measure}
+          unit={unit}
+          shownMax={20}
+          choose={(value) => choose(dimension, value)}
+        />
+      </Panel>
+    );
+  }
+  const data =
+    dimensions.length > 1
+      ? stackedSeries({ result, measure, unit })
+      : singleSeries({ result, measure, unit });
+  const pick = (group: string) => choose(dimension, group);
+  const [, second] = dimensions;
+  const label = (name: string | null) =>
+    name === null ? "others" : name === measure ? measureWord(measure) : plainName(name);
+  return (
+    <ChartPanel
+      title={title}
+      data={data}
+      label={label}
+      chooseGroup={pick}
+      chooseSeries={second && ((name) => name !== null && choose(second, name))}
+    >
+      {view === "line" || !isAdditive(measure) ? (
+        <Lines data={data} title={title} label={label} choose={pick} />
+      ) : (
+        <Bars data={data} title={title} label={label} choose={pick} />
+      )}
+    </ChartPanel>
+  );
+}
+
+/** Only sums may be stacked and begin at zero; a mean or a share is a line. */
+const isAdditive = (measure: MeasureName): boolean => !/avg|p95|per_|share|rate/.test(measure);
+
+function Decomposed({ result: { decomposition, previousWindow, window } }: { result: Result }) {
+  if (!decomposition) return null;
+  const words = (it: Result["previousWindow"]) =>
+    it?.from && it.to ? `${utcDay(Date.parse(it.from))} – ${utcDay(Date.parse(it.to) - 1)}` : "Before";
+  return (
+    <Panel title="What moved the cost" sub={inWords(decomposition, "the period before")}>
+      <Waterfall parts={decomposition} before={words(previousWindow)} now={words(window)} />
+    </Panel>
+  );
+}
+
+/** Labels that were not recorded from the start. */
+function Coverage({ result: { coverage, spec } }: { result: Result }) {
+  if (!coverage?.dimensionsSince || coverage.rowsBefore === 0) return null;
+  return (
+    <p className="mute small">
+      {coverage.rowsBefore.toLocaleString()} records are older than the first one with{" "}
+      {spec.dimensions.map(dimensionWord).join(" or ").toLowerCase()} (
+      {utcDay(Date.parse(coverage.dimensionsSince))}).
+    </p>
+  );
+}

@@ -1,0 +1,64 @@
+import { Alert, Button, Skeleton } from "@mantine/core";
+import type { ReactNode } from "react";
+import { ApiError } from "../data/api.ts";
+import { CopyButton } from "./copy.tsx";
+
+type FaultProps = { error: unknown; retry?: () => void };
+
+/** What to do about a failure, by its status. */
+function adviceOn(status: number): string {
+  if (status === 403) return "Your role does not include this. An administrator can change that.";
+  if (status === 404) return "It may have been deleted, or it may belong to someone else.";
+  if (status === 400) return "Change the filters or the range, and it is asked again.";
+  return "Nothing was changed. Try again; if it stays, give the request id to an administrator.";
+}
+
+/** What happened, what is safe, what to do, and the request id to copy. */
+export function Fault({ error, retry }: FaultProps) {
+  const facts = error instanceof ApiError ? error.facts : null;
+  const message = error instanceof Error ? error.message : "Something unexpected happened.";
+  return (
+    <Alert color="red" variant="outline" title={message} role="alert" mb="md">
+      <p className="mute" style={{ margin: "0 0 8px" }}>
+        {adviceOn(facts?.status ?? 0)}
+      </p>
+      {retry && (
+        <Button size="compact-sm" variant="default" onClick={retry} mr="sm">
+          Try again
+        </Button>
+      )}
+      {facts?.requestId && <CopyButton text={facts.requestId} label={`Copy request id ${facts.requestId}`} />}
+    </Alert>
+  );
+}
+
+type EmptyProps = { title: string; children: ReactNode; next?: ReactNode };
+
+/** What is missing, and the next step. */
+export const Empty = ({ title, children, next }: EmptyProps) => (
+  <div className="empty">
+    <b>{title}</b>
+    <p>{children}</p>
+    {next}
+  </div>
+);
+
+/** The room that data will take, so that nothing jumps when it arrives. */
+export const Waiting = ({ height = 240, label = "Loading" }: { height?: number; label?: string }) => (
+  <div role="status" aria-label={label}>
+    <Skeleton height={height} radius={8} mb="md" />
+  </div>
+);
+
+type AnsweredProps<T> = {
+  query: { data: T | undefined; error: unknown; refetch(): unknown };
+  height?: number;
+  children: (data: T) => ReactNode;
+};
+
+/** A query's data, or why there is none; data stays visible while newer is asked for. */
+export function Answered<T>({ query, height = 240, children }: AnsweredProps<T>) {
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.error) return <Fault error={query.error} retry={() => void query.refetch()} />;
+  return <Waiting height={height} />;
+}

@@ -1,0 +1,122 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { PullRequestPage } from "#shared/admin/records.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { count } from "../parts/format.ts";
+import { Moment } from "../parts/moment.tsx";
+import { Money } from "../parts/money.tsx";
+import { linkTone, linkWord } from "./link-words.ts";
+
+/** What is known of it at a glance. */
+export function PullRequestFacts({ details }: { details: PullRequestPage }) {
+  const { session } = details;
+  return (
+    <>
+      <div className="tiles">
+        <Fact name="Cost">
+          <strong>
+            <Money
+              value={details.session_cost_usd}
+              floor={details.session_cost_is_lower_bound}
+              unknown={details.reason}
+            />
+          </strong>
+        </Fact>
+        <Fact name="Calls">
+          <strong>
+            {session === null ? (
+              "–"
+            ) : (
+              <Link to="/requests" search={{ session }}>
+                {count(details.session_requests)}
+              </Link>
+            )}
+          </strong>
+        </Fact>
+        <Fact name="State">
+          <span>
+            {details.state} <span className={`tag ${linkTone(details.link)}`}>{linkWord(details.link)}</span>
+            {details.reverted && <span className="tag bad">reverted</span>}
+          </span>
+        </Fact>
+        <Fact name={details.merged_at === null ? "Opened" : "Merged"}>
+          <Moment
+            at={details.merged_at ?? details.opened_at}
+            form="long"
+            unknown="GitHub has not said when."
+          />
+        </Fact>
+      </div>
+      <dl className="facts panel">
+        <dt>Author</dt>
+        <dd>
+          {details.author === null ? (
+            "–"
+          ) : (
+            <Link to="/pull-requests" search={{ author: details.author }}>
+              <Foreign text={details.author} />
+            </Link>
+          )}
+          {details.author_is_bot && <span className="tag">bot</span>}
+        </dd>
+        <dt>Session</dt>
+        <dd>
+          {session === null ? (
+            "–"
+          ) : (
+            <Link to="/requests" search={{ session }}>
+              <Foreign text={session} />
+            </Link>
+          )}
+        </dd>
+        {details.session_owners.length > 0 && (
+          <>
+            <dt>Made by</dt>
+            <dd>
+              {details.session_owners.map((owner) => (
+                <div key={owner}>
+                  <Foreign text={owner} />
+                </div>
+              ))}
+            </dd>
+          </>
+        )}
+        <Reverts words="Reverted by" reverts={details.reverted_by} repository={details.repository} />
+        <Reverts words="Reverts" reverts={details.reverts} repository={details.repository} />
+      </dl>
+    </>
+  );
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <section className="tile" aria-label={name}>
+    <div className="tile-name">{name}</div>
+    <div className="tile-figure">{children}</div>
+  </section>
+);
+
+type RevertsProps = { words: string; reverts: PullRequestPage["reverts"]; repository: string | null };
+
+function Reverts({ words, reverts, repository }: RevertsProps) {
+  const [owner = "", repo = ""] = repository?.split("/") ?? [];
+  if (reverts.length === 0) return null;
+  return (
+    <>
+      <dt>{words}</dt>
+      <dd>
+        {reverts.map(({ id, number, stands }) => (
+          <div key={id}>
+            <Link
+              to="/pull-requests/$owner/$repo/$n"
+              params={{ owner, repo, n: String(number) }}
+              className="link"
+            >
+              #{number}
+            </Link>
+            {!stands && <span className="mute"> (itself reverted)</span>}
+          </div>
+        ))}
+      </dd>
+    </>
+  );
+}

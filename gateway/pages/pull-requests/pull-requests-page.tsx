@@ -1,0 +1,67 @@
+import { useNavigate } from "@tanstack/react-router";
+import type { PullRequestView } from "#shared/admin/records.ts";
+import { useAddress } from "../data/address.ts";
+import { listSearch } from "../data/list-search.ts";
+import { useList } from "../data/records.ts";
+import { DataTable } from "../parts/data-table.tsx";
+import { FieldFilter } from "../parts/field-filter.tsx";
+import { ListPage } from "../parts/list-page.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Empty } from "../parts/states.tsx";
+import { ValueChips } from "../parts/value-chips.tsx";
+import { pullRequestColumns } from "./pull-request-columns.tsx";
+
+const FILTERS = {
+  from: "From",
+  to: "To",
+  repository: "Repository",
+  author: "Author",
+  state: "State",
+  link: "Link",
+  session: "Session",
+  number: "Number",
+} as const;
+
+const readFilters = listSearch(Object.keys(FILTERS));
+/** A list is asked again so often: webhooks come when they come. */
+const LIST = "/admin/v1/pull-requests";
+
+/** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
+export function PullRequestsPage() {
+  const [filters, change] = useAddress(readFilters);
+  const navigate = useNavigate();
+  const list = useList<PullRequestView>({ path: LIST, filters, isLive: true });
+  const narrow = (name: string, value: string) => change({ [name]: value });
+  const open = ({ repository, number }: PullRequestView) => {
+    const [owner = "", repo = ""] = repository?.split("/") ?? [];
+    void navigate({ to: "/pull-requests/$owner/$repo/$n", params: { owner, repo, n: String(number) } });
+  };
+  return (
+    <>
+      <PageHead title="Pull requests">
+        <FieldFilter words={FILTERS} choose={narrow} />
+      </PageHead>
+      <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
+      <ListPage
+        list={list}
+        none={
+          <Empty title="No pull requests">
+            Take a filter away. They appear here once the GitHub App is installed and the first one is opened
+            or merged.
+          </Empty>
+        }
+      >
+        {(items) => (
+          <DataTable
+            label="Pull requests"
+            columns={pullRequestColumns(narrow)}
+            rows={items}
+            rowKey={({ id }) => id}
+            open={open}
+            rowHeight={54}
+          />
+        )}
+      </ListPage>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { PullRequestPage, RequestView } from "#shared/admin/records.ts";
+import type { ToolCallView } from "#shared/admin/tool-calls.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { Money } from "../parts/money.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { useSessionCalls, useSessionTools } from "./session-calls.ts";
+
+type Happening = { key: string; at: string; what: ReactNode; aside?: ReactNode };
+
+/** What happened, in order: the session's calls and tool calls, the opening, the merge, what decided the link. */
+export function Timeline({ details, session }: { details: PullRequestPage; session: string }) {
+  const calls = useSessionCalls(session);
+  const tools = useSessionTools(session);
+  const happenings = [
+    ...(calls.data?.data ?? []).map(ofCall),
+    ...(tools.data?.data ?? []).map(ofTool),
+    ...ofPullRequest(details),
+  ].toSorted((a, b) => a.at.localeCompare(b.at));
+  return (
+    <Panel title="Timeline" sub="Its session, and what GitHub reported.">
+      <ol className="plain-list" style={{ maxHeight: 480, overflow: "auto" }}>
+        {happenings.map(({ key, at, what, aside }) => (
+          <li key={key} className="timeline-row">
+            <span className="mute">
+              <Moment at={at} />
+            </span>
+            <span>{what}</span>
+            <span className="number">{aside}</span>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+const ofCall = ({ id, started_at: at, model, client, cost_usd: cost, partial }: RequestView): Happening => ({
+  key: id,
+  at,
+  what: (
+    <Link to="/requests/$id" params={{ id }}>
+      Call of <Foreign text={model ?? "no model"} />
+      <span className="mute">
+        {" by "}
+        <Foreign text={client} />
+      </span>
+    </Link>
+  ),
+  aside: <Money value={cost} floor={partial} />,
+});
+
+const ofTool = ({ id, started_at: at, server, tool, status }: ToolCallView): Happening => ({
+  key: id,
+  at,
+  what: (
+    <>
+      Tool <Foreign text={[server, tool].filter((name) => name !== null).join(" ")} />
+    </>
+  ),
+  aside: <span className="tag">{status}</span>,
+});
+
+function ofPullRequest({ opened_at: opened, merged_at: merged, evidence }: PullRequestPage): Happening[] {
+  return [
+    ...(opened ? [{ key: "opened", at: opened, what: <b>Opened at GitHub</b> }] : []),
+    ...(merged ? [{ key: "merged", at: merged, what: <b>Merged</b> }] : []),
+    ...evidence.map(({ rule, at }, i) => ({
+      key: `evidence ${i}`,
+      at,
+      what: <span className="mute">Link decided: {rule.replaceAll("_", " ")}</span>,
+    })),
+  ];
+}

@@ -1,0 +1,126 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import type { SavedReportView } from "#shared/admin/reports.ts";
+import type { RangeName, Spec } from "#shared/report.ts";
+import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { useAddress } from "../data/address.ts";
+import { REPORTS_QUERY, useCatalogue, useReport } from "../data/reports.ts";
+import { FILTER_NAMES, type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
+import { searchOfSpec, sourceIn } from "../data/spec-search.ts";
+import { CsvButton } from "../parts/csv-button.tsx";
+import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
+import { plainName } from "../parts/foreign.tsx";
+import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { RecordsLink } from "../parts/records-link.tsx";
+import { ReportView } from "../parts/report-view.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+import { DeleteReport } from "./delete-report.tsx";
+
+/** One built-in or saved report. The address may override its range, comparison and filters. */
+export function ReportPage() {
+  const { id } = useParams({ strict: false });
+  const reports = useQuery(REPORTS_QUERY);
+  const catalogue = useCatalogue();
+  const report = reports.data?.data.find((it) => it.id === id);
+  if (reports.data && !report) return <Unknown />;
+  return (
+    <Answered query={catalogue} height={480}>
+      {(known) =>
+        report ? (
+          <Known report={report} catalogue={known} />
+        ) : (
+          <Answered query={reports}>{() => null}</Answered>
+        )
+      }
+    </Answered>
+  );
+}
+
+const Unknown = () => (
+  <>
+    <PageHead title="Reports" />
+    <Empty
+      title="There is no such report"
+      next={
+        <Link to="/reports" className="link">
+          All reports
+        </Link>
+      }
+    >
+      It may have been deleted, or it belongs to another team.
+    </Empty>
+  </>
+);
+
+/** Filters in the address take the place of the report's own of the same dimension. */
+function specFor({ spec }: SavedReportView, search: FrameSearch, catalogue: ReportCatalogue): Spec {
+  const isFramed = search.range ?? search.from ?? search.to;
+  return {
+    ...spec,
+    filters: { ...spec.filters, ...filtersFor(search, sourceIn(catalogue, spec.source)?.dimensions ?? []) },
+    range: isFramed ? rangeOf(search, "30d") : spec.range,
+    compare:
+      search.compare ?? (spec.measures.includes("cost_decomposition") ? "previous_period" : spec.compare),
+  };
+}
+
+/** What is shown in the address's terms: the report's own frame where the address has none. */
+const shownFrame = (spec: Spec): FrameSearch => ({
+  ...(typeof spec.range === "string"
+    ? { range: spec.range }
+    : { ...(spec.range.from && { from: spec.range.from }), ...(spec.range.to && { to: spec.range.to }) }),
+  ...Object.fromEntries(
+    FILTER_NAMES.flatMap((name) => {
+      const values = (spec.filters as Readonly<Record<string, string[] | undefined>>)[name];
+      return values ? [[name, values]] : [];
+    }),
+  ),
+});
+
+function Known({ report, catalogue }: { report: SavedReportView; catalogue: ReportCatalogue }) {
+  const [search, change] = useAddress(frameSearch);
+  const spec = specFor(report, search, catalogue);
+  const result = useReport(spec);
+  const frame = shownFrame(spec);
+  const fallback: RangeName = "30d";
+  return (
+    <>
+      <PageHead
+        title="Reports"
+        sub={
+          <>
+            <Link to="/reports">All</Link> · <b>{plainName(report.title)}</b> {plainName(report.description)}
+          </>
+        }
+      >
+        <RangePicker search={frame} fallback={fallback} change={change} />
+        <ComparePicker search={frame} fallback={fallback} compare={spec.compare} change={change} />
+        {spec.source === "requests" && <RecordsLink search={frame} fallback={fallback} />}
+        <Button
+          variant="default"
+          size="xs"
+          renderRoot={(props) => <Link to="/explore" search={searchOfSpec(spec)} {...props} />}
+        >
+          Explore from here
+        </Button>
+        <CsvButton spec={spec} />
+        <Button variant="default" size="xs" onClick={() => window.print()}>
+          Print
+        </Button>
+        {!report.built_in && <DeleteReport id={report.id} />}
+      </PageHead>
+      <FilterChips search={frame} change={change} />
+      <Answered query={result} height={480}>
+        {(answer) => (
+          <ReportView
+            result={answer}
+            catalogue={catalogue}
+            choose={(dimension, value) => change(narrowed(search, dimension, value))}
+          />
+        )}
+      </Answered>
+    </>
+  );
+}

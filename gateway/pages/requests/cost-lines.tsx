@@ -1,0 +1,65 @@
+import type { RequestPage } from "#shared/admin/records.ts";
+import { plainName } from "../parts/foreign.tsx";
+import { count } from "../parts/format.ts";
+import { Moment } from "../parts/moment.tsx";
+import { Money } from "../parts/money.tsx";
+
+type CostLinesProps = { cost: RequestPage["cost"]; total: string | null; floor: boolean };
+
+const words = (unit: string): string => unit.replaceAll("_", " ");
+
+/** Count times price, line by line; the lines add up to the cost. */
+export function CostLines({ cost, total, floor }: CostLinesProps) {
+  if (cost.rows.length === 0) return null;
+  return (
+    <>
+      <div className="table-scroll plain">
+        <table className="grid" aria-label="Lines of the cost">
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col" className="number">
+                Count
+              </th>
+              <th scope="col" className="number">
+                Price of one
+              </th>
+              <th scope="col" className="number">
+                Together
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {cost.rows.map(({ unit, count: pieces, usd_per_unit: each, usd }) => (
+              <tr key={unit}>
+                <td>{words(unit)}</td>
+                <td className="number">{count(pieces)}</td>
+                <td className="number">${each}</td>
+                <td className="number">${usd}</td>
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <td colSpan={3}>Cost</td>
+              <td className="number">
+                <Money value={total} floor={floor} />
+              </td>
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+      {cost.entry !== null && (
+        <p className="mute small">
+          Prices from <span className="foreign">{plainName(cost.entry)}</span>
+          {cost.repriced_at !== null && (
+            <>
+              , set <Moment at={cost.repriced_at} />, after the call
+            </>
+          )}
+          .
+        </p>
+      )}
+    </>
+  );
+}

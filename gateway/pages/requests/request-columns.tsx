@@ -1,0 +1,107 @@
+import { Link } from "@tanstack/react-router";
+import type { RequestView } from "#shared/admin/records.ts";
+import type { Column } from "../parts/data-table.tsx";
+import { count, duration } from "../parts/format.ts";
+import { Moment } from "../parts/moment.tsx";
+import { Money } from "../parts/money.tsx";
+import { ValueLink } from "../parts/value-link.tsx";
+import { RequestState } from "./request-state.tsx";
+
+const tokens = ({ input_tokens: input, output_tokens: output }: RequestView) =>
+  input === null && output === null ? "–" : `${count(input ?? 0)} in, ${count(output ?? 0)} out`;
+
+type Narrow = (name: string, value: string) => void;
+
+/** Columns of the list; each value narrows it. */
+export const requestColumns = (narrow: Narrow): Column<RequestView>[] => [
+  ...labelColumns(narrow),
+  ...figureColumns(narrow),
+];
+
+const labelColumns = (narrow: Narrow): Column<RequestView>[] => [
+  {
+    id: "time",
+    head: "Time",
+    cell: ({ id, started_at: at }) => (
+      <Link to="/requests/$id" params={{ id }} className="row-link">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  {
+    id: "model",
+    head: "Model",
+    cell: ({ model, route }) => (
+      <>
+        <ValueLink text={model} choose={(value) => narrow("model", value)} none="No model was chosen." />
+        <small>
+          <ValueLink text={route} choose={(value) => narrow("route", value)} />
+        </small>
+      </>
+    ),
+  },
+  {
+    id: "person",
+    head: "Person",
+    cell: ({ owner, user_label: user, key_name: key }) => (
+      <>
+        <ValueLink
+          text={owner}
+          choose={(value) => narrow("owner", value)}
+          none="The key has no owner: a service account."
+        />
+        <small>
+          <ValueLink
+            text={user ?? key}
+            choose={(value) => narrow(user === null ? "key" : "user", value)}
+            none="The key was deleted."
+          />
+        </small>
+      </>
+    ),
+  },
+  {
+    id: "client",
+    head: "Client",
+    cell: ({ client, session }) => (
+      <>
+        <ValueLink text={client} choose={(value) => narrow("client", value)} />
+        <small>
+          <ValueLink
+            text={session}
+            choose={(value) => narrow("session", value)}
+            none="The client sent no session."
+          />
+        </small>
+      </>
+    ),
+  },
+];
+
+const figureColumns = (narrow: Narrow): Column<RequestView>[] => [
+  { id: "state", head: "State", cell: (row) => <RequestState row={row} choose={narrow} /> },
+  { id: "tokens", head: "Tokens", isNumber: true, cell: tokens },
+  {
+    id: "latency",
+    head: "Latency",
+    isNumber: true,
+    cell: ({ latency_ms: ms }) => (ms === null ? "–" : duration(ms)),
+  },
+  {
+    id: "cost",
+    head: "Cost",
+    isNumber: true,
+    cell: (row) => (
+      <Money
+        value={row.cost_usd}
+        floor={row.partial}
+        ceiling={row.ceiling}
+        unknown={
+          row.unpriced
+            ? "No price is known for it, or the provider reported no usage."
+            : "Nothing was billed."
+        }
+      />
+    ),
+  },
+];

@@ -1,0 +1,87 @@
+import { Switch } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { RequestView } from "#shared/admin/records.ts";
+import { useAddress } from "../data/address.ts";
+import { listSearch } from "../data/list-search.ts";
+import { useList } from "../data/records.ts";
+import { DataTable } from "../parts/data-table.tsx";
+import { FieldFilter } from "../parts/field-filter.tsx";
+import { ListPage } from "../parts/list-page.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Empty } from "../parts/states.tsx";
+import { ValueChips } from "../parts/value-chips.tsx";
+import { requestColumns } from "./request-columns.tsx";
+
+const FILTERS = {
+  from: "From",
+  to: "To",
+  model: "Model",
+  client: "Client",
+  owner: "Person",
+  user: "User label",
+  key: "Key",
+  route: "Route",
+  session: "Session",
+  tag: "Tag",
+  provider: "Provider",
+  channel: "Channel",
+  surface: "Surface",
+  state: "State",
+  status: "Status",
+  error_type: "Error",
+  error_cause: "Cause",
+  guardrail: "Guardrail",
+  provider_request_id: "Provider's request id",
+} as const;
+
+const readFilters = listSearch(Object.keys(FILTERS));
+const readSearch = (raw: Record<string, unknown>) => ({
+  ...readFilters(raw),
+  live: raw["live"] === "off" ? "off" : undefined,
+});
+
+/** Records of calls, newest first; they appear while they are made. */
+export function RequestsPage() {
+  const [{ live, ...filters }, change] = useAddress(readSearch);
+  const navigate = useNavigate();
+  const isLive = live !== "off";
+  const list = useList<RequestView>({ path: "/admin/v1/requests", filters, isLive });
+  const narrow = (name: string, value: string) => change({ [name]: value });
+  return (
+    <>
+      <PageHead title="Requests">
+        <FieldFilter
+          words={FILTERS}
+          choose={narrow}
+          open={(id) => void navigate({ to: "/requests/$id", params: { id } })}
+        />
+        <Switch
+          size="sm"
+          label="Live"
+          checked={isLive}
+          onChange={(event) => change({ live: event.currentTarget.checked ? undefined : "off" })}
+        />
+      </PageHead>
+      <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
+      <ListPage
+        list={list}
+        none={
+          <Empty title="No calls yet">
+            Take a filter away, or make a call: it appears here as soon as it has ended.
+          </Empty>
+        }
+      >
+        {(items) => (
+          <DataTable
+            label="Records"
+            columns={requestColumns(narrow)}
+            rows={items}
+            rowKey={({ id }) => id}
+            open={({ id }) => void navigate({ to: "/requests/$id", params: { id } })}
+            rowHeight={54}
+          />
+        )}
+      </ListPage>
+    </>
+  );
+}

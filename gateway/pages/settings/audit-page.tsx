@@ -1,0 +1,106 @@
+import { Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { AuditView } from "#shared/admin/audit.ts";
+import { useAddress } from "../data/address.ts";
+import { queryOf } from "../data/api.ts";
+import { oneText } from "../data/search.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+import { momentColumn, textColumn } from "./cells.tsx";
+import { useResources } from "./resources.ts";
+
+const FILTERS = ["actor", "action", "subject", "from", "to"] as const;
+const readSearch = (raw: Record<string, unknown>) =>
+  // The names are those of FILTERS, each once.
+  Object.fromEntries(FILTERS.map((name) => [name, oneText(raw[name])])) as Record<
+    (typeof FILTERS)[number],
+    string | undefined
+  >;
+
+const shown = (value: unknown): string => (value === undefined ? "–" : JSON.stringify(value));
+
+/** Members that a change has set, from what to what. */
+function changesOf({ before, after }: AuditView): { name: string; from: string; to: string }[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names]
+    .map((name) => ({ name, from: shown(before?.[name]), to: shown(after?.[name]) }))
+    .filter(({ name, from, to }) => from !== to && name !== "updated_at");
+}
+
+const Changes = ({ entry }: { entry: AuditView }) => {
+  const changes = changesOf(entry);
+  if (changes.length === 0) return <span className="mute">–</span>;
+  return (
+    <ul className="changes">
+      {changes.map(({ name, from, to }) => (
+        <li key={name}>
+          {name}: <Foreign text={from} /> → <Foreign text={to} />
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+const COLUMNS: readonly Column<AuditView>[] = [
+  momentColumn("at", "When", { of: ({ at }) => at, none: "" }),
+  textColumn("actor", "Who", { of: ({ actor }) => actor }),
+  textColumn("address", "From", { of: ({ address }) => address, none: "this machine" }),
+  textColumn("action", "What", { of: ({ action }) => action.replaceAll(/[._]/g, " ") }),
+  textColumn("subject", "Of", { of: ({ subject }) => subject }),
+  { id: "changes", head: "From → to", cell: (entry) => <Changes entry={entry} /> },
+];
+
+/** Every change: who, when, from where, and what it was before. */
+export function AuditPage() {
+  const [search, change] = useAddress(readSearch);
+  const [typed, setTyped] = useState(search);
+  const list = useResources<AuditView>(`/admin/v1/audit${queryOf(search)}`);
+  return (
+    <>
+      <PageHead title="Audit log" sub="Kept for 400 days. Nobody can change an entry.">
+        <Button
+          component="a"
+          variant="default"
+          href={`/admin/v1/audit${queryOf({ ...search, format: "ndjson" })}`}
+        >
+          Download
+        </Button>
+      </PageHead>
+      <form
+        className="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change(typed);
+        }}
+      >
+        {FILTERS.map((name) => (
+          <TextInput
+            key={name}
+            label={name[0]?.toUpperCase() + name.slice(1)}
+            value={typed[name] ?? ""}
+            onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value || undefined })}
+          />
+        ))}
+        <Button type="submit" variant="default">
+          Filter
+        </Button>
+      </form>
+      <Answered query={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No entry">Nothing was changed in this window by anybody who fits.</Empty>
+          ) : (
+            <DataTable label="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+          )
+        }
+      </Answered>
+      {list.hasMore && (
+        <Button variant="default" mt="sm" onClick={list.loadMore}>
+          Show more
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { Button, Group, NativeSelect } from "@mantine/core";
+import { useState } from "react";
+import { Fault } from "../parts/states.tsx";
+import { useChange } from "./resources.ts";
+import { SecretOnce, secretOf } from "./secret-once.tsx";
+
+const GRACES = [
+  { value: "0", label: "at once" },
+  { value: "3600", label: "after an hour" },
+  { value: "86400", label: "after a day" },
+  { value: "604800", label: "after a week" },
+];
+
+/** A new secret for a key; the old one can go on for a while. */
+export function KeyActions({ path, id }: { path: string; id: string }) {
+  const change = useChange(path);
+  const [grace, setGrace] = useState("3600");
+  const [secret, setSecret] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const rotate = () =>
+    void change<Record<string, unknown>>(`/${encodeURIComponent(id)}/rotate`, {
+      method: "POST",
+      body: { grace_seconds: Number(grace) },
+    })
+      .then((answer) => setSecret(secretOf(answer)))
+      .catch(setError);
+  if (secret !== null) return <SecretOnce secret={secret} what="the new secret" />;
+  return (
+    <>
+      {error !== null && <Fault error={error} />}
+      <Group align="end" mb="md">
+        <NativeSelect
+          label="The old secret ends"
+          value={grace}
+          onChange={(event) => setGrace(event.currentTarget.value)}
+          data={GRACES}
+        />
+        <Button variant="default" onClick={rotate}>
+          Make a new secret
+        </Button>
+      </Group>
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import type { PersonView } from "#shared/admin/people.ts";
+import type { RoleMappingView } from "#shared/admin/role-mappings.ts";
+import type { TokenView } from "#shared/admin/tokens.ts";
+import { PageHead } from "../parts/page-head.tsx";
+import { momentColumn, textColumn } from "./cells.tsx";
+import type { Field } from "./fields.ts";
+import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { SecretOnce, secretOf } from "./secret-once.tsx";
+import { SignInLinkButton } from "./sign-in-link-button.tsx";
+import { TEAMS } from "./team-facts.tsx";
+
+const ROLE: Field = {
+  name: "role",
+  label: "Role",
+  kind: "choice",
+  options: ["member", "manager", "administrator"],
+  initial: "member",
+  help: "Members see what is theirs; managers their team and those below it, or everything without a team.",
+};
+const TEAM: Field = { name: "team", label: "Team", kind: "text", nullable: true };
+
+const PEOPLE: ResourceFacts<PersonView> = {
+  path: "/admin/v1/people",
+  title: "People",
+  noun: "person",
+  idOf: ({ id }) => id,
+  nameOf: ({ email }) => email,
+  columns: [
+    textColumn("email", "E-mail", { of: ({ email }) => email }),
+    textColumn("name", "Name", { of: ({ name }) => name }),
+    textColumn("role", "Role", { of: ({ role }) => role }),
+    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
+    textColumn("github", "GitHub", { of: ({ github_login: login }) => login, none: "not linked" }),
+    textColumn("state", "State", { of: ({ disabled }) => (disabled ? "disabled" : "active") }),
+  ],
+  fields: [
+    {
+      name: "email",
+      label: "E-mail",
+      kind: "text",
+      required: true,
+      createOnly: true,
+      help: "The same word as the owner of their keys.",
+    },
+    { name: "name", label: "Name", kind: "text" },
+    { name: "github_login", label: "GitHub login", kind: "text", nullable: true },
+    ROLE,
+    TEAM,
+  ],
+  empty: "People appear at their first sign-in, or when you add them.",
+  removal: {
+    verb: "Disable",
+    effect: "Their sessions and keys end within five seconds, everywhere. Their records stay.",
+  },
+  actions: ({ email }) => <SignInLinkButton email={email} />,
+  isFixed: ({ disabled }) => disabled,
+};
+
+const TOKENS: ResourceFacts<TokenView> = {
+  path: "/admin/v1/tokens",
+  title: "Admin tokens",
+  noun: "token",
+  sub: "Credentials for automation, each with a name of its own in the audit log.",
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  columns: [
+    textColumn("name", "Name", { of: ({ name }) => name }),
+    textColumn("role", "Role", { of: ({ role }) => role }),
+    textColumn("team", "Team", { of: ({ team }) => team, none: "no limit by team" }),
+    textColumn("secret", "Secret", { of: ({ last_four: end }) => `…${end}` }),
+    momentColumn("expires", "Ends", { of: ({ expires_at: at }) => at, none: "" }),
+  ],
+  fields: [
+    { name: "name", label: "Name", kind: "text", required: true },
+    ROLE,
+    TEAM,
+    { name: "expires_at", label: "Ends", kind: "moment", required: true, placeholder: "2027-01-31" },
+  ],
+  empty: "A token lets a script use the admin API without the admin key.",
+  removal: { verb: "Revoke", effect: "Requests with it are refused from then on." },
+  isReadOnly: true,
+  shown: (answer) => {
+    const secret = secretOf(answer);
+    return secret && <SecretOnce secret={secret} what="the token" />;
+  },
+};
+
+const MAPPINGS: ResourceFacts<RoleMappingView> = {
+  path: "/admin/v1/role-mappings",
+  title: "Role mappings",
+  noun: "role mapping",
+  sub: "The role and team of whoever signs in by single sign-on with a group.",
+  idOf: ({ group }) => group,
+  nameOf: ({ group }) => group,
+  columns: [
+    textColumn("group", "Group", { of: ({ group }) => group }),
+    textColumn("role", "Role", { of: ({ role }) => role }),
+    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
+  ],
+  fields: [{ name: "group", label: "Group", kind: "text", required: true, createOnly: true }, ROLE, TEAM],
+  editMethod: "PUT",
+  empty: "Without a mapping, people who sign in become members.",
+  removal: { verb: "Delete", effect: "People keep their role until their next sign-in." },
+};
+
+/** Who may sign in, as what, and who is accounted together. */
+export const PeoplePage = () => (
+  <>
+    <PageHead title="People and teams" />
+    <ResourcePanel facts={PEOPLE} />
+    <ResourcePanel facts={TEAMS} />
+    <ResourcePanel facts={TOKENS} />
+    <ResourcePanel facts={MAPPINGS} />
+  </>
+);

@@ -1,0 +1,158 @@
+import { Button, Group, Modal } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { useAddress } from "../data/address.ts";
+import { oneText } from "../data/search.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { plainName } from "../parts/foreign.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+import { DeleteButton } from "./delete-button.tsx";
+import { bodyOf, type Field, type FormValues } from "./fields.ts";
+import { ResourceForm } from "./resource-form.tsx";
+import { useChange, useResources } from "./resources.ts";
+
+/** A resource of the admin API: how it is listed, entered and deleted. */
+export type ResourceFacts<View> = {
+  /** The list's address. */
+  path: string;
+  /** Heading of the panel, and the noun of one, such as `provider`. */
+  title: string;
+  noun: string;
+  sub?: string;
+  /** What distinguishes it in its address and for people. */
+  idOf: (view: View) => string;
+  nameOf: (view: View) => string;
+  columns: readonly Column<View>[];
+  fields: readonly Field[];
+  /** What an empty list says. */
+  empty: string;
+  removal: { verb: string; effect: string };
+  /** What a new or changed one shows once, such as a secret. */
+  shown?: (answer: Readonly<Record<string, unknown>>) => ReactNode;
+  /** More actions in the dialogue of one. */
+  actions?: (view: View) => ReactNode;
+  isFixed?: (view: View) => boolean;
+  /** It can be added and deleted, and not changed. */
+  isReadOnly?: boolean;
+  /** How a change is sent. Default: PATCH. */
+  editMethod?: "PATCH" | "PUT";
+};
+
+const readSearch = (raw: Record<string, unknown>) => ({
+  edit: oneText(raw["edit"]),
+  add: oneText(raw["add"]),
+});
+
+/** A list with a dialogue to add, change and delete. Which dialogue is open is in the address. */
+export function ResourcePanel<View extends object>({ facts }: { facts: ResourceFacts<View> }) {
+  const list = useResources<View>(facts.path);
+  const [{ edit, add }, change] = useAddress(readSearch);
+  const edited = list.data?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
+  const open = (view: View) => change({ edit: `${facts.noun}:${facts.idOf(view)}`, add: undefined });
+  const close = () => change({ edit: undefined, add: undefined });
+  return (
+    <Panel
+      title={facts.title}
+      sub={facts.sub}
+      aside={
+        <Button size="compact-sm" onClick={() => change({ add: facts.noun, edit: undefined })}>
+          Add {facts.noun}
+        </Button>
+      }
+    >
+      <Answered query={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>
+          ) : (
+            <DataTable
+              label={facts.title}
+              columns={withOpener(facts, open)}
+              rows={rows}
+              rowKey={facts.idOf}
+              open={open}
+            />
+          )
+        }
+      </Answered>
+      {list.hasMore && (
+        <Button variant="default" size="compact-sm" mt="sm" onClick={list.loadMore}>
+          Show more
+        </Button>
+      )}
+      <Dialogue facts={facts} view={edited ?? null} isNew={add === facts.noun} close={close} />
+    </Panel>
+  );
+}
+
+/** The first column opens the row's dialogue, with the keyboard too. */
+function withOpener<View>(facts: ResourceFacts<View>, open: (view: View) => void): Column<View>[] {
+  const [first, ...others] = facts.columns;
+  if (!first) return [];
+  return [
+    {
+      ...first,
+      cell: (view) => (
+        <button type="button" className="row-link plain-button" onClick={() => open(view)}>
+          {first.cell(view)}
+        </button>
+      ),
+    },
+    ...others,
+  ];
+}
+
+type DialogueProps<View> = {
+  facts: ResourceFacts<View>;
+  view: View | null;
+  isNew: boolean;
+  close: () => void;
+};
+
+function Dialogue<View extends object>({ facts, view, isNew, close }: DialogueProps<View>) {
+  const change = useChange(facts.path);
+  const [shown, setShown] = useState<ReactNode>(null);
+  const end = () => {
+    setShown(null);
+    close();
+  };
+  const place = view ? `/${encodeURIComponent(facts.idOf(view))}` : "";
+  const save = async (values: FormValues) => {
+    const body = bodyOf(facts.fields, values, view === null);
+    const method = view ? (facts.editMethod ?? "PATCH") : "POST";
+    const answer = await change<Record<string, unknown>>(place, { method, body });
+    const once = facts.shown?.(answer);
+    if (once) setShown(once);
+    else end();
+  };
+  const remove = async () => {
+    await change(place, { method: "DELETE" });
+    end();
+  };
+  const title = view ? plainName(facts.nameOf(view)) : `Add ${facts.noun}`;
+  return (
+    <Modal opened={isNew || view !== null || shown !== null} onClose={end} title={title} size="lg">
+      {shown ?? (
+        <>
+          {view && facts.actions?.(view)}
+          {(view === null || !facts.isReadOnly) && (
+            <ResourceForm
+              key={view ? facts.idOf(view) : "new"}
+              fields={facts.fields}
+              // A resource of the API is an object; the form reads only the members that `fields` name.
+              view={view as Readonly<Record<string, unknown>> | null}
+              action={view ? "Save" : `Add ${facts.noun}`}
+              save={save}
+              cancel={end}
+            />
+          )}
+          {view && !facts.isFixed?.(view) && (
+            <Group mt="md">
+              <DeleteButton name={facts.nameOf(view)} {...facts.removal} remove={remove} />
+            </Group>
+          )}
+        </>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,43 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Settings } from "#shared/settings.ts";
+import { getJson, sendJson } from "../data/api.ts";
+import { Panel } from "../parts/page-head.tsx";
+import { Answered } from "../parts/states.tsx";
+import { bodyOf, type Field, type FormValues } from "./fields.ts";
+import { ResourceForm } from "./resource-form.tsx";
+
+const SETTINGS_QUERY = {
+  queryKey: ["settings", "switches"],
+  queryFn: () => getJson<Settings>("/admin/v1/settings"),
+} as const;
+
+type SettingsFormProps = {
+  title: string;
+  sub?: string;
+  fields: readonly (Field & { name: keyof Settings })[];
+};
+
+/** Some of the installation's settings, saved together. */
+export function SettingsForm({ title, sub, fields }: SettingsFormProps) {
+  const client = useQueryClient();
+  const query = useQuery(SETTINGS_QUERY);
+  const [isSaved, setSaved] = useState(false);
+  const save = async (values: FormValues) => {
+    setSaved(false);
+    const body = bodyOf(fields, values, false);
+    const settings = await sendJson<Settings>("/admin/v1/settings", { method: "PATCH", body });
+    client.setQueryData(SETTINGS_QUERY.queryKey, settings);
+    setSaved(true);
+  };
+  return (
+    <Panel title={title} sub={sub}>
+      <Answered query={query}>
+        {(settings) => <ResourceForm fields={fields} view={settings} action="Save" save={save} />}
+      </Answered>
+      <p role="status" className="mute">
+        {isSaved ? "Saved. In force here now, and within five seconds everywhere." : ""}
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,32 @@
+import { Button, Menu } from "@mantine/core";
+import { useMe } from "../data/me.ts";
+import { useSignOut } from "../data/sign-out.ts";
+import { plainName } from "../parts/foreign.tsx";
+
+/** Who is signed in, and the way out. */
+export function Account({ showKeys }: { showKeys: () => void }) {
+  const { email, name, role, team } = useMe();
+  const signOut = useSignOut();
+  return (
+    <Menu position="top-start" width={220}>
+      <Menu.Target>
+        <Button variant="subtle" color="gray" size="xs" fullWidth justify="flex-start" mb="sm">
+          <span className="cut">{plainName(name || email)}</span>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <span className="foreign">{plainName(email)}</span>
+          <br />
+          {role}
+          {team && ` of ${plainName(team)}`}
+        </Menu.Label>
+        <Menu.Item onClick={showKeys}>Keyboard</Menu.Item>
+        <Menu.Item component="a" href="/openapi">
+          API
+        </Menu.Item>
+        <Menu.Item onClick={signOut}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

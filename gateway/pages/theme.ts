@@ -1,0 +1,30 @@
+import { createTheme, type MantineColorsTuple } from "@mantine/core";
+
+const ACCENT: MantineColorsTuple = [
+  "#eef0fd",
+  "#dcdff8",
+  "#b7bdee",
+  "#9aa6ff",
+  "#6f7de0",
+  "#5563d8",
+  "#3b4cca",
+  "#3342b4",
+  "#2a389b",
+  "#1f2a78",
+];
+
+/** One accent for what can be clicked, one typeface, an 8-pixel grid. The colours of the pages are in styles/tokens.css. */
+export const THEME = createTheme({
+  fontFamily: '"Inter Variable", ui-sans-serif, system-ui, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
+  primaryColor: "accent",
+  primaryShade: { light: 6, dark: 5 },
+  colors: { accent: ACCENT },
+  defaultRadius: 6,
+  fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
+  spacing: { xs: "4px", sm: "8px", md: "16px", lg: "24px", xl: "32px" },
+  headings: { fontWeight: "600" },
+  cursorType: "pointer",
+  focusRing: "auto",
+  respectReducedMotion: true,
+});

@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { linkFor } from "#test/identity/browser.ts";
+import { BROWSER, faultsOfAccess, launchBrowser, visit } from "#test/support/browser.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+
+/** Each page of the administration, and its heading. */
+const PAGES = [
+  ["/settings/providers", "Providers"],
+  ["/settings/routes", "Routes"],
+  ["/settings/keys", "Keys"],
+  ["/settings/limits", "Limits and budgets"],
+  ["/settings/guardrails", "Guardrails"],
+  ["/settings/prices", "Prices"],
+  ["/settings/tool-servers", "Tool servers"],
+  ["/settings/hook-policies", "Hook policies"],
+  ["/settings/people", "People and teams"],
+  ["/settings/github", "GitHub"],
+  ["/settings", "Settings"],
+  ["/settings/audit", "Audit log"],
+  ["/set-up", "Set up"],
+  ["/me", "My usage"],
+] as const;
+
+describe.skipIf(!BROWSER)("administration in a browser", () => {
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  let page: Page;
+  let faults: string[];
+
+  beforeAll(async () => {
+    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    browser = await launchBrowser();
+    ({ page, faults } = await signedIn(1440, false));
+  });
+
+  async function signedIn(width: number, dark: boolean) {
+    const visited = await visit(browser, { origin: gateway.url, width, dark });
+    const isFirst = !page;
+    await visited.page.goto(await linkFor(gateway, isFirst ? null : "admin@localhost"));
+    await visited.page.getByRole("button", { name: "Sign in" }).click();
+    await visited.page.getByRole("navigation", { name: "Main" }).waitFor({ state: "attached" });
+    return visited;
+  }
+
+  const open = async (path: string, name: string) => {
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  };
+  const dialog = () => page.getByRole("dialog");
+
+  test.each(PAGES)(
+    "%s has its heading and no serious fault of access, in light and dark, wide and narrow",
+    async (path, name) => {
+      await open(path, name);
+      expect(
+        await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).count(),
+      ).toBe(1);
+      expect(await faultsOfAccess(page)).toEqual([]);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await faultsOfAccess(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ colorScheme: "light" });
+      expect(faults).toEqual([]);
+    },
+  );
+
+  test("a provider is added, refused where it is wrong, tested, changed and deleted by its name", async () => {
+    await open("/settings/providers", "Providers");
+    await page.getByRole("button", { name: "Add provider" }).click();
+    await dialog().getByLabel("Name").fill("local");
+    await dialog().getByLabel("Kind").fill("nobody-has-this");
+    await dialog().getByRole("button", { name: "Add provider" }).click();
+    await dialog()
+      .getByText(/Expected one of .*openai/)
+      .waitFor();
+    await dialog().getByLabel("Kind").fill("openai-compatible");
+    await dialog().getByRole("textbox", { name: "Address" }).fill("http://nobody.invalid/v1");
+    await dialog()
+      .getByLabel(/^Credential/)
+      .fill("a-vendors-key");
+    await dialog()
+      .getByRole("switch", { name: /Allow plain http/ })
+      .check();
+    await dialog().getByRole("button", { name: "Add provider" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "local" }).click();
+    await dialog().getByRole("button", { name: "Test the connection" }).click();
+    await dialog().getByText("It does not work.").waitFor();
+    expect(new URL(page.url()).searchParams.get("edit")).toBe("provider:local");
+    await dialog().getByLabel("Models").fill("qwen*\nllama*");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    expect(await gateway.admin("GET", "/providers/local")).toMatchObject({
+      models: ["qwen*", "llama*"],
+      enabled: true,
+      credential_count: 1,
+    });
+    await page.getByRole("button", { name: "local" }).click();
+    await dialog().getByRole("button", { name: "Delete" }).click();
+    const confirm = page.getByRole("dialog", { name: /Delete local/ });
+    expect(await confirm.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+    await confirm.getByLabel(/Type local/).fill("local");
+    await confirm.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "local" }).waitFor({ state: "detached" });
+  });
+
+  test("a key's secret is shown once, and limits that are emptied are gone", async () => {
+    await open("/settings/keys?add=key", "Keys");
+    await dialog().getByLabel("Name").fill("ci");
+    await dialog().getByLabel("Owner").fill("ada@example.com");
+    await dialog().getByLabel("Budget, USD").fill("25.00");
+    await dialog().getByRole("button", { name: "Add key" }).click();
+    const secret = (await dialog().locator("[data-secret]").textContent()) ?? "";
+    expect(secret).toMatch(/^tg_[0-9A-Za-z]{43}$/);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "ci", exact: true }).click();
+    expect(await dialog().locator("[data-secret]").count()).toBe(0);
+    await dialog().getByLabel("Budget, USD").fill("");
+    await dialog().getByLabel("Budget period").selectOption("");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    const { data } = await gateway.admin<{ data: { name: string; limits: unknown }[] }>("GET", "/keys");
+    expect(data.find(({ name }) => name === "ci")?.limits ?? {}).toEqual({});
+  });
+
+  test("a text is tried on guardrails and on routes", async () => {
+    await gateway.admin("PUT", "/guardrails/no-secrets", {
+      match: { pattern: "launch code" },
+      mode: "enforce",
+      action: "block",
+    });
+    await open("/settings/guardrails", "Guardrails");
+    await page.getByRole("textbox", { name: "Text" }).fill("the launch code is 42");
+    await page.getByRole("button", { name: "Try" }).click();
+    await page.getByText("refuses it").waitFor();
+    await open("/settings/routes", "Routes");
+    await page.getByRole("textbox", { name: "Text" }).fill("Translate this into French.");
+    await page.getByRole("button", { name: "Classify" }).click();
+    await page.locator("[data-classified]").waitFor();
+  });
+
+  test("settings are saved, a wrong one is refused at its field, and the audit log says who changed what", async () => {
+    await open("/settings", "Settings");
+    const days = page.getByLabel("Keep single records for, days");
+    await days.fill("0");
+    await page
+      .getByRole("region", { name: "Calls and records" })
+      .getByRole("button", { name: "Save" })
+      .click();
+    await page.getByText(/greater or equal to 1/).waitFor();
+    await days.fill("200");
+    await page
+      .getByRole("region", { name: "Calls and records" })
+      .getByRole("button", { name: "Save" })
+      .click();
+    await page.getByText(/Saved/).waitFor();
+    expect(await gateway.admin("GET", "/settings")).toMatchObject({ retention_days: 200 });
+    await open("/settings/audit?action=settings.changed", "Audit log");
+    await page.getByText("retention_days").first().waitFor();
+    await page.getByText("admin@localhost").first().waitFor();
+  });
+
+  test("one's own key is made, and a call with the copied snippet's key is seen at once", async () => {
+    await open("/me", "My usage");
+    await page.getByRole("button", { name: "Make a key" }).click();
+    await dialog().getByLabel("Name").fill("laptop");
+    await dialog().getByRole("button", { name: "Make the key" }).click();
+    const secret = (await dialog().locator("[data-secret]").textContent()) ?? "";
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Key", { exact: true }).fill(secret);
+    await page.getByText("curl", { exact: true }).click();
+    expect(await page.locator("[data-snippet]").textContent()).toContain(
+      `curl ${gateway.url}/v1/messages -H "x-api-key: ${secret}"`,
+    );
+    await page.getByText("Waiting for your next call").waitFor();
+    const answer = await fetch(`${gateway.url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": secret, "content-type": "application/json" },
+      body: JSON.stringify({ model: "echo", max_tokens: 64, messages: [{ role: "user", content: "Hello" }] }),
+    });
+    expect(answer.status).toBe(200);
+    await page.getByText("Your call was received").waitFor();
+    await open("/set-up", "Set up");
+    await page.getByRole("listitem").filter({ hasText: "Make the first call" }).getByText("Done").waitFor();
+  });
+});

@@ -1,0 +1,34 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { BROWSER, faultsOfAccess, launchBrowser, visit } from "#test/support/browser.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+
+describe.skipIf(!BROWSER)("the console in a browser", () => {
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  beforeAll(async () => {
+    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    browser = await launchBrowser();
+  });
+
+  test("without a session every page leads to the sign-in, and nothing leaves the origin or breaks the policy", async () => {
+    const { page, faults } = await visit(browser, { origin: gateway.url });
+    await page.goto("/overview?model=gpt-5.2");
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/sign-in");
+    expect(new URL(page.url()).searchParams.get("next")).toBe("/overview?model=gpt-5.2");
+    expect(await page.locator("h1").evaluate((it) => getComputedStyle(it).fontFamily)).toContain("Inter");
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    [1440, false],
+    [390, true],
+  ])("the sign-in has no serious faults of access at %p px, dark: %p", async (width, dark) => {
+    const { page } = await visit(browser, { origin: gateway.url, width, dark });
+    await page.goto("/sign-in?token=tgf_nothing");
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await faultsOfAccess(page)).toEqual([]);
+  });
+});
