@@ -4,12 +4,14 @@ import { type AdminDeps, admin } from "./admin/admin.ts";
 import { type AdminDigestDeps, adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
+import { lastAnswers } from "./plugins/last-answers.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batchesSurface } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
 import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
 import { completions } from "./surfaces/completions.ts";
+import { type ConsoleDeps, consolePages } from "./surfaces/console.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
 import { filesSurface } from "./surfaces/files.ts";
@@ -21,6 +23,8 @@ import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
 import { type KeptResponsesDeps, keptResponses } from "./surfaces/kept-responses.ts";
 import { type McpDeps, mcp } from "./surfaces/mcp.ts";
+import { type MeDeps, me } from "./surfaces/me.ts";
+import { type MeKeysDeps, meKeys } from "./surfaces/me-keys.ts";
 import { messageBatches } from "./surfaces/message-batches.ts";
 import { messages } from "./surfaces/messages.ts";
 import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
@@ -32,6 +36,7 @@ import { type ReportsDeps, reports } from "./surfaces/reports.ts";
 import { rerank } from "./surfaces/rerank.ts";
 import { responses } from "./surfaces/responses.ts";
 import { type SessionLinksDeps, sessionLinksSurface } from "./surfaces/session-links.ts";
+import { type SignInSurfaceDeps, signIn } from "./surfaces/sign-in.ts";
 import { speech } from "./surfaces/speech.ts";
 import { transcriptions } from "./surfaces/transcriptions.ts";
 import { translations } from "./surfaces/translations.ts";
@@ -48,6 +53,10 @@ export type GatewayAppDeps = SurfaceDeps &
   OtelDeps &
   SessionLinksDeps &
   HookEventsDeps &
+  MeDeps &
+  MeKeysDeps &
+  SignInSurfaceDeps &
+  ConsoleDeps &
   McpDeps & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
     allowedHosts: readonly string[] | null;
@@ -63,7 +72,7 @@ export function gatewayApp(deps: GatewayAppDeps) {
   const app = new Elysia({
     normalize: false,
     serve: {
-      // Otherwise two gateways on one port would silently share its calls.
+      // Otherwise two gateways on one port would silently share its calls; under the launcher, see listen.ts.
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_BYTES_MAX,
@@ -73,9 +82,11 @@ export function gatewayApp(deps: GatewayAppDeps) {
   // Its type leaves the routes out: those of all surfaces are too deep for the compiler.
   app
     .use(errorAnswers(deps))
+    .use(lastAnswers(deps))
     .use(hostGuard(deps.allowedHosts))
     .use(openapi(API_DOCUMENT))
     .use(apiPage())
+    .use(consolePages(deps))
     .use(health(deps))
     .use(metrics(deps))
     .use(models(deps))
@@ -104,6 +115,9 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(hookEvents(deps))
     .use(mcp(deps))
     .use(reports(deps))
+    .use(me(deps))
+    .use(meKeys(deps))
+    .use(signIn(deps))
     .use(adminDigest(deps))
     .use(admin(deps));
   return app;

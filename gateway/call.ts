@@ -48,6 +48,17 @@ export type Upload = {
 /** The part of `Headers` used here; names are in lower case. */
 export type HeaderView = Pick<Headers, "get" | "has"> & { toJSON(): Record<string, string> };
 
+/** `take` refuses what exceeds the memory for bodies; `add` counts what is in memory already. */
+export type BodyMemory = { take(bytes: number): void; add(bytes: number): void; release(): void };
+
+/** A call's places among the calls in flight. */
+export type Places = {
+  /** Takes a place at the first target that has one. The error for the client if none has. */
+  refusedAt(targets: readonly Target[]): GatewayError | null;
+  /** Gives the places back; does nothing the second time. */
+  release(): void;
+};
+
 /** One model call as received: the input to every step of `exchange.ts`. */
 export type Call = {
   /** uuidv7, made at admission; also the record's id. */
@@ -73,8 +84,10 @@ export type Call = {
   streamed: boolean;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** Called when the call's record is closed, and its body is no longer needed. */
-  ended?(): void;
+  /** The memory for the bodies of the call; given back when its record is closed. */
+  memory?: BodyMemory;
+  /** Its places among the calls in flight. */
+  places?: Places;
   admittedAt: Date;
   admittedMonotonicMs: number;
 };
@@ -86,7 +99,13 @@ export type RouteSource = (typeof ROUTE_SOURCES)[number];
  * Where to send a call. `model` is null if the client named none and the provider picks its own; `wire` is the
  * surface's own format if the provider supports it, else the one that the call is translated into.
  */
-export type Target = { provider: Provider; model: string | null; wire: WireName };
+export type Target = {
+  provider: Provider;
+  model: string | null;
+  wire: WireName;
+  /** Share of the calls, relative to the other targets with a weight; absent or null: it shares with none. */
+  weight?: number | null;
+};
 
 /** A routing decision. `route` is null for a concrete model that no route pairs with its provider. */
 export type Choice = {

@@ -8,6 +8,7 @@ import {
   namesProxy,
   readEnv,
   readPresent,
+  takesOver,
 } from "#shared/env.ts";
 import {
   flag,
@@ -25,10 +26,14 @@ import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
 import { isWeakSecret } from "#shared/secret-strength.ts";
 import { Secret } from "./directory.ts";
+import { inFlightMaxOf } from "./upstream/in-flight.ts";
+import type { Patience } from "./upstream/patience.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
 const bytes = (fallback: number) => whole("a number of bytes", [1024, 1024 ** 4], fallback);
+
+const calls = () => Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: "a number of calls, 1 or more" });
 
 const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
 
@@ -54,10 +59,16 @@ const COMMON = {
   BODIES_BYTES_MAX: optional(
     Type.Integer({ minimum: MEBIBYTE, maximum: 1024 ** 4, accepts: `a number of bytes from ${MEBIBYTE}` }),
   ),
+  BODY_WAIT_SECONDS: whole("seconds", [1, 3600], 30),
+  READER_STALL_SECONDS: whole("seconds", [1, 3600], 120),
   DRAIN_SECONDS_MAX: whole("seconds", [0, 3600], 300),
   REFUSALS_PER_MINUTE: whole("refused credentials", [1, 1_000_000], 10),
   BATCH_CHECK_SECONDS: whole("seconds", [1, 3600], 30),
+  CALLS_MAX: optional(calls()),
+  CALLS_PER_KEY_MAX: optional(calls()),
+  CALLS_PER_PROVIDER_MAX: optional(calls()),
   STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
+  SNAPSHOT_SECONDS_MAX: whole("seconds", [0, 30 * 86_400], 86_400),
 };
 
 const ADMIN_KEY = secret(
@@ -103,18 +114,26 @@ export type GatewayConfig = {
   spool: { directory: string; sync: "normal" | "full"; bytesMax: number };
   /** Body size limits: model JSON; OTLP after decompression; hooks and MCP; multipart. */
   bytesMax: { json: number; otlp: number; tool: number; multipart: number };
-  /** Memory that the bodies of all requests in flight may take. */
+  /** Memory that the bodies of all calls in flight may take. */
   bodiesBytesMax: number;
+  /** How long to wait for clients. */
+  patience: Patience;
   /** How long running calls may continue during shutdown. */
   drainSecondsMax: number;
   /** How long the gateway reports "not ready" but still takes calls before it closes its port. */
   stopGraceSeconds: number;
+  /** Calls in flight at once: in this process, of one key, and at a provider without a limit of its own. */
+  inFlightMax: { process: number; perKey: number; perProvider: number };
+  /** How old the snapshot may be that a start without the database begins with; 0: none is written or used. */
+  snapshotSecondsMax: number;
   /** Poll interval for batches that have not been reconciled. */
   batchCheckSeconds: number;
   /** Refused credentials of one address within a minute from which on they are answered 429. */
   refusalsPerMinute: number;
   /** Whether the launcher started this process. */
   supervised: boolean;
+  /** Whether this process is to replace another one, which still runs. */
+  takesOver: boolean;
 };
 
 /** @throws ConfigurationError listing every fault. */
@@ -142,12 +161,20 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
       tool: values.TOOL_BYTES_MAX,
       multipart: values.MULTIPART_BYTES_MAX,
     },
-    bodiesBytesMax: values.BODIES_BYTES_MAX ?? Math.max(256 * MEBIBYTE, Math.floor(totalmem() / 4)),
+    bodiesBytesMax: values.BODIES_BYTES_MAX ?? Math.min(256 * MEBIBYTE, Math.floor(totalmem() / 4)),
+    patience: { readerMs: values.READER_STALL_SECONDS * 1000, bodyMs: values.BODY_WAIT_SECONDS * 1000 },
     drainSecondsMax: values.DRAIN_SECONDS_MAX,
     stopGraceSeconds: values.STOP_GRACE_SECONDS,
+    inFlightMax: inFlightMaxOf({
+      process: values.CALLS_MAX,
+      perKey: values.CALLS_PER_KEY_MAX,
+      perProvider: values.CALLS_PER_PROVIDER_MAX,
+    }),
+    snapshotSecondsMax: values.SNAPSHOT_SECONDS_MAX,
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,
     refusalsPerMinute: values.REFUSALS_PER_MINUTE,
     supervised: isSupervised(env),
+    takesOver: takesOver(env),
   };
 }
 

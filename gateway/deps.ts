@@ -1,41 +1,37 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Counter, Gauge, Registry } from "prom-client";
-import { openDatabase } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
 import type { GatewayAppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
-import { GatewayError } from "./errors.ts";
 import { type BodyBudget, bodyBudget } from "./http/body-budget.ts";
+import { authorizeReports, noteExport, requireAdministrator } from "./identity/authorize.ts";
+import { openIdentity } from "./identity/open-identity.ts";
 import { openConnections } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
 import { runningToolCalls } from "./mcp/running-tool-calls.ts";
-import { type AdminKeyCheck, adminKeyCheck, adminSecretCheck, requireAdminKey } from "./plugins/admin-key.ts";
-import { authenticate, type CallerCheck, type KeyLookup } from "./plugins/client-key.ts";
+import { pagesDirectories } from "./pages-directories.ts";
+import { adminSecretCheck } from "./plugins/admin-key.ts";
+import type { CallerCheck, KeyLookup } from "./plugins/client-key.ts";
 import { openRefusals } from "./plugins/refusals.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { withMetrics } from "./recorder/recorder-metrics.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
-import { openBodyCapture } from "./stores/bodies.ts";
-import { bootstrap } from "./stores/bootstrap.ts";
-import { openClassifier } from "./stores/classifier/classifier.ts";
 import { classifyCall } from "./stores/classifier/classify-call.ts";
-import { openDirectory } from "./stores/directory/directory.ts";
 import { openOwnership } from "./stores/foreign-ids.ts";
-import { openKeptAnswers } from "./stores/kept-answers.ts";
-import { openLimiter } from "./stores/limits/limiter.ts";
 import { reportWriter } from "./stores/reports/report-worker.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
-import { createSealer } from "./stores/seal.ts";
 import { withStoreErrors } from "./stores/store-errors.ts";
+import { openStores } from "./stores/stores.ts";
+import type { Lifecycle } from "./surfaces/health.ts";
 import { createCalloutClient } from "./upstream/callout.ts";
+import { meteredDeployments } from "./upstream/deployment-metrics.ts";
 import { drainPool } from "./upstream/drain.ts";
 import { hostedSender } from "./upstream/hosted/hosted.ts";
+import { openInFlight } from "./upstream/in-flight.ts";
 import { createOutboundFetch, type OutboundFetch } from "./upstream/outbound-fetch.ts";
 import { createProviderApi } from "./upstream/provider-api.ts";
 import { createSender } from "./upstream/send.ts";
@@ -45,8 +41,10 @@ import { startWatchdog } from "./upstream/watchdog.ts";
 
 /** How long a report waits for the records of calls that have just ended. */
 const SETTLED_MAX_MS = 1000;
-/** Connections for administrators' queries; model calls never wait for them. */
-const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
+/** How long a stop waits for Postgres to take the records of the spool. */
+const RECORDER_CLOSE_MS = 5000;
+/** How long the limits wait after an outage for its records before they look again. */
+const RECORDED_MAX_MS = 60_000;
 
 /** The server once it listens, which knows the callers' addresses. */
 type Listener = { server: { requestIP(request: Request): { address: string } | null } | null };
@@ -56,68 +54,118 @@ const addressIn = (listener: Listener) => (request: Request) =>
 
 export type OpenedDeps = {
   deps: GatewayAppDeps & { reach: OutboundFetch; listener: Listener };
+  /** Reads the database, which must be migrated; from then on administration and reports work too. */
+  begin(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Opens all dependencies of the gateway: the spool first, then Postgres. */
+/** Opens all dependencies of the gateway: the spool first. Postgres may be away. */
 export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
   const clock = systemClock;
   const metrics = new Registry();
-  const recorder = withMetrics(
-    await startRecorder({ ...config.spool, databaseUrl: config.databaseUrl, log, clock }),
-    metrics,
-  );
-  const stores = await openStores(config, clock, log);
-  const { database, directory, classifier, limiter, bodies, keptAnswers: kept } = stores;
+  const { databaseUrl } = config;
+  const recorder = withMetrics(await startRecorder({ ...config.spool, databaseUrl, log, clock }), metrics);
+  const recorded = () => recorder.flushed(RECORDED_MAX_MS);
+  const providerKeys = readProviderKeys(environmentNames());
+  const opened = openStores({ ...config, providerKeys, clock, log, metrics, recorded });
+  const { database, directory, classifier } = opened.stores;
   const watchdog = startWatchdog(clock);
   const writer = reportWriter(reportPlaces(config), { log, clock });
-  const agentMetrics = openAgentMetrics(config.databaseUrl);
+  const agentMetrics = openAgentMetrics(databaseUrl);
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
+  const access = accessOf(config, directory, { clock, log, metrics });
+  const identity = openIdentity(config, { database, clock, log, addressOf: access.refusals.addressOf });
+  const viewers = { ...access, ...identity, database, clock };
   const tools = toolClients({ clock, log, watchdog, reach });
+  const lifecycle = { stopping: false, replaced: false, warm: false, prepared: false };
 
   const deps: OpenedDeps["deps"] = {
-    ...stores,
+    ...opened.stores,
+    providerKeys,
+    setupKey: githubAppKey(config.masterKey),
     clock,
     log,
     metrics,
     classify: classifyCall(classifier),
     recorder,
     watchdog,
-    lifecycle: { stopping: false },
+    lifecycle,
     prices: pricesOf(directory),
     drains: drainPool(),
+    deployments: meteredDeployments(clock, metrics),
     addressGuard: guard,
     reach,
     ...providerClients({ clock, log, watchdog, reach }),
     ...tools,
     guardrailTriggered: guardrailCounter(metrics),
     reportWriter: writer,
-    savedReports: (ids) => withStoreErrors(() => findSavedReports(database.db, ids)),
+    savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
     agentMetrics,
     reconciling: new Map(),
     settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
     ...openOwnership(database, log),
+    inFlight: openInFlight(config.inFlightMax, metrics),
     bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
-    ...accessOf(config, directory, { clock, log, metrics }),
+    ...access,
+    ...identity,
+    ...readersOf(config, viewers),
   };
-  const close = async () => {
-    watchdog.close();
-    classifier.close();
-    await tools.connections.close();
-    await recorder.close(5000);
-    await limiter.close();
-    await Promise.all([directory, writer, agentMetrics, bodies, kept].map((opened) => opened.close()));
-    await database.close();
-  };
-  return { deps, close };
+  const close = () => closeInTurn({ ...tools, watchdog, writer, agentMetrics, recorder, opened });
+  return { deps, begin: beginnerOf(opened, lifecycle), close };
 }
+
+type Closable = {
+  connections: { close(): Promise<void> };
+  watchdog: { close(): void };
+  recorder: { close(withinMs: number): Promise<void> };
+  writer: { close(): Promise<void> };
+  agentMetrics: { close(): Promise<void> };
+  opened: { close(): Promise<void> };
+};
+
+/** What records calls goes before what it writes to. */
+async function closeInTurn(it: Closable): Promise<void> {
+  it.watchdog.close();
+  await it.connections.close();
+  await it.recorder.close(RECORDER_CLOSE_MS);
+  await Promise.all([it.writer.close(), it.agentMetrics.close()]);
+  await it.opened.close();
+}
+
+type OpenedStores = ReturnType<typeof openStores>;
+
+/** Begins with a snapshot of the directory at once, if there is one; the rest waits for the database. */
+function beginnerOf(opened: OpenedStores, lifecycle: Lifecycle): OpenedDeps["begin"] {
+  const warmUp = async () => {
+    await opened.warm();
+    lifecycle.warm = true;
+  };
+  if (opened.stores.directory.state().source === "snapshot") void warmUp();
+  return async () => {
+    await opened.begin();
+    await warmUp();
+    lifecycle.prepared = true;
+  };
+}
+
+type Readers = Pick<GatewayAppDeps, "exported" | "authorizeReports" | "authorizeMetrics">;
+type Viewers = Parameters<typeof authorizeReports>[0] & Parameters<typeof requireAdministrator>[0];
+
+/** Who may read reports and metrics. */
+const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
+  exported: (request, actor, report) => noteExport({ ...viewers, request, actor }, report),
+  authorizeReports: (request) => authorizeReports(viewers, request),
+  authorizeMetrics: async (request) => {
+    if (!config.metricsPublic) await requireAdministrator(viewers, request);
+  },
+});
 
 function meteredBodyBudget(bytesMax: number, registry: Registry): BodyBudget {
   const budget = bodyBudget(bytesMax);
   new Gauge({
     name: "tallygate_body_bytes_in_flight",
-    help: "Memory that the bodies of requests in flight take.",
+    help: "Memory that the bodies of calls in flight take.",
     registers: [registry],
     collect() {
       this.set(budget.used());
@@ -132,32 +180,6 @@ const reportPlaces = ({ databaseUrl, reportsDatabaseUrl }: GatewayConfig) => ({
   mainUrl: databaseUrl,
 });
 
-/** Opens Postgres, bootstraps it, and opens everything that reads or writes it. */
-async function openStores(config: GatewayConfig, clock: Clock, log: Log) {
-  const { databaseUrl, masterKey } = config;
-  const providerKeys = readProviderKeys(environmentNames());
-  const database = openDatabase(databaseUrl, CONTROL);
-  await bootstrap({ database, providerKeys, keepFirstKey: keeperOfFirstKey(config), clock, log });
-  const directory = await openDirectory({ database, masterKey, providerKeys, clock, log });
-  const sealer = createSealer(masterKey);
-  return {
-    database,
-    providerKeys,
-    directory,
-    sealer,
-    setupKey: githubAppKey(masterKey),
-    classifier: await openClassifier({ directory, database, clock, log }),
-    limiter: await openLimiter({ databaseUrl, clock, log }),
-    bodies: openBodyCapture({ database, sealer, clock, log }),
-    keptAnswers: openKeptAnswers({ database, sealer, clock, log }),
-  };
-}
-
-const keeperOfFirstKey =
-  ({ dataDirectory }: GatewayConfig) =>
-  (secret: string) =>
-    writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
-
 type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach: OutboundFetch };
 
 /** Clients for providers and for guardrail callouts. */
@@ -165,7 +187,7 @@ function providerClients({ clock, log, watchdog, reach }: OutwardDeps) {
   return {
     send: hostedSender(createSender(reach, clock), { clock, reach }),
     consult: createCalloutClient(reach, log),
-    providerApi: createProviderApi({ reach, clock, watchdog }),
+    providerApi: createProviderApi({ reach, clock, watchdog, log }),
   };
 }
 
@@ -179,31 +201,26 @@ function toolClients({ clock, log, watchdog, reach }: OutwardDeps) {
 
 /** Limits and authorization from the settings. */
 function accessOf(
-  { adminKey, metricsPublic, publicUrl, bytesMax, allowedHosts, refusalsPerMinute }: GatewayConfig,
+  config: GatewayConfig,
   keys: KeyLookup,
   common: { clock: Clock; log: Log; metrics: Registry },
 ) {
+  const { adminKey, publicUrl, bytesMax, allowedHosts, refusalsPerMinute, patience } = config;
   const listener: Listener = { server: null };
   const addressOf = addressIn(listener);
   const refusals = openRefusals({ ...common, addressOf, perMinuteMax: refusalsPerMinute });
-  const isAdmin = adminKeyCheck(adminKey);
-  const callers: CallerCheck = {
-    keyOf: (digest) => keys.keyOf(digest),
-    isAdminKey: adminSecretCheck(adminKey),
-    refusals,
-  };
+  const isAdminKey = adminSecretCheck(adminKey);
+  const callers: CallerCheck = { keyOf: (digest) => keys.keyOf(digest), isAdminKey, refusals };
   return {
     listener,
-    isAdmin,
+    isAdminKey,
     refusals,
     callers,
     publicUrl,
     bytesMax,
     allowedHosts,
-    authorizeReports: (request: Request) => authorizeReports(isAdmin, callers, request),
-    authorizeMetrics: async (request: Request) => {
-      if (!metricsPublic) requireAdminKey({ isAdmin, refusals }, request);
-    },
+    patience,
+    pagesDirectories: pagesDirectories(config.dataDirectory),
   };
 }
 
@@ -213,8 +230,8 @@ const environmentNames = (): string[] =>
 /** The label is safe as a metric label: rule names are set by administrators, not by clients. */
 function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailTriggered"] {
   const held = new Counter({
-    name: "tallygate_guardrail_held_total",
-    help: "Calls for which a guardrail held.",
+    name: "tallygate_guardrail_matches_total",
+    help: "Calls that a guardrail matched.",
     labelNames: ["guardrail", "outcome"],
     registers: [registry],
   });
@@ -230,15 +247,4 @@ function pricesOf(directory: { current(): Directory }): () => PriceBook {
     if (prices !== overrides) [overrides, book] = [prices, priceBook(prices, PROVIDERS)];
     return book;
   };
-}
-
-/** Reports are open to the admin key and to client keys with `scopes.reports`. */
-async function authorizeReports(
-  isAdmin: AdminKeyCheck,
-  callers: CallerCheck,
-  request: Request,
-): Promise<void> {
-  if (isAdmin(request.headers)) return;
-  const { key } = await authenticate(callers, request);
-  if (key.scopes.reports !== true) throw new GatewayError("reports_not_allowed");
 }

@@ -1,6 +1,7 @@
 import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { Settings } from "#shared/settings.ts";
+import type { TeamBudget } from "./limits/team-account.ts";
 import type { ProviderKind } from "./providers/catalog.ts";
 import type { SurfaceName } from "./surface-facts.ts";
 
@@ -29,6 +30,11 @@ export type ClientKey = {
   id: string;
   name: string;
   owner: string | null;
+  /** Its team, then the teams above it; null: none. */
+  teams: string[] | null;
+  costCenter: string | null;
+  /** Those of its team and the teams above it that have one. */
+  teamBudgets: readonly TeamBudget[];
   scopes: KeyScopes;
   limits: KeyLimits | null;
   /** Milliseconds since 1970: the earlier of the key's and the secret's expiry; null: never. */
@@ -41,6 +47,10 @@ export type Provider = {
   /** API root without a trailing slash. */
   baseUrl: string;
   credential: Secret | null;
+  /** All of them, if it has several, which share its calls; `credential` is then the one of them to use. */
+  credentials?: readonly Secret[];
+  /** Which of several `credential` is, counted from 0. */
+  account?: number;
   headers: Readonly<Record<string, string>>;
   /** Globs of the models it serves; null: not restricted by an administrator. */
   models: readonly string[] | null;
@@ -59,6 +69,8 @@ export type Provider = {
   firstByteMs: number;
   /** Silence allowed between two chunks of its answer. */
   idleMs: number;
+  /** Calls that this process has in flight there at most; null or absent: the gateway's own setting. */
+  inFlightMax?: number | null;
   enabled: boolean;
 };
 
@@ -67,7 +79,12 @@ export type Route = {
   surface: RouteSurface;
   provider: string;
   model: string;
-  fallbacks: readonly { provider: string; model: string }[];
+  /** Share of the calls, relative to those fallbacks that have one. */
+  weight: number | null;
+  fallbacks: readonly { provider: string; model: string; weight?: number }[];
+  /** Instead of the provider's, where set. */
+  firstByteSeconds: number | null;
+  idleSeconds: number | null;
   description: string;
   examples: readonly string[];
   keywords: readonly string[];

@@ -54,6 +54,12 @@ export const ERRORS = {
     anthropic: "guardrail_blocked",
     public: "A guardrail of this gateway refused the request.",
   },
+  role_not_allowed: { status: 403, ...PERMISSION, public: "Your role does not allow this." },
+  foreign_origin: {
+    status: 403,
+    ...PERMISSION,
+    public: "A browser may change something only from this gateway's own pages.",
+  },
   reports_not_allowed: { status: 403, ...PERMISSION, public: "This key may not read reports." },
   built_in: { status: 403, ...PERMISSION, public: "This is built in and cannot be changed." },
   not_found: {
@@ -75,6 +81,13 @@ export const ERRORS = {
     status: 405,
     ...INVALID_REQUEST,
     public: "This address does not support that method.",
+  },
+  request_timeout: {
+    status: 408,
+    final: false,
+    openai: "invalid_request_error",
+    anthropic: "timeout_error",
+    public: "The request body came too slowly.",
   },
   conflict: { status: 422, ...INVALID_REQUEST, public: "The name is already taken." },
   too_large: {
@@ -119,6 +132,12 @@ export const ERRORS = {
     ...OVERLOAD,
     retryAfterSeconds: 5,
     public: "The gateway cannot record calls at the moment, so it accepts none.",
+  },
+  not_ready: {
+    status: 503,
+    ...OVERLOAD,
+    retryAfterSeconds: 5,
+    public: "The gateway is starting and has not read its configuration from the database yet. Try again.",
   },
   store_unavailable: {
     status: 503,
@@ -175,6 +194,7 @@ export type FailureCause =
   | "bad_status"
   | "headers_too_large"
   | "bad_answer"
+  | "no_memory"
   | "other";
 
 type ErrorFacts = {

@@ -6,16 +6,14 @@ import type { Directory } from "./directory.ts";
 import { type FailureCause, GatewayError } from "./errors.ts";
 import {
   evaluateGuardrails,
-  type GuardrailInput,
   type GuardrailTools,
   type GuardrailVerdict,
+  type ModelCallInput,
 } from "./guardrail/evaluate.ts";
 import { lateRules, withLateFields } from "./guardrail/late-fields.ts";
 import { pace } from "./guardrail/pace.ts";
-import { textsOf } from "./guardrail/text.ts";
 import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
-import { allMembers } from "./http/members.ts";
 import { type References, referencesIn } from "./http/references.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
@@ -24,6 +22,7 @@ import { VENDORS } from "./providers/vendors.ts";
 import { WIRES } from "./providers/wires.ts";
 import type { Recorder } from "./recorder/recorder.ts";
 import { chooseRoute } from "./routing/choose.ts";
+import { orderedTargets } from "./routing/deployments.ts";
 import type { RoutingLookups } from "./routing/lookups.ts";
 import { requireScope } from "./routing/scope.ts";
 import { withLane } from "./routing/subscription-lane.ts";
@@ -31,39 +30,40 @@ import type { BodyCapture } from "./stores/bodies.ts";
 import type { KeptAnswers } from "./stores/kept-answers.ts";
 import type { Grant, Limiter } from "./stores/limits/limiter.ts";
 import { surfaceFacts } from "./surface-facts.ts";
-import { relayAnswer } from "./upstream/answer.ts";
+import { type AnswerDeps, relayAnswer } from "./upstream/answer.ts";
 import { attemptError, noteFailure } from "./upstream/attempt-error.ts";
+import { bodyTexts } from "./upstream/body-texts.ts";
 import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
 import { captureAnswer } from "./upstream/capture.ts";
 import { denialOf } from "./upstream/denial.ts";
-import type { DrainPool } from "./upstream/drain.ts";
+import type { Deployments } from "./upstream/deployments.ts";
 import { withExpressibleTargets } from "./upstream/expressible-targets.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
 import { keepAnswer, resolveReferences } from "./upstream/references.ts";
-import { callUsageOf, limitDemandOf } from "./upstream/reservation.ts";
+import { callUsageOf, reserved } from "./upstream/reservation.ts";
 import { translatedWire } from "./upstream/translation.ts";
 
-export type ExchangeDeps = UpstreamDeps & {
-  clock: Clock;
-  log: Log;
-  directory: { current(): Directory };
-  /** Classifies the text of calls to `auto`. */
-  classify: RoutingLookups["classify"];
-  prices(): PriceBook;
-  recorder: Pick<Recorder, "open" | "settle">;
-  limiter: Pick<Limiter, "reserve">;
-  drains: DrainPool;
-  /** Whether another key made one of the things that a call refers to. */
-  refersToForeign(keyId: string, references: References): Promise<boolean>;
-  /** Stores bodies of calls to routes with body capture. */
-  bodies: Pick<BodyCapture, "keep">;
-  /** Keeps translated responses, which later calls refer to. */
-  keptAnswers: Pick<KeptAnswers, "keep" | "find">;
-  /** Calls the service that a guardrail names. */
-  consult: GuardrailTools["consult"];
-  /** Counts a guardrail that matched. */
-  guardrailTriggered(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
-};
+export type ExchangeDeps = UpstreamDeps &
+  AnswerDeps & {
+    log: Log;
+    directory: { current(): Directory };
+    /** Classifies the text of calls to `auto`. */
+    classify: RoutingLookups["classify"];
+    prices(): PriceBook;
+    recorder: Pick<Recorder, "open" | "settle">;
+    limiter: Pick<Limiter, "reserve">;
+    deployments: Deployments;
+    /** Whether another key made one of the things that a call refers to. */
+    refersToForeign(keyId: string, references: References): Promise<boolean>;
+    /** Stores bodies of calls to routes with body capture. */
+    bodies: Pick<BodyCapture, "keep">;
+    /** Keeps translated responses, which later calls refer to. */
+    keptAnswers: Pick<KeptAnswers, "keep" | "find">;
+    /** Calls the service that a guardrail names. */
+    consult: GuardrailTools["consult"];
+    /** Counts a guardrail that matched. */
+    guardrailTriggered(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
+  };
 
 /** One client call, from key to record, in the order in which things happen. */
 export async function exchange(deps: ExchangeDeps, received: Call): Promise<Response> {
@@ -71,7 +71,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
 
   // Route
   const prices = deps.prices();
-  const { call, choice } = await routed(deps, received, prices);
+  const { call, choice } = await routed(deps, received, { prices, session: labels.session });
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
@@ -80,7 +80,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
   const closed = (facts: Facts) => {
-    call.ended?.();
+    call.memory?.release();
     return closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call));
   };
   if (verdict.kind !== "pass") {
@@ -92,9 +92,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   }
 
   // Limits: the most that the call may cost is reserved until its record is stored.
-  const { id, key, admittedAt } = call;
-  const limited = { id, key, admittedAt, recorded: recorder !== UNRECORDED };
-  const grant = await deps.limiter.reserve(limited, () => limitDemandOf(call, choice, prices));
+  const grant = await reserved(deps.limiter, call, { choice, prices, recorded: recorder !== UNRECORDED });
   if (grant instanceof GatewayError) {
     await recorder.settle(closed(deniedFacts(grant.type)));
     throw grant;
@@ -118,6 +116,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
     wire: WIRES[attempt.target.wire],
     surface: call.surface,
     attempt,
+    memory: call.memory,
     signal: call.signal,
     withholdUsage: attempt.usageRequested && choice.route?.usageChunk !== "pass",
     drainWhenGone: choice.route?.onClientGone !== "cancel",
@@ -126,6 +125,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
     },
     settle: async (ending, reading, cause) => {
       reason = cause;
+      deps.deployments.finished(attempt.target);
       if (cause !== null) noteFailure(deps, call, { choice, attempt, cause });
       await keepAnswer(deps.keptAnswers, call, attempt);
       await settle(answeredFacts(call, attempt, { ending, cause, reading, ttftMs, prices }));
@@ -144,15 +144,21 @@ async function requireOwnReferences(deps: ExchangeDeps, { key, body }: Call): Pr
   }
 }
 
+type RoutingFacts = { prices: PriceBook; session: string | null };
 type Routed = { call: Call; choice: Choice };
 
 /** The call with the items that it refers to, and where to send it. */
-async function routed(deps: ExchangeDeps, received: Call, prices: PriceBook): Promise<Routed> {
+async function routed(
+  deps: ExchangeDeps,
+  received: Call,
+  { prices, session }: RoutingFacts,
+): Promise<Routed> {
   const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps.classify));
   requireScope(received.key, chosen, () => additionalModels(received.body));
   const call = await resolveReferences(deps.keptAnswers, received, chosen);
   await requireOwnReferences(deps, call);
-  return { call, choice: withLane(call, withExpressibleTargets(call, chosen), vendorHosts) };
+  const choice = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
+  return { call, choice: orderedTargets(choice, { id: call.id, session }, deps.deployments) };
 }
 
 export const routingLookups = (
@@ -166,18 +172,14 @@ export const routingLookups = (
   classify,
 });
 
-/** The body is decoded at most once, and only if a rule reads it. */
 function evaluate(
   { clock, consult, directory }: ExchangeDeps,
   { key, body }: Call,
-  it: Pick<GuardrailInput, "labels" | "choice">,
+  it: Pick<ModelCallInput, "labels" | "choice">,
 ): GuardrailVerdict | Promise<GuardrailVerdict> {
   const rules = directory.current().guardrails;
   if (rules.length === 0) return { kind: "pass", rule: null, observed: [] };
-  let texts: string[] | null = null;
-  const others = () => additionalModels(body);
-  const call = { ...it, key, additionalModels: others, texts: () => (texts ??= textsOf(allMembers(body))) };
-  return evaluateGuardrails(rules, call, { pace: pace(clock), consult });
+  return evaluateGuardrails(rules, { ...it, key, ...bodyTexts(body) }, { pace: pace(clock), consult });
 }
 
 type LateVerdict = { rule: string | null };
@@ -186,18 +188,13 @@ type LateVerdict = { rule: string | null };
 function judgeLateFields(
   deps: ExchangeDeps,
   { key, body, upload }: Call,
-  it: Pick<GuardrailInput, "labels" | "choice"> & { observed: readonly string[] },
+  it: Pick<ModelCallInput, "labels" | "choice"> & { observed: readonly string[] },
 ): LateVerdict {
   const late: LateVerdict = { rule: null };
   const { guardrails } = deps.directory.current();
   if (guardrails.length === 0) return late;
   const observed = new Set(it.observed);
-  const input = {
-    ...it,
-    key,
-    additionalModels: () => additionalModels(body),
-    texts: () => textsOf(allMembers(body)),
-  };
+  const input = { ...it, key, ...bodyTexts(body) };
   upload?.onLateFields(async (fields) => {
     const rules = lateRules(guardrails, observed);
     const tools = { pace: pace(deps.clock), consult: deps.consult };
@@ -229,7 +226,7 @@ const vendorHosts = ({ provider }: Target) => vendorHostsOf(provider.kind);
 
 /** Writes the intent to disk; on failure the reservation is released. */
 const opened = (recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> =>
-  recorder.open(entry).catch(async (error) => {
+  recorder.open(grant.boundUsd ? { ...entry, boundUsd: grant.boundUsd } : entry).catch(async (error) => {
     await grant.release();
     throw error;
   });

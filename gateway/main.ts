@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
-import { within } from "#drizzle/database.ts";
 import { keepPartitions } from "#drizzle/keep-partitions.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { unreachable, untilReachable } from "#drizzle/reach.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { reachDirectly, settingsOrExit } from "#shared/env.ts";
+import { listenOn } from "#shared/listen.ts";
 import { createLog, errorFields } from "#shared/log.ts";
-import { onStopSignal } from "#shared/stop-signal.ts";
+import { onStopSignal, REPLACED, sayReady } from "#shared/stop-signal.ts";
 import { gatewayApp } from "./app.ts";
 import { startBatchReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
@@ -15,6 +15,10 @@ import { startDigests } from "./digest/digests.ts";
 import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
+import { stopServing } from "./upstream/stop-serving.ts";
+
+/** Pause after a refusal of the database. */
+const REFUSED_MS = 5000;
 
 const config = settingsOrExit(readGatewayConfig);
 reachDirectly();
@@ -31,39 +35,42 @@ process.on("uncaughtException", (error) => {
 /** Ends the process: immediately before the server listens, afterwards through `stop`. */
 let end = async (exitCode: number): Promise<void> => process.exit(exitCode);
 
-await databaseReady().catch(giveUp("The database cannot be migrated"));
-const { deps, close } = await openDeps(config, log).catch(giveUp("The gateway cannot start"));
-const partitions = keepPartitions(config.databaseUrl, deps.clock, log);
-const replica =
-  config.reportsDatabaseUrl === null ? null : keepReplica(config.reportsDatabaseUrl, deps.clock, log);
-const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
-const digests = startDigests(deps);
-const repricing = startRepriceJobs(deps);
-const toolCalls = startToolCallExpiry(deps);
-const rollups = keepRollups(config.databaseUrl, deps);
-const server = gatewayApp(deps).listen({ port: config.port, hostname: config.host });
-deps.listener.server = server.server;
-log.info({ port: config.port, host: config.host }, "gateway listens");
+const { deps, begin, close } = await openDeps(config, log).catch(giveUp("The gateway cannot start"));
+const server = gatewayApp(deps);
+/** How long a gateway that was replaced goes on taking calls of clients that keep their connection. */
+const HANDOVER_MS = 2000;
 
+let jobs: { stop(): Promise<void> } | null = null;
 let stopping: Promise<void> | null = null;
 end = stop;
-onStopSignal(config.supervised, () => void end(0));
+onStopSignal(config.supervised, (reason) => {
+  deps.lifecycle.replaced = reason === REPLACED;
+  void end(0);
+});
+
+// A gateway that replaces another takes calls once it can serve them; until then the other one does.
+if (!config.takesOver) await listen();
+// Calls go on from the last known configuration meanwhile; what needs the database follows.
+await databaseReady().catch(giveUp("The database cannot be migrated"));
+if (config.takesOver) await listen();
+sayReady();
+if (!deps.lifecycle.stopping) jobs = startJobs();
+
+async function listen(): Promise<void> {
+  const handover = { sharesPort: config.supervised, takesOver: config.takesOver };
+  await listenOn({ hostname: config.host, port: config.port }, handover, (options) => server.listen(options));
+  deps.listener.server = server.server;
+  log.info({ port: config.port, host: config.host }, "gateway listens");
+}
 
 /** Reports "not ready", takes calls for the grace period, lets running ones finish, then flushes the spool. */
 function stop(exitCode: number): Promise<void> {
   stopping ??= (async () => {
     deps.lifecycle.stopping = true;
-    await Bun.sleep(config.stopGraceSeconds * 1000);
-    await within(config.drainSecondsMax * 1000, Promise.resolve(server.server?.stop())).catch(
-      () => undefined,
-    );
-    partitions.stop();
-    await rollups.stop();
-    replica?.stop();
-    reconciler.stop();
-    void digests.stop();
-    await repricing.stop();
-    toolCalls.stop();
+    const graceMs = config.stopGraceSeconds * 1000;
+    await Bun.sleep(deps.lifecycle.replaced ? Math.max(graceMs, HANDOVER_MS) : graceMs);
+    if (server.server) await stopServing(server.server, deps, config.drainSecondsMax * 1000);
+    await jobs?.stop();
     await close();
     log.info({}, "gateway stopped");
     process.exit(exitCode);
@@ -78,16 +85,46 @@ function giveUp(what: string) {
   };
 }
 
-/** Waits until the database can be reached. A refused migration is not retried: it would fail again. */
+/**
+ * Waits for the database, migrates it and reads it. What it refuses is not tried again, because it would fail again,
+ * unless calls go on from the last known configuration meanwhile.
+ */
 async function databaseReady(): Promise<void> {
   const { databaseUrl: url } = config;
   const say = (reason: string) => log.warn({ reason }, "waiting for the database");
   for (;;) {
-    await untilReachable(url, { say, signal: new AbortController().signal });
     try {
-      return await migrate(url);
+      await untilReachable(url, { say, signal: new AbortController().signal });
+      await migrate(url);
+      return await begin();
     } catch (error) {
-      if (unreachable(url, error) === null) throw error;
+      if (unreachable(url, error) !== null) continue;
+      if (deps.directory.state().source === "none") throw error;
+      log.error(errorFields(error), "the database cannot be used; the last known configuration stays in use");
+      await Bun.sleep(REFUSED_MS);
     }
   }
+}
+
+/** What runs beside the calls and needs the database. */
+function startJobs(): { stop(): Promise<void> } {
+  const { databaseUrl, reportsDatabaseUrl } = config;
+  const partitions = keepPartitions(databaseUrl, deps.clock, log);
+  const replica = reportsDatabaseUrl === null ? null : keepReplica(reportsDatabaseUrl, deps.clock, log);
+  const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
+  const digests = startDigests(deps);
+  const repricing = startRepriceJobs(deps);
+  const toolCalls = startToolCallExpiry(deps);
+  const rollups = keepRollups(databaseUrl, deps);
+  return {
+    async stop() {
+      partitions.stop();
+      await rollups.stop();
+      replica?.stop();
+      reconciler.stop();
+      void digests.stop();
+      await repricing.stop();
+      toolCalls.stop();
+    },
+  };
 }

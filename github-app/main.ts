@@ -1,9 +1,12 @@
 import { systemClock } from "#shared/clock.ts";
-import { isSupervised, reachDirectly, settingsOrExit } from "#shared/env.ts";
+import { isSupervised, reachDirectly, settingsOrExit, takesOver } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
+import { listenOn } from "#shared/listen.ts";
 import { createLog, errorFields } from "#shared/log.ts";
-import { onStopSignal } from "#shared/stop-signal.ts";
+import { onStopSignal, REPLACED, sayReady } from "#shared/stop-signal.ts";
 import { startGithubApp } from "./app.ts";
+
+const HANDOVER_MS = 2000;
 
 const config = settingsOrExit(() => readGithubAppConfig());
 reachDirectly();
@@ -15,17 +18,21 @@ process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhan
 const { host, port } = config;
 const { server, stop, credentials } = await startGithubApp({ config, clock: systemClock, log });
 try {
-  server.listen({ hostname: host, port });
+  const handover = { sharesPort: isSupervised(), takesOver: takesOver() };
+  await listenOn({ hostname: host, port }, handover, (options) => server.listen(options));
 } catch (error) {
   log.error({ ...errorFields(error), host, port }, "cannot listen");
   process.exit(1);
 }
 const { webhookSecrets, identity } = credentials();
 log.info({ host, port, webhooks: webhookSecrets.length > 0, appId: identity?.app.id ?? null }, "listening");
+sayReady();
 
 onStopSignal(isSupervised(), (reason) => {
   log.info({ reason }, "stopping");
-  void stop().then(() => {
+  // What was on its way to this process when another one replaced it has arrived by then.
+  const waited = reason === REPLACED ? Bun.sleep(HANDOVER_MS) : Promise.resolve();
+  void waited.then(stop).then(() => {
     log.info({}, "stopped");
     process.exit(0);
   });

@@ -1,10 +1,12 @@
 /**
  * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that go over the
- * wire to a whole gateway, kill processes, or start real clients; further arguments are parts of file names to run.
+ * wire to a whole gateway, kill processes, or start real clients; `--faults` runs the fault suite alone, and keeps its
+ * figures in test/faults/RESULTS.md; further arguments are parts of file names to run.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeFaultResults } from "./support/fault-results.ts";
 import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -17,11 +19,13 @@ const SLOWEST_SHOWN = 15;
 
 const words = process.argv.slice(2);
 const quick = words.includes("--quick");
+const faults = words.includes("--faults");
 const parts = words.filter((word) => !word.startsWith("--"));
 
 const files: string[] = [];
 for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(ROOT)) {
   if (quick && WHOLE.test(file)) continue;
+  if (faults && !file.startsWith("test/faults/")) continue;
   if (parts.length === 0 || parts.some((part) => file.includes(part))) files.push(file);
 }
 files.sort();
@@ -66,8 +70,10 @@ function failuresIn(printed: string): string[] {
   return failures;
 }
 
+const readTimings = async (): Promise<Timings> => await Bun.file(timings).json();
+
 async function slowest(): Promise<string[]> {
-  const times: Timings = await Bun.file(timings).json();
+  const times = await readTimings();
   return files
     .map((file) => ({ file, ms: times.files[file] ?? 0 }))
     .sort((a, b) => b.ms - a.ms)
@@ -106,6 +112,11 @@ const status = await run.exited;
 await server.admin.end();
 await server.remove();
 
+if (faults) {
+  const times = await readTimings();
+  const today = new Date().toISOString().slice(0, 10);
+  writeFaultResults(printed, today, (file) => (times.files[file] ?? 0) / 1000);
+}
 const failures = failuresIn(printed);
 if (failures.length > 0) console.log(`\nFailed:\n${failures.join("\n")}`);
 console.log(`\nSlowest:\n${(await slowest()).join("\n")}\n`);

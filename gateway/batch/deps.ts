@@ -12,6 +12,7 @@ export type BatchDeps = Pick<
   | "prices"
   | "recorder"
   | "watchdog"
+  | "patience"
   | "classify"
   | "consult"
   | "guardrailTriggered"

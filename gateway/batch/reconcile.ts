@@ -107,6 +107,8 @@ function recordOf(
     keyId: row.keyId,
     owner: row.owner,
     userLabel: row.userLabel,
+    teams: row.teams,
+    costCenter: row.costCenter,
     session: row.session,
     agentSession: row.agentSession,
     parentSession: row.parentSession,

@@ -10,6 +10,7 @@ import { readLabels } from "../http/labels.ts";
 import { allMembers } from "../http/members.ts";
 import { scanJson, stringMember } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
+import { hasTokenIds } from "../http/token-ids.ts";
 import { chooseRoute } from "../routing/choose.ts";
 import { requireScope } from "../routing/scope.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
@@ -91,6 +92,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         choice,
         additionalModels: others,
         texts: () => textsOf(allMembers(body)),
+        tokenIds: () => hasTokenIds(body),
       });
       summary.provider = provider;
       summary.requests += 1;

@@ -41,6 +41,8 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
       recordId: newId(),
       startedAt: at,
       owner: key.owner,
+      teams: key.teams,
+      costCenter: key.costCenter,
       ...readLabels(it.headers, it.labelled),
       nextCheckAt: new Date(now.getTime() + FIRST_CHECK_MS).toISOString(),
     });

@@ -18,6 +18,8 @@ import { addRoutes } from "./commands/routes.ts";
 import { addRun } from "./commands/run.ts";
 import { addSession } from "./commands/session.ts";
 import { addSetupLink } from "./commands/setup-link.ts";
+import { addSignInLink } from "./commands/sign-in-link.ts";
+import { addSpool } from "./commands/spool.ts";
 
 /** Exit status for an invalid command line. */
 const USAGE = 2;
@@ -49,9 +51,11 @@ for (const add of [
   addReport,
   addBackfill,
   addSetupLink,
+  addSignInLink,
   addDigest,
   addReprice,
   addRollups,
+  addSpool,
   addRoutes,
   addCompletion,
 ]) {

@@ -6,12 +6,20 @@ import { searchTexts } from "./search.ts";
 export type GuardrailInput = {
   key: Pick<ClientKey, "id" | "name">;
   labels: Pick<CallLabels, "client" | "tags">;
-  choice: Pick<Choice, "route" | "routeName" | "targets">;
+  /** Null: the call of a tool, which has no route and no model. */
+  choice: Pick<Choice, "route" | "routeName" | "targets"> | null;
+  /** The tool that is called, if one is. */
+  tool?: { server: string; name: string };
   /** Models that the body names besides `model`; null: the provider chooses. Called only if a rule matches models. */
   additionalModels(): readonly (string | null)[];
   /** The request's decoded texts. Called only if a rule reads them. */
   texts(): readonly string[];
+  /** Whether a text is given as token ids, which nobody can read here. Called only if a rule reads texts. */
+  tokenIds?(): boolean;
 };
+
+/** What rules are asked about the call of a model. */
+export type ModelCallInput = GuardrailInput & { choice: NonNullable<GuardrailInput["choice"]> };
 
 /** A refusal by a rule or its service. */
 export type Objection = { message: string | null };
@@ -54,7 +62,7 @@ export async function evaluateGuardrails(
       observed.push(rule.name);
       continue;
     }
-    const soft = rule.action === "soft_deny" || input.choice.route?.refuseWith === "soft_deny";
+    const soft = rule.action === "soft_deny" || input.choice?.route?.refuseWith === "soft_deny";
     return {
       kind: soft ? "soft_deny" : "block",
       message: objection.message ?? rule.message,
@@ -66,25 +74,32 @@ export async function evaluateGuardrails(
 }
 
 const OBJECTION: Objection = { message: null };
+/** What cannot be read counts as a match: it must not get past a rule. */
+const UNREADABLE: Objection = {
+  message: "The text is given as token ids, which a guardrail cannot read. Send it as text.",
+};
 
 async function objectionOf(
   rule: Guardrail,
   input: GuardrailInput,
   tools: GuardrailTools,
 ): Promise<Objection | null> {
-  if (!matchesCall(rule, input) || !(await matchesText(rule, input, tools.pace))) return null;
-  return rule.callout ? await tools.consult(rule, input) : OBJECTION;
+  if (!matchesCall(rule, input)) return null;
+  const found = await matchesText(rule, input, tools.pace);
+  if (!found && !input.tokenIds?.()) return null;
+  if (rule.callout) return await tools.consult(rule, input);
+  return found ? OBJECTION : UNREADABLE;
 }
 
 function matchesCall(rule: Guardrail, { key, labels, choice, additionalModels }: GuardrailInput): boolean {
-  if (isUnconditional(rule)) return choice.route?.guardrails.includes(rule.name) ?? false;
+  if (isUnconditional(rule)) return choice?.route?.guardrails.includes(rule.name) ?? false;
   return (
     hasOne(rule.tags, labels.tags) &&
     hasOne(rule.keys, [key.id, key.name]) &&
-    hasOne(rule.routes, [choice.routeName]) &&
+    hasOne(rule.routes, choice ? [choice.routeName] : []) &&
     hasOne(rule.clients, [labels.client]) &&
     (rule.fitsModel === null ||
-      isOne(rule.fitsModel, [...choice.targets.map(({ model }) => model), ...additionalModels()]))
+      isOne(rule.fitsModel, [...(choice?.targets ?? []).map(({ model }) => model), ...additionalModels()]))
   );
 }
 
@@ -99,9 +114,10 @@ const isUnconditional = (rule: Guardrail): boolean =>
     (condition) => condition === null,
   );
 
-async function matchesText(
-  { pattern, detect }: Guardrail,
-  input: GuardrailInput,
+/** Whether a rule's pattern and detectors, where it has them, match the texts. */
+export async function matchesText(
+  { pattern, detect }: Pick<Guardrail, "pattern" | "detect">,
+  input: Pick<GuardrailInput, "texts">,
   pace: Pace,
 ): Promise<boolean> {
   if (pattern && !(await searchTexts(pattern, input.texts(), pace))) return false;

@@ -1,6 +1,6 @@
 import type { Target } from "../call.ts";
 import type { Guardrail } from "../directory.ts";
-import type { GuardrailInput } from "./evaluate.ts";
+import type { ModelCallInput } from "./evaluate.ts";
 import { textsOf } from "./text.ts";
 
 /** The rules that the fields after a form's first file may make match. */
@@ -15,9 +15,9 @@ const readsTexts = ({ pattern, detect, callout }: Guardrail): boolean =>
 
 /** What rules are asked of such fields: with a `model` among them, all of the call, else only them. */
 export function withLateFields(
-  input: GuardrailInput,
+  input: ModelCallInput,
   fields: readonly (readonly [name: string, text: string])[],
-): GuardrailInput {
+): ModelCallInput {
   const [, model = null] = fields.find(([name]) => name === "model") ?? [];
   const late = textsOf(fields);
   if (model === null) return { ...input, texts: () => late };

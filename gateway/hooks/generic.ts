@@ -50,7 +50,7 @@ type Event = Static<typeof Event>;
 export const GenericBody = open({ events: Type.Array(Event, { maxItems: EVENTS_MAX }) });
 
 /**
- * The calls that a generic body tells of, the same id always being the same call.
+ * The calls in a generic body. The same id is always the same call.
  * @throws GatewayError invalid_request naming the first faulty member.
  */
 export function genericEvents(

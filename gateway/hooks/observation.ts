@@ -43,6 +43,8 @@ export function hookObservation(
     latencyMs: event.durationMs,
     costUsd: null,
     errorCode: null,
+    errorCause: null,
+    guardrail: null,
   };
   return toolObservation(observed);
 }

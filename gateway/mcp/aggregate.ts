@@ -1,8 +1,8 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { type CallToolResult, createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
 import { VERSION } from "#shared/version.ts";
-import type { Directory, ToolServer } from "../directory.ts";
-import { callTool } from "./call-tool.ts";
+import type { ToolServer } from "../directory.ts";
+import { type CallToolDeps, callTool } from "./call-tool.ts";
 import {
   offeredPrompts,
   offeredResources,
@@ -13,10 +13,8 @@ import {
   type ToolCatalog,
 } from "./catalog.ts";
 import { RPC, type RpcMessage } from "./json-rpc.ts";
-import type { Lists } from "./lists.ts";
 import { JOINED, ownNames } from "./naming.ts";
 import { mayUseAll } from "./permission.ts";
-import type { RunningToolCalls } from "./running-tool-calls.ts";
 import {
   forwardedParams,
   requestServer,
@@ -24,14 +22,9 @@ import {
   type ServerRequestDeps,
   toProtocolError,
 } from "./server-request.ts";
-import type { ToolCallDeps, ToolCaller } from "./tool-call-record.ts";
+import type { ToolCaller } from "./tool-call-record.ts";
 
-export type AggregateDeps = ToolCallDeps &
-  ServerRequestDeps & {
-    directory: { current(): Pick<Directory, "toolServers"> };
-    lists: Lists;
-    running: RunningToolCalls;
-  };
+export type AggregateDeps = CallToolDeps;
 
 export type AggregateCall = ToolCaller & {
   request: Request;
@@ -74,7 +67,11 @@ function serverFor(deps: AggregateDeps, call: AggregateCall): Server {
   });
   serveLists(server, offer);
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
-    return (await callTool(deps, hopOf(call, ctx), { params, offer })) as CallToolResult;
+    return (await callTool(deps, hopOf(call, ctx), {
+      params,
+      message: call.message,
+      offer,
+    })) as CallToolResult;
   });
   servePrompts(server, deps, { call, offer });
   serveResources(server, deps, { call, offer });
@@ -102,7 +99,8 @@ function serveLists(server: Server, offer: ToolCatalog): void {
 
 function paged<T>(items: readonly T[], cursor: string | undefined) {
   const page = pageAt(items, cursor);
-  if (!page) throw new ProtocolError(RPC.invalidParams, "The cursor is none that a page gave.");
+  if (!page)
+    throw new ProtocolError(RPC.invalidParams, "Unknown cursor. Use the nextCursor of an earlier page.");
   return page;
 }
 

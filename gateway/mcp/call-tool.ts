@@ -4,9 +4,11 @@ import { ProtocolError } from "@modelcontextprotocol/server";
 import { isRecord } from "#shared/json.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { reasonIn } from "../upstream/failures.ts";
+import { type AdmitDeps, admitToolCall } from "./admit-tool-call.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import { NotConnected } from "./connections.ts";
-import { protocolErrorOf, RPC } from "./json-rpc.ts";
+import { protocolErrorOf, RPC, type RpcMessage } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
 import { failedWith, notTaken, type Outcome, outcomeOfFailure, outcomeOfResult } from "./outcome.ts";
 import { mayCall } from "./permission.ts";
@@ -18,19 +20,11 @@ import {
   type ServerRequestDeps,
   toProtocolError,
 } from "./server-request.ts";
-import {
-  externalIdOf,
-  openToolCall,
-  recordDenied,
-  type ToolCall,
-  type ToolCallDeps,
-} from "./tool-call-record.ts";
+import { externalIdOf, recordDenied, type ToolCall } from "./tool-call-record.ts";
 
-export type CallToolDeps = ToolCallDeps &
-  ServerRequestDeps & { lists: Lists; directory: Known; running: RunningToolCalls };
-type Known = { current(): { toolServers: ReadonlyMap<string, ToolServer> } };
+export type CallToolDeps = AdmitDeps & ServerRequestDeps & { lists: Lists; running: RunningToolCalls };
 
-type Called = { params: CallToolRequestParams; offer: ToolCatalog };
+type Called = { params: CallToolRequestParams; message: RpcMessage; offer: ToolCatalog };
 
 type Result = Record<string, unknown>;
 
@@ -38,7 +32,7 @@ type Result = Record<string, unknown>;
 export async function callTool(
   deps: CallToolDeps,
   request: Omit<ServerRequest, "server">,
-  { params, offer }: Called,
+  { params, message, offer }: Called,
 ): Promise<Result> {
   // Permission: a tool that the key may not call answers like one that does not exist
   const split = offer.naming.splitName(params.name);
@@ -50,9 +44,11 @@ export async function callTool(
     throw new ProtocolError(RPC.invalidParams, `Unknown tool: ${params.name.slice(0, 128)}`);
   }
 
-  // Limits and record: from here on the call settles exactly once
+  // Guardrails, limits and record: from here on the call settles exactly once
   const own = { ...params, name: split.own };
-  const call = await openToolCall(deps, toolCallOf(request, server, own)).catch(refused);
+  const admitted = await admitToolCall(deps, toolCallOf(request, server, own), message).catch(refused);
+  if (admitted.kind === "denied") return admitted.result;
+  const { call } = admitted;
   const running = deps.running.enter(runningIdOf(request));
   const it: ServerRequest = {
     ...request,
@@ -102,7 +98,7 @@ const unchecked = ({ name }: CallToolRequestParams, definition: Tool | undefined
 
 function outcomeOfError(error: unknown): Outcome {
   if (error instanceof ServerError) return failedWith(error.code);
-  if (error instanceof NotConnected) return notTaken("unreachable");
+  if (error instanceof NotConnected) return notTaken("unreachable", reasonIn(error));
   if (isRefusedPost(error)) return notTaken(`http_${error.status}`);
   return outcomeOfFailure(error);
 }

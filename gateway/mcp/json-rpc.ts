@@ -1,5 +1,6 @@
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { isRecord } from "#shared/json.ts";
+import type { JsonBody } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { MCP_MESSAGE } from "../http/deciding-names.ts";
 import { TwoReadings } from "../http/one-reading.ts";
@@ -24,6 +25,8 @@ export type RpcMessage = {
   id: RpcId | undefined;
   method: string | null;
   params: Readonly<Record<string, unknown>>;
+  /** The message as it came. */
+  body: JsonBody;
 };
 
 /** An error to answer with, in JSON-RPC's words. */
@@ -48,7 +51,7 @@ export function readMessage(bytes: Uint8Array): RpcMessage {
   if (memberValue(body, "jsonrpc") !== "2.0" || !isId(id) || !isMethod(method)) {
     throw new RpcError(RPC.invalidRequest, "The message is not JSON-RPC 2.0.");
   }
-  return { id, method: method ?? null, params: isRecord(params) ? params : {} };
+  return { id, method: method ?? null, params: isRecord(params) ? params : {}, body };
 }
 
 function scanned(bytes: Uint8Array): ReturnType<typeof scanJson> {
@@ -93,7 +96,8 @@ function toldOf(error: unknown) {
   const known = error instanceof GatewayError ? error : new GatewayError("internal");
   const facts: (typeof ERRORS)[keyof typeof ERRORS] = ERRORS[known.type];
   return {
-    status: facts.status,
+    // A rule's refusal is the answer to the call. A status would make clients take it for a failure of the connection.
+    status: known.type === "guardrail_blocked" ? 200 : facts.status,
     code: codeOf(known.type, facts.status),
     message: known.message,
     type: facts.openai,

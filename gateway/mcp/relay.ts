@@ -3,7 +3,9 @@ import { isRecord } from "#shared/json.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { SealContext, Sealer } from "../stores/seal.ts";
+import { reasonIn } from "../upstream/failures.ts";
 import type { ToolServerFetch } from "../upstream/tool-server.ts";
+import { type AdmitDeps, admitToolCall, type DeniedResult } from "./admit-tool-call.ts";
 import { RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
 import { NO_ANSWER, notTaken, outcomeOf, outcomeOfFailure } from "./outcome.ts";
 import { mayCall, mayHideTools, mayUseAll } from "./permission.ts";
@@ -11,15 +13,13 @@ import { answerHeaders, serverHeaders } from "./relay-headers.ts";
 import {
   externalIdOf,
   type OpenToolCall,
-  openToolCall,
   recordDenied,
   type ToolCall,
-  type ToolCallDeps,
   type ToolCaller,
 } from "./tool-call-record.ts";
 import { isEventStream, responseIn, responseOf, watched } from "./watch-answer.ts";
 
-export type RelayDeps = ToolCallDeps & {
+export type RelayDeps = AdmitDeps & {
   askToolServer: ToolServerFetch;
   /** Seals sessions' ids of servers, so that no other key and no other server gets them. */
   sealer: Sealer;
@@ -51,8 +51,10 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
   }
   if (posted && !mayUseAll(key, server)) requireToolMethod(posted.message);
 
-  // Limits and record: from here on a call settles exactly once
-  const open = toolCall && (await openToolCall(deps, toolCall));
+  // Guardrails, limits and record: from here on a call settles exactly once
+  const admitted = toolCall && (await admitToolCall(deps, toolCall, posted.message));
+  if (admitted?.kind === "denied") return deniedAnswer(posted?.message.id, admitted.result);
+  const open = admitted?.call ?? null;
   const answer = await sendToServer(deps, call, { headers, open });
   const headersToClient = clientHeaders(deps, call, answer);
 
@@ -63,6 +65,9 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
   if (!open || !posted) return new Response(answer.body, { status: answer.status, headers: headersToClient });
   return await recordedAnswer(open, posted.message, { answer, headers: headersToClient });
 }
+
+const deniedAnswer = (id: RpcMessage["id"], result: DeniedResult): Response =>
+  Response.json({ jsonrpc: "2.0", id: id ?? null, result: { ...result, resultType: "complete" } });
 
 const unknownTool = (name: string): RpcError =>
   new RpcError(RPC.invalidParams, `Unknown tool: ${name.length <= 128 ? name : "its name is too long"}`, 200);
@@ -148,7 +153,8 @@ async function recordedAnswer(
   const { status } = answer;
   if (answer.body && answer.ok && isEventStream(answer.headers)) {
     const answered = (response: Record<string, unknown>) => open.settle(outcomeOf(response));
-    const body = watched(answer.body, { id, answered, ended: () => open.settle(NO_ANSWER) });
+    const ended = (cause?: unknown) => open.settle({ ...NO_ANSWER, errorCause: reasonIn(cause) });
+    const body = watched(answer.body, { id, answered, ended });
     return new Response(body, { status, headers });
   }
   try {
@@ -158,7 +164,7 @@ async function recordedAnswer(
     else await open.settle(answer.ok ? NO_ANSWER : notTaken(`http_${status}`));
     return new Response(bytes, { status, headers });
   } catch (error) {
-    await open.settle(NO_ANSWER);
+    await open.settle(outcomeOfFailure(error));
     throw error;
   }
 }

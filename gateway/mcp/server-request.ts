@@ -2,6 +2,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type Client,
   type RequestOptions,
+  SdkHttpError,
   ProtocolError as ServerError,
 } from "@modelcontextprotocol/client";
 import { ProtocolError, type ServerContext } from "@modelcontextprotocol/server";
@@ -9,6 +10,7 @@ import { joinSignals } from "#shared/join-signals.ts";
 import { isRecord } from "#shared/json.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
+import { reasonIn } from "../upstream/failures.ts";
 import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import type { Connections } from "./connections.ts";
 import { protocolErrorOf, RPC } from "./json-rpc.ts";
@@ -63,8 +65,12 @@ export function toProtocolError(
     );
     return protocolErrorOf(error);
   }
-  log.warn({ ...errorFields(error), server: server.name }, "a tool server did not answer");
-  return new ProtocolError(RPC.internal, `The tool server ${server.name} did not answer.`);
+  const reason = reasonIn(error) ?? "other";
+  const status = error instanceof SdkHttpError ? error.status : null;
+  const facts = status === null ? { cause: reason } : { status };
+  log.warn({ ...errorFields(error), server: server.name, ...facts }, "a tool server did not answer");
+  const what = status === null ? `did not answer (cause ${reason})` : `answered with HTTP status ${status}`;
+  return new ProtocolError(RPC.internal, `The tool server ${server.name} ${what}.`);
 }
 
 function optionsOf({ ctx }: ServerRequest, client: Client, signal: AbortSignal): RequestOptions {

@@ -1,12 +1,15 @@
 import type { Clock } from "#shared/clock.ts";
+import { parseDecimal } from "#shared/decimal.ts";
 import { newId } from "#shared/ids.ts";
 import { isRecord } from "#shared/json.ts";
-import { LABEL_MAX, parseLabel } from "#shared/labels.ts";
+import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 import type { CallLabels } from "../call.ts";
 import type { ClientKey, ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { CLIENTS } from "../http/clients.ts";
 import { readLabels } from "../http/labels.ts";
+import type { LimitDemand } from "../limits/decide.ts";
+import { type Pico, picoRoundedUp } from "../limits/money.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Grant, Limiter } from "../stores/limits/limiter.ts";
 import { type ObservedCall, toolObservation } from "../stores/tools/tool-calls.ts";
@@ -28,6 +31,8 @@ export type ToolCall = ToolCaller & {
   tool: string;
   /** The agent's own id of the call, also reported by its hooks. */
   externalId: string | null;
+  /** The rule that refused the call, or the first observed one that matched. */
+  guardrail?: string | null;
 };
 
 /** A call in progress. Only the first outcome counts. */
@@ -36,8 +41,15 @@ export type OpenToolCall = { settle(outcome: Outcome): Promise<void> };
 /** Longest recorded tool name; the protocol's own bound. */
 const TOOL_NAME_MAX = 128;
 
-/** A tool call needs a free concurrency slot and remaining budget. */
-const ASK = { tokens: 0, usd: 1n, minimumUsd: 1n };
+/** Reserved for a tool without a price: the smallest amount, so that it needs a budget with something left. */
+const UNKNOWN: Pico = 1n;
+
+/** A tool call needs a free concurrency slot and its price of the budget. */
+function demandOf({ server, tool }: ToolCall): LimitDemand {
+  const price = costOf(server, tool, { worked: true });
+  const usd = price === null ? UNKNOWN : picoRoundedUp(parseDecimal(price));
+  return { tokens: 0, usd, minimumUsd: usd };
+}
 
 /**
  * Reserves the key's limits and records the start of the call; if no outcome follows, the record stays a call without
@@ -46,14 +58,16 @@ const ASK = { tokens: 0, usd: 1n, minimumUsd: 1n };
  */
 export async function openToolCall(deps: ToolCallDeps, call: ToolCall): Promise<OpenToolCall> {
   const { clock, limiter } = deps;
-  const asking = { id: newId(), key: call.key, admittedAt: clock.now(), recorded: false };
-  const grant = await limiter.reserve(asking, () => ASK);
+  const id = newId();
+  const grant = await limiter.reserve({ id, key: call.key, admittedAt: clock.now(), recorded: true }, () =>
+    demandOf(call),
+  );
   if (grant instanceof GatewayError) {
     await recordDenied(deps, call, grant.type);
     throw grant;
   }
   try {
-    return await opened(deps, call, grant);
+    return await opened(deps, { ...call, id }, grant);
   } catch (error) {
     await grant.release();
     throw error;
@@ -62,14 +76,14 @@ export async function openToolCall(deps: ToolCallDeps, call: ToolCall): Promise<
 
 async function opened(
   { clock, recorder }: ToolCallDeps,
-  call: ToolCall,
+  call: ToolCall & { id: string },
   grant: Grant,
 ): Promise<OpenToolCall> {
   const startedMs = clock.monotonicMs();
   const startedAt = clock.now().toISOString();
   const observation = (outcome: Outcome): ObservedCall =>
     observed(call, outcome, { startedAt, decidedAt: startedAt });
-  const begun = toolObservation(observation(NO_ANSWER));
+  const begun = toolObservation(observation(NO_ANSWER), call.id);
   await recorder.openTool(begun);
   const settle = async (outcome: Outcome): Promise<void> => {
     const last = {
@@ -77,7 +91,8 @@ async function opened(
       decidedAt: clock.now().toISOString(),
       latencyMs: outcome.status === "unknown" ? null : Math.round(clock.monotonicMs() - startedMs),
     };
-    await grant.release();
+    // From here until the row is stored, the call counts against the budget with what it cost.
+    await grant.settle({ costUsd: last.costUsd, tokens: 0 });
     await recorder.settleTool(toolObservation(last, begun.id));
   };
   let settled: Promise<void> | null = null;
@@ -102,7 +117,7 @@ export async function recordDenied(
 }
 
 function observed(
-  { key, labels, server, tool, externalId }: ToolCall,
+  { key, labels, server, tool, externalId, guardrail = null }: ToolCall,
   outcome: Outcome,
   times: Pick<ObservedCall, "startedAt" | "decidedAt">,
 ): ObservedCall {
@@ -121,25 +136,40 @@ function observed(
     latencyMs: null,
     costUsd: costOf(server, tool, outcome),
     errorCode: outcome.errorCode,
+    errorCause: outcome.errorCause,
+    guardrail,
   };
 }
 
 const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 
-/** The agent's own id of the call, if it sends one (`tool_use_id` in Claude Code's hooks). */
-export function externalIdOf(params: Readonly<Record<string, unknown>>): string | null {
-  const id = metaOf(params)["claudecode/toolUseId"];
+type Params = Readonly<Record<string, unknown>>;
+
+/** What Codex adds to a tool call. Other clients may use such plain names for anything. */
+const codexMeta = (params: Params): Record<string, unknown> => {
+  const meta = metaOf(params);
+  return "x-codex-turn-metadata" in meta ? meta : {};
+};
+
+/** The agent's own id of the call, if it sends one: `tool_use_id` in the hooks of Claude Code and Codex. */
+export function externalIdOf(params: Params): string | null {
+  const id = metaOf(params)["claudecode/toolUseId"] ?? codexMeta(params)["callId"];
   return typeof id === "string" ? id : null;
 }
 
-/** The labels of a message; without `x-client` or a known user agent, the client is the one named in the message. */
-export function labelsOf(headers: Headers, params: Readonly<Record<string, unknown>>): CallLabels {
-  const labels = readLabels(headers, null);
+/**
+ * The labels of a message. Without `x-client` or a known user agent, the client is the one named in the message; without
+ * a session among the headers, it is the one that Codex names there.
+ */
+export function labelsOf(headers: Headers, params: Params): CallLabels {
+  const { session, ...read } = readLabels(headers, null);
+  const named = headers.has("x-session-id") ? null : codexMeta(params)["sessionId"];
+  const labels = { ...read, session: session ?? (typeof named === "string" ? parseSessionId(named) : null) };
   if (headers.has("x-client") || CLIENTS.some(({ name }) => name === labels.client)) return labels;
   const info = metaOf(params)[CLIENT_INFO] ?? params["clientInfo"];
   const name = isRecord(info) && typeof info["name"] === "string" ? info["name"] : null;
   return { ...labels, client: parseLabel(name, LABEL_MAX.client) ?? labels.client };
 }
 
-const metaOf = (params: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const metaOf = (params: Params): Record<string, unknown> =>
   isRecord(params["_meta"]) ? params["_meta"] : {};

@@ -26,8 +26,8 @@ type Watching = {
   id: RpcMessage["id"];
   /** Called with the response before the client gets it. */
   answered(response: RpcResponse): Promise<void>;
-  /** Called when the stream ends, however it does. */
-  ended(): Promise<void>;
+  /** Called when the stream ends, however it does; `cause` is why it broke off. */
+  ended(cause?: unknown): Promise<void>;
 };
 
 /** The stream as it came, read on its way; nothing of it is held back. */
@@ -54,7 +54,7 @@ export function watched(body: ReadableStream<Uint8Array>, watching: Watching): R
         await watching.ended();
         controller.close();
       } catch (error) {
-        await watching.ended();
+        await watching.ended(error);
         controller.error(error);
       }
     },

@@ -38,8 +38,8 @@ type OwnAttributes = Readonly<Record<string, AttributeColumn>>;
 type AttributeRules = {
   kind: string | { attribute: string };
   attributes?: OwnAttributes;
-  /** The client if `service.name` is not sent. */
   client?: string;
+  clientAliases?: RegExp;
   drop: (name: string) => void;
 };
 
@@ -83,15 +83,23 @@ const UNKNOWN = "unknown";
 /** Client, session and user of a point; reports values that are not valid labels to `drop`. */
 export function identityOf(
   values: AttributeValues,
-  { client, drop }: Pick<AttributeRules, "client" | "drop">,
+  rules: Pick<AttributeRules, "client" | "clientAliases" | "drop">,
 ) {
-  const name =
-    values.client === undefined ? (client ?? UNKNOWN) : parseLabel(values.client, LABEL_MAX.client);
+  const { drop } = rules;
+  const name = clientOf(values.client, rules);
   const session = parseSessionId(values.session);
   if (values.client && !name) drop("service.name");
   if (values.session && !session) drop("session.id");
-  const isInstallation = client === "claude-code" || name === "claude-code";
+  const isInstallation = rules.client === "claude-code" || name === "claude-code";
   const user = isInstallation && INSTALL_ID.test(values.user ?? "") ? null : (values.user ?? null);
   if (values.user && !user) drop("user.id");
   return { client: name ?? UNKNOWN, session, userLabel: values.endUser ?? user };
+}
+
+function clientOf(
+  service: string | null | undefined,
+  { client, clientAliases }: Pick<AttributeRules, "client" | "clientAliases">,
+): string | null {
+  if (service === undefined || clientAliases?.test(service ?? "")) return client ?? UNKNOWN;
+  return parseLabel(service, LABEL_MAX.client);
 }

@@ -7,10 +7,13 @@ export type MetricFacts = {
   counts: "tokens" | "operations" | "reported";
   /** The kind of every point, or the attribute that gives it. */
   kind: PointKind | { attribute: string; of: Readonly<Record<string, PointKind>> };
+  /** Values of that attribute that another metric of the same agent counts, so that they are refused here. */
+  elsewhere?: { of: readonly string[]; metric: string };
   /** Attributes in addition to the common ones. */
   attributes?: Readonly<Record<string, AttributeColumn>>;
-  /** The client if `service.name` is not sent. */
+  /** The agent that sends the metric: the client if `service.name` is not sent, or is another of the agent's names. */
   client?: string;
+  clientAliases?: RegExp;
   /** Vendors whose list prices apply if no provider is named. */
   vendors?: readonly Provider["kind"][];
 };
@@ -24,7 +27,8 @@ const CLAUDE_CODE = {
 /**
  * The stored metrics; any other is refused. How emitters count: OpenTelemetry's
  * `input` includes cached tokens without reporting them; Claude Code's excludes them; Codex's includes `cached_input`
- * and `cache_write_input`, and its `output` includes `reasoning_output`.
+ * and `cache_write_input`, and its `output` includes `reasoning_output`. Gemini CLI counts in OpenTelemetry's metric, and
+ * adds the rest in its own.
  */
 const METRICS: Readonly<Record<string, MetricFacts>> = {
   "gen_ai.client.token.usage": {
@@ -59,7 +63,18 @@ const METRICS: Readonly<Record<string, MetricFacts>> = {
     },
     attributes: { model: "model" },
     client: "codex",
+    // Its surfaces: `codex_exec`, `codex_cli_rs`, `codex-tui`, `Codex Desktop`.
+    clientAliases: /^codex[_ -]/i,
     vendors: ["openai"],
+  },
+  // What its metrics of the conventions leave out. Thoughts are no part of `output`, nor results of tools of `input`.
+  "gemini_cli.token.usage": {
+    counts: "tokens",
+    kind: { attribute: "type", of: { cache: "cached_input", thought: "output", tool: "input" } },
+    elsewhere: { of: ["input", "output"], metric: "gen_ai.client.token.usage" },
+    attributes: { model: "model" },
+    client: "gemini-cli",
+    vendors: ["gemini", "vertex"],
   },
 };
 

@@ -6,6 +6,7 @@ const RPC_CODES: Readonly<Record<number, number>> = {
   401: 16, // UNAUTHENTICATED
   403: 7, // PERMISSION_DENIED
   404: 12, // UNIMPLEMENTED
+  408: 4, // DEADLINE_EXCEEDED
   413: 8, // RESOURCE_EXHAUSTED
   415: 3,
   429: 8,

@@ -65,6 +65,9 @@ type PointInput = { data: Record<string, unknown>; values: AttributeValues; nowM
 /** The point, or why it is rejected. */
 function pointOf(series: Series, facts: MetricFacts, { data, values, nowMs }: PointInput) {
   const kind = kindOf(facts.kind, values.kind);
+  if (!kind && facts.elsewhere?.of.includes(values.kind ?? "")) {
+    return `counts ${values.kind} tokens that ${facts.elsewhere.metric} has already`;
+  }
   if (!kind) return "has a point without a known token type";
   const isSum = series.data === "sum";
   const value = readNumber(isSum ? (data["asInt"] ?? data["asDouble"]) : data["sum"]);

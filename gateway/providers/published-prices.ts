@@ -43,32 +43,36 @@ export const OPENAI_PIECES = {
  */
 export const OPENAI_CHARACTER_ESTIMATES: Readonly<Record<string, string>> = { "gpt-4o-mini-tts": "0.000015" };
 
-/**
- * Batch and flex: half of the standard price (developers.openai.com, guides on batch and flex processing, 2026-05-27).
- * Priority: openai.com/api-priority-processing, 2026-05-27.
- */
+/** openai.com/api-fast-mode, 2026-11-24. Priority processing is called fast mode since 2026-07-30; both names are taken. */
+const OPENAI_FAST = {
+  "gpt-5.6-sol": "2",
+  "gpt-5.6-terra": "2",
+  "gpt-5.6-luna": "2",
+  "gpt-5.5": "2.5",
+  "gpt-5.4": "2",
+  "gpt-5.4-mini": "2",
+  "gpt-5.2": "2",
+  "gpt-5.1": "2",
+  "gpt-5.1-codex": "2",
+  "gpt-5": "2",
+  "gpt-5-codex": "2",
+  "gpt-5-mini": "1.8",
+  "gpt-4.1": "1.75",
+  "gpt-4.1-mini": "1.75",
+  "gpt-4.1-nano": "2",
+  "gpt-4o-2024-05-13": "1.75",
+  "gpt-4o": "1.7",
+  "gpt-4o-mini": { input: "0.25", cachedInput: "0.125", output: "1" },
+  o3: "1.75",
+  "o4-mini": { input: "2", cachedInput: "0.5", output: "8" },
+} as const;
+
+/** Batch and flex: half of the standard price (developers.openai.com, guides on batch and flex processing, 2026-05-27). */
 export const OPENAI_TIERS = {
   batch: { "*": "0.5" },
   flex: { "*": "0.5" },
-  priority: {
-    "gpt-5.5": "2.5",
-    "gpt-5.4": "2",
-    "gpt-5.4-mini": "2",
-    "gpt-5.2": "2",
-    "gpt-5.1": "2",
-    "gpt-5.1-codex": "2",
-    "gpt-5": "2",
-    "gpt-5-codex": "2",
-    "gpt-5-mini": "1.8",
-    "gpt-4.1": "1.75",
-    "gpt-4.1-mini": "1.75",
-    "gpt-4.1-nano": "2",
-    "gpt-4o-2024-05-13": "1.75",
-    "gpt-4o": "1.7",
-    "gpt-4o-mini": { input: "0.25", cachedInput: "0.125", output: "1" },
-    o3: "1.75",
-    "o4-mini": { input: "2", cachedInput: "0.5", output: "8" },
-  },
+  priority: OPENAI_FAST,
+  fast: OPENAI_FAST,
 } as const satisfies PublishedTiers;
 
 /** Global batch: half of the standard price (azure.microsoft.com, Azure OpenAI pricing, 2025-11-01). */

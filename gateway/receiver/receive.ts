@@ -54,7 +54,8 @@ async function receive(deps: ReceiveDeps, key: ClientKey, bytes: Uint8Array): Pr
 
   // Validate: each point is accepted and priced, or refused by metric name
   const book = deps.prices();
-  const owner = { keyId: key.id, owner: key.owner, receivedAt: now.toISOString() };
+  const { teams, costCenter } = key;
+  const owner = { keyId: key.id, owner: key.owner, teams, costCenter, receivedAt: now.toISOString() };
   const rows: AgentPointRow[] = [];
   const attributes = new Set<string>();
   const metrics = new Set<string>();

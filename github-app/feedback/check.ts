@@ -28,7 +28,7 @@ export type FeedbackRow = typeof githubFeedback.$inferSelect;
 type CheckDue = Place & {
   sessionIds: string[];
   diagnostics: string[];
-  /** Null: it is not to be said here. */
+  /** Null: it must not be shown here. */
   known: boolean | null;
   /** `updated_at` of the pull request as last reported. */
   bodyAt: string;

@@ -1,5 +1,6 @@
 import type { Database } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
+import { whileHeld } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
@@ -23,10 +24,11 @@ export type RedeliverDeps = {
 };
 
 export const REDELIVER_TIMING = {
-  pollMs: 30_000,
+  pollMs: 15_000,
   /** Between looks at GitHub's list of deliveries. */
   everyMs: 10 * 60_000,
-  leaseMs: 15 * 60_000,
+  /** After a process died at it, the others wait this long. */
+  leaseMs: 30_000,
 };
 
 const RETRY_MS = 60_000;
@@ -57,8 +59,11 @@ export function startRedelivery(deps: RedeliverDeps, timing = REDELIVER_TIMING):
       const now = clock.now();
       const after = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
       try {
-        const missing = await missingDeliveries(database, clients.app, sinceMs(lease.row.doneAt, now));
-        const { left, waitMs } = await redeliver(deps, clients.app, { missing, stopping });
+        const { left, waitMs } = await whileHeld(lease, timing.leaseMs, async (isHeld) => {
+          const missing = await missingDeliveries(database, clients.app, sinceMs(lease.row.doneAt, now));
+          const mustEnd = () => stopping() || !isHeld();
+          return await redeliver(deps, clients.app, { missing, mustEnd });
+        });
         const isDone = left === 0;
         const nextMs = isDone ? timing.everyMs : waitMs;
         await lease.finish({
@@ -92,12 +97,12 @@ type Redelivered = {
 async function redeliver(
   deps: RedeliverDeps,
   github: Github,
-  { missing, stopping }: { missing: readonly FailedDelivery[]; stopping: () => boolean },
+  { missing, mustEnd }: { missing: readonly FailedDelivery[]; mustEnd: () => boolean },
 ): Promise<Redelivered> {
   const outcomes = { requested: 0, refused: 0, failed: 0 };
   let waitMs: number | null = null;
   for (const delivery of missing.slice(0, BATCH)) {
-    if (stopping()) break;
+    if (mustEnd()) break;
     const outcome = await redeliverOne(deps, github, delivery);
     if (typeof outcome === "number") {
       waitMs = outcome;

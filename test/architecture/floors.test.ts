@@ -6,8 +6,8 @@ const ROOT = join(import.meta.dir, "../..");
 /** The floors of the house, highest first; the first pattern that matches a file decides. */
 const FLOORS: readonly [floor: number, pattern: RegExp][] = [
   [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/cli\/|^github-app\/[^/]+\.ts$/],
-  [6, /^gateway\/(surfaces|admin)\//],
-  [5, /^gateway\/plugins\//],
+  [6, /^gateway\/(surfaces|admin|pages)\//],
+  [5, /^gateway\/(plugins|identity)\//],
   [
     4,
     /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(batch|receiver|mcp|hooks|digest|repricing)\//,
@@ -60,6 +60,17 @@ describe("the house", async () => {
     expect(broken(({ from, to }) => pure(from) && pure(to) && roomOf(from) !== roomOf(to))).toEqual([]);
   });
 
+  test("the pages know the gateway by its API and the shared schemas alone, and nothing imports them", () => {
+    const isPage = (file: string) => file.startsWith("gateway/pages/");
+    expect(
+      broken(
+        ({ from, to }) =>
+          (isPage(from) && !isPage(to) && !to.startsWith("shared/")) ||
+          (!isPage(from) && isPage(to) && from !== "gateway/cli/pages.ts"),
+      ),
+    ).toEqual([]);
+  });
+
   test("the gateway and the GitHub App meet in the database only", () => {
     expect(
       broken(
@@ -72,7 +83,7 @@ describe("the house", async () => {
 
   test("crossing a top-level folder reads #folder, staying inside reads a relative path", async () => {
     const wrong: string[] = [];
-    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.ts").scan(ROOT)) {
+    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
       const text = await Bun.file(join(ROOT, file)).text();
       const top = file.split("/")[0];
       for (const match of text.matchAll(/from "((?:\.{1,2}\/|#)[^"]+)"/g)) {
@@ -133,10 +144,13 @@ describe("every room stays readable", () => {
     const EXPORTED =
       /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|type|interface) (\w+)/gm;
     const files = new Map<string, Set<string>>();
+    // The pages are a program of their own, which runs in browsers.
+    const programOf = (file: string) => (file.startsWith("gateway/pages/") ? "page " : "");
     for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
       const text = await Bun.file(join(ROOT, file)).text();
       for (const [, name = ""] of text.matchAll(EXPORTED)) {
-        files.set(name, (files.get(name) ?? new Set()).add(file));
+        const known = programOf(file) + name;
+        files.set(known, (files.get(known) ?? new Set()).add(file));
       }
     }
     expect(files.size).toBeGreaterThan(1_000);
@@ -146,7 +160,7 @@ describe("every room stays readable", () => {
 
   test("the environment is read in shared/env.ts alone", async () => {
     const readers: string[] = [];
-    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.ts").scan(ROOT)) {
+    for await (const file of new Bun.Glob("{gateway,github-app,shared,drizzle}/**/*.{ts,tsx}").scan(ROOT)) {
       if (/(?:process|Bun)\.env\b/.test(await Bun.file(join(ROOT, file)).text())) readers.push(file);
     }
     expect(readers).toEqual(["shared/env.ts"]);

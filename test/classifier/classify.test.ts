@@ -227,9 +227,9 @@ describe("a change of routes", () => {
     await until(async () => (await sql`select 1 from route_models where version = ${version}`).length === 1);
     const [row] = await sql`select created_at from route_models where version = ${version}`;
     const again = await world.open();
-    const loaded = again.deps.classifier.current();
-    expect(loaded?.version).toBe(version);
-    expect(loaded?.trainedAt).toBe(new Date(row?.["created_at"]).toISOString());
+    const loaded = await until(() => again.deps.classifier.current());
+    expect(loaded.version).toBe(version);
+    expect(loaded.trainedAt).toBe(new Date(row?.["created_at"]).toISOString());
     const told = await again.ask("POST", "/v1/classify", { secret, body: { input: CODE } });
     expect(told.json).toEqual(await classified(CODE));
   });

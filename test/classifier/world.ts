@@ -20,6 +20,7 @@ export async function classifierWorld() {
     });
     const log = keptLog();
     const running = await openDeps(config, log);
+    await running.begin();
     const whole = gatewayApp(running.deps);
     closing.unshift(running.close, place.remove);
     const ask = async (

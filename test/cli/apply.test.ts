@@ -39,7 +39,7 @@ settings: { hooks: "yes" }
       "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
       "f.yaml:11 routes.coding.modle: Unexpected property.",
       "f.yaml:12 routes.half.model: Expected required property.",
-      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, keys, prices, reports, settings.",
+      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, keys, prices, reports, settings.",
       "f.yaml:14 prices: Expected a list.",
       "f.yaml:15 settings.hooks: Expected boolean.",
     ]);
@@ -74,6 +74,37 @@ providers: { p: &same { kind: echo }, q: *same }
       "settings ",
     ]);
     expect(read("")).toEqual([]);
+  });
+});
+
+describe("teams", () => {
+  test("a team is applied after the one above it, and a circle is left for the gateway to refuse", () => {
+    const names = (text: string) => read(text).map(({ name }) => name);
+    expect(names("teams: { api: { parent: web }, ops: {}, web: { parent: all }, all: {} }")).toEqual([
+      "all",
+      "web",
+      "api",
+      "ops",
+    ]);
+    expect(names("teams: { a: { parent: b }, b: { parent: a }, c: { parent: elsewhere } }").sort()).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+  });
+
+  test("money is compared by its amount, and a budget is monthly unless stated otherwise", () => {
+    const [team] = read("teams: { web: { budget_usd: 50, cost_center: CC-1 } }");
+    if (!team) throw new Error("nothing is declared");
+    const has = {
+      name: "web",
+      parent: null,
+      cost_center: "CC-1",
+      budget_usd: "50.00",
+      budget_period: "month",
+    };
+    expect(planStep(team, has).action).toBe("keep");
+    expect(planStep(team, { ...has, budget_period: "day" }).call?.body).toEqual({ budget_period: "month" });
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { additionsFor, agentOf } from "#gateway/cli/stamping/agents.ts";
 import { newSession } from "#gateway/cli/stamping/branch-session.ts";
+import { NO_CODEX } from "#gateway/cli/stamping/codex-settings.ts";
 import { HOOK_FILES } from "#gateway/cli/stamping/hook-files.ts";
 import { readHookInput } from "#gateway/cli/stamping/hook-input.ts";
 import { readRemoteAddress } from "#gateway/cli/stamping/remote.ts";
@@ -87,7 +88,7 @@ test.each([
 ])("the remote %s is none of GitHub's", (address) => expect(readRemoteAddress(address)).toBeNull());
 
 describe("what an agent is told", () => {
-  const run = { session: SESSION, gateway: null, subscription: false, provider: null };
+  const run = { session: SESSION, gateway: null, subscription: false, codex: NO_CODEX };
   const told = (
     name: Parameters<typeof additionsFor>[0],
     env: Record<string, string> = {},
@@ -153,7 +154,7 @@ describe("what an agent is told", () => {
   });
 
   test("Codex gets arguments: a provider of ours, or the label on its own one", () => {
-    expect(told("codex", {}, { provider: "mine" }).args).toEqual([
+    expect(told("codex", {}, { codex: { ...NO_CODEX, provider: "mine" } }).args).toEqual([
       "-c",
       'model_providers.mine.env_http_headers.x-session-id="GATEWAY_SESSION_ID"',
     ]);

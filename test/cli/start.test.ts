@@ -4,10 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type BannerFacts, banner, quoted } from "#gateway/cli/start/banner.ts";
 import { HELP } from "#gateway/cli/start/help.ts";
-import { portFault, reachable } from "#gateway/cli/start/ports.ts";
+import { reachable } from "#gateway/cli/start/ports.ts";
 import { ensureSecrets } from "#gateway/cli/start/secrets.ts";
 import { readLauncherConfig, SETTING_NAMES } from "#gateway/config.ts";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
+import { portFault } from "#shared/listen.ts";
 import { scratch } from "#test/support/embedded.ts";
 
 const space = scratch();
@@ -15,6 +16,7 @@ const FACTS: BannerFacts = {
   gatewayUrl: "http://127.0.0.1:8787",
   publicUrl: null,
   setupUrl: null,
+  signInUrl: null,
   githubAppUrl: "http://127.0.0.1:8788",
   database: "Postgres 18.4 in /srv/data",
   adminKeyFile: "/srv/admin-key",
@@ -56,6 +58,8 @@ describe("what is shown when the pair is ready", () => {
     expect(banner({ ...FACTS, adminKeyFile: null })).toContain("from ADMIN_KEY");
     expect(banner({ ...FACTS, publicUrl: "https://llm.example.com" })).toContain("https://llm.example.com");
     expect(banner({ ...FACTS, firstKeyFile: null })).toContain("YOUR_CLIENT_KEY");
+    expect(banner(FACTS)).not.toContain("Sign in");
+    expect(banner({ ...FACTS, signInUrl: "http://x/sign-in?token=t" })).toContain("http://x/sign-in?token=t");
     expect(banner(FACTS)).not.toContain("Warning");
     expect(banner({ ...FACTS, plainHost: "0.0.0.0" })).toContain("Warning: HOST is 0.0.0.0");
   });
@@ -137,11 +141,11 @@ describe("ports", () => {
 });
 
 describe("waiting before a restart", () => {
-  test("it doubles from 250 ms to 10 s, and begins anew after 30 s of life", () => {
+  test("it doubles from 250 ms to 10 s, and is 250 ms again after a process that had been ready", () => {
     const delays: number[] = [];
-    for (let count = 0; count < 8; count++) delays.push(restartDelayMs(delays.at(-1) ?? 0, 100));
+    for (let count = 0; count < 8; count++) delays.push(restartDelayMs(delays.at(-1) ?? 0, false));
     expect(delays).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
-    expect(restartDelayMs(10_000, 30_000)).toBe(250);
+    expect(restartDelayMs(10_000, true)).toBe(250);
   });
 
   test("it ends at once when asked to", async () => {

@@ -12,6 +12,7 @@ import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts"
 
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
+const gemini = await agentProgram("gemini-cli");
 
 const PROMPT = "Say the word canary-5d1c-of-the-prompt.";
 const USAGE = { input_tokens: 210, output_tokens: 12, prompt_tokens: 210, completion_tokens: 12 };
@@ -133,6 +134,52 @@ metrics_exporter = { otlp-http = { endpoint = "${gateway.url}/otel/v1/metrics", 
       12 * calls,
       222 * calls,
     ]);
-    expect(new Set(it.rows.map(({ client }) => client))).toEqual(new Set(["codex_exec"]));
+    expect(new Set(it.rows.map(({ client }) => client))).toEqual(new Set(["codex"]));
+  });
+});
+
+describe.skipIf(gemini === null)("gemini cli", () => {
+  test("its thoughts are output, and its cached tokens a part of the input", async () => {
+    const usageMetadata = {
+      promptTokenCount: 1000,
+      cachedContentTokenCount: 600,
+      candidatesTokenCount: 12,
+      thoughtsTokenCount: 40,
+      totalTokenCount: 1052,
+    };
+    let answers = 0;
+    const google = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch() {
+        answers++;
+        const parts = [{ text: "Done." }];
+        const candidates = [{ content: { role: "model", parts }, finishReason: "STOP", index: 0 }];
+        const event = `data: ${JSON.stringify({ candidates, usageMetadata })}\n\n`;
+        return new Response(event, { headers: { "content-type": "text/event-stream" } });
+      },
+    });
+    const settings = { security: { auth: { selectedType: "gemini-api-key" } } };
+    const it = await run([...(gemini ?? []), "-p", PROMPT, "-m", "gemini-2.5-pro"], {
+      files: () => ({ ".gemini/settings.json": JSON.stringify(settings) }),
+      env: (secret) => ({
+        GEMINI_API_KEY: "key-of-the-vendor",
+        GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${google.port}`,
+        GEMINI_CLI_TRUST_WORKSPACE: "true",
+        GEMINI_TELEMETRY_ENABLED: "true",
+        GEMINI_TELEMETRY_TARGET: "local",
+        GEMINI_TELEMETRY_USE_COLLECTOR: "true",
+        GEMINI_TELEMETRY_OTLP_PROTOCOL: "http",
+        GEMINI_TELEMETRY_OTLP_ENDPOINT: `${gateway.url}/otel`,
+        OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta",
+        OTEL_EXPORTER_OTLP_HEADERS: `x-gateway-key=${secret}`,
+      }),
+    });
+    await google.stop(true);
+    expect([it.tokens("input"), it.tokens("cached_input"), it.tokens("output")]).toEqual([
+      1000 * answers,
+      600 * answers,
+      52 * answers,
+    ]);
   });
 });

@@ -108,6 +108,18 @@ describe("previous_response_id", () => {
     }
   });
 
+  test("continues an answer whose question referred to single items", async () => {
+    const create = (input: OpenAI.Responses.ResponseInput, previous?: string) =>
+      openai().responses.create({ model: "claude", input, previous_response_id: previous ?? null });
+    const first = await create([{ role: "user", content: "thanks" }]);
+    const [said] = first.output;
+    const referred = { type: "item_reference", id: said?.id ?? "" } as const;
+    const second = await create([referred, { role: "user", content: `again ${CANARY}` }]);
+    const third = await create([{ role: "user", content: "thanks" }], second.id);
+    expect(third.output_text).toBe("You are welcome.");
+    for (const text of ["You are welcome.", CANARY, "Once more."]) expect(sentLast()).toContain(text);
+  });
+
   test("of another key, of `store: false` or unknown is a 400 that names it", async () => {
     const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: newId() });
     const kept = await openai().responses.create({ model: "claude", input: "thanks" });

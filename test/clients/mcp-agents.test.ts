@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
-import { managedSettings } from "#gateway/hooks/managed-settings.ts";
+import { forwarder, managedSettings } from "#gateway/hooks/managed-settings.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
 import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
 import { until } from "#test/support/until.ts";
@@ -170,7 +170,7 @@ function codexVendor() {
   return { url: `http://127.0.0.1:${server.port}/v1`, asked, stop: () => server.stop(true) };
 }
 
-const codexConfig = (vendorUrl: string, secret: string) => `model_provider = "vendor"
+const codexConfig = (vendorUrl: string, secret: string, session = "codex-run") => `model_provider = "vendor"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
@@ -182,7 +182,7 @@ env_key = "VENDOR_KEY"
 [mcp_servers.tallygate]
 url = "${gateway.url}/mcp"
 required = true
-http_headers = { "x-gateway-key" = "${secret}", "x-session-id" = "codex-run" }
+http_headers = { "x-gateway-key" = "${secret}"${session && `, "x-session-id" = "${session}"`} }
 `;
 
 describe.skipIf(codex === null)("codex", () => {
@@ -203,5 +203,32 @@ describe.skipIf(codex === null)("codex", () => {
     expect(await gateway.calls("codex-run", 1)).toMatchObject([
       { server: "new", tool: "echo", status: "ok", client: "codex", channel: "mcp" },
     ]);
+  });
+
+  test("with hooks too, a call that both see is one row, and the session is the agent's", async () => {
+    const answers = codexVendor();
+    const secret = await gateway.key(SCOPES);
+    const place = await mkdtemp(join(tmpdir(), "agent-"));
+    const hook = { type: "command", command: forwarder(gateway.url, "codex"), timeout: 5 };
+    const hooks = Object.fromEntries(
+      ["PreToolUse", "PostToolUse"].map((event) => [event, [{ hooks: [hook] }]]),
+    );
+    await Bun.write(join(place, ".codex/config.toml"), codexConfig(answers.url, secret, ""));
+    await Bun.write(join(place, ".codex/hooks.json"), JSON.stringify({ hooks }));
+    const asking = ["exec", "--json", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"];
+    const ran = await runAgent([...(codex ?? []), ...asking, "-m", "gpt-4o", "Use the tool."], {
+      home: place,
+      env: { VENDOR_KEY: "sk-of-the-vendor", TALLYGATE_KEY: secret },
+    });
+    await answers.stop();
+    await rm(place, { recursive: true, force: true });
+    const session = /"thread_id":"([^"]+)"/.exec(ran.stdout)?.[1] ?? "none";
+    await until(async () => (await gateway.calls(session, 1)).every(({ status }) => status === "ok"));
+    const row = { client: "codex", channel: "mcp", session, external_id: "call_1" };
+    const calls = await gateway.calls(session, 1);
+    expect(calls).toMatchObject([
+      { ...row, server: "new", tool: "echo", status: "ok", cost_usd: "0.0000001" },
+    ]);
+    expect(calls).toHaveLength(1);
   });
 });

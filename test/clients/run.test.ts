@@ -104,6 +104,25 @@ describe.skipIf(claude === null)("Claude Code", () => {
     expect((await recorded()).every(({ tags }) => tags.includes("shop"))).toBe(true);
   });
 
+  test("that exports its own metrics is known to have called through the gateway", async () => {
+    const { code, error } = await tallygate(["run", "--", "claude", ...PROMPT], {
+      CLAUDE_CODE_ENABLE_TELEMETRY: "1",
+      OTEL_METRICS_EXPORTER: "otlp",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${gateway.url}/otel/v1/metrics`,
+      OTEL_EXPORTER_OTLP_HEADERS: `x-gateway-key=${gateway.secret}`,
+    });
+    expect(code, error).toBe(0);
+    const calls = (await recorded()).length;
+    const listed = async (query: string) =>
+      (await gateway.admin<{ data: object[] }>("GET", `/agent-sessions?client=claude-code${query}`)).data;
+    await until(async () => (await listed("")).length > 0);
+    for (const query of ["", "&also_proxied=true"]) {
+      expect(await listed(query)).toMatchObject([{ also_proxied: true, gateway_requests: calls }]);
+    }
+    expect(await listed("&also_proxied=false")).toEqual([]);
+  });
+
   test("with --settings of its user keeps these", async () => {
     const given = JSON.stringify({ env: { ANTHROPIC_CUSTOM_HEADERS: "x-tags: given" } });
     const { code, error } = await tallygate(["run", "--", "claude", "--settings", given, ...PROMPT]);
@@ -134,6 +153,20 @@ describe.skipIf(claude === null)("Claude Code", () => {
 });
 
 describe.skipIf(codex === null)("Codex", () => {
+  test("names the session at the tool gateway too, but not at other tool servers", async () => {
+    ada.addProgram("codex", codex ?? []);
+    const servers = { tallygate: `${gateway.url}/mcp`, other: "https://tools.example.com/mcp" };
+    const config = Object.entries(servers).map(([name, url]) => `[mcp_servers.${name}]\nurl = "${url}"\n`);
+    await Bun.write(join(ada.home, ".codex/config.toml"), config.join(""));
+    const headersOf = async (name: string) => {
+      const { out, error } = await tallygate(["run", "--", "codex", "mcp", "get", name, "--json"]);
+      expect(out, error).toContain("transport");
+      return JSON.parse(out).transport.env_http_headers;
+    };
+    expect(await headersOf("tallygate")).toEqual({ "x-session-id": "GATEWAY_SESSION_ID" });
+    expect(await headersOf("other")).toBeNull();
+  });
+
   const words = [
     ...["run", "--subscription", "--", "codex", "exec", "--skip-git-repo-check"],
     ...["-m", "coding", "-c", "features.multi_agent=false", "-c", 'web_search="disabled"', "Say it."],
@@ -155,10 +188,20 @@ describe.skipIf(codex === null)("Codex", () => {
 });
 
 test("agents that cannot have a subscription beside the key, or carry no header, are told apart", async () => {
-  for (const name of ["opencode", "qwen", "cline"]) ada.addProgram(name, ["true"]);
-  expect(await tallygate(["run", "--subscription", "--", "opencode"])).toMatchObject({
-    code: 1,
-    error: expect.stringContaining("for Claude Code and Codex"),
+  for (const name of ["opencode", "gemini", "copilot", "qwen", "cline"]) {
+    ada.addProgram(name, ["true"]);
+    expect(await tallygate(["run", "--subscription", "--", name])).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("for Claude Code and Codex"),
+    });
+  }
+  // In a shell, what cannot keep its subscription is not led to the organisation's key instead.
+  const shell = await tallygate(["run", "--subscription", "--", "env"]);
+  expect(shell.out).toContain("x-gateway-lane: subscription");
+  expect(shell.out).not.toMatch(/^(GEMINI_API_KEY|GOOGLE_GEMINI_BASE_URL|COPILOT_PROVIDER_API_KEY)=/m);
+  expect(await tallygate(["install", "qwen"])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining("Qwen Code cannot carry a branch's session"),
   });
   for (const [program, name] of [
     ["qwen", "Qwen Code"],
@@ -166,7 +209,7 @@ test("agents that cannot have a subscription beside the key, or carry no header,
   ] as const) {
     expect(await tallygate(["run", "--", program])).toMatchObject({
       code: 0,
-      error: expect.stringContaining(`${name} puts no headers on its calls`),
+      error: expect.stringContaining(`${name} cannot carry this session`),
     });
   }
 });

@@ -5,6 +5,7 @@ import { newId } from "#shared/ids.ts";
 import { type BatchVendor, batchVendor } from "#test/support/batch-vendor.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
+import { freePort } from "#test/support/ports.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -476,5 +477,25 @@ describe("another key", () => {
       }
     }
     expect(sides.every(({ files, batches }) => files.size > 5 && batches.size > 2)).toBe(true);
+  });
+});
+
+describe("when the provider of a file or a batch fails", () => {
+  test("the client and the log learn who failed and why", async () => {
+    const port = freePort();
+    const own = await wiredGateway({ chat: `http://127.0.0.1:${port}/v1`, messages: vendor.url });
+    const api = new OpenAI({ apiKey: own.secret, baseURL: `${own.url}/v1`, maxRetries: 0 });
+    const error = await upload([line("gpt-4o")], api).catch((failure) => failure);
+    expect(error.status).toBe(502);
+    expect(error.message).toContain(
+      "The provider could not be reached (provider chat-vendor, cause refused).",
+    );
+    const lines = own
+      .log()
+      .split("\n")
+      .filter((entry) => entry.includes("a provider did not answer"));
+    expect(lines.map((entry) => JSON.parse(entry))).toMatchObject([
+      { provider: "chat-vendor", type: "upstream_unreachable", cause: "refused" },
+    ]);
   });
 });

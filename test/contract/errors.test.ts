@@ -6,12 +6,14 @@ import { type OpenedDeps, openDeps } from "#gateway/deps.ts";
 import { ERRORS, type ErrorType } from "#gateway/errors.ts";
 import { bodyBudget } from "#gateway/http/body-budget.ts";
 import { openRefusals } from "#gateway/plugins/refusals.ts";
+import { openDirectory } from "#gateway/stores/directory/directory.ts";
 import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { type DatabaseLine, databaseLine } from "#test/support/database-line.ts";
 import { keptLog, scratch } from "#test/support/embedded.ts";
+import { NO_SNAPSHOT } from "#test/support/no-snapshot.ts";
 import { freePort } from "#test/support/ports.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { testRecorder } from "#test/support/recorder-kit.ts";
@@ -42,6 +44,7 @@ beforeAll(async () => {
     JSON_BYTES_MAX: "2048",
   });
   running = await openDeps(config, keptLog());
+  await running.begin();
   whole = gatewayApp(running.deps);
   await furnish();
 });
@@ -66,7 +69,9 @@ async function send(
   const request = new Request(`http://gateway.example${path}`, {
     method,
     headers: { host: "gateway.example", authorization: `Bearer ${secret}`, ...headers },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === "string" || body instanceof ReadableStream ? body : JSON.stringify(body) }),
   });
   return await (deps ? gatewayApp({ ...running.deps, ...deps }) : whole).handle(request);
 }
@@ -164,12 +169,23 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     await admin("PUT", "/guardrails/contract", { match: { tags: ["refused"] } });
     return await call(surface, "scripted", { headers: { "x-tags": "refused" } });
   },
+  role_not_allowed: () =>
+    send("/v1/me", { method: "GET", headers: { authorization: `Bearer ${ADMIN_KEY}` } }),
+  foreign_origin: () =>
+    send("/auth/sign-in/link", { body: { token: "t" }, headers: { origin: "http://elsewhere.test" } }),
   reports_not_allowed: () => send("/v1/reports", { method: "GET" }),
   not_found: ({ path }) => send(`${path}/nothing/here`),
   model_not_found: (surface) => call(surface, "no-such"),
   method_not_allowed: ({ path }) => send(path, { method: "PROPFIND" }),
   conflict: () =>
     admin("POST", "/routes", { name: "echo", surface: "chat", provider: "echo", model: "echo" }),
+  request_timeout: ({ path }) => {
+    const body = new ReadableStream<Uint8Array>({ start: (it) => it.enqueue(Buffer.from("{")) });
+    const watchdog = startWatchdog(systemClock, 5);
+    return send(path, { body, deps: { watchdog, patience: { readerMs: 1, bodyMs: 1 } } }).finally(
+      watchdog.close,
+    );
+  },
   too_large: (surface) => call(surface, "scripted", { body: { model: "x".repeat(3000) } }),
   unsupported_media_type: () =>
     send("/otel/v1/metrics", {
@@ -207,6 +223,18 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     const recorder = await testRecorder({ databaseUrl: database.url });
     await recorder.close(0);
     return await call(surface, "scripted", { deps: { recorder } });
+  },
+  not_ready: async (surface) => {
+    const directory = openDirectory({
+      database: running.deps.database,
+      masterKey: new Uint8Array(32),
+      providerKeys: new Map(),
+      clock: systemClock,
+      log: keptLog(),
+      snapshot: NO_SNAPSHOT,
+    });
+    const callers = { ...running.deps.callers, keyOf: directory.keyOf };
+    return await call(surface, "scripted", { deps: { callers } });
   },
   store_unavailable: async () => {
     line.cut();
@@ -286,6 +314,8 @@ describe.each(Object.entries(ERRORS).filter(([type]) => !AWAITED.includes(type a
 test("each kind of error is told in Anthropic's shape wherever a client of messages can meet it", async () => {
   const [, messages] = SURFACES;
   const elsewhere: readonly ErrorType[] = [
+    "role_not_allowed",
+    "foreign_origin",
     "reports_not_allowed",
     "conflict",
     "store_unavailable",

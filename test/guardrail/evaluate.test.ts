@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Guardrail } from "#gateway/directory.ts";
-import { evaluateGuardrails, type GuardrailInput, type GuardrailTools } from "#gateway/guardrail/evaluate.ts";
+import { evaluateGuardrails, type GuardrailTools, type ModelCallInput } from "#gateway/guardrail/evaluate.ts";
 import { compilePattern } from "#gateway/guardrail/pattern.ts";
 import { key, provider, route } from "#test/routing/world.ts";
 
@@ -21,8 +21,8 @@ const rule = (name: string, facts: Partial<Guardrail> = {}): Guardrail => ({
 });
 
 const judged = (
-  facts: Partial<GuardrailInput> & { route?: GuardrailInput["choice"]["route"] } = {},
-): GuardrailInput => ({
+  facts: Partial<ModelCallInput> & { route?: ModelCallInput["choice"]["route"] } = {},
+): ModelCallInput => ({
   key: key(),
   labels: { client: "app", tags: ["alpha", "beta"] },
   choice: {

@@ -3,6 +3,7 @@ import { textsOf } from "#gateway/guardrail/text.ts";
 import { allMembers } from "#gateway/http/members.ts";
 import { TwoReadings } from "#gateway/http/one-reading.ts";
 import { scanJson } from "#gateway/http/scan.ts";
+import { hasTokenIds } from "#gateway/http/token-ids.ts";
 
 const textsIn = (body: object | string): string[] =>
   textsOf(allMembers(scanJson(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))));
@@ -175,4 +176,24 @@ describe("no text is", () => {
       }),
     ).toEqual(["wav", "application/pdf", "image/png"]);
   });
+});
+
+describe("token ids", () => {
+  const found = (body: object) => hasTokenIds(scanJson(Buffer.from(JSON.stringify(body))));
+
+  test.each([
+    [{ input: [464, 4168] }],
+    [{ input: [[464], [4168, 9]] }],
+    [{ input: ["a text", [464]] }],
+    [{ prompt: [464] }],
+    [{ prompt_token_ids: [464], messages: [] }],
+  ])("are found in %j", (body) => expect(found(body)).toBe(true));
+
+  test.each([
+    [{ input: "464 4168" }],
+    [{ input: ["464"] }],
+    [{ input: [] }],
+    [{ input: [{ role: "user", content: [464] }] }],
+    [{ messages: [], temperature: 1, logit_bias: { "464": 1 } }],
+  ])("are not found in %j", (body) => expect(found(body)).toBe(false));
 });

@@ -9,6 +9,7 @@ describe("clientName", () => {
     ["codex_exec/0.169.0 (Debian 12.0.0; x86_64) xterm (codex_exec; 0.169.0)", "codex"],
     ["codex_cli_rs/0.169.0", "codex"],
     ["codex-mcp-client/0.169.0", "codex"],
+    ["Codex Desktop/0.169.0 (Mac OS 15.0; arm64)", "codex"],
     ["opencode/1.18.33 ai-sdk/provider-utils/5.0.0 runtime/bun/1.4.4", "opencode"],
     ["GeminiCLI-tui/0.61.0/gemini-2.5-pro (linux; x64)", "gemini-cli"],
     ["QwenCode/0.24.4 (linux; x64)", "qwen-code"],
@@ -39,9 +40,15 @@ describe("clientName", () => {
   });
 
   test("an SDK that two tools share is told apart by the tool's own headers", () => {
-    const headers = new Headers({ "x-initiator": "agent", "x-interaction-type": "conversation" });
-    expect(clientName("OpenAI/JS 5.20.1", headers)).toBe("copilot-cli");
-    expect(clientName("OpenAI/JS 5.20.1", new Headers({ "x-initiator": "agent" }))).toBe("openai-js");
+    const first = new Headers({ "x-initiator": "user", "x-interaction-type": "conversation-user" });
+    // From its second turn on, and with a provider of Anthropic's format.
+    const later = new Headers({ "x-initiator": "agent" });
+    for (const headers of [first, later]) {
+      for (const sdk of ["OpenAI/JS 5.20.1", "Anthropic/JS 0.94.0"]) {
+        expect(clientName(sdk, headers)).toBe("copilot-cli");
+      }
+    }
+    expect(clientName("OpenAI/JS 5.20.1", new Headers())).toBe("openai-js");
   });
 
   test("every row can be reached and its name fits the client label", () => {

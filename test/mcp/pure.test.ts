@@ -70,7 +70,12 @@ describe("outcomes", () => {
     [{ result: { task: { taskId: "1" } } }, "pending", null, true],
     [{}, "unknown", null, true],
   ])("%j is %s", (response, status, errorCode, worked) => {
-    expect(outcomeOf(response)).toEqual({ status: status as never, errorCode, worked });
+    expect(outcomeOf(response)).toEqual({
+      status: status as never,
+      errorCode,
+      errorCause: null,
+      worked,
+    });
   });
 
   test("a tool's price wins over its server's; without either it is unknown, and what was not done is free", () => {

@@ -37,7 +37,7 @@ describe("a point is refused, and its metric named with the reason", () => {
   test.each([
     ["cumulative", sum(TOKENS, [input()], { aggregationTemporality: 2 }), /token.usage .*cumulative.*delta/],
     ["of no temporality", sum(TOKENS, [input()], { aggregationTemporality: 0 }), /unspecified.*delta/],
-    ["of another name", sum("gemini_cli.token.usage", [input()]), /^gemini_cli.token.usage is not a metric/],
+    ["of another name", sum("gemini_cli.tool.calls", [input()]), /^gemini_cli.tool.calls is not a metric/],
     ["a gauge", { name: TOKENS, gauge: { dataPoints: [input()] } }, /is a gauge/],
     ["a summary", { name: TOKENS, summary: { dataPoints: [input()] } }, /is a summary/],
     ["without sum", histogram(TOKENS, [input({ asInt: undefined, count: 3 })]), /has no sum/],

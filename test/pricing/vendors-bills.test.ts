@@ -266,6 +266,9 @@ describe("service tiers", () => {
   test("flex and priority are priced as the answer names them", async () => {
     expect(await chat("gpt-4o", TOKENS, { service_tier: "flex" })).toMatchObject({ cost_usd: "0.00375" });
     expect(await chat("gpt-4o", TOKENS, { service_tier: "priority" })).toMatchObject({ cost_usd: "0.01275" });
+    // Priority processing is called fast mode since July 2026.
+    expect(await chat("gpt-4o", TOKENS, { service_tier: "fast" })).toMatchObject({ cost_usd: "0.01275" });
+    expect(await chat("gpt-5.6-sol", TOKENS, { service_tier: "fast" })).toMatchObject({ cost_usd: "0.028" });
     expect(await chat("gpt-4o-mini", TOKENS, { service_tier: "priority" })).toMatchObject({
       cost_usd: "0.00075",
     });

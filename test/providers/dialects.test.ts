@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Meter, streamMeter } from "#gateway/metering/meter.ts";
+import { plainMeter } from "#gateway/metering/plain-meter.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
@@ -48,6 +49,15 @@ for (const dialect of new Set(CASES.map((it) => it.dialect))) {
     for (const it of cases.filter(({ answer }) => answer !== null)) {
       test(`an answer is counted and priced by hand: ${it.name}`, () => {
         expectReading(it, WIRES[it.wire].readAnswer(it.answer ?? new Uint8Array(), PROVIDERS[it.kind]));
+      });
+      test(`so is one that is passed on as it arrives: ${it.name}`, () => {
+        const meter = plainMeter((bytes) => WIRES[it.wire].readAnswer(bytes, PROVIDERS[it.kind]), null);
+        const passed = chunksOf(it.answer ?? new Uint8Array(), 37).map((chunk) => meter.watch(chunk));
+        passed.push(meter.rest());
+        expectReading(it, meter.reading(true));
+        expect(Buffer.concat(passed.map((part) => part ?? new Uint8Array()))).toEqual(
+          Buffer.from(it.answer ?? new Uint8Array()),
+        );
       });
     }
     for (const it of cases.filter(({ stream }) => stream !== null)) {

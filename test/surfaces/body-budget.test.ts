@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
+import { newId } from "#shared/ids.ts";
+import { rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { type Reply, type SeenRequest, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -79,4 +81,78 @@ test("one call alone passes, however large, and a refused one gives back what it
   expect(refused.status).toBe(401);
   expect((await call(10, { body: '{"model":' })).status).toBe(400);
   await until(async () => (await inFlight()) === 0);
+});
+
+/** A call of a chat client at a provider of Anthropic's format, whose answer the gateway must have whole. */
+const translatedCall = (session: string) => {
+  const headers = { authorization: `Bearer ${gateway.secret}`, "x-session-id": session };
+  const body = JSON.stringify({ model: "claude", messages: [{ role: "user", content: "long" }] });
+  return { headers, body };
+};
+
+const longMessage = (bytes: number) => ({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-opus-4-6",
+  content: [{ type: "text", text: "x".repeat(bytes) }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 3, output_tokens: 5 },
+});
+
+const LAST_CHUNK = "0\r\n\r\n";
+
+test("translated answers take memory until they are read; one that finds none is 503, and is recorded", async () => {
+  const size = 16 * MEBIBYTE;
+  const sessions = [newId(), newId()] as const;
+  const { headers, body } = translatedCall(sessions[0]);
+  const slow = rawConnection(gateway.url, rawPost("/v1/chat/completions", headers, body));
+  slow.socket.pause();
+  await until(() => waiting.length === 4);
+  waiting[3]?.json(longMessage(size));
+  await until(async () => (await inFlight()) > size);
+
+  const refused = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    ...translatedCall(sessions[1]),
+  });
+  // The first one's answer leaves no room for a request either, however short.
+  expect((await refused).status).toBe(503);
+
+  let end = "";
+  let received = 0;
+  slow.socket.on("data", (data) => {
+    const part = Buffer.from(data);
+    received += part.byteLength;
+    end = (end + part.toString("latin1", Math.max(0, part.byteLength - LAST_CHUNK.length))).slice(
+      -LAST_CHUNK.length,
+    );
+  });
+  slow.socket.resume();
+  await until(() => end === LAST_CHUNK);
+  slow.socket.destroy();
+  expect(received).toBeGreaterThan(size);
+  expect(await gateway.records(sessions[0])).toMatchObject([
+    { state: "ok", input_tokens: 3, output_tokens: 5 },
+  ]);
+  expect(await inFlight()).toBe(0);
+});
+
+test("an answer to translate that finds no memory is 503, and its record names the cause", async () => {
+  const session = newId();
+  const translated = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    ...translatedCall(session),
+  });
+  await until(() => waiting.length === 5);
+  const other = call(700_000);
+  await until(() => waiting.length === 6);
+  waiting[4]?.json(longMessage(MEBIBYTE));
+  const refused = await translated;
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await gateway.records(session)).toMatchObject([
+    { state: "upstream_broken", usage_source: "none", error_cause: "no_memory" },
+  ]);
+  waiting[5]?.json(ANSWER);
+  expect((await other).status).toBe(200);
 });

@@ -132,6 +132,14 @@ describe("a rule over texts blocks", () => {
   });
 });
 
+test("a text given as token ids, as some embeddings clients do, is refused and the answer asks for text", async () => {
+  const asIds = openai.embeddings.create({ model: "text-embedding-3-small", input: [[464, 4168]] });
+  const refused = await asIds.catch((error) => error);
+  expect(refused).toMatchObject({ status: 403, error: { type: "guardrail_blocked" } });
+  expect(refused.message).toContain("Send it as text.");
+  expect([vendor.ran, vendor.read]).toEqual([[], []]);
+});
+
 type Part = readonly [name: string, content: string, more?: string];
 
 async function postForm(parts: readonly Part[], session = newId()) {

@@ -79,7 +79,7 @@ test("a rule that is only observed is counted and recorded, and the call goes on
     headers: { authorization: `Bearer ${ADMIN_KEY}` },
   });
   expect(await metrics.text()).toContain(
-    'tallygate_guardrail_held_total{guardrail="watching",outcome="observed"} 1',
+    'tallygate_guardrail_matches_total{guardrail="watching",outcome="observed"} 1',
   );
 });
 
@@ -123,6 +123,14 @@ describe("a rule with a service", () => {
     const refused = await call("served", "hello");
     expect(refused).toMatchObject({ ...REFUSED, record: { guardrail: "service" } });
     expect(JSON.parse(refused.text).error.message).toBe("Theirs.");
+  });
+
+  test("is told that the text is given as token ids", async () => {
+    await rule("closed", 30_000);
+    asked = [];
+    judge = () => Response.json({ action: "allow" });
+    await call("served", "", { messages: [], prompt_token_ids: [464] });
+    expect(asked).toMatchObject([{ texts: [], token_ids: true }]);
   });
 
   const FAILURES: Record<string, () => Response | Promise<Response>> = {

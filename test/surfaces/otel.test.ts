@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const [model, input, output, cached, write] of [
     ["claude-fixture", "3", "15", "0.3", "3.75"],
     ["gpt-fixture", "2", "8", "0.5", null],
-    ["gemini-fixture", "1", "4", null, null],
+    ["gemini-fixture", "1", "4", "0.25", null],
   ]) {
     await gateway.admin("POST", "/prices", {
       model,
@@ -267,6 +267,14 @@ describe("what agents export, in reports", () => {
       ]),
     );
     expect(body).toEqual(ALL);
+    // The writes may have been for an hour, which costs more: the export does not tell.
+    const { total } = await query({
+      filters: { client: ["claude-code"] },
+      measures: ["estimated_cost_usd"],
+    });
+    expect(total.floor).toBe(true);
+    const listed = await gateway.admin<{ data: object[] }>("GET", "/agent-sessions?client=claude-code");
+    expect(listed.data).toMatchObject([{ session: "cc-1", estimate_is_lower_bound: true }]);
     // 100 × 3 + 10,000 × 0.3 + 2,000 × 3.75 + 500 × 15 = 18,300 per million.
     expect(await figures("claude-code")).toEqual({
       operations: 0,
@@ -302,7 +310,7 @@ describe("what agents export, in reports", () => {
     );
     expect(body).toEqual(ALL);
     // 400 × 2 + 600 × 0.5 + 300 × 8 = 3,500 per million.
-    expect(await figures("codex_exec")).toMatchObject({
+    expect(await figures("codex")).toMatchObject({
       input_tokens: 1000,
       output_tokens: 300,
       total_tokens: 1300,
@@ -312,7 +320,7 @@ describe("what agents export, in reports", () => {
     });
   });
 
-  test("Gemini CLI: the two metrics of the conventions count, its own doubles are refused by name", async () => {
+  test("Gemini CLI: thoughts, cached tokens and results of tools count from its own metric, the doubles are refused by name", async () => {
     const labels = {
       "gen_ai.request.model": "gemini-fixture",
       "gen_ai.provider.name": "gcp.gen_ai",
@@ -325,20 +333,27 @@ describe("what agents export, in reports", () => {
           { count: "2", sum: 250, labels: { ...labels, "gen_ai.token.type": "output" } },
         ]),
         { ...histogram("gen_ai.client.operation.duration", [{ count: "2", sum: 3.5, labels }]), unit: "s" },
-        sum("gemini_cli.token.usage", [{ asInt: "5000", labels: { type: "input" } }]),
+        sum(
+          "gemini_cli.token.usage",
+          Object.entries({ input: 5000, output: 250, cache: 4000, thought: 100, tool: 40 }).map(
+            ([type, tokens]) => ({ asInt: String(tokens), labels: { type, model: "gemini-fixture" } }),
+          ),
+        ),
       ]),
     );
-    expect(body.partialSuccess).toMatchObject({
-      rejectedDataPoints: 1,
-      errorMessage: expect.stringContaining("gemini_cli.token.usage"),
+    expect(body.partialSuccess).toEqual({
+      rejectedDataPoints: 2,
+      errorMessage:
+        "gemini_cli.token.usage counts input tokens that gen_ai.client.token.usage has already (1 refused); " +
+        "gemini_cli.token.usage counts output tokens that gen_ai.client.token.usage has already (1 refused)",
     });
-    // 5,000 × 1 + 250 × 4 = 6,000 per million; 3.5 s over two operations.
+    // 1,040 × 1 + 4,000 × 0.25 + 350 × 4 = 3,440 per million; 3.5 s over two operations.
     expect(await figures("gemini-cli")).toMatchObject({
       operations: 2,
-      input_tokens: 5000,
-      output_tokens: 250,
-      cached_tokens: 0,
-      estimated_cost_usd: 0.006,
+      input_tokens: 5040,
+      output_tokens: 350,
+      cached_tokens: 4000,
+      estimated_cost_usd: 0.00344,
       sessions: 1,
       latency_avg_ms: 1750,
     });
@@ -376,7 +391,7 @@ describe("what agents export, in reports", () => {
       agentEstimate: Result;
       reports: { id: string; result: Result }[];
     };
-    expect(agentEstimate.rows.map(({ groups: [client] }) => client)).toContain("codex_exec");
+    expect(agentEstimate.rows.map(({ groups: [client] }) => client)).toContain("codex");
     expect(reports.find(({ id }) => id === "spend-by-client")?.result.rows).toEqual([]);
     expect(reports.find(({ id }) => id === "agent-estimate")?.result.rows.length).toBeGreaterThan(2);
   });

@@ -88,7 +88,7 @@ test.each([
   // 210 × 2 + 12 × 10 = 540 per million; it names no session.
   {
     name: "codex",
-    client: "codex_exec",
+    client: "codex",
     figures: { ...ONE_ANSWER, operations: 0, estimated_cost_usd: 0.00054, sessions: 0 },
     refused: "codex.api_request",
   },

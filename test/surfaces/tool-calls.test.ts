@@ -35,8 +35,8 @@ afterAll(async () => {
 
 const START = Date.parse("2026-11-20T10:00:00.000Z");
 const at = (ms: number) => new Date(START + ms).toISOString();
-const HOOK_KEY = { id: "01900000-0000-7000-8000-00000000000a", owner: "ann" };
-const MCP_KEY = { id: "01900000-0000-7000-8000-00000000000b", owner: "ann" };
+const HOOK_KEY = { id: "01900000-0000-7000-8000-00000000000a", owner: "ann", teams: null, costCenter: null };
+const MCP_KEY = { id: "01900000-0000-7000-8000-00000000000b", owner: "ann", teams: null, costCenter: null };
 
 const seen = (overrides: Partial<ObservedCall>): ObservedCall => ({
   key: HOOK_KEY,
@@ -54,6 +54,8 @@ const seen = (overrides: Partial<ObservedCall>): ObservedCall => ({
   latencyMs: null,
   costUsd: null,
   errorCode: null,
+  errorCause: null,
+  guardrail: null,
   ...overrides,
 });
 /** What the tool gateway sees: no session, and its own names. */
@@ -311,6 +313,8 @@ describe("reports of tool calls", () => {
       week: [["2026-03-30", 7]],
       month: [["2026-03", 7]],
       key: [[HOOK_KEY.id, 7]],
+      team: [["(none)", 7]],
+      cost_center: [["(none)", 7]],
     };
     const { rows } = await runner.run(spec({ dimensions: [dimension] }), NOW);
     expect(rows.map((row) => [row.groups[0], row.current?.calls])).toEqual(groups[dimension] as never);

@@ -116,6 +116,75 @@ describe("what the provider's format has no place for is refused by its name", (
   });
 });
 
+describe("what tools of a vendor left in a conversation does not stop it at another model:", () => {
+  const question = { role: "user", content: "Go on." };
+  const answer = { role: "assistant", content: [{ type: "output_text", text: "It rains." }] };
+  const search = {
+    type: "web_search_call",
+    id: "ws_1",
+    status: "completed",
+    action: { type: "search", query: "rain" },
+  };
+
+  test("items of tools that the vendor ran are left out and counted", () => {
+    const plain = translation(RESPONSES, { ...BASE.responses, input: [question, answer, question] });
+    const items = ["file_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools"];
+    const input = [question, search, ...items.map((type) => ({ type, id: "i" })), answer, question];
+    const translated = translation(RESPONSES, { ...BASE.responses, input });
+    expect(jsonOf(translated.body)).toEqual(jsonOf(plain.body));
+    expect([...translated.dropped]).toEqual([["input", 5]]);
+  });
+
+  test("blocks of tools that Claude's vendor ran are left out, and a message of nothing else with them", () => {
+    const said = { role: "assistant", content: [{ type: "text", text: "It rains." }] };
+    const use = { type: "server_tool_use", id: "s", name: "web_search", input: { query: "rain" } };
+    const result = { type: "web_search_tool_result", tool_use_id: "s", content: [] };
+    const mcp = { type: "mcp_tool_use", id: "m", name: "n", server_name: "x", input: {} };
+    const messages = [question, { role: "assistant", content: [use, result, ...said.content] }, question];
+    const plain = translation(MESSAGES, { ...BASE.messages, messages: [question, said, question] });
+    const translated = translation(MESSAGES, { ...BASE.messages, messages });
+    expect(jsonOf(translated.body)).toEqual(jsonOf(plain.body));
+    expect([...translated.dropped]).toEqual([["messages.content", 2]]);
+    const only = [question, { role: "assistant", content: [mcp] }, question];
+    expect(jsonOf(translation(MESSAGES, { ...BASE.messages, messages: only }).body)).toMatchObject({
+      messages: [question, question],
+    });
+  });
+
+  test.each([
+    ["custom_tool_call", { name: "patch", input: "*** Begin" }, "patch", { input: "*** Begin" }],
+    ["local_shell_call", { action: { command: ["ls"] } }, "local_shell", { command: ["ls"] }],
+    ["shell_call", { action: { commands: ["ls"] } }, "shell", { commands: ["ls"] }],
+    ["apply_patch_call", { operation: { path: "a" } }, "apply_patch", { path: "a" }],
+  ])("%s and its output, which the client ran, are those of a function", (type, call, name, input) => {
+    const body = jsonOf(
+      translation(RESPONSES, {
+        ...BASE.responses,
+        input: [
+          question,
+          { type, call_id: "c1", status: "completed", ...call },
+          { type: `${type}_output`, call_id: "c1", output: "done" },
+        ],
+      }).body,
+    );
+    expect(body).toMatchObject({
+      messages: [
+        question,
+        {
+          role: "assistant",
+          tool_calls: [{ id: "c1", function: { name, arguments: JSON.stringify(input) } }],
+        },
+        { role: "tool", tool_call_id: "c1", content: "done" },
+      ],
+    });
+  });
+
+  test("an item that is a part of what was said is still refused", () => {
+    const input = [question, { type: "compaction", id: "c", encrypted_content: "x" }];
+    expect(() => translation(RESPONSES, { ...BASE.responses, input })).toThrow("`input[1].type`");
+  });
+});
+
 describe("what is malformed in the client's own format is told so", () => {
   const cases: [Pair, object, string][] = [
     [CHAT, { messages: "hi" }, "`messages` must be an array"],

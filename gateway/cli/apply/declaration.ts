@@ -98,7 +98,23 @@ function readKind(reading: Reading, kind: ResourceKindName): Declared[] {
       reading.faults.push({ ...one.placeOf(""), why: "It is declared twice." });
     }
   }
-  return all;
+  return inOrder(RESOURCE_KINDS[kind], all);
+}
+
+/** Each after the one that it refers to; those that refer to each other in a circle stay as they are. */
+function inOrder({ refersTo }: ResourceKind, all: Declared[]): Declared[] {
+  if (!refersTo) return all;
+  const byName = new Map(all.map((one) => [one.name, one]));
+  const ordered = new Set<Declared>();
+  for (const one of all) {
+    const before: Declared[] = [];
+    for (let it: Declared | undefined = one; it && !ordered.has(it) && !before.includes(it); ) {
+      before.unshift(it);
+      it = byName.get(String(refersTo(it.body)));
+    }
+    for (const it of before) ordered.add(it);
+  }
+  return [...ordered];
 }
 
 function readOne(reading: Reading, name: ResourceKindName, path: Path): Declared[] {

@@ -8,6 +8,7 @@ import { PriceBody } from "#shared/admin/prices.ts";
 import { ProviderPut } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
 import { RoutePut } from "#shared/admin/routes.ts";
+import { TeamPut } from "#shared/admin/teams.ts";
 import { isRecord } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { Settings } from "#shared/settings.ts";
@@ -31,6 +32,8 @@ export type ResourceKind = {
   create: "put" | "post";
   /** Write-only members: read from the environment and sent every time. */
   secrets: readonly string[];
+  /** The name of a resource of the same kind that must be applied before it. */
+  refersTo?(it: Members): unknown;
   /** The body as completed by the gateway. */
   filled?(body: Members): Members;
 };
@@ -51,6 +54,11 @@ export const RESOURCE_KINDS = {
   routes: named("/routes", RoutePut),
   "mcp-servers": named("/mcp-servers", McpServerPut, ["credential"]),
   "hook-policies": named("/hook-policies", HookPolicyPut),
+  teams: {
+    ...named("/teams", TeamPut),
+    filled: withPeriod,
+    refersTo: (it) => it["parent"],
+  },
   keys: {
     path: "/keys",
     shape: "named",
@@ -59,7 +67,7 @@ export const RESOURCE_KINDS = {
     secrets: [],
     filled: (body) => ({
       ...body,
-      ...(isRecord(body["limits"]) && { limits: filledLimits(body["limits"]) }),
+      ...(isRecord(body["limits"]) && { limits: withPeriod(body["limits"]) }),
     }),
     ...byId((it) => String(it["name"])),
   },
@@ -101,8 +109,10 @@ function priceName({ provider, model, tier = STANDARD, effective_from: from }: M
   return `${provider ?? "*"}/${model}${inTier} from ${instant.replace("T00:00:00.000Z", "")}`;
 }
 
-/** Monthly unless stated otherwise. */
-const filledLimits = (limits: Members): Members => ({
-  ...limits,
-  ...(limits["budget_usd"] !== undefined && { budget_period: limits["budget_period"] ?? "month" }),
-});
+/** A budget is monthly unless stated otherwise. */
+function withPeriod(it: Members): Members {
+  const budget = it["budget_usd"];
+  return budget === undefined || budget === null
+    ? it
+    : { ...it, budget_period: it["budget_period"] ?? "month" };
+}

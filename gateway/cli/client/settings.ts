@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { readEnv, readPresent } from "#shared/env.ts";
+import { readEnv } from "#shared/env.ts";
 import { listenHost, optional, port, secret, text } from "#shared/env-forms.ts";
 import { readSecretFile } from "#shared/secret-file.ts";
 import { Secret } from "../../directory.ts";
@@ -42,26 +42,6 @@ export function githubAppUrl(given: string | undefined): string {
 export function agentGateway(): { url: string; key: string } | null {
   const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
   return TALLYGATE_URL && TALLYGATE_KEY ? { url: withoutSlash(TALLYGATE_URL), key: TALLYGATE_KEY } : null;
-}
-
-const OUR_KEY = /^tg_[0-9A-Za-z]{43}$/;
-const KEY_LINE = /^\s*x-gateway-key\s*:\s*(tg_[0-9A-Za-z]{43})\s*$/im;
-
-/** The gateway of the surrounding agent: as `agentGateway`, else as Claude Code itself is configured. */
-export function agentsGateway(): { url: string; key: string } | null {
-  const named = agentGateway();
-  if (named) return named;
-  const claude = readPresent([
-    ...["ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_CUSTOM_HEADERS"],
-  ]);
-  const address = claude.get("ANTHROPIC_BASE_URL");
-  const keys = [
-    KEY_LINE.exec(claude.get("ANTHROPIC_CUSTOM_HEADERS") ?? "")?.[1],
-    claude.get("ANTHROPIC_AUTH_TOKEN"),
-    claude.get("ANTHROPIC_API_KEY"),
-  ];
-  const key = keys.find((it) => it !== undefined && OUR_KEY.test(it));
-  return address && isHttpUrl(address) && key ? { url: withoutSlash(address), key } : null;
 }
 
 /** The client key in `TALLYGATE_KEY`, or null. */

@@ -1,23 +1,26 @@
 import { type Command, Option } from "commander";
-import { gatewayUrl, githubAppUrl, readAdminKey, readClientKey } from "../client/settings.ts";
-import { claudeFinding } from "../doctor/claude.ts";
-import { attemptCheck, type Finding, findingText } from "../doctor/finding.ts";
+import { Secret } from "../../directory.ts";
+import { agentGateway, gatewayUrl, githubAppUrl, readAdminKey, readClientKey } from "../client/settings.ts";
+import { agentFindings } from "../doctor/agents.ts";
+import { attemptCheck, type Finding, findingText, skipped } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
+import { agentsGateway } from "../stamping/agents-gateway.ts";
 import { newSession } from "../stamping/branch-session.ts";
-import { gitIn } from "../stamping/git.ts";
-import { openGithub } from "../stamping/github.ts";
+import { type Git, gitIn } from "../stamping/git.ts";
+import { githubHost, openGithub } from "../stamping/github.ts";
+import { remotesOn } from "../stamping/remote.ts";
 import { directoryOf, parseCount, parseUrl, print, URL_OPTION } from "./common.ts";
 
-type Options = { url?: string; appUrl?: string; model: string; pr?: number; local?: true };
+type Options = { url?: string; appUrl?: string; model?: string; pr?: number; local?: true };
 
 export const addDoctor = (program: Command) =>
   program
     .command("doctor")
     .description("Look whether a call and a pull request go the whole way, and say what is wrong.")
-    .option("--model <route>", "what the one call asks for", "echo")
+    .option("--model <route>", "what the one call asks for (default: echo, which costs nothing)")
     .option("--pr <number>", "this pull request instead of the branch's", parseCount)
-    .option("--app-url <url>", "the GitHub App (HOST and GITHUB_APP_PORT)", parseUrl)
+    .option("--app-url <url>", "look at the GitHub App at this address too", parseUrl)
     .addOption(new Option("--local", "leave GitHub and the GitHub App out").conflicts(["pr", "appUrl"]))
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
@@ -26,19 +29,16 @@ export const addDoctor = (program: Command) =>
     });
 
 const HELP = `
-Makes one call with TALLYGATE_KEY, recorded under its own session, and changes nothing else. With the
-admin key it also reads the call's record, the settings and the pull request's state. Exits with 1 if something is wrong.`;
+On a developer's machine it needs the gateway's address and a client key: TALLYGATE_URL and TALLYGATE_KEY, else those of the
+coding agents' own settings. It makes one call, recorded under its own session, looks at the agents that are used here, their
+hooks, the branch and its pull request, and changes nothing.
+
+With the admin key it also reads the call's record, the settings, the GitHub App beside the gateway and what is known of the
+pull request. Exits with 1 if something is wrong.`;
 
 async function doctor(directory: string, options: Options): Promise<number> {
-  const gateway: GatewayUnderTest = {
-    url: gatewayUrl(options.url),
-    client: readClientKey(),
-    admin: readAdminKey(),
-    model: options.model,
-    session: newSession(),
-  };
   let wrong = 0;
-  for await (const finding of findings(directory, gateway, options)) {
+  for await (const finding of findings(directory, options)) {
     print(findingText(finding));
     if (finding.state === "failed") wrong++;
   }
@@ -46,21 +46,55 @@ async function doctor(directory: string, options: Options): Promise<number> {
   return wrong === 0 ? 0 : 1;
 }
 
-async function* findings(
-  directory: string,
-  gateway: GatewayUnderTest,
-  { appUrl, pr, local }: Options,
-): AsyncGenerator<Finding> {
+type Place = { directory: string; git: Git };
+
+/** The address and key given, else those of the agents' own settings, which count where there is no admin key. */
+async function gatewayUnderTest(place: Place, { url, model }: Options): Promise<GatewayUnderTest> {
+  const admin = readAdminKey();
+  const named = agentGateway() !== null || url !== undefined || admin !== null;
+  const agents = named ? null : await agentsGateway(place);
+  const session = newSession();
+  return {
+    url: gatewayUrl(url ?? agents?.url),
+    client: agents ? new Secret(agents.key) : readClientKey(),
+    admin,
+    model: model ?? null,
+    session,
+  };
+}
+
+async function* findings(directory: string, options: Options): AsyncGenerator<Finding> {
   const git = gitIn(directory);
+  const gateway = await gatewayUnderTest({ directory, git }, options);
+  const { url, admin } = gateway;
   yield* gatewayFindings(gateway);
-  yield await attemptCheck("The settings cannot be read.", () => stampingFinding(gateway));
+  yield admin === null
+    ? skipped(
+        "The record, the settings and the GitHub App were left out.",
+        "They are the administrators': that takes the admin key.",
+      )
+    : await attemptCheck("The settings cannot be read.", () => stampingFinding(gateway));
   yield await attemptCheck("The checkout cannot be looked at.", () => branchFinding(git));
-  yield await attemptCheck("Claude Code's settings cannot be read.", () => claudeFinding(directory));
-  if (local) return;
-  yield await appFinding(githubAppUrl(appUrl));
+  yield* agentFindings({ directory, git, url, runLeads: agentGateway() !== null });
+  if (options.local) return;
+  if (admin !== null || options.appUrl) yield await appFinding(githubAppUrl(options.appUrl));
+  yield* githubFindings({ directory, git }, options.pr ?? null, gateway);
+}
+
+async function* githubFindings(
+  { directory, git }: Place,
+  number: number | null,
+  { url, admin }: GatewayUnderTest,
+): AsyncGenerator<Finding> {
   try {
-    const { url, admin } = gateway;
-    yield* pullRequestFindings({ git, github: openGithub(directory, null), number: pr ?? null, url, admin });
+    const host = githubHost();
+    if (number === null && (await remotesOn(git, host)).length === 0) {
+      return yield skipped(
+        `This is no checkout of a repository at ${host}.`,
+        "No pull request was looked at.",
+      );
+    }
+    yield* pullRequestFindings({ git, github: openGithub(directory, null), number, url, admin });
   } catch (error) {
     yield await attemptCheck("The pull request cannot be looked at.", () => Promise.reject(error));
   }

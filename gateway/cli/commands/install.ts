@@ -10,25 +10,33 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { Argument, type Command, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { readPresent } from "#shared/env.ts";
 import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
 import { gatewayUrl } from "../client/settings.ts";
-import { AGENT_NAMES, type AgentName } from "../stamping/agents.ts";
+import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
+import { runsHook, trustCodexHooks } from "../stamping/codex-hooks.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
-type Options = { dryRun?: true; remove?: true; managed?: true; required?: true; url?: string };
+type Options = { dryRun?: true; remove?: true; trust?: true; managed?: true; required?: true; url?: string };
 
 export const addInstall = (program: Command) =>
   program
     .command("install")
     .description("Give coding agents the hook that stamps pull requests, and show what changed.")
     .addArgument(
-      new Argument("[agents...]", "agents to change (default: all that are used here)").choices(AGENT_NAMES),
+      new Argument("[agents...]", "agents to change (default: all that are used here)").argParser(addAgent),
     )
     .option("--remove", "remove the hook")
     .option("--dry-run", "only show what would be changed")
+    .addOption(
+      new Option("--trust", "agree to Codex's hook too, for machines without a terminal").conflicts([
+        "remove",
+        "dryRun",
+        "managed",
+      ]),
+    )
     .addOption(
       new Option(
         "--managed",
@@ -38,11 +46,22 @@ export const addInstall = (program: Command) =>
     .option("--required", "with --managed: block tools while the gateway is unreachable")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
-    .action((agents: AgentName[], options: Options, command: Command) => {
+    .action(async (agents: AgentName[], options: Options, command: Command) => {
       const fault = faultOf(agents, options);
       if (fault) command.error(`error: ${fault}`);
-      process.exitCode = options.managed ? printManaged(options) : install(agents, options);
+      process.exitCode = options.managed ? printManaged(options) : await install(agents, options);
     });
+
+function addAgent(word: string, before: readonly AgentName[] = []): AgentName[] {
+  const name = AGENT_NAMES.find((it) => it === word);
+  if (name) return [...before, name];
+  const headerless = headerlessAgent([word]);
+  throw new InvalidArgumentError(
+    headerless
+      ? `${headerless} cannot carry a branch's session, so a stamp would name no call of it.`
+      : `Allowed choices are ${AGENT_NAMES.join(", ")}.`,
+  );
+}
 
 /** A name that would be ignored, or null. */
 function faultOf(agents: readonly AgentName[], { managed, required, url }: Options): string | null {
@@ -55,7 +74,10 @@ function faultOf(agents: readonly AgentName[], { managed, required, url }: Optio
 
 const HELP = `
 The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
-request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.`;
+request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.
+
+Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
+Qwen Code and Cline get no hook: they cannot carry a branch's session.`;
 
 /** Printed for administrators to distribute; this program does not write it. */
 function printManaged({ url, required }: Options): number {
@@ -69,17 +91,31 @@ function printManaged({ url, required }: Options): number {
 const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
 
 /** Exit status 1: an agent's file could not be changed, or no agent was found. */
-function install(names: readonly AgentName[], options: Options): number {
+async function install(names: readonly AgentName[], options: Options): Promise<number> {
   const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](HOMES)));
   const agents = names.length > 0 ? names : used;
   if (agents.length === 0) {
     printNote(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
     return 1;
   }
-  return agents.map((name) => installOne(name, options)).every(Boolean) ? 0 : 1;
+  const installed = agents.map((name) => installOne(name, options)).every(Boolean);
+  const trusted = options.trust && agents.includes("codex") ? await trust() : true;
+  return installed && trusted ? 0 : 1;
 }
 
-function installOne(name: AgentName, { dryRun, remove }: Options): boolean {
+async function trust(): Promise<boolean> {
+  const hooks = await trustCodexHooks(homedir());
+  if (hooks !== null && hooks.length > 0 && hooks.every(runsHook)) {
+    print("codex: trusts the hook.");
+    return true;
+  }
+  printNote(
+    "codex: its hook is not trusted: Codex is not on the PATH, or is too old. Start it and agree (/hooks).",
+  );
+  return false;
+}
+
+function installOne(name: AgentName, { dryRun, remove, trust }: Options): boolean {
   const file: HookFile = HOOK_FILES[name];
   const path = file.path(HOMES);
   try {
@@ -92,7 +128,7 @@ function installOne(name: AgentName, { dryRun, remove }: Options): boolean {
     if (!dryRun) replace(path, after);
     const what = remove ? "the hook is out of" : "the hook is in";
     print(`${name}: ${dryRun ? "would change" : what} ${path}${after === null ? ", which is gone" : ""}.`);
-    if (file.afterwards && !remove) print(`  ${file.afterwards}`);
+    if (file.afterwards && !remove && !trust) print(`  ${file.afterwards}`);
     return true;
   } catch (error) {
     printNote(

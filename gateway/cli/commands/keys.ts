@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type Command, Option } from "commander";
-import { BUDGET_PERIODS, KeyBody, RotateBody } from "#shared/admin/keys.ts";
+import { BUDGET_PERIODS, KeyBody, RotateBody, WHEN_AWAY } from "#shared/admin/keys.ts";
 import { faultsOf, nullable, open } from "#shared/schema.ts";
 import { type Api, adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
@@ -11,6 +11,7 @@ const Key = open({
   id: Type.String(),
   name: Type.String(),
   owner: nullable(Type.String()),
+  team: nullable(Type.String()),
   status: Type.String(),
   scopes: open({}),
   secrets: Type.Array(open({ last_four: Type.String() })),
@@ -22,6 +23,7 @@ const NewKey = open({ id: Type.String(), name: Type.String(), secret: Type.Strin
 type Common = { url?: string; json?: true };
 type CreateOptions = Common & {
   owner?: string;
+  team?: string;
   routes?: string[];
   models?: string[];
   mcp?: string[];
@@ -32,6 +34,7 @@ type CreateOptions = Common & {
   concurrency?: number;
   budgetUsd?: string;
   budgetPeriod?: string;
+  whenAway?: string;
 };
 
 const PATH = "/admin/v1/keys";
@@ -80,6 +83,7 @@ const addCreate = (keys: Command) =>
     .description("Make a key. Its secret goes to standard output, this once.")
     .argument("<name>", "under which reports show it")
     .option("--owner <person>", "whose it is; without one it is a service account's")
+    .option("--team <name>", "the team that its calls count for; without one, its owner's")
     .option("--routes <names>", "only these routes, between commas", parseNames)
     .option("--models <globs>", "only these models, between commas", parseNames)
     .option("--mcp <names>", "only these tool servers, between commas", parseNames)
@@ -90,6 +94,11 @@ const addCreate = (keys: Command) =>
     .option("--concurrency <n>", "calls at once", parseCount)
     .option("--budget-usd <amount>", "what it may spend in a period")
     .addOption(new Option("--budget-period <period>", "in UTC; month if absent").choices([...BUDGET_PERIODS]))
+    .addOption(
+      new Option("--when-away <mode>", "while the database is away: count here, or refuse").choices([
+        ...WHEN_AWAY,
+      ]),
+    )
     .option(...JSON_OPTION)
     .option(...URL_OPTION)
     .addHelpText("after", "\n  export TALLYGATE_KEY=$(tallygate keys create ada --owner ada@example.com)")
@@ -129,10 +138,11 @@ function bodyOf(name: string, options: CreateOptions): object {
     concurrency: options.concurrency,
     budget_usd: options.budgetUsd,
     budget_period: options.budgetPeriod,
+    when_away: options.whenAway,
   });
   return {
     name,
-    ...present({ owner: options.owner, expires_at: options.expires }),
+    ...present({ owner: options.owner, team: options.team, expires_at: options.expires }),
     ...(Object.keys(scopes).length > 0 && { scopes }),
     ...(Object.keys(limits).length > 0 && { limits }),
   };
@@ -148,13 +158,16 @@ async function list({ url, json, all }: Common & { all?: true }): Promise<void> 
   const rows = shown.map((key) => [
     key.name,
     key.owner ?? "(service account)",
+    key.team ?? "",
     key.status,
     key.secrets.map(({ last_four: end }) => `…${end}`).join(" "),
     scopeText(key.scopes),
     key.expires_at ?? "",
     key.id,
   ]);
-  print(tableText(["name", "owner", "status", "secrets", "may use", "expires", "id"], rows, () => false));
+  print(
+    tableText(["name", "owner", "team", "status", "secrets", "may use", "expires", "id"], rows, () => false),
+  );
 }
 
 const scopeText = (scopes: object): string =>

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
-import { agentsGateway } from "../client/settings.ts";
+import { agentsGateway } from "../stamping/agents-gateway.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
 import type { StampHookCall } from "../stamping/hook-input.ts";
@@ -81,8 +81,9 @@ export async function stampAsHook(call: StampHookCall): Promise<number> {
 
 /** Runs as an agent's hook after a tool that may have added to the branch: the agent's session belongs to its task. */
 export async function linkAsHook({ session, directory }: StampHookCall): Promise<void> {
-  const gateway = agentsGateway();
-  if (session !== null) await linkSession(gitIn(directory ?? "."), session, gateway);
+  if (session === null) return;
+  const place = { directory: directory ?? ".", git: gitIn(directory ?? ".") };
+  await linkSession(place.git, session, await agentsGateway(place));
 }
 
 function stampIn(directory: string, options: Options, reported: StampOptions["reported"]): Promise<Stamped> {

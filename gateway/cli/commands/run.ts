@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { constants, homedir, tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { inheritedEnv, readPresent } from "#shared/env.ts";
-import { isRecord } from "#shared/json.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { agentGateway } from "../client/settings.ts";
 import {
@@ -17,6 +16,7 @@ import {
   type RunContext,
 } from "../stamping/agents.ts";
 import { claudeSettings, effectiveEnv, type SettingsEnv, withSettings } from "../stamping/claude-settings.ts";
+import { codexSettings, NO_CODEX } from "../stamping/codex-settings.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
@@ -48,6 +48,8 @@ const HELP = `
 Claude Code, Codex, Gemini CLI, Copilot CLI and opencode are configured in their own ways. For any other command, such as a
 shell, the variables of all of them are set. With TALLYGATE_URL and TALLYGATE_KEY, the agent is pointed at that gateway, unless
 it is configured for another one. Without them, only the session is added.
+
+Qwen Code and Cline cannot carry the session: their calls are recorded, but count for no pull request.
 
   tallygate run -- claude
   tallygate run -- codex exec "fix the build"
@@ -81,41 +83,40 @@ async function additionsOf(
 ): Promise<Added> {
   const agent = agentOf(words);
   const gateway = agentGateway();
-  if (subscription && agent && !keepsSubscription(agent.name)) {
+  if (subscription && (agent ? !keepsSubscription(agent.name) : headerlessAgent(words) !== null)) {
     throw new Error(`${words[0]} sends one credential only, so --subscription is for Claude Code and Codex.`);
   }
-  const provider = agent?.name === "codex" && !gateway ? await codexProvider() : null;
+  const codex = agent?.name === "codex" ? await codexSettings(gateway?.url ?? null) : NO_CODEX;
   const claude = await claudeSettings(
     directory,
     agent?.name === "claude" ? words.slice(agent.argumentsAt) : [],
   );
-  for (const note of notesOn(words, { agent: agent?.name ?? null, gateway, provider, claude }))
-    printNote(note);
+  for (const note of notesOn(words, { agent: agent?.name ?? null, gateway, codex, claude })) printNote(note);
   const context: RunContext = {
     session,
     env: agent?.name === "claude" ? effectiveEnv(claude) : (name) => readPresent([name]).get(name),
     gateway,
     subscription,
-    provider,
+    codex,
   };
   return { ...additionsFor(agent?.name ?? null, context), at: agent?.argumentsAt ?? 1 };
 }
 
-type Noted = Pick<RunContext, "gateway" | "provider"> & {
+type Noted = Pick<RunContext, "gateway" | "codex"> & {
   agent: AgentName | null;
   claude: readonly SettingsEnv[];
 };
 
 /** Why calls of this run will not carry its session. */
-function notesOn(words: readonly string[], { agent, gateway, provider, claude }: Noted): string[] {
+function notesOn(words: readonly string[], { agent, gateway, codex, claude }: Noted): string[] {
   const notes: string[] = [];
   const headerless = headerlessAgent(words);
   if (headerless !== null) {
     notes.push(
-      `${headerless} puts no headers on its calls, so they carry no session of ours and count for no pull request.`,
+      `${headerless} cannot carry this session: its calls are recorded, but count for no pull request.`,
     );
   }
-  if (agent === "codex" && !gateway && provider === null) {
+  if (agent === "codex" && !gateway && codex.provider === null) {
     notes.push(
       "Codex has no provider of its own in its settings, so its calls carry no session of ours. Set TALLYGATE_URL and TALLYGATE_KEY.",
     );
@@ -127,22 +128,6 @@ function notesOn(words: readonly string[], { agent, gateway, provider, claude }:
     );
   }
   return notes;
-}
-
-/** The provider selected in Codex's settings; built-in providers cannot be changed. */
-async function codexProvider(): Promise<string | null> {
-  const home = readPresent(["CODEX_HOME"]).get("CODEX_HOME") ?? join(homedir(), ".codex");
-  const text = await Bun.file(join(home, "config.toml"))
-    .text()
-    .catch(() => "");
-  try {
-    const settings: unknown = Bun.TOML.parse(text);
-    if (!isRecord(settings)) return null;
-    const { model_provider: chosen, model_providers: own } = settings;
-    return typeof chosen === "string" && isRecord(own) && Object.hasOwn(own, chosen) ? chosen : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Runs the command with what is added; settings are in a file only for as long, and for this user only. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
-import { agentGateway } from "../client/settings.ts";
+import { agentsGateway } from "../stamping/agents-gateway.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
 import { currentBranch, type Git, gitIn, isDefaultBranch } from "../stamping/git.ts";
 import { linkSession } from "../stamping/link.ts";
@@ -34,7 +34,7 @@ async function session(directory: string, options: Options): Promise<void> {
     throw new Error("No branch is checked out here, so a session cannot be kept.");
   }
   const { id = null } = options;
-  if (options.link) return link(git, options.link);
+  if (options.link) return link({ directory, git }, options.link);
   if (options.clear || options.new || id) await unpinSession(git, branch);
   if (options.clear) return printNote(`${branch} has no session any more.`);
   if (await isDefaultBranch(git, branch)) {
@@ -46,10 +46,10 @@ async function session(directory: string, options: Options): Promise<void> {
 }
 
 /** Declares it at the gateway; the task's session goes to standard output. */
-async function link(git: Git, session: SessionId): Promise<void> {
-  const gateway = agentGateway();
+async function link(place: { directory: string; git: Git }, session: SessionId): Promise<void> {
+  const gateway = await agentsGateway(place);
   if (gateway === null) throw new Error("Set TALLYGATE_URL and TALLYGATE_KEY: the gateway keeps the link.");
-  const task = await linkSession(git, session, gateway);
+  const task = await linkSession(place.git, session, gateway);
   if (task === null) throw new Error("This is the default branch, which is no task's.");
   print(task);
 }

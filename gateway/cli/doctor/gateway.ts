@@ -9,37 +9,52 @@ export type GatewayUnderTest = {
   url: string;
   client: Secret | null;
   admin: Secret | null;
-  model: string;
+  /** The model that the one call asks for; null: the built-in one, which costs nothing, if the key may use it. */
+  model: string | null;
   session: SessionId;
 };
 
-const START = "Start it with `bun run start`, or name another with --url or TALLYGATE_URL.";
+const START =
+  "Is the address right (--url or TALLYGATE_URL)? On the gateway's own machine, `bun run start` starts it.";
 
 /** From the gateway's port to the record of a call: each check depends on the ones before it. */
 export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Finding> {
-  const health = await statusOf(`${it.url}/healthz`);
-  if (health === null) return yield failed(`The gateway at ${it.url} does not answer.`, START);
-  if (health !== 200) {
-    return yield failed(`What answers at ${it.url} is no gateway (status ${health}).`, START);
-  }
+  const address = await addressFinding(it.url);
+  if (address) return yield address;
   const ready = await statusOf(`${it.url}/readyz`);
   yield ready === 200
     ? passed(`The gateway at ${it.url} is ready.`)
     : failed(
         `The gateway at ${it.url} cannot record now (status ${ready}).`,
-        "Check its log. Is the database running?",
+        "Tell whoever runs it, or check its log. Is the database running?",
       );
   if (it.client === null) {
-    yield skipped("No call was made.", "Set TALLYGATE_KEY to a client key: `tallygate keys create <name>`.");
+    yield skipped(
+      "No call was made.",
+      "Set TALLYGATE_KEY to a client key. Administrators make one: `tallygate keys create <name>`.",
+    );
     return;
   }
   const called = await attemptCheck("No call can be made.", () => callOnce(it));
   yield called;
-  if (called.state === "passed")
+  if (called.state === "passed" && it.admin !== null)
     yield await attemptCheck("The call's record cannot be read.", () => recordOf(it));
 }
 
-async function callOnce({ model, session, url, client }: GatewayUnderTest): Promise<Finding> {
+/** What is wrong with the address, if anything is. */
+async function addressFinding(url: string): Promise<Finding | null> {
+  const health = await statusOf(`${url}/healthz`);
+  if (health === null) return failed(`The gateway at ${url} does not answer.`, START);
+  if (health === 200) return null;
+  const { origin, pathname } = new URL(url);
+  if (pathname !== "/" && (await statusOf(`${origin}/healthz`)) === 200) {
+    return failed(`The gateway's address has no path, and ${url} has one.`, `Set TALLYGATE_URL=${origin}.`);
+  }
+  return failed(`What answers at ${url} is no gateway (status ${health}).`, START);
+}
+
+async function callOnce({ model: named, session, url, client }: GatewayUnderTest): Promise<Finding> {
+  const model = named ?? "echo";
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     signal: AbortSignal.timeout(60_000),
@@ -54,12 +69,18 @@ async function callOnce({ model, session, url, client }: GatewayUnderTest): Prom
   await answer.body?.cancel();
   const { status } = answer;
   if (status === 200) return passed(`A call of ${model} is answered, with the session ${session}.`);
+  if (status === 403 && named === null) {
+    return skipped(
+      "The gateway knows the key. No call was made.",
+      "Name a route that it may use with --model.",
+    );
+  }
   const remedies: Record<number, string> = {
-    401: "The key is unknown, expired or revoked: `tallygate keys list --all`.",
+    401: keyRemedy(client?.reveal() ?? ""),
+    402: "The budget is used up: an administrator raises it, or it begins again with its next period.",
     403: `The key may not use ${model}: name a route of its scope with --model.`,
-    404: `No route or model is named ${model}: name another with --model.`,
-    402: "The budget of the key is used up: `tallygate keys list`.",
-    429: "A limit of the key is reached: `tallygate keys list`.",
+    404: `No route or model is named ${model} there: name another with --model. Is the address the gateway's?`,
+    429: "A limit of the key is reached: try again later, or ask an administrator to raise it.",
     502: "The provider cannot be reached from the gateway.",
     503: "The gateway cannot record now, or the provider has no credential.",
   };
@@ -67,6 +88,15 @@ async function callOnce({ model, session, url, client }: GatewayUnderTest): Prom
     `A call of ${model} got status ${status}.`,
     remedies[status] ?? "This is the provider's own answer. Check with the provider.",
   );
+}
+
+function keyRemedy(key: string): string {
+  if (key.startsWith("tga_"))
+    return "This is an admin key: TALLYGATE_KEY takes a client key, which begins with tg_.";
+  if (!/^tg_[0-9A-Za-z]{43}$/.test(key)) {
+    return "TALLYGATE_KEY is no client key: that begins with tg_ and has 46 characters. Was all of it copied?";
+  }
+  return "The key is unknown there, expired or revoked: get a new one. Administrators see why in `tallygate keys list --all`.";
 }
 
 const Records = open({
@@ -84,8 +114,7 @@ const LOOKS = 20;
 const BETWEEN_MS = 250;
 
 async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Finding> {
-  if (admin === null)
-    return skipped("Its record was not looked for.", "That takes the admin key: ADMIN_KEY, or DATA_DIR.");
+  if (admin === null) return skipped("Its record was not looked for.", "That takes the admin key.");
   const api = apiAt(url, admin);
   for (let looks = 0; looks < LOOKS; looks++) {
     const page = await api.call("GET", `/admin/v1/requests?session=${session}`);

@@ -49,7 +49,7 @@ export async function* pullRequestFindings(it: PullRequestUnderTest): AsyncGener
       `Calls of both are one task's: \`tallygate session --id ${session}\` for the work to come.`,
     );
   }
-  yield await knownFinding(it, found);
+  if (it.admin !== null) yield await knownFinding(it, found);
 }
 
 function stampFinding({ url }: PullRequest, { verdict, ids, diagnostics }: SessionLine): Finding {

@@ -5,6 +5,14 @@ import { keysOf } from "#shared/keys-of.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { KEY_VARIABLE, SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
 
+/** Codex's own settings, as far as a run depends on them. */
+export type CodexSettings = {
+  /** The selected provider of the user's own; built-in providers cannot be changed. */
+  provider: string | null;
+  /** Tool servers at the gateway that name no session of their own. */
+  toolServers: readonly string[];
+};
+
 /** A run's settings for an agent. */
 export type RunContext = {
   session: SessionId;
@@ -14,8 +22,7 @@ export type RunContext = {
   gateway: { url: string; key: string } | null;
   /** Whether the caller's own subscription pays, and nothing else may: the key is sent alongside its credential. */
   subscription: boolean;
-  /** The provider selected in the agent's own settings, if the label must name it. */
-  provider: string | null;
+  codex: CodexSettings;
 };
 
 export type Additions = {
@@ -26,6 +33,8 @@ export type Additions = {
 };
 
 type Agent = {
+  /** The agent's name, as its maker writes it. */
+  title: string;
   /** The program's name, and its package's when a runner such as npx starts it. */
   names: readonly string[];
   /** Whether it can send its own credential beside a client key. */
@@ -47,6 +56,7 @@ const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-plugin.ts"
 /** Coding agents that can carry a session of ours, and how each is configured. */
 const AGENTS = {
   claude: {
+    title: "Claude Code",
     names: ["claude", "@anthropic-ai/claude-code"],
     subscription: true,
     add: ({ session, env, gateway, subscription }) => {
@@ -65,11 +75,15 @@ const AGENTS = {
     },
   },
   codex: {
+    title: "Codex",
     names: ["codex", "@openai/codex"],
     subscription: true,
-    add: ({ gateway, provider, subscription }) => {
-      const name = gateway ? "tallygate" : provider;
-      if (name === null) return {};
+    add: ({ gateway, codex, subscription }) => {
+      const tools = codex.toolServers.flatMap((server) => [
+        ...["-c", `mcp_servers.${server}.env_http_headers.${HEADER}="${SESSION_VARIABLE}"`],
+      ]);
+      const name = gateway ? "tallygate" : codex.provider;
+      if (name === null) return { args: tools };
       const set = (member: string, value: string) => ["-c", `model_providers.${name}.${member}=${value}`];
       // With its own login, Codex sends that credential, and the key beside it.
       const credential = subscription
@@ -88,10 +102,12 @@ const AGENTS = {
           ]
         : [];
       const lane = subscription ? set(`http_headers.${LANE[0]}`, `"${LANE[1]}"`) : [];
-      return { args: [...lead, ...lane, ...set(`env_http_headers.${HEADER}`, `"${SESSION_VARIABLE}"`)] };
+      const label = set(`env_http_headers.${HEADER}`, `"${SESSION_VARIABLE}"`);
+      return { args: [...lead, ...lane, ...label, ...tools] };
     },
   },
   gemini: {
+    title: "Gemini CLI",
     names: ["gemini", "@google/gemini-cli"],
     add: ({ session, env, gateway }) => ({
       env: {
@@ -105,6 +121,7 @@ const AGENTS = {
     }),
   },
   copilot: {
+    title: "Copilot CLI",
     names: ["copilot", "@github/copilot"],
     add: ({ session, env, gateway }) => ({
       env: {
@@ -119,6 +136,7 @@ const AGENTS = {
     }),
   },
   opencode: {
+    title: "opencode",
     names: ["opencode", "opencode-ai"],
     add: ({ env }) => ({
       env: { OPENCODE_CONFIG_CONTENT: withPlugin(env("OPENCODE_CONFIG_CONTENT"), OPENCODE_PLUGIN) },
@@ -128,8 +146,9 @@ const AGENTS = {
 
 export type AgentName = keyof typeof AGENTS;
 export const AGENT_NAMES = keysOf(AGENTS);
+export const agentTitle = (name: AgentName): string => AGENTS[name].title;
 
-/** Agents that put no header of ours on their calls. */
+/** Agents to which a run cannot give a header for their calls. */
 const WITHOUT_HEADERS: Readonly<Record<string, readonly string[]>> = {
   "Qwen Code": ["qwen", "@qwen-code/qwen-code"],
   Cline: ["cline"],
@@ -166,7 +185,11 @@ const baseName = (path: string): string =>
  * its own, plus its arguments.
  */
 export function additionsFor(name: AgentName | null, run: RunContext): Required<Additions> {
-  const all = (name ? [name] : AGENT_NAMES).map((agent): Additions => AGENTS[agent].add(run));
+  // In a shell, an agent that cannot keep its subscription is not led to the organisation's key instead.
+  const unled = { ...run, gateway: null };
+  const all = (name ? [name] : AGENT_NAMES).map(
+    (agent): Additions => AGENTS[agent].add(run.subscription && !keepsSubscription(agent) ? unled : run),
+  );
   return {
     env: Object.assign({ [SESSION_VARIABLE]: run.session }, ...all.map(({ env }) => env)),
     args: name ? (all[0]?.args ?? []) : [],

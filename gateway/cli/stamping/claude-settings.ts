@@ -11,9 +11,12 @@ import { DIRECTORIES } from "./hook-files.ts";
 /** A settings file that sets variables, and those variables. */
 export type SettingsEnv = { path: string; managed: boolean; env: Readonly<Record<string, string>> };
 
-/** Claude Code's settings for a command line in a directory that set variables; later ones replace earlier ones. */
+/**
+ * Claude Code's settings for a command line in a directory that set variables; later ones replace earlier ones. With a null
+ * directory, only the user's and the administrators'.
+ */
 export async function claudeSettings(
-  directory: string,
+  directory: string | null,
   words: readonly string[] = [],
 ): Promise<SettingsEnv[]> {
   const own = DIRECTORIES.claude({ home: homedir(), env: (name) => readPresent([name]).get(name) });
@@ -21,8 +24,9 @@ export async function claudeSettings(
   const managed = managedPath();
   const sources = [
     join(own, "settings.json"),
-    join(directory, ".claude/settings.json"),
-    join(directory, ".claude/settings.local.json"),
+    ...(directory === null
+      ? []
+      : ["settings.json", "settings.local.json"].map((name) => join(directory, ".claude", name))),
     ...(given === null ? [] : [given]),
     ...(managed === null ? [] : [managed]),
   ];
@@ -30,7 +34,7 @@ export async function claudeSettings(
     sources.map(async (path) => ({
       path,
       managed: path === managed,
-      env: envOf(await settingsAt(path, directory)),
+      env: envOf(await settingsAt(path, directory ?? homedir())),
     })),
   );
   return read.filter(({ env }) => Object.keys(env).length > 0);
@@ -39,7 +43,7 @@ export async function claudeSettings(
 const managedPath = (): string | null =>
   Object.entries(MANAGED_SETTINGS_PATHS).find(([platform]) => platform === process.platform)?.[1] ?? null;
 
-/** Settings from a path, or from the JSON that stands in its place; null if they cannot be read. */
+/** Settings from a path, or from JSON given instead of a path; null if they cannot be read. */
 async function settingsAt(place: string, directory: string): Promise<Record<string, unknown> | null> {
   const text = place.trim().startsWith("{")
     ? place

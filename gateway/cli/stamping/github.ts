@@ -20,6 +20,9 @@ export const isGithubVia = (text: string): text is GithubVia => WAYS.some((way) 
 const ASK_MS_MAX = 20_000;
 const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
 
+/** The host of GitHub's web pages: `GHE_HOST`, or GitHub's own. */
+export const githubHost = (): string => readPresent(SETTINGS).get("GHE_HOST") ?? "github.com";
+
 /**
  * Opens GitHub with this machine's credentials: REST with `GITHUB_TOKEN` (or `GH_TOKEN`) if set, else the GitHub CLI
  * with its own login. With `GHE_HOST` it talks to that server alone, so a token never goes to a host named by a
@@ -28,7 +31,7 @@ const SETTINGS = ["GITHUB_TOKEN", "GH_TOKEN", "GHE_HOST", "GHE_PROTOCOL"];
  */
 export function openGithub(directory: string, wanted: GithubVia | null): GithubApi {
   const settings = readPresent(SETTINGS);
-  const host = settings.get("GHE_HOST") ?? "github.com";
+  const host = githubHost();
   const token = settings.get("GITHUB_TOKEN") ?? settings.get("GH_TOKEN");
   const gh = Bun.which("gh", { PATH: inheritedEnv({})["PATH"] ?? "" });
   if (wanted === "gh" || (wanted === null && token === undefined && gh !== null)) {

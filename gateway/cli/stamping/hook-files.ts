@@ -50,7 +50,8 @@ export const HOOK_FILES = {
   codex: {
     path: (homes) => join(DIRECTORIES.codex(homes), "hooks.json"),
     edit: editGroups("PostToolUse", (command) => [group(`Bash|${REQUEST_TOOLS}`, command)]),
-    afterwards: "Codex asks once whether it may run the hook: start it and agree (/hooks).",
+    afterwards:
+      "Codex asks once whether it may run the hook: start it and agree (/hooks). `codex exec` never asks: in CI, add --trust.",
   },
   gemini: {
     path: (homes) => join(DIRECTORIES.gemini(homes), "settings.json"),

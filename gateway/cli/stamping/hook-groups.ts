@@ -3,8 +3,8 @@ import { isRecord, parsedJson } from "#shared/json.ts";
 /** Hooks of one event that run after tools matching `matcher`. */
 export type HookGroup = { matcher: string; hooks: object[] };
 
-/** Identifies a hook of ours, wherever the checkout is. */
-const MARK = "stamp-hook.ts";
+/** The script of our hooks: it identifies them, wherever the checkout is. */
+export const HOOK_SCRIPT = "stamp-hook.ts";
 
 type Members = Record<string, unknown>;
 
@@ -21,7 +21,7 @@ export const editGroups =
     const hooks = objectOf(settings["hooks"] ?? {}, "hooks");
     const groups = hooks[event] ?? [];
     if (!Array.isArray(groups)) throw new Error(`hooks.${event} is not a list`);
-    const others = groups.filter((it) => !JSON.stringify(it).includes(MARK));
+    const others = groups.filter((it) => !JSON.stringify(it).includes(HOOK_SCRIPT));
     const ours = command === null ? [] : make(command);
     const next = withMember(settings, "hooks", withMember(hooks, event, [...others, ...ours]));
     if (Object.keys(next).length === 0) return null;

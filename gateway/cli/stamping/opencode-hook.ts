@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { inheritedEnv } from "#shared/env.ts";
-import { readHookInput } from "./hook-input.ts";
+import { HOOK_AGENT, readHookInput } from "./hook-input.ts";
 
 /** The part of opencode's hooks that this plugin uses. */
 type Hooks = {
@@ -44,7 +44,7 @@ export const stamping = async (opencode: Opencode): Promise<Hooks> => ({
     // opencode embeds Bun, and its own executable runs scripts with this variable.
     const child = Bun.spawn([process.execPath, "--no-env-file", HOOK], {
       cwd: directory,
-      env: inheritedEnv({ BUN_BE_BUN: "1" }),
+      env: inheritedEnv({ BUN_BE_BUN: "1", [HOOK_AGENT]: "opencode" }),
       stdin: new Blob([call]),
       stdout: "ignore",
       stderr: "ignore",

@@ -21,6 +21,10 @@ export function messagesContent(value: unknown, at: BodyPlace): Part[] {
   return objectsAt(value, at).flatMap(({ object, at: place }) => blockParts(object, place));
 }
 
+/** A tool that the vendor ran itself, or its result; what the model made of it follows as text. */
+const isVendorRan = (type: unknown): boolean =>
+  typeof type === "string" && (/^(?:server|mcp)_tool_use$/.test(type) || type.endsWith("_tool_result"));
+
 function blockParts(block: Json, at: BodyPlace): Part[] {
   switch (block["type"]) {
     case "text":
@@ -38,7 +42,9 @@ function blockParts(block: Json, at: BodyPlace): Part[] {
     case "redacted_thinking":
       return [{ kind: "redacted", data: String(block["data"] ?? ""), at }];
     default:
-      throw inexpressible(at, "the type of the block has no counterpart");
+      if (!isVendorRan(block["type"])) throw inexpressible(at, "the type of the block has no counterpart");
+      at.drop();
+      return [];
   }
 }
 

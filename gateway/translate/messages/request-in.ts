@@ -83,7 +83,7 @@ const refuseThread: MemberReader = (_value, at) => {
 const readersFor = (prompt: Prompt): MemberReaders => ({
   thread: refuseThread,
   messages: into(prompt, "turns", (value, at) =>
-    objectsAt(value, at).map(({ object, at: place }) => turnOf(object, place)),
+    objectsAt(value, at).flatMap(({ object, at: place }) => turnOf(object, place)),
   ),
   max_tokens: into(prompt, "maxTokens", located(numberAt)),
   temperature: into(prompt, "temperature", located(numberAt)),
@@ -106,11 +106,13 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
   context_management: (value, at) => readContextManagement(objectAt(value, at), at),
 });
 
-function turnOf(message: Json, at: BodyPlace): PromptTurn {
+/** A message of which nothing is left is left out. */
+function turnOf(message: Json, at: BodyPlace): PromptTurn[] {
   const role = oneOfAt(message["role"], at.member("role"), ["user", "assistant", "system"] as const);
   const turn: PromptTurn = { role, parts: [], at };
   readMembers({ object: message, at }, { role: ignored, content: into(turn, "parts", messagesContent) });
-  return turn;
+  const { content } = message;
+  return turn.parts.length === 0 && Array.isArray(content) && content.length > 0 ? [] : [turn];
 }
 
 /** `user_<hash>_account_<uuid>_session_<uuid>`: how Claude Code wrote it before it wrote JSON. */

@@ -16,6 +16,7 @@ import type { BodyPlace } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 import { openSealed } from "./sealed.ts";
+import { clientToolPart, isVendorRan } from "./tool-items-in.ts";
 
 /** An item's state in a conversation that the format's own provider keeps. */
 const ITEM_STATE: MemberReaders = { type: ignored, id: ignored, status: ignored, phase: ignored };
@@ -57,11 +58,18 @@ function itemTurn(item: Json, at: BodyPlace): PromptTurn[] {
     case "reasoning":
       return reasoningTurn(item, at);
     default:
-      throw inexpressible(
-        at.member("type"),
-        "only messages, function calls and their outputs, and reasoning can be",
-      );
+      return toolTurn(item, at);
   }
+}
+
+function toolTurn(item: Json, at: BodyPlace): PromptTurn[] {
+  if (isVendorRan(item["type"])) {
+    at.drop();
+    return [];
+  }
+  const part = clientToolPart(item, at);
+  if (part) return [{ role: part.kind === "call" ? "assistant" : "user", parts: [part], at }];
+  throw inexpressible(at.member("type"), "only messages, calls and their outputs, and reasoning can be");
 }
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;

@@ -41,27 +41,29 @@ export function answersReferredTo(body: Json): string[] {
   return [...new Set([tokenOf(body["previous_response_id"]), ...tokens].filter((token) => token !== null))];
 }
 
-/** What a request leaves for later calls, beside its answer: a client that refers to items keeps them itself. */
-export const keptInput = (body: Json): Answered["input"] =>
-  itemsOf(body).some(isReference) ? null : itemsOf(body);
+/** What a request that refers to nothing leaves for later calls, beside its answer. */
+export const keptInput = (body: Json): Answered["input"] => itemsOf(body);
 
 /** The answer that a request continues; null if it is the first, or another maker's. */
 export const previousIn = (body: Json): string | null => tokenOf(body["previous_response_id"]);
+
+/** `own`: the items of the request itself, without those of the answers that it continues. */
+type Resolved = { body: Json & { input: unknown[] }; own: readonly unknown[] };
 
 /**
  * The request with everything it refers to in place, as a client sends it that keeps nothing at its vendor.
  * @throws GatewayError invalid_request naming a reference that is not in `kept`.
  */
-export function withReferences(body: Json, kept: ReadonlyMap<string, Answered>): Json & { input: unknown[] } {
-  const input = itemsOf(body).flatMap((item, index) => {
+export function withReferences(body: Json, kept: ReadonlyMap<string, Answered>): Resolved {
+  const own = itemsOf(body).flatMap((item, index) => {
     if (!isReference(item)) return [withoutId(item)];
     const token = tokenOf(item.id);
     return token === null ? [item] : referredItems(kept.get(token), item.id, `input[${index}].id`);
   });
   const previous = previousIn(body);
-  if (previous === null) return { ...body, input };
+  if (previous === null) return { body: { ...body, input: own }, own };
   const { previous_response_id: _, ...rest } = body;
-  return { ...rest, input: [...conversationUntil(previous, kept), ...input] };
+  return { body: { ...rest, input: [...conversationUntil(previous, kept), ...own] }, own };
 }
 
 /** The item, after reasoning before it that the client did not get and its vendor wants back. */

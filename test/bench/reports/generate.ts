@@ -12,6 +12,8 @@ export const SIZES = {
   clients: 30,
   keys: 400,
   tags: 50,
+  teams: 12,
+  divisions: 3,
   repositories: 40,
   pullRequests: 9_000,
   reviews: 4_000,
@@ -79,6 +81,9 @@ const BELL = "(random() + random() + random() - 1.5)";
 const person = "'person-' || lpad(person::text, 4, '0') || '@example.com'";
 const keyId = (n: string) => `('00000000-0000-7000-8000-' || lpad(to_hex(${n}), 12, '0'))::uuid`;
 
+/** A person's team, and its division, of which the first has half of the teams. */
+const TEAMS = `array['team-' || person % ${SIZES.teams}, 'division-' || case when person % ${SIZES.teams} < ${SIZES.teams / 2} then 0 else 1 + person % ${SIZES.divisions - 1} end]`;
+
 const KEYS = `
 insert into keys (id, name, scopes, created_at)
 select ${keyId("n")}, 'key-' || n, '{}'::jsonb, '2020-01-01' from generate_series(0, ${SIZES.keys - 1}) n`;
@@ -101,13 +106,13 @@ where extract(isodow from started_at) < 6 or random() < 0.3`;
 /** $1: the day, $2: records of a session on average, $3: now. */
 const RECORDS = `
 insert into requests (org_id, id, started_at, surface, channel, state, status, streamed, attempts, route, route_source,
-  provider, model, response_model, key_id, owner, user_label, session, client, tags, latency_ms, ttft_ms, usage_source,
+  provider, model, response_model, key_id, owner, user_label, teams, cost_center, session, client, tags, latency_ms, ttft_ms, usage_source,
   input_tokens, uncached_input_tokens, cache_read_tokens, output_tokens, cost_usd, token_cost_usd, unpriced, partial)
 select 'default', uuidv7(started_at - now()), started_at, 'messages',
   case when lane < 0.07 then 'subscription' when lane < 0.1 then 'batch' else 'api' end, 'ok', 200, true, 1,
   'route-' || case when turn < 0.8 then route when turn < 0.96 then (route + 3) % ${SIZES.routes}
     else floor(${SIZES.routes} * random())::int end, 'model', 'echo',
-  'model-' || model, 'model-' || model, ${keyId(`person % ${SIZES.keys}`)}, ${person}, null, session, 'client-' || client,
+  'model-' || model, 'model-' || model, ${keyId(`person % ${SIZES.keys}`)}, ${person}, null, ${TEAMS}, 'CC-' || person % ${SIZES.divisions}, session, 'client-' || client,
   case when labelled < 0.7 then array['team-' || tag] when labelled < 0.9
     then array['team-' || tag, 'project-' || (tag * 7 % ${SIZES.tags})] else '{}'::text[] end,
   latency, latency / 5, 'provider', input, input - input * 3 / 5, input * 3 / 5, output,

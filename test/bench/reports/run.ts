@@ -2,7 +2,7 @@
  * `bun test/bench/reports/run.ts [records] [runs] [specs]`: fills a Postgres of its own with that many records
  * (1,000,000), rolls them up, and prints how long each built-in report takes with its comparison, `runs` times (40; of 15
  * the 95th percentile is the worst) from rollups and once from single records, with the processor time that Postgres
- * took, and the slowest of `specs` (40) random legal specs, drawn by SEED (42). `RAW=0` leaves single records out.
+ * took; the same reports of one team, and of a division with half of the teams, as managers ask for them; and the slowest of `specs` (40) random legal specs, drawn by SEED (42). `RAW=0` leaves single records out.
  * `KEEP=directory` keeps the database there, and takes it up again.
  */
 
@@ -24,6 +24,7 @@ try {
   await printSizes();
   const memory = process.memoryUsage.rss();
   await builtIn();
+  await ofTeams();
   await anyLegal();
   console.log(`memory of this process: +${mebibytes(process.memoryUsage.rss() - memory)} MiB`);
 } finally {
@@ -64,6 +65,20 @@ async function builtIn(): Promise<void> {
     console.log(
       `${id} | ${p50} | ${p95} | ${many.cpuMs.toFixed(0)} | ${raw} | ${a && b ? differences(a, b) : "-"}`,
     );
+  }
+}
+
+async function ofTeams(): Promise<void> {
+  console.log("\nreport | all p50 | CPU ms | a team p50 | CPU ms | half of the teams p50 | CPU ms");
+  for (const { id, spec } of BUILT_IN.filter(({ spec: { source } }) => source === "requests")) {
+    const figures: string[] = [];
+    for (const filters of [{}, { team: ["team-7"] }, { team: ["division-0"] }]) {
+      const asked = { ...spec, filters: { ...spec.filters, ...filters } };
+      await rolled.run(asked, NOW);
+      const { ms, cpuMs: took } = await measured(() => rolled.run(asked, NOW), runs);
+      figures.push(percentile(ms, 0.5).toFixed(1), took.toFixed(0));
+    }
+    console.log([id, ...figures].join(" | "));
   }
 }
 

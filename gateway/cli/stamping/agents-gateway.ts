@@ -1,0 +1,27 @@
+import { readPresent } from "#shared/env.ts";
+import { agentGateway, isHttpUrl } from "../client/settings.ts";
+import { type Checkout, READERS } from "./agent-settings.ts";
+import { AGENT_NAMES } from "./agents.ts";
+import { HOOK_AGENT } from "./hook-input.ts";
+
+export type Gateway = { url: string; key: string };
+
+/**
+ * The gateway of the surrounding agent: the one that `TALLYGATE_URL` and `TALLYGATE_KEY` name, else the one of the agent
+ * whose hook this is, else the first one that a user's settings of an agent name together with a client key.
+ */
+export async function agentsGateway(place: Checkout): Promise<Gateway | null> {
+  const named = agentGateway();
+  if (named) return named;
+  const runner = readPresent([HOOK_AGENT]).get(HOOK_AGENT);
+  const own = AGENT_NAMES.filter((name) => name === runner).map((name) => READERS[name](place));
+  for (const read of [...own, ...AGENT_NAMES.map((name) => READERS[name](null))]) {
+    const { address, key } = await read;
+    if (address !== null && key !== null && isHttpUrl(address)) return { url: gatewayOf(address), key };
+  }
+  return null;
+}
+
+/** The gateway's address in an agent's base URL, which may name the path of an API. */
+export const gatewayOf = (address: string): string =>
+  address.replace(/\/+$/, "").replace(/\/v1(?:beta)?$/, "");

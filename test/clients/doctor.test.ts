@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
+import { agentProgram } from "#test/support/agents.ts";
+import { type Developer, developer } from "#test/support/checkout.ts";
+import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import type { Repository } from "#test/support/fake-github/world.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// `tallygate doctor` on a developer's machine: no admin key, no GitHub App, a gateway elsewhere.
+
+const codex = await agentProgram("codex");
+
+let github: FakeGithub;
+let repository: Repository;
+let gateway: WiredGateway;
+let ada: Developer;
+
+beforeAll(async () => {
+  gateway = await wiredGateway({ chat: "http://127.0.0.1:9/v1", messages: "http://127.0.0.1:9" });
+  github = startFakeGithub();
+  repository = github.story.addRepository("octo-org/shop");
+});
+afterAll(() => {
+  expect(github.faults()).toEqual([]);
+  github.stop();
+});
+beforeEach(async () => {
+  ada = await developer(github, repository.fullName, { gh: true });
+});
+
+const doctor = (more: Record<string, string> = {}, words: string[] = []) =>
+  ada.tallygate(["doctor", ...words], { TALLYGATE_URL: gateway.url, TALLYGATE_KEY: gateway.secret, ...more });
+const write = (path: string, text: string | object) =>
+  Bun.write(join(ada.home, path), typeof text === "string" ? text : JSON.stringify(text));
+
+test("nothing is wrong on a laptop with an agent, its hook, and a stamped pull request", async () => {
+  expect((await ada.tallygate(["install", "claude", "gemini", "copilot"])).code).toBe(0);
+  await ada.git("checkout", "--quiet", "-b", "fine");
+  await ada.tallygate(["session"]);
+  await github.story.openPullRequest({ repository, headRef: "fine", body: null });
+  expect((await ada.tallygate(["pr", "stamp"])).code).toBe(0);
+  const { code, out, error } = await doctor();
+  expect([code, error], out).toEqual([0, ""]);
+  expect(out).toContain("✓ A call of echo is answered");
+  expect(out).toContain("✓ Claude Code has the hook that stamps.");
+  expect(out).toContain("– Claude Code calls its vendor directly, unless `tallygate run` starts it.");
+  expect(out).toEndWith("\nNothing is wrong.\n");
+});
+
+test("address and key are those of the agents' own settings, if no variable names them", async () => {
+  await write(".claude/settings.json", {
+    env: { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: gateway.secret },
+  });
+  const { code, out } = await ada.tallygate(["doctor"]);
+  expect(code, out).toBe(0);
+  expect(out).toContain(`✓ The gateway at ${gateway.url} is ready.`);
+  expect(out).toContain("✓ A call of echo is answered");
+  expect(out).toMatch(/✓ Claude Code calls the gateway \(.*\.claude\/settings\.json\)/);
+});
+
+test("outside a checkout of a repository at GitHub, no access to GitHub is needed", async () => {
+  const alone = await developer(github, repository.fullName);
+  await alone.git("remote", "remove", "origin");
+  const { code, out } = await alone.tallygate(["doctor"], {
+    TALLYGATE_URL: gateway.url,
+    TALLYGATE_KEY: gateway.secret,
+  });
+  expect(code, out).toBe(0);
+  expect(out).toContain(`– This is no checkout of a repository at ${github.host}.`);
+});
+
+test("a key for a few routes is fine without a call", async () => {
+  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
+    name: "narrow",
+    scopes: { routes: ["chat"] },
+  });
+  const { code, out } = await doctor({ TALLYGATE_KEY: secret });
+  expect(code, out).toBe(0);
+  expect(out).toContain("– The gateway knows the key. No call was made.");
+});
+
+describe("it finds", () => {
+  const expectWrong = async (
+    what: string | RegExp,
+    remedy: string,
+    more: Record<string, string> = {},
+  ): Promise<void> => {
+    const { code, out } = await doctor(more);
+    expect(out).toMatch(what);
+    expect(out).toContain(remedy);
+    expect(code).toBe(1);
+  };
+
+  test("an address where nothing answers, something else answers, or that has a path", async () => {
+    const other = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("?", { status: 404 }),
+    });
+    await expectWrong("✗ The gateway at http://127.0.0.1:9 does not answer.", "TALLYGATE_URL", {
+      TALLYGATE_URL: "http://127.0.0.1:9",
+    });
+    await expectWrong(/✗ What answers at .* is no gateway/, "TALLYGATE_URL", {
+      TALLYGATE_URL: `http://127.0.0.1:${other.port}`,
+    });
+    await expectWrong("✗ The gateway's address has no path", `Set TALLYGATE_URL=${gateway.url}.`, {
+      TALLYGATE_URL: `${gateway.url}/v1`,
+    });
+    await other.stop(true);
+  });
+
+  test("a key that is unknown, revoked, cut off, or an administrator's", async () => {
+    const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "gone" });
+    await gateway.admin("DELETE", `/keys/${key.id}`);
+    for (const [TALLYGATE_KEY, remedy] of [
+      [key.secret, "unknown there, expired or revoked: get a new one"],
+      [`tg_${"0".repeat(43)}`, "unknown there, expired or revoked: get a new one"],
+      [gateway.secret.slice(0, -1), "Was all of it copied?"],
+      [`tga_${"0".repeat(43)}`, "This is an admin key"],
+    ] as const) {
+      await expectWrong("✗ A call of echo got status 401.", remedy, { TALLYGATE_KEY });
+    }
+  });
+
+  test("an agent that bypasses the gateway, and how to lead it there", async () => {
+    await write(".claude/settings.json", {
+      env: { ANTHROPIC_BASE_URL: "https://user:word@elsewhere.example/x" },
+    });
+    const provider = (url: string) =>
+      `model_provider = "own"\n[model_providers.own]\nname = "own"\nbase_url = "${url}"\nwire_api = "responses"\n`;
+    await write(".codex/config.toml", provider("https://codex.example/v1"));
+    await write(".config/opencode/opencode.json", "{ // no provider of the gateway\n}");
+    const { code, out } = await doctor();
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /✗ Claude Code bypasses the gateway: .*settings\.json sends its calls to elsewhere\.example\./,
+    );
+    expect(out).not.toContain("word@");
+    expect(out).toContain(`set ANTHROPIC_BASE_URL=${gateway.url}`);
+    expect(out).toMatch(/✗ Codex bypasses the gateway: .*config\.toml sends its calls to codex\.example\./);
+    expect(out).toContain("✗ opencode bypasses the gateway: it calls its vendor directly.");
+    expect(out).toContain(`baseURL "${gateway.url}/v1"`);
+
+    await write(".claude/settings.json", { env: { ANTHROPIC_BASE_URL: gateway.url } });
+    await write(".codex/config.toml", provider(`${gateway.url}/v1`));
+    const options = { baseURL: `${gateway.url}/v1`, apiKey: "{env:TALLYGATE_KEY}" };
+    await write(".config/opencode/opencode.json", { provider: { gateway: { options } } });
+    const mended = await doctor();
+    expect(mended.code, mended.out).toBe(0);
+    for (const name of ["Claude Code", "Codex", "opencode"]) {
+      expect(mended.out).toContain(`✓ ${name} calls the gateway`);
+    }
+  });
+
+  test("an agent that nothing leads to the gateway: not its settings, and not `tallygate run`", async () => {
+    await ada.tallygate(["install", "claude"]);
+    const { code, out } = await ada.tallygate(["doctor", "--url", gateway.url]);
+    expect(code).toBe(1);
+    expect(out).toContain("✗ Claude Code bypasses the gateway: it calls its vendor directly.");
+  });
+
+  test("settings that give every call one session", async () => {
+    await write(
+      ".codex/config.toml",
+      [
+        `model_provider = "own"\n[model_providers.own]\nname = "own"\nbase_url = "${gateway.url}/v1"`,
+        `wire_api = "responses"\nhttp_headers = { "x-session-id" = "gs_fixed" }\n`,
+      ].join("\n"),
+    );
+    await expectWrong(
+      /✗ Codex: .*config\.toml gives every call the session gs_fixed/,
+      "Take x-session-id out of it",
+    );
+    await expectWrong(
+      "✗ Copilot CLI: COPILOT_PROVIDER_HEADERS gives every call the session gs_shell",
+      "Take x-session-id out of it",
+      { COPILOT_PROVIDER_HEADERS: "x-session-id: gs_shell", COPILOT_HOME: ada.home },
+    );
+  });
+
+  test("a hook that cannot run: its checkout is gone, or hooks are switched off", async () => {
+    await ada.tallygate(["install", "claude"]);
+    const path = join(ada.home, ".claude/settings.json");
+    const installed = await Bun.file(path).text();
+    await Bun.write(path, installed.replaceAll("gateway/cli/stamp-hook.ts", "gone/stamp-hook.ts"));
+    await expectWrong(
+      /✗ Claude Code's hook runs .*gone\/stamp-hook\.ts, which does not exist/,
+      "tallygate install claude",
+    );
+    await Bun.write(path, JSON.stringify({ ...JSON.parse(installed), disableAllHooks: true }));
+    await expectWrong("✗ Claude Code runs no hooks", "Take disableAllHooks");
+  });
+
+  test("a pull request without a stamp", async () => {
+    await ada.git("checkout", "--quiet", "-b", "bare");
+    await github.story.openPullRequest({ repository, headRef: "bare", body: "A thing." });
+    await expectWrong(/✗ .* is not stamped\./, "Stamp it: `tallygate pr stamp`.");
+  });
+});
+
+describe.skipIf(codex === null)("Codex's hook", () => {
+  const COMMAND = "git commit -q --allow-empty -m work";
+  let vendor: LLMock;
+  beforeAll(async () => {
+    vendor = await LLMock.create({ port: 0 });
+    const usage = { input_tokens: 210, output_tokens: 12 };
+    const predicate = (request: ChatCompletionRequest) =>
+      request.tools?.some(({ function: it }) => it.name === "exec_command") === true;
+    const call = { name: "exec_command", arguments: JSON.stringify({ cmd: COMMAND }), id: "call_commit" };
+    vendor.on({ hasToolResult: false, predicate }, { toolCalls: [call], usage });
+    vendor.on({}, { content: "Done.", usage });
+  });
+  afterAll(() => vendor.stop());
+
+  test("that nobody has agreed to is found; `codex exec` runs it once `install --trust` has agreed", async () => {
+    ada.addProgram("codex", codex ?? []);
+    const config = [
+      'model_provider = "own"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"',
+      "check_for_update_on_startup = false",
+      `[model_providers.own]\nname = "own"\nbase_url = "${vendor.url}/v1"\nwire_api = "responses"`,
+    ];
+    await write(".codex/config.toml", `${config.join("\n")}\n`);
+    const installed = await ada.tallygate(["install", "codex"]);
+    expect(installed.out).toContain("`codex exec` never asks: in CI, add --trust.");
+    await ada.git("checkout", "--quiet", "-b", "in-ci");
+    /** What the hook leaves: the branch's session. */
+    const ran = async () => {
+      const exec = await ada.run(["codex", "exec", "--json", "-m", "gpt-5", "Commit."], {
+        NO_PROXY: "127.0.0.1",
+        HTTPS_PROXY: "http://127.0.0.1:9",
+      });
+      expect(exec.out, exec.error).toContain("Done.");
+      return await ada.run(["git", "config", "branch.in-ci.gateway-session"]);
+    };
+    expect((await ran()).out).toBe("");
+    const before = await doctor();
+    expect(before.out).toContain("✗ Codex does not run the hook that stamps: it is not trusted yet.");
+    expect(before.out).toContain("`tallygate install codex --trust`");
+    expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("codex: trusts the hook."),
+    });
+    expect((await doctor()).out).toContain("✓ Codex has the hook that stamps, and trusts it.");
+    expect((await ran()).out).toMatch(/^[0-9a-f-]{36}\n$/);
+  });
+
+  test("is not said to be trusted where there is no Codex", async () => {
+    expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("its hook is not trusted: Codex is not on the PATH"),
+    });
+  });
+});
