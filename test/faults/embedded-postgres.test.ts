@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -372,11 +373,15 @@ describe.if(ROOT)("as root", () => {
     const directory = copyOfPrepared();
     Bun.spawnSync(["chmod", "-R", "a+rwX", directory]);
     Bun.spawnSync(["chown", "-R", "54321:54321", join(directory, "postgres/data")]);
-    const owners = JSON.stringify(join(import.meta.dir, "../../drizzle/embedded/owners.ts"));
-    const script = `const { repairOwners } = await import(${owners});
+    // Any user may read and run these copies; the checkout and Bun may lie in a directory of root's alone.
+    const owners = join(directory, "owners.ts");
+    const bun = join(directory, "bun");
+    copyFileSync(join(import.meta.dir, "../../drizzle/embedded/owners.ts"), owners);
+    copyFileSync(process.execPath, bun);
+    const script = `const { repairOwners } = await import(${JSON.stringify(owners)});
       try { repairOwners({ data: ${JSON.stringify(join(directory, "postgres/data"))}, account: null }, () => {}); }
       catch (error) { process.stdout.write(error.message); }`;
-    const run = Bun.spawnSync([process.execPath, "-e", script], { cwd: "/", ...asUser(account()) });
+    const run = Bun.spawnSync([bun, "-e", script], { cwd: "/", ...asUser(account()) });
     expect(run.stdout.toString()).toContain("belong to user 54321");
     expect(run.stdout.toString()).toContain("copied without their owners");
   });

@@ -91,7 +91,12 @@ async function restart(state: State, facts: { exitCode: number; delayMs: number 
   await pause(facts.delayMs, stopping);
   await state.replacing;
   if (stopping.aborted) return false;
-  if (state.current === current) state.current = state.begin(false);
+  if (state.current !== current) return true;
+  const started = state.begin(false);
+  state.current = started;
+  void started.ready.then(() =>
+    spec.log.info({ process: spec.name, pid: started.pid }, "process is ready again"),
+  );
   return true;
 }
 
