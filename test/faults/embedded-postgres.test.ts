@@ -286,7 +286,8 @@ describe("a postmaster.pid left behind", () => {
   );
 
   test.if(LINUX)("whose process is a zombie that nobody reaps is removed", async () => {
-    const parent = sleeper("sleep 0 & echo $!; exec sleep 60");
+    // It ends after the shell became `sleep`, which reaps nothing.
+    const parent = sleeper("sleep 1 & echo $!; exec sleep 60");
     const { value } = await parent.stdout.getReader().read();
     const zombie = Number(new TextDecoder().decode(value));
     await until(() => readFileSync(`/proc/${zombie}/stat`, "utf8").includes(") Z "));
