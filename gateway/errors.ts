@@ -195,6 +195,7 @@ export type FailureCause =
   | "headers_too_large"
   | "bad_answer"
   | "no_memory"
+  | "file_limit"
   | "other";
 
 type ErrorFacts = {

@@ -6,6 +6,7 @@ import { keepReplica } from "#drizzle/replica.ts";
 import { reachDirectly, settingsOrExit } from "#shared/env.ts";
 import { listenOn } from "#shared/listen.ts";
 import { createLog, errorFields } from "#shared/log.ts";
+import { startRequestThread } from "#shared/request-thread.ts";
 import { onStopSignal, REPLACED, sayReady } from "#shared/stop-signal.ts";
 import { gatewayApp } from "./app.ts";
 import { startBatchReconciler } from "./batch/reconciler.ts";
@@ -22,6 +23,7 @@ const REFUSED_MS = 5000;
 
 const config = settingsOrExit(readGatewayConfig);
 reachDirectly();
+await startRequestThread();
 const log = createLog("gateway", config.logLevel);
 mkdirSync(config.dataDirectory, { recursive: true });
 

@@ -20,6 +20,8 @@ const SURE = new Set<CooldownCause>([
   "timeout_connect",
   "timeout_first_byte",
 ]);
+/** Failures of the gateway itself. */
+const OWN = new Set<CooldownCause>(["no_memory", "file_limit"]);
 /** Targets remembered at once. */
 const TARGETS_MAX = 1000;
 
@@ -119,14 +121,14 @@ const doubled: PauseAfter = (failures) =>
 const afterSeveral: PauseAfter = (failures) =>
   failures < ERRORS_BEFORE_PAUSE ? 0 : doubled(failures - ERRORS_BEFORE_PAUSE + 1);
 
-/** Null: the provider works. `unknown`: the call says nothing of it, such as one that its client abandoned. */
+/** Null: the provider works. `unknown`: the call says nothing of it, such as one that its client abandoned or that the gateway could not send. */
 function failureIn(
   attempt: Attempt,
   clock: Clock,
 ): { cause: CooldownCause; pauseMs: PauseAfter } | "unknown" | null {
   if (attempt.kind === "failed") {
     const { reason, left } = attempt;
-    if (reason === null || left) return "unknown";
+    if (reason === null || left || OWN.has(reason)) return "unknown";
     return { cause: reason, pauseMs: SURE.has(reason) ? doubled : afterSeveral };
   }
   const { status } = attempt.answer;

@@ -36,6 +36,8 @@ const CODES: Readonly<Record<string, { reason: FailureCause; sent: boolean }>> =
   ECONNRESET: { reason: "reset", sent: true },
   ConnectionClosed: { reason: "reset", sent: true },
   EPIPE: { reason: "reset", sent: true },
+  EMFILE: { reason: "file_limit", sent: false },
+  ENFILE: { reason: "file_limit", sent: false },
   UnrequestedUpgrade: { reason: "bad_answer", sent: true },
 };
 

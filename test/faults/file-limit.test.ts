@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { callOnce } from "#test/limits/world.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { startGateway } from "#test/support/gateway-process.ts";
+import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
+
+const place = scratch();
+
+/** Fewer than any gateway has open: it may open no further one. */
+const NONE_LEFT = 10;
+const ENOUGH = 4096;
+
+test.if(process.platform === "linux")(
+  "a gateway that may open no further file says so, records it, and goes on",
+  async () => {
+    const upstream = await scriptedUpstream(({ body }, reply) => {
+      const { model } = JSON.parse(body);
+      const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+      const choices = [{ index: 0, message: { role: "assistant", content: "done" } }];
+      reply.json({ id: "c", object: "chat.completion", model, choices, usage }, 200, { connection: "close" });
+    });
+    const gateway = await startGateway({ dataDir: place.path });
+    await gateway.admin("PUT", "/providers/one", {
+      kind: "openai-compatible",
+      base_url: `${upstream.url}/v1`,
+      allow_private_network: true,
+      models: ["model-one"],
+    });
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada" });
+    const limitFiles = (files: number) =>
+      expect(Bun.spawnSync(["prlimit", "--pid", `${gateway.pid()}`, `--nofile=${files}:`]).exitCode).toBe(0);
+    const call = () => callOnce(gateway.url, secret, { model: "model-one" });
+
+    // Not one call came before: the first one must not end the process either.
+    limitFiles(NONE_LEFT);
+    for (let calls = 1; calls <= 4; calls++) {
+      expect(await call()).toMatchObject({
+        status: 502,
+        code: "upstream_unreachable",
+        message: expect.stringContaining("cause file_limit"),
+      });
+    }
+    limitFiles(ENOUGH);
+    // The provider was not to blame, so it is asked at once.
+    expect((await call()).status).toBe(200);
+    const records = () =>
+      gateway.admin<{ data: { state: string; error_cause: string | null }[] }>("GET", "/requests");
+    await until(async () => (await records()).data.length === 5);
+    const causes = (await records()).data.map(({ state, error_cause }) => [state, error_cause]);
+    expect(causes).toEqual([["ok", null], ...Array(4).fill(["upstream_error", "file_limit"])]);
+  },
+);
