@@ -7,9 +7,10 @@ import { createCredentials } from "./github/credentials.ts";
 import { openGithubAccess, SPREAD_MS } from "./github-access.ts";
 import { outcomes, receiveBy, startProbot } from "./inbox/probot.ts";
 import { startWorker, type WORKER_TIMING } from "./inbox/worker.ts";
+import { createMetrics } from "./metrics.ts";
 import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.ts";
 import { type REDELIVER_TIMING, startRedelivery } from "./redeliver/redeliver.ts";
-import { createMetrics, createServer } from "./server.ts";
+import { createServer } from "./server.ts";
 import { createStore } from "./stores/inbox-store.ts";
 import { createAnswerNotes } from "./stores/webhook-answers.ts";
 
@@ -38,9 +39,10 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
   const credentials = createCredentials({ database, config, clock, log });
   const ending = new AbortController();
   const shared = { database, clock, log };
-  const access = await openGithubAccess({ ...shared, credentials, signal: ending.signal, ...pace });
+  const metrics = createMetrics(() => clients()?.waits() ?? []);
+  const asked = () => metrics.count("waits", 1);
+  const access = await openGithubAccess({ ...shared, credentials, signal: ending.signal, asked, ...pace });
   const { clients } = access;
-  const metrics = createMetrics();
 
   const probotConfig = { ...config, app: credentials.current().identity?.app ?? null };
   const probot = await startProbot(probotConfig, log, outcomes({ database, clock }));

@@ -15,6 +15,8 @@ type Deps = {
   credentials: CredentialStore;
   /** Ends running calls. */
   signal: AbortSignal;
+  /** GitHub asked to wait. */
+  asked: () => void;
   /** See `ClientOptions`. */
   writeMs?: number;
 };
@@ -39,6 +41,7 @@ export async function openGithubAccess(deps: Deps): Promise<GithubAccess> {
   const clients = createClients(() => credentials.current().identity, {
     ...{ clock, signal, ...(writeMs === undefined ? {} : { writeMs }) },
     closed: (installationId, untilMs) => {
+      deps.asked();
       log.warn({ installationId, until: new Date(untilMs).toISOString() }, "GitHub asked to wait");
       void saveWait(database, installationId, untilMs).catch((error: unknown) =>
         log.warn(errorFields(error), "the wait was not stored"),

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { Counter, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { within } from "#drizzle/database.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
@@ -93,20 +93,3 @@ async function readiness({ ping }: ServerDeps): Promise<Response> {
 
 const failure = (status: number, type: string, message: string) =>
   Response.json({ error: { type, message } }, { status });
-
-/** The App's counters since its start. */
-export function createMetrics() {
-  const registry = new Registry();
-  const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
-    new Counter({ name: `tallygate_github_${name}`, help, labelNames, registers: [registry] });
-  const counts = {
-    pulls: counter("reconciled_pull_requests_total", "Pull requests read from GitHub."),
-    reviews: counter("reconciled_reviews_total", "Reviews read from GitHub."),
-    redelivered: counter("redeliveries_total", "Failed deliveries whose redelivery was requested."),
-  };
-  return {
-    registry,
-    deliveries: counter("deliveries_total", "Webhook deliveries by answer.", ["answer"]),
-    count: (of: keyof typeof counts, by: number) => counts[of].inc(by),
-  };
-}

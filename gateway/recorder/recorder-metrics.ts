@@ -1,13 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Recorder } from "./recorder.ts";
+import { spendMetrics } from "./spend-metrics.ts";
 
 /** Seconds; from a cached answer to a long chain of thought. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**
- * The recorder, counting what it settles. Labels are surface, state, channel and provider, whose values this program or
- * an administrator defines. No label comes from a client.
+ * The recorder, counting what it settles. Labels are surface, state, channel, provider and team, whose values this
+ * program or an administrator defines, and a bounded number of models. No other label comes from a client.
  */
 export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
   const all: Series[] = [];
@@ -33,6 +34,7 @@ export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
   const latencyOf = memoized((surface) => latency.labels(surface));
   backlogGauges(recorder, registry);
   damageCounters(recorder, registry);
+  const countSpend = spendMetrics(registry);
 
   const count = (row: RequestRow) => {
     const series = seriesOf(row.surface)(row.state)(row.channel)(row.provider ?? "none");
@@ -40,6 +42,7 @@ export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
     series.input += row.inputTokens ?? 0;
     series.output += row.outputTokens ?? 0;
     if (row.unpriced) series.unpriced += 1;
+    countSpend(row);
     if (row.latencyMs != null) latencyOf(row.surface).observe(row.latencyMs / 1000);
   };
   return {

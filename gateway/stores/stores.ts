@@ -11,6 +11,7 @@ import { openClassifier } from "./classifier/classifier.ts";
 import { openDirectory } from "./directory/directory.ts";
 import { openSnapshot } from "./directory/snapshot.ts";
 import { openKeptAnswers } from "./kept-answers.ts";
+import { budgetMetrics } from "./limits/budget-metrics.ts";
 import { openLimiter } from "./limits/limiter.ts";
 import { withTeamBudgets } from "./limits/team-budgets.ts";
 import { createSealer } from "./seal.ts";
@@ -53,6 +54,11 @@ export function openStores(options: StoresOptions) {
   const spend = typeof found === "string" ? undefined : found.spend;
   const limiter = withTeamBudgets(openLimiter({ ...options, spend }));
   const directory = openDirectory({ database, masterKey, providerKeys, snapshot, clock, log });
+  budgetMetrics(options.metrics, {
+    directory: () => directory.current(),
+    spend: () => limiter.spend(),
+    clock,
+  });
   const classifier = openClassifier({ directory, database, clock, log });
   const bodies = openBodyCapture({ database, sealer, clock, log });
   const keptAnswers = openKeptAnswers({ database, sealer, clock, log });

@@ -10,6 +10,8 @@ export type Clients = {
   installation: (id: number) => Github;
   /** How long GitHub asked not to be called for this installation, in milliseconds; 0: it may be called. */
   waitMs: (installationId: number) => number;
+  /** The waits that are not over, in milliseconds: one for each installation, and one for the App's own calls. */
+  waits: () => number[];
   /** Until when GitHub asked to wait (Unix milliseconds), as another process or an earlier one was asked. */
   waitUntil: (installationId: number, untilMs: number) => void;
   /** Makes every installation ask for a new token, because what it may do may have changed. */
@@ -70,6 +72,10 @@ export function clientsOf(identity: AppIdentity, options: ClientOptions): Client
     app: appGithub(identity, parts),
     installation: (id) => installation(id).github,
     waitMs: (id) => (id === APP_ITSELF ? appGate : installation(id).gate).waitMs(),
+    waits: () =>
+      [appGate, ...[...installations.values()].map(({ gate }) => gate)]
+        .map((gate) => gate.waitMs())
+        .filter((ms) => ms > 0),
     waitUntil: (id, untilMs) => (id === APP_ITSELF ? appGate : installation(id).gate).closeUntil(untilMs),
     forgetTokens: () => {
       for (const { tokens } of installations.values()) tokens.forget();

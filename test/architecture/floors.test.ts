@@ -98,7 +98,7 @@ describe("the house", async () => {
 
 /** The rooms of the GitHub App, highest first. */
 const APP_FLOORS: readonly [floor: number, pattern: RegExp][] = [
-  [3, /^github-app\/(main|app|server|github-access)\.ts$/],
+  [3, /^github-app\/(main|app|server|metrics|github-access)\.ts$/],
   [2, /^github-app\/(inbox|reconcile|redeliver|feedback|setup)\//],
   [1, /^github-app\/(github|stores)\//],
   [0, /^github-app\/(facts|state)\//],

@@ -1,0 +1,81 @@
+import { Gauge, type Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import type { ClientKey, Directory } from "../../directory.ts";
+import { type Pico, parsePico } from "../../limits/money.ts";
+import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
+import type { KeySpend } from "./away-sql.ts";
+
+/** Keys and teams whose budgets are shown. */
+const SHOWN_MAX = 200;
+const LABELS = ["kind", "name", "period"];
+
+type Budget = { id: string; labels: string[]; usd: Pico; period: "day" | "month" };
+type BudgetUse = Budget & { used: Pico };
+
+export type BudgetSources = {
+  directory(): Directory;
+  spend(): KeySpend;
+  clock: Clock;
+};
+
+/**
+ * The budgets of keys and teams and their use by all gateways, as last read from the database, at most about a minute
+ * ago. Beyond 200 only those with the largest share used are shown, so that the ones to act on are always among them.
+ */
+export function budgetMetrics(registry: Registry, sources: BudgetSources): void {
+  const gauge = (name: string, help: string, amountOf: (use: BudgetUse) => Pico) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: LABELS,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const use of mostUsed(sources)) this.labels(...use.labels).set(Number(amountOf(use)) / 1e12);
+      },
+    });
+  gauge("tallygate_budget_usd", "Budget of a key or a team in its current period, in USD.", ({ usd }) => usd);
+  gauge(
+    "tallygate_budget_used_usd",
+    "Recorded cost that counts in the budget of a key or a team, in USD. Reports are exact.",
+    ({ used }) => used,
+  );
+}
+
+function mostUsed({ directory, spend, clock }: BudgetSources): BudgetUse[] {
+  const now = clock.now();
+  const spent = spend();
+  const uses = budgetsOf(directory(), now).map((budget) => ({ ...budget, used: usedOf(budget, spent, now) }));
+  // Of two shares the larger is the one whose cross product is.
+  const byShare = (a: BudgetUse, b: BudgetUse) => {
+    const [left, right] = [b.used * a.usd, a.used * b.usd];
+    if (left === right) return 0;
+    return left > right ? 1 : -1;
+  };
+  return uses.length > SHOWN_MAX ? uses.toSorted(byShare).slice(0, SHOWN_MAX) : uses;
+}
+
+function budgetsOf({ keys }: Directory, now: Date): Budget[] {
+  const found = new Map<string, Budget>();
+  for (const key of keys.values()) {
+    if (key.expiresAtMs !== null && key.expiresAtMs <= now.getTime()) continue;
+    for (const budget of budgetsOfKey(key)) found.set(budget.id, budget);
+  }
+  return [...found.values()];
+}
+
+function budgetsOfKey({ id, name, limits, teamBudgets }: ClientKey): Budget[] {
+  const own = { kind: "key", id, name, limits };
+  const teams = teamBudgets.map((it) => ({ kind: "team", id: it.id, name: it.team, limits: it.limits }));
+  return [own, ...teams].flatMap((it) => {
+    if (it.limits?.budget_usd === undefined) return [];
+    const period = it.limits.budget_period ?? "month";
+    return [{ id: it.id, labels: [it.kind, it.name, period], usd: parsePico(it.limits.budget_usd), period }];
+  });
+}
+
+/** Nothing if the figures are of an earlier period. */
+function usedOf({ id, period }: Budget, spent: KeySpend, now: Date): Pico {
+  const { from }: BudgetPeriod = budgetPeriodAt(period, now);
+  return spent[period] === from ? (spent.byKey.get(id)?.[period] ?? 0n) : 0n;
+}
