@@ -24,6 +24,7 @@ import { imageVariations } from "./surfaces/image-variations.ts";
 import { type KeptResponsesDeps, keptResponses } from "./surfaces/kept-responses.ts";
 import { type McpDeps, mcp } from "./surfaces/mcp.ts";
 import { type MeDeps, me } from "./surfaces/me.ts";
+import { type MeDevicesDeps, meDevices } from "./surfaces/me-devices.ts";
 import { type MeKeysDeps, meKeys } from "./surfaces/me-keys.ts";
 import { messageBatches } from "./surfaces/message-batches.ts";
 import { messages } from "./surfaces/messages.ts";
@@ -31,6 +32,7 @@ import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
 import type { SurfaceDeps } from "./surfaces/model-surface.ts";
 import { models } from "./surfaces/models.ts";
 import { moderations } from "./surfaces/moderations.ts";
+import { type OAuthDeps, oauth } from "./surfaces/oauth.ts";
 import { type OtelDeps, otel } from "./surfaces/otel.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
 import { rerank } from "./surfaces/rerank.ts";
@@ -55,6 +57,8 @@ export type GatewayAppDeps = SurfaceDeps &
   HookEventsDeps &
   MeDeps &
   MeKeysDeps &
+  MeDevicesDeps &
+  OAuthDeps &
   SignInSurfaceDeps &
   ConsoleDeps &
   McpDeps & {
@@ -117,6 +121,8 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(reports(deps))
     .use(me(deps))
     .use(meKeys(deps))
+    .use(meDevices(deps))
+    .use(oauth(deps))
     .use(signIn(deps))
     .use(adminDigest(deps))
     .use(admin(deps));

@@ -43,6 +43,8 @@ export const AUDITED = [
   "sign_in.failed",
   "sign_out",
   "session.revoked",
+  "device.approved",
+  "device.denied",
   "token.created",
   "token.revoked",
   "role_mapping.set",

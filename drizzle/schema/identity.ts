@@ -1,4 +1,5 @@
 import { boolean, customType, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Role } from "#shared/admin/people.ts";
 import { bytes, instant, label, org } from "./columns.ts";
 
@@ -150,4 +151,38 @@ export const roleMappings = pgTable(
     updatedAt: instant("updated_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.group] })],
+);
+
+export const DEVICE_STATES = ["pending", "approved", "denied"] as const;
+
+/** Devices that ask to be signed in (RFC 8628), until they have their key or their ten minutes are over. */
+export const deviceSignIns = pgTable(
+  "device_sign_ins",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    /** What the device polls with. */
+    deviceCode: bytes("device_code_sha256").notNull(),
+    /** What its person types or compares. */
+    userCode: bytes("user_code_sha256").notNull(),
+    /** What runs there, such as `claude_code`; null: it is not known. */
+    program: label("program").$type<DeviceProgram>(),
+    /** The computer's name, as the device says; null: it says none. */
+    deviceName: label("device_name"),
+    /** IP address that asked. */
+    address: label("address"),
+    state: label("state").$type<(typeof DEVICE_STATES)[number]>().notNull().default("pending"),
+    /** Who decided; null while it is pending. */
+    personId: uuid("person_id"),
+    /** The last poll that was not too soon. */
+    polledAt: instant("polled_at"),
+    expiresAt: instant("expires_at").notNull(),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("device_sign_ins_device_code").on(table.orgId, table.deviceCode),
+    uniqueIndex("device_sign_ins_user_code").on(table.orgId, table.userCode),
+    index("device_sign_ins_expires").on(table.orgId, table.expiresAt),
+  ],
 );

@@ -118,6 +118,12 @@ const own = createRoute({
   component: lazyRouteComponent(() => import("./me/me-page.tsx"), "MePage"),
 });
 
+const device = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/device",
+  component: lazyRouteComponent(() => import("./device/device-page.tsx"), "DevicePage"),
+});
+
 const settingsPage = <Path extends string>(path: Path, component: RouteComponent) =>
   createRoute({ getParentRoute: () => signedIn, path, component });
 
@@ -190,6 +196,7 @@ export function newRouter(client: QueryClient) {
         toolCalls,
         setUp,
         own,
+        device,
         ...administration,
       ]),
     ]),

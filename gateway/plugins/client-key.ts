@@ -28,9 +28,12 @@ const SECRET = /^tg_[0-9A-Za-z]{43}$/;
 /** Client keys, and admin keys in the form generated at the first start. */
 const OURS = /^tga?_[0-9A-Za-z]{43}$/;
 
+/** Whether a credential has the form of a client key. */
+export const isClientKeyForm = (secret: string): boolean => SECRET.test(secret);
+
 function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
   // A credential of any other form cannot be a key of ours and costs no lookup.
-  if (!SECRET.test(secret)) return null;
+  if (!isClientKeyForm(secret)) return null;
   return keys.keyOf(Bun.SHA256.hash(secret, "hex"));
 }
 

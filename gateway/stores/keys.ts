@@ -37,6 +37,18 @@ export async function findKey(reader: Reader, id: string, now: Date): Promise<Ke
   return (await withSecrets(reader, rows, now))[0] ?? null;
 }
 
+/** The key that has this secret, which is still valid; null: there is none. */
+export async function findKeyOfSecret(reader: Reader, secret: string, now: Date): Promise<KeyRow | null> {
+  const { sha256 } = secretDigest(secret);
+  const valid = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, now.toISOString()));
+  const [found] = await reader
+    .select({ key: keys })
+    .from(keySecrets)
+    .innerJoin(keys, and(eq(keys.orgId, keySecrets.orgId), eq(keys.id, keySecrets.keyId)))
+    .where(and(eq(keySecrets.orgId, DEFAULT_ORG), eq(keySecrets.sha256, sha256), valid));
+  return found?.key ?? null;
+}
+
 /** The keys of a person that are not revoked, newest first. A key's owner may be written in another case. */
 export async function listKeysOf(reader: Reader, email: string, now: Date): Promise<KeyWithSecrets[]> {
   const rows = await reader
@@ -45,6 +57,12 @@ export async function listKeysOf(reader: Reader, email: string, now: Date): Prom
     .where(and(eq(keys.orgId, DEFAULT_ORG), isOwner(email), isNull(keys.revokedAt)))
     .orderBy(desc(keys.id));
   return withSecrets(reader, rows, now);
+}
+
+/** The names of a person's keys, revoked ones too. */
+export async function keyNamesOf(reader: Reader, email: string): Promise<string[]> {
+  const isTheirs = and(eq(keys.orgId, DEFAULT_ORG), isOwner(email));
+  return (await reader.select({ name: keys.name }).from(keys).where(isTheirs)).map(({ name }) => name);
 }
 
 const isOwner = (email: string) => eq(sql`lower(${keys.owner})`, email.toLowerCase());

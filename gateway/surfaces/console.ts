@@ -18,6 +18,7 @@ const PAGES = [
   "/requests",
   "/tool-calls",
   "/me",
+  "/device",
   "/set-up",
   "/settings",
 ] as const;

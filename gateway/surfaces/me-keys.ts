@@ -7,17 +7,15 @@ import { OWN_KEYS_MAX, OwnKeyBody, OwnKeys } from "#shared/admin/me.ts";
 import { isId } from "#shared/ids.ts";
 import { readJson } from "../admin/body.ts";
 import { created, noContent, ownRoute } from "../admin/documented.ts";
-import { limitsOf } from "../admin/key-limits.ts";
 import { keyView } from "../admin/key-view.ts";
+import { makeOwnKey, ownKeyView } from "../admin/own-key.ts";
 import { GatewayError } from "../errors.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
 import type { Origin } from "../stores/audit.ts";
 import { change, type Reader } from "../stores/change.ts";
 import type { DirectoryStore } from "../stores/directory/directory.ts";
-import { findKey, insertKey, type KeyWithSecrets, listKeysOf, revokeKey, rotateKey } from "../stores/keys.ts";
-import { readSettings } from "../stores/settings.ts";
+import { findKey, type KeyWithSecrets, listKeysOf, revokeKey, rotateKey } from "../stores/keys.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
-import { keyTemplateOf } from "../stores/teams.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 
 export type MeKeysDeps = OwnDeps & RequestBodyDeps & { directory: Pick<DirectoryStore, "refresh"> };
@@ -82,28 +80,9 @@ async function create(deps: MeKeysDeps, { own, origin }: Asked, request: Request
   const now = deps.clock.now();
   const endMs = end === null ? null : readInstant(end);
   const made = await change(deps.database, origin, async (tx, audit) => {
-    const keys = await listKeysOf(tx, own.email, now);
-    const fullName = `${name}${suffixOf(own)}`;
-    const valid = keys.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime());
-    if (valid.length >= OWN_KEYS_MAX) {
-      throw new GatewayError("conflict", `You have ${OWN_KEYS_MAX} keys. Revoke one first.`);
-    }
-    const template = (await keyTemplateOf(tx, own.team)) ?? (await readSettings(tx)).own_key_template;
-    const { id, secret } = await insertKey(
-      tx,
-      {
-        name: fullName,
-        owner: own.email,
-        team: null,
-        scopes: template.scopes ?? {},
-        limits: limitsOf(template.limits),
-        expiresAt: endMs === null ? null : new Date(endMs).toISOString(),
-      },
-      now,
-    );
-    const key = await ownKey(tx, { own, id, now });
-    await audit({ action: "key.created", subject: id, after: keyView(key, now) });
-    return { ...ownKeyView(key, own, now), secret };
+    const expiresAt = endMs === null ? null : new Date(endMs).toISOString();
+    const { key, secret } = await makeOwnKey({ tx, audit }, own, { name, expiresAt, now });
+    return { ...key, secret };
   });
   await deps.directory.refresh();
   return created(made);
@@ -131,14 +110,4 @@ async function changeOwn<T>(
   });
   await deps.directory.refresh();
   return changed;
-}
-
-/** Key names are unique in the organisation: with the e-mail behind it, a name is only ever taken by oneself. */
-const suffixOf = ({ email }: Own): string => ` (${email})`;
-
-/** A key as its owner sees it: without the e-mail behind its name. */
-export function ownKeyView(key: KeyWithSecrets, own: Own, now: Date): KeyView {
-  const view = keyView(key, now);
-  const suffix = suffixOf(own);
-  return view.name.endsWith(suffix) ? { ...view, name: view.name.slice(0, -suffix.length) } : view;
 }

@@ -4,6 +4,7 @@ import { isId } from "#shared/ids.ts";
 import { COMPARES, RANGES, Result } from "#shared/report.ts";
 import { noContent, ownRoute } from "../admin/documented.ts";
 import { readParameters, requireKnown } from "../admin/list.ts";
+import { ownKeyView } from "../admin/own-key.ts";
 import { GatewayError } from "../errors.ts";
 import { type OwnUsageDeps, ownMonth, ownReport } from "../identity/own-month.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
@@ -12,7 +13,6 @@ import { audited } from "../stores/change.ts";
 import { endSession, listSessions, type SessionRow } from "../stores/identity/sessions.ts";
 import { listKeysOf } from "../stores/keys.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
-import { ownKeyView } from "./me-keys.ts";
 
 export type MeDeps = OwnDeps & OwnUsageDeps;
 

@@ -86,6 +86,8 @@ const LEAST: Record<string, Role> = {
   "DELETE /v1/me/keys/{id}": "member",
   "GET /v1/me/sessions": "member",
   "DELETE /v1/me/sessions/{id}": "member",
+  "GET /v1/me/devices/{code}": "member",
+  "POST /v1/me/devices/{code}": "member",
 };
 
 /** Everybody may read them. */

@@ -1,0 +1,75 @@
+import { Elysia } from "elysia";
+import { DeviceDecision, DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
+import { readJson } from "../admin/body.ts";
+import { noContent, ownRoute } from "../admin/documented.ts";
+import { requireRoomForKey } from "../admin/own-key.ts";
+import { viewAs } from "../admin/view-as.ts";
+import { GatewayError } from "../errors.ts";
+import { readUserCode } from "../identity/device/codes.ts";
+import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
+import { type DeviceSignInRow, decideSignIn, findPendingSignIn } from "../stores/identity/device-sign-ins.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
+
+export type MeDevicesDeps = OwnDeps & RequestBodyDeps;
+
+const READ = ownRoute("change", {
+  summary: "Who asks to be signed in with a code",
+  description: "For the page that approves it. Reading approves nothing.",
+  answers: { 200: DeviceSignIn },
+});
+const DECIDE = ownRoute("change", {
+  summary: "Approve or refuse the sign-in of a device",
+  description: "An approved device gets a client key of yours, named after it, and counted among your own.",
+  body: DeviceDecision,
+  answers: { 204: null },
+});
+
+/** `/v1/me/devices/{code}`: a person's answer to a device that asks to be signed in. */
+export const meDevices = (deps: MeDevicesDeps) =>
+  new Elysia({ name: "surface.me-devices", prefix: "/v1/me/devices" })
+    .use(ownPerson(deps))
+    .get("/:code", async ({ request, params }) => viewOf(await asking(deps, request, params.code)), {
+      ...READ,
+    })
+    .post(
+      "/:code",
+      async ({ request, params, own, origin }) => {
+        const { approve } = await readJson(deps, request, DeviceDecision);
+        const signIn = await asking(deps, request, params.code);
+        await decide(deps, { own, origin }, { signIn, approve });
+        return noContent();
+      },
+      { ...DECIDE },
+    );
+
+/** @throws GatewayError not_found; too_many_refusals when too many wrong codes came from the address. */
+async function asking(deps: MeDevicesDeps, request: Request, text: string): Promise<DeviceSignInRow> {
+  const code = readUserCode(text);
+  const { database, refusals, clock } = deps;
+  const found =
+    code === null ? null : await withStoreErrors(() => findPendingSignIn(database.db, code, clock.now()));
+  if (found) return found;
+  const refusal = refusals.refused("user_code", request);
+  // Whoever asks is signed in: it is the code that does not exist.
+  throw refusal.type === "unauthenticated" ? new GatewayError("not_found", refusal.message) : refusal;
+}
+
+async function decide(
+  { database, clock }: MeDevicesDeps,
+  { own, origin }: { own: Own; origin: Origin },
+  { signIn, approve }: { signIn: DeviceSignInRow; approve: boolean },
+): Promise<void> {
+  const { personId, email } = own;
+  const state = approve ? "approved" : "denied";
+  await audited(database, origin, async (tx, audit) => {
+    if (approve) await requireRoomForKey(tx, own, clock.now());
+    const isDecided = personId !== null && (await decideSignIn(tx, signIn.id, { state, personId }));
+    if (!isDecided) throw new GatewayError("not_found", "Somebody has answered this device already.");
+    await audit({ action: `device.${state}`, subject: email, after: viewOf(signIn) });
+  });
+}
+
+const viewOf = (row: DeviceSignInRow): DeviceSignIn => viewAs(DeviceSignIn, row);

@@ -1,0 +1,79 @@
+const OPEN = { tags: ["Device sign-in"], security: [] };
+
+const form = (fields: Readonly<Record<string, string>>, required: readonly string[] = []) => ({
+  required: required.length > 0,
+  content: {
+    "application/x-www-form-urlencoded": {
+      schema: {
+        type: "object" as const,
+        properties: Object.fromEntries(
+          Object.entries(fields).map(([name, description]) => [
+            name,
+            { type: "string" as const, description },
+          ]),
+        ),
+        ...(required.length > 0 && { required: [...required] }),
+      },
+    },
+  },
+});
+
+const UNAVAILABLE = { "503": { description: "The database is unavailable at the moment." } };
+const REFUSED = { "400": { description: "`error` names the reason." } };
+
+/** How the addresses of device sign-in are documented. They need no credential. */
+export const OAUTH_DOCS = {
+  metadata: {
+    summary: "Where a device signs a person in (RFC 8414)",
+    ...OPEN,
+    responses: { "200": { description: "The addresses." } },
+  },
+  device: {
+    summary: "Begin to sign a device in (RFC 8628)",
+    description:
+      "Show `user_code` and `verification_uri` to the person, then ask `/oauth/token` every `interval` seconds.",
+    ...OPEN,
+    requestBody: form({
+      surface: "What runs on the device: `tallygate` or `claude_code`. Default: unknown.",
+      device_name: "The computer's name, of up to 60 characters. The key is named after it.",
+    }),
+    responses: {
+      "200": { description: "Both codes, valid for 600 seconds." },
+      ...REFUSED,
+      "429": { description: "Too many sign-ins of this address have not been finished." },
+      ...UNAVAILABLE,
+    },
+  },
+  token: {
+    summary: "Get the key of a device that a person has signed in",
+    description: "A device code yields one key.",
+    ...OPEN,
+    requestBody: form(
+      {
+        grant_type: "`urn:ietf:params:oauth:grant-type:device_code`.",
+        device_code: "The device's own code.",
+      },
+      ["grant_type", "device_code"],
+    ),
+    responses: {
+      "200": { description: "`access_token` is a client key of the person, whose e-mail is `email`." },
+      "400": {
+        description:
+          "`error`: `authorization_pending`, `access_denied`, `expired_token` (or used, or unknown), `invalid_request`, `unsupported_grant_type`.",
+      },
+      "429": { description: "`slow_down`: the device asks too often." },
+      ...UNAVAILABLE,
+    },
+  },
+  revoke: {
+    summary: "Revoke a person's client key by presenting it (RFC 7009)",
+    description: "An unknown key is answered like a revoked one.",
+    ...OPEN,
+    requestBody: form({ token: "The key." }, ["token"]),
+    responses: {
+      "200": { description: "The key is refused everywhere within five seconds." },
+      ...REFUSED,
+      ...UNAVAILABLE,
+    },
+  },
+};

@@ -1,0 +1,111 @@
+import { Elysia } from "elysia";
+import { DEVICE_PROGRAMS, DEVICE_SECONDS } from "#shared/admin/device-sign-ins.ts";
+import { SingleLine } from "#shared/admin/fields.ts";
+import { fits } from "#shared/schema.ts";
+import { newUserCode } from "../identity/device/codes.ts";
+import { NO_STORE, OAuthError } from "../identity/device/oauth-error.ts";
+import { POLL_SECONDS } from "../identity/device/poll.ts";
+import { newSecret } from "../stores/client-secret.ts";
+import { insertDeviceSignIn } from "../stores/identity/device-sign-ins.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { DEVICE_GRANT, type DeviceKeyDeps, keyForDevice, revokeByKey } from "./device-keys.ts";
+import { OAUTH_DOCS } from "./oauth-docs.ts";
+import { type OAuthFields, readOAuthForm } from "./oauth-form.ts";
+
+export type OAuthDeps = DeviceKeyDeps & RequestBodyDeps & { publicUrl: string | null };
+
+/** Sign-in of devices without a browser of their own: their person approves a short code in the console. */
+export const oauth = (deps: OAuthDeps) =>
+  new Elysia({ name: "surface.oauth" })
+    .get("/.well-known/oauth-authorization-server", ({ request }) => metadata(baseOf(deps, request)), {
+      detail: OAUTH_DOCS.metadata,
+    })
+    .post("/oauth/device_authorization", ({ request }) => answered(() => begin(deps, request)), {
+      parse: "none",
+      detail: OAUTH_DOCS.device,
+    })
+    .post("/oauth/token", ({ request }) => answered(() => token(deps, request)), {
+      parse: "none",
+      detail: OAUTH_DOCS.token,
+    })
+    .post("/oauth/revoke", ({ request }) => answered(() => revoke(deps, request)), {
+      parse: "none",
+      detail: OAUTH_DOCS.revoke,
+    });
+
+/** Clients take only addresses of the origin that their user typed. */
+const baseOf = ({ publicUrl }: OAuthDeps, request: Request): string =>
+  publicUrl ?? new URL(request.url).origin;
+
+const metadata = (base: string): Response =>
+  Response.json({
+    issuer: base,
+    device_authorization_endpoint: `${base}/oauth/device_authorization`,
+    token_endpoint: `${base}/oauth/token`,
+    revocation_endpoint: `${base}/oauth/revoke`,
+    grant_types_supported: [DEVICE_GRANT],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ["none"],
+    gateway_protocol_version: 1,
+  });
+
+async function answered(work: () => Promise<object>): Promise<Response> {
+  try {
+    return Response.json(await work(), { headers: NO_STORE });
+  } catch (error) {
+    if (error instanceof OAuthError) return error.answer();
+    throw error;
+  }
+}
+
+async function begin(deps: OAuthDeps, request: Request): Promise<object> {
+  const fields = await readOAuthForm(deps, request);
+  const deviceCode = newSecret("tgd_");
+  const userCode = newUserCode();
+  const asked = { deviceCode, userCode, ...deviceOf(fields), address: deps.refusals.addressOf(request) };
+  const isKept = await withStoreErrors(() => insertDeviceSignIn(deps.database, asked, deps.clock.now()));
+  if (!isKept) throw new OAuthError("slow_down", "Too many sign-ins of this address are unfinished.", RETRY);
+  const page = `${baseOf(deps, request)}/device`;
+  return {
+    device_code: deviceCode,
+    user_code: userCode,
+    verification_uri: page,
+    verification_uri_complete: `${page}?user_code=${userCode}`,
+    expires_in: DEVICE_SECONDS,
+    interval: POLL_SECONDS,
+  };
+}
+
+const RETRY = { "retry-after": "60" };
+const DeviceName = SingleLine(60);
+/** Characters that would let a name look like another one on the page that approves it. */
+const INVISIBLE = /\p{Cf}/u;
+
+/** What a device says of itself; what does not fit is left out whole. */
+function deviceOf(fields: OAuthFields) {
+  const name = fields.get("device_name")?.trim();
+  const program = fields.get("surface");
+  return {
+    program: DEVICE_PROGRAMS.find((known) => known === program) ?? null,
+    deviceName: fits(DeviceName, name) && !INVISIBLE.test(name) ? name : null,
+  };
+}
+
+async function token(deps: OAuthDeps, request: Request): Promise<object> {
+  const fields = await readOAuthForm(deps, request);
+  const grant = fields.get("grant_type");
+  if (grant === undefined) throw new OAuthError("invalid_request", "grant_type is missing.");
+  if (grant !== DEVICE_GRANT) throw new OAuthError("unsupported_grant_type");
+  const deviceCode = fields.get("device_code");
+  if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing.");
+  const { secret, email } = await keyForDevice(deps, request, deviceCode);
+  return { access_token: secret, token_type: "Bearer", email };
+}
+
+async function revoke(deps: OAuthDeps, request: Request): Promise<object> {
+  const presented = (await readOAuthForm(deps, request)).get("token");
+  if (presented === undefined) throw new OAuthError("invalid_request", "token is missing.");
+  await revokeByKey(deps, request, presented);
+  return {};
+}

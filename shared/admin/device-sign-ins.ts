@@ -1,0 +1,24 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+
+/** Programs that sign in with a code, by what they call themselves. */
+export const DEVICE_PROGRAMS = ["tallygate", "claude_code"] as const;
+export type DeviceProgram = (typeof DEVICE_PROGRAMS)[number];
+
+/** How long a device's codes count. */
+export const DEVICE_SECONDS = 600;
+
+/** `GET /v1/me/devices/{code}`: who asks to be signed in. All of it is what the device itself says, but the address. */
+export const DeviceSignIn = closed({
+  program: nullable(oneOf(DEVICE_PROGRAMS)),
+  device_name: nullable(Type.String({ description: "The computer's name." })),
+  address: nullable(Type.String({ description: "IP address that asks." })),
+  created_at: Type.String(),
+  expires_at: Type.String(),
+});
+export type DeviceSignIn = Static<typeof DeviceSignIn>;
+
+/** `POST /v1/me/devices/{code}`. */
+export const DeviceDecision = closed({
+  approve: Type.Boolean({ description: "True gives the device a key of yours; false refuses it." }),
+});
