@@ -5,7 +5,6 @@ import {
   ConfigurationError,
   type Environment,
   isSupervised,
-  namesProxy,
   readEnv,
   readPresent,
   takesOver,
@@ -23,6 +22,7 @@ import {
 } from "#shared/env-forms.ts";
 import { githubAppFaults } from "#shared/github-app-config.ts";
 import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
+import { namesProxy } from "#shared/loopback.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
 import { isWeakSecret } from "#shared/secret-strength.ts";
 import { Secret } from "./directory.ts";

@@ -1,8 +1,9 @@
 import { systemClock } from "#shared/clock.ts";
-import { isSupervised, reachDirectly, settingsOrExit, takesOver } from "#shared/env.ts";
+import { isSupervised, settingsOrExit, takesOver } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { listenOn } from "#shared/listen.ts";
 import { createLog, errorFields } from "#shared/log.ts";
+import { reachDirectly } from "#shared/loopback.ts";
 import { onStopSignal, REPLACED, sayReady } from "#shared/stop-signal.ts";
 import { startGithubApp } from "./app.ts";
 

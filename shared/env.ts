@@ -75,30 +75,6 @@ export function inheritedEnv(changes: Readonly<Record<string, string | null>>): 
   return env;
 }
 
-const PROXIES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
-
-/** Whether the environment names a proxy, which Bun's `fetch` then uses. */
-export const namesProxy = (env: Environment = process.env): boolean => readPresent(PROXIES, env).size > 0;
-
-/** How this machine is named to itself. */
-const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
-
-/**
- * Lets requests to this machine, and to `hosts`, go past the proxy that the environment names (`HTTP_PROXY`), which would
- * take them for requests to itself. Bun reads `no_proxy`, else `NO_PROXY`, at every request; children inherit both.
- */
-export function reachDirectly(
-  hosts: readonly string[] = [],
-  env: Record<string, string | undefined> = process.env,
-): void {
-  if (!namesProxy(env)) return;
-  const { no_proxy: lower, NO_PROXY: upper } = env;
-  const besides = (named: string | undefined) =>
-    [...new Set([...(named ?? "").split(",").filter(Boolean), ...LOOPBACK, ...hosts])].join(",");
-  env["no_proxy"] = besides(lower || upper);
-  env["NO_PROXY"] = besides(upper || lower);
-}
-
 /** Whether this process is a child of the launcher (`stop-signal.ts`). */
 export const isSupervised = (env: Environment = process.env): boolean => env[SUPERVISED] === "1";
 

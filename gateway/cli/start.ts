@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { systemClock } from "#shared/clock.ts";
-import { reachDirectly, settingsOrExit } from "#shared/env.ts";
+import { settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
+import { reachDirectly } from "#shared/loopback.ts";
 import { readLauncherConfig } from "../config.ts";
 import { HELP } from "./start/help.ts";
 import { launch } from "./start/launch.ts";

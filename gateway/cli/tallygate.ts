@@ -1,25 +1,29 @@
 #!/usr/bin/env -S bun --no-env-file
 import { statSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
-import { reachDirectly } from "#shared/env.ts";
-import { addApply } from "./commands/apply.ts";
-import { addBackfill } from "./commands/backfill.ts";
-import { addCompletion } from "./commands/completion.ts";
-import { addDigest } from "./commands/digest.ts";
-import { addDoctor } from "./commands/doctor.ts";
-import { addInstall } from "./commands/install.ts";
-import { addKeys } from "./commands/keys.ts";
-import { addPr } from "./commands/pr.ts";
-import { addReport } from "./commands/report.ts";
-import { addReprice } from "./commands/reprice.ts";
-import { addReview } from "./commands/review.ts";
-import { addRollups } from "./commands/rollups.ts";
-import { addRoutes } from "./commands/routes.ts";
-import { addRun } from "./commands/run.ts";
-import { addSession } from "./commands/session.ts";
-import { addSetupLink } from "./commands/setup-link.ts";
-import { addSignInLink } from "./commands/sign-in-link.ts";
-import { addSpool } from "./commands/spool.ts";
+import { reachDirectly } from "#shared/loopback.ts";
+
+/** In the order of the help text. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unknown>>> = {
+  session: async () => (await import("./commands/session.ts")).addSession,
+  run: async () => (await import("./commands/run.ts")).addRun,
+  pr: async () => (await import("./commands/pr.ts")).addPr,
+  review: async () => (await import("./commands/review.ts")).addReview,
+  install: async () => (await import("./commands/install.ts")).addInstall,
+  doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
+  apply: async () => (await import("./commands/apply.ts")).addApply,
+  keys: async () => (await import("./commands/keys.ts")).addKeys,
+  report: async () => (await import("./commands/report.ts")).addReport,
+  backfill: async () => (await import("./commands/backfill.ts")).addBackfill,
+  "setup-link": async () => (await import("./commands/setup-link.ts")).addSetupLink,
+  "sign-in-link": async () => (await import("./commands/sign-in-link.ts")).addSignInLink,
+  digest: async () => (await import("./commands/digest.ts")).addDigest,
+  reprice: async () => (await import("./commands/reprice.ts")).addReprice,
+  rollups: async () => (await import("./commands/rollups.ts")).addRollups,
+  spool: async () => (await import("./commands/spool.ts")).addSpool,
+  routes: async () => (await import("./commands/routes.ts")).addRoutes,
+  completion: async () => (await import("./commands/completion.ts")).addCompletion,
+};
 
 /** Exit status for an invalid command line. */
 const USAGE = 2;
@@ -39,28 +43,11 @@ const program = new Command("tallygate")
   .exitOverride(({ exitCode }) => process.exit(exitCode && USAGE))
   .addHelpText("after", "\nExit status: 0 success, 1 failure or a problem found, 2 usage error.");
 
-for (const add of [
-  addSession,
-  addRun,
-  addPr,
-  addReview,
-  addInstall,
-  addDoctor,
-  addApply,
-  addKeys,
-  addReport,
-  addBackfill,
-  addSetupLink,
-  addSignInLink,
-  addDigest,
-  addReprice,
-  addRollups,
-  addSpool,
-  addRoutes,
-  addCompletion,
-]) {
-  add(program);
-}
+// An agent's hook runs a command at every step, so only what the command line names is loaded; for help, everything.
+const words = process.argv.slice(2);
+const named = Object.entries(COMMANDS).filter(([name]) => words.includes(name));
+const needsAll = named.length === 0 || ["completion", "help", "--help", "-h"].includes(words[0] ?? "");
+for (const [, load] of needsAll ? Object.entries(COMMANDS) : named) (await load())(program);
 
 // A reader such as `head` closes the pipe early; the work still runs to its end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

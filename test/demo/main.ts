@@ -3,7 +3,7 @@
  * Exits with 0 if both are equal, 1 if they are not or something failed.
  */
 import type { PullRequestView, RequestView } from "#shared/admin/records.ts";
-import { reachDirectly } from "#shared/env.ts";
+import { reachDirectly } from "#shared/loopback.ts";
 import type { Result } from "#shared/report.ts";
 import { type Admin, adminOf, furnish } from "./admin.ts";
 import { amountOf, costOf, outcomeOf, usd } from "./by-hand.ts";

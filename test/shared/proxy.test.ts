@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { reachDirectly } from "#shared/env.ts";
+import { reachDirectly } from "#shared/loopback.ts";
 
 const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("here") });
 afterAll(() => server.stop(true));
 
 /** What a process says whose environment names a proxy that there is not. */
 async function saidBy(script: string, env: Record<string, string>): Promise<string> {
-  const path = join(import.meta.dir, "../../shared/env.ts");
+  const path = join(import.meta.dir, "../../shared/loopback.ts");
   const program = `import { reachDirectly } from ${JSON.stringify(path)};
     ${script}
     console.log(await fetch("http://127.0.0.1:${server.port}").then((it) => it.text(), () => "nowhere"));`;
