@@ -12,7 +12,7 @@ import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
 const ROOT = join(import.meta.dir, "..");
 /** Suites of a whole gateway or of much waiting, which take longer than a change should wait for. */
 const WHOLE =
-  /^test\/((wire|privacy|surfaces|rollups|classifier|faults|clients)\/|(contract\/errors|stores\/directory|reports\/surface|recorder\/full-spool|github-app\/main)\.)/;
+  /^test\/((wire|privacy|surfaces|rollups|classifier|faults|clients|deploy)\/|(contract\/errors|stores\/directory|reports\/surface|recorder\/full-spool|github-app\/main)\.)/;
 /** Suites mostly wait for processes and for Postgres, so more of them run at a time than there are processors. */
 const AT_A_TIME = 4;
 const SLOWEST_SHOWN = 15;
