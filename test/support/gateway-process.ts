@@ -14,15 +14,16 @@ export type GatewayProcess = ServerProcess & {
   admin<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
 };
 
-/** A real gateway process on a real Postgres, without the launcher. */
+/** A real gateway process on a real Postgres, without the launcher; of this checkout unless `main` is another one's. */
 export async function startGateway(options: {
+  main?: string;
   dataDir: string;
   databaseUrl?: string;
   env?: Record<string, string>;
 }): Promise<GatewayProcess> {
   mkdirSync(options.dataDir, { recursive: true });
   const databaseUrl = options.databaseUrl ?? (await testDatabase()).url;
-  const server = await startServer(MAIN, "PORT", {
+  const server = await startServer(options.main ?? MAIN, "PORT", {
     ...RUNTIME,
     DATABASE_URL: databaseUrl,
     DATA_DIR: options.dataDir,

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { startGateway } from "#test/support/gateway-process.ts";
 import { freePort, untilAnswers } from "#test/support/ports.ts";
 
@@ -99,8 +99,19 @@ async function nginxProxy({ directory, upstream }: Place): Promise<Contender> {
   return { name: "nginx", url, model: "gpt-4o-mini", headers: {}, ...nginx };
 }
 
-async function tallygate({ directory, upstream }: Place): Promise<Contender> {
-  const gateway = await startGateway({ dataDir: join(directory, "data") });
+const tallygate = (place: Place): Promise<Contender> => gatewayOf({ name: "tallygate" }, place);
+
+/** The gateway of another checkout, to compare with. */
+export const former =
+  (checkout: string) =>
+  (place: Place): Promise<Contender> =>
+    gatewayOf({ name: "former", main: resolve(checkout, "gateway/main.ts") }, place);
+
+async function gatewayOf(
+  { name, main }: { name: string; main?: string },
+  { directory, upstream }: Place,
+): Promise<Contender> {
+  const gateway = await startGateway({ dataDir: join(directory, name), ...(main ? { main } : {}) });
   await gateway.admin("PUT", "/providers/bench", {
     kind: "openai-compatible",
     base_url: `${upstream}/v1`,
@@ -110,7 +121,7 @@ async function tallygate({ directory, upstream }: Place): Promise<Contender> {
   });
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "bench" });
   return {
-    name: "tallygate",
+    name,
     url: gateway.url,
     model: "gpt-4o-mini",
     headers: {

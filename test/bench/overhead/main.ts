@@ -1,15 +1,15 @@
 /**
  * What metering costs a call: requests per second and CPU time per request of nginx as a plain reverse proxy, of this
- * gateway with metering on, and of `@portkey-ai/gateway`, one after the other in several rounds of one run, all in
+ * gateway with metering on (of another checkout's too, with `--former`), and of `@portkey-ai/gateway`, one after the other in several rounds of one run, all in
  * front of the same upstream served by nginx. Needs `nginx` and `wrk` on the machine.
  *
- *   bun test/bench/overhead/main.ts [--seconds 8] [--rounds 3] [--connections 32] [--stream]
+ *   bun test/bench/overhead/main.ts [--seconds 8] [--rounds 3] [--connections 32] [--stream] [--former CHECKOUT]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { CONTENDERS, startUpstream } from "./contenders.ts";
+import { CONTENDERS, former, startUpstream } from "./contenders.ts";
 import { cpuSecondsOf, median, runWrk, type Sample } from "./measure.ts";
 
 const { values } = parseArgs({
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     connections: { type: "string", default: "32" },
     stream: { type: "boolean", default: false },
+    former: { type: "string" },
   },
 });
 const seconds = Number(values.seconds);
@@ -28,7 +29,8 @@ const directory = mkdtempSync(join(tmpdir(), "tallygate-overhead-"));
 const upstream = await startUpstream(directory, values.stream);
 const running = [];
 try {
-  for (const contender of CONTENDERS) running.push(await contender({ directory, upstream: upstream.url }));
+  const contenders = [...CONTENDERS, ...(values.former ? [former(values.former)] : [])];
+  for (const contender of contenders) running.push(await contender({ directory, upstream: upstream.url }));
   const samples = new Map<string, Sample[]>(running.map(({ name }) => [name, []]));
   for (const it of running) await runWrk(it, { seconds: 2, connections, stream: values.stream, directory });
   for (let round = 1; round <= rounds; round += 1) {
