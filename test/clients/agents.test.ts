@@ -137,8 +137,8 @@ async function recorded(key: string, result: AgentRun): Promise<Row[]> {
   return rows;
 }
 
-const codexConfig = (url: string, native: boolean) => `
-web_search = "${native ? "live" : "disabled"}"
+const codexConfig = (url: string) => `
+web_search = "live"
 model_provider = "gateway"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
@@ -150,10 +150,7 @@ wire_api = "responses"
 env_key = "GATEWAY_KEY"
 request_max_retries = 0
 stream_max_retries = 0
-${native ? "" : WITHOUT_HOSTED_TOOLS}`;
-
-/** Tools that only OpenAI's own models have: their calls cannot be put into another format. */
-const WITHOUT_HOSTED_TOOLS = "[features]\nmulti_agent = false\n";
+`;
 
 const CLAUDE = [
   ...["-p", PROMPT, "--output-format", "json"],
@@ -228,7 +225,7 @@ describe.skipIf(codex === null)("codex", () => {
         [...(codex ?? []), "exec", "--json", "--skip-git-repo-check", "-m", route, PROMPT],
         {
           env: (GATEWAY_KEY) => ({ GATEWAY_KEY }),
-          files: { ".codex/config.toml": codexConfig(gateway.url, route === "coding") },
+          files: { ".codex/config.toml": codexConfig(gateway.url) },
         },
       );
       expect(it.stdout).toContain(FINAL);
@@ -255,42 +252,47 @@ describe.skipIf(codex === null)("codex", () => {
 describe.skipIf(opencode === null)("opencode", () => {
   test.each([
     { surface: "messages", npm: "@ai-sdk/anthropic", route: "claude-coding" },
+    { surface: "messages", npm: "@ai-sdk/anthropic", route: "coding" },
     { surface: "chat.completions", npm: "@ai-sdk/openai-compatible", route: "coding" },
-  ])("on $surface: a tool runs, an answer comes, and the calls are its session's", async (way) => {
-    const config = {
-      autoupdate: false,
-      share: "disabled",
-      permission: { bash: "allow" },
-      provider: {
-        gateway: {
-          npm: way.npm,
-          name: "gateway",
-          options: { baseURL: `${gateway.url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
-          models: { [way.route]: { name: way.route } },
+    { surface: "chat.completions", npm: "@ai-sdk/openai-compatible", route: "claude-coding" },
+  ])(
+    "on $surface, on route $route: a tool runs, an answer comes, and the calls are its session's",
+    async (way) => {
+      const config = {
+        autoupdate: false,
+        share: "disabled",
+        permission: { bash: "allow" },
+        provider: {
+          gateway: {
+            npm: way.npm,
+            name: "gateway",
+            options: { baseURL: `${gateway.url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
+            models: { [way.route]: { name: way.route } },
+          },
         },
-      },
-    };
-    const it = await run([...(opencode ?? []), "run", "--model", `gateway/${way.route}`, PROMPT], {
-      env: (GATEWAY_KEY) => ({
-        GATEWAY_KEY,
-        OPENCODE_DISABLE_MODELS_FETCH: "1",
-        OPENCODE_DISABLE_AUTOUPDATE: "1",
-      }),
-      files: { "opencode.json": JSON.stringify(config) },
-    });
-    expect(it.stdout).toContain(FINAL);
-    expect(it.proof).toBe("left-by-agent\n");
-    for (const record of it.records) {
-      expect(record).toMatchObject({
-        ...ANSWERED,
-        surface: way.surface,
-        client: "opencode",
-        ...ROUTES[way.route],
+      };
+      const it = await run([...(opencode ?? []), "run", "--model", `gateway/${way.route}`, PROMPT], {
+        env: (GATEWAY_KEY) => ({
+          GATEWAY_KEY,
+          OPENCODE_DISABLE_MODELS_FETCH: "1",
+          OPENCODE_DISABLE_AUTOUPDATE: "1",
+        }),
+        files: { "opencode.json": JSON.stringify(config) },
       });
-    }
-    const [session, ...others] = new Set(it.records.map((record) => record.session));
-    expect(session).toMatch(/^ses_\w+$/);
-    expect(others).toEqual([]);
-    expect(it.presented).toEqual(PRESENTED[way.route] ?? new Set());
-  });
+      expect(it.stdout).toContain(FINAL);
+      expect(it.proof).toBe("left-by-agent\n");
+      for (const record of it.records) {
+        expect(record).toMatchObject({
+          ...ANSWERED,
+          surface: way.surface,
+          client: "opencode",
+          ...ROUTES[way.route],
+        });
+      }
+      const [session, ...others] = new Set(it.records.map((record) => record.session));
+      expect(session).toMatch(/^ses_\w+$/);
+      expect(others).toEqual([]);
+      expect(it.presented).toEqual(PRESENTED[way.route] ?? new Set());
+    },
+  );
 });
