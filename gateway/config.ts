@@ -16,6 +16,7 @@ import {
   optional,
   port,
   postgresUrl,
+  publicUrl,
   secret,
   text,
   whole,
@@ -26,6 +27,8 @@ import { namesProxy } from "#shared/loopback.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
 import { isWeakSecret } from "#shared/secret-strength.ts";
 import { Secret } from "./directory.ts";
+import { SIGN_IN_SETTINGS, signInFaults, waysConfigOf } from "./identity/elsewhere/settings.ts";
+import type { WaysConfig } from "./identity/elsewhere/ways.ts";
 import { inFlightMaxOf } from "./upstream/in-flight.ts";
 import type { Patience } from "./upstream/patience.ts";
 
@@ -43,9 +46,7 @@ const COMMON = {
   HOST: listenHost(),
   DATA_DIR: text("a directory", () => true, ".tallygate"),
   LOG_LEVEL: oneWord(LOG_LEVELS, "info"),
-  PUBLIC_URL: optional(
-    text("an http or https URL without a query, as clients reach the gateway", isPublicUrl),
-  ),
+  PUBLIC_URL: optional(publicUrl()),
   METRICS_PUBLIC: flag(false),
   ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
   REPORTS_DATABASE_URL: optional(postgresUrl()),
@@ -69,6 +70,7 @@ const COMMON = {
   CALLS_PER_PROVIDER_MAX: optional(calls()),
   STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
   SNAPSHOT_SECONDS_MAX: whole("seconds", [0, 30 * 86_400], 86_400),
+  ...SIGN_IN_SETTINGS,
 };
 
 const ADMIN_KEY = secret(
@@ -130,6 +132,8 @@ export type GatewayConfig = {
   batchCheckSeconds: number;
   /** Refused credentials of one address within a minute from which on they are answered 429. */
   refusalsPerMinute: number;
+  /** Where people can sign in besides one-time links. */
+  waysIn: WaysConfig;
   /** Whether the launcher started this process. */
   supervised: boolean;
   /** Whether this process is to replace another one, which still runs. */
@@ -138,7 +142,7 @@ export type GatewayConfig = {
 
 /** @throws ConfigurationError listing every fault. */
 export function readGatewayConfig(env?: Environment): GatewayConfig {
-  const values = readEnv(GatewayEnv, env);
+  const values = readEnv(GatewayEnv, env, signInFaults);
   const dataDirectory = resolve(values.DATA_DIR);
   return {
     ...addressOf(values),
@@ -173,6 +177,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     snapshotSecondsMax: values.SNAPSHOT_SECONDS_MAX,
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,
     refusalsPerMinute: values.REFUSALS_PER_MINUTE,
+    waysIn: waysConfigOf(values),
     supervised: isSupervised(env),
     takesOver: takesOver(env),
   };
@@ -206,6 +211,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
           `MASTER_KEY is missing, which a DATABASE_URL of your own requires; expected ${MASTER_KEY["accepts"]}`,
         ]
       : []),
+    ...signInFaults(isSet),
     ...githubAppFaults(SETTING_NAMES, env),
   ]);
   if (values.PORT === values.GITHUB_APP_PORT) {
@@ -234,14 +240,3 @@ const addressOf = (values: Static<typeof CommonEnv>) => ({
   dataDirectory: resolve(values.DATA_DIR),
   publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
 });
-
-function isPublicUrl(value: string): boolean {
-  const url = URL.parse(value);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.hash === "" &&
-    url.username === ""
-  );
-}

@@ -75,7 +75,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
   const access = accessOf(config, directory, { clock, log, metrics });
-  const identity = openIdentity(config, { database, clock, log, addressOf: access.refusals.addressOf });
+  const identity = openIdentity(config, { database, clock, log, reach, ...access.refusals });
   const viewers = { ...access, ...identity, database, clock };
   const tools = toolClients({ clock, log, watchdog, reach });
   const lifecycle = { stopping: false, replaced: false, warm: false, prepared: false };

@@ -50,3 +50,18 @@ export const postgresUrl = () =>
     "a URL such as postgres://user:password@host:5432/database; write @ : / ? # % of the password percent-encoded, e.g. @ as %40",
     isPostgresUrl,
   );
+
+/** Where clients reach the gateway. */
+export const publicUrl = () =>
+  text("an http or https URL without a query, as clients reach the gateway", isPublicUrl);
+
+function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === ""
+  );
+}

@@ -1,6 +1,8 @@
+import { Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import type { AuditAction } from "#drizzle/schema/audit.ts";
 import type { Clock } from "#shared/clock.ts";
+import { fits, open } from "#shared/schema.ts";
 import { audited } from "../stores/change.ts";
 import { newSecret } from "../stores/client-secret.ts";
 import { findPerson } from "../stores/identity/people.ts";
@@ -13,18 +15,26 @@ export type SessionHooksDeps = {
 };
 
 /** What the library says of the request behind a change; null without a request. */
-type Context = { request?: Request | undefined; path?: string | undefined } | null;
+type Context = { request?: Request | undefined; path?: string | undefined; body?: unknown } | null;
+
+/** The way in, if this process named it. */
+const Way = open({ way: Type.String() });
 
 const USER_AGENT_LENGTH_MAX = 200;
 
 /** Whatever the way in: a session gets its token, role and end here, and the audit log an entry. */
 export const sessionHooks = ({ database, addressOf, clock }: SessionHooksDeps) => {
   const note = async (action: AuditAction, personId: string, context: Context) => {
+    const after = action === "sign_in" && fits(Way, context?.body) ? { way: context.body.way } : undefined;
     const person = await findPerson(database.db, personId);
     const actor = person?.email ?? personId;
     const address = context?.request ? addressOf(context.request) : null;
     const origin = { actor, address, requestId: null, at: clock.now() };
-    await audited(database, origin, async (_, audit) => await audit({ action, subject: actor }));
+    await audited(
+      database,
+      origin,
+      async (_, audit) => await audit({ action, subject: actor, ...(after && { after }) }),
+    );
   };
   return {
     create: {

@@ -6,12 +6,13 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import { fits } from "#shared/schema.ts";
 import { authAdapter } from "./auth-adapter.ts";
 import { type SessionHooksDeps, sessionHooks } from "./auth-hooks.ts";
+import { comeBack, type Kept, leave } from "./auth-trip.ts";
 import { isFromOwnPage } from "./own-origin.ts";
 import type { CookieFacts } from "./session-cookie.ts";
 import { SESSION_SECONDS_MAX } from "./session-policy.ts";
+import { standard } from "./standard-schema.ts";
 
 export type AuthOptions = {
   database: Database;
@@ -22,6 +23,8 @@ export type AuthOptions = {
   /** Null: any that a request names as its host. */
   publicUrl: string | null;
   cookie: CookieFacts;
+  /** Cookie of a browser that is away at an identity provider. */
+  tripCookie: CookieFacts;
   /** IP address of whoever makes a request; null: it is not known. */
   addressOf: SessionHooksDeps["addressOf"];
   clock: Clock;
@@ -34,15 +37,30 @@ export const AUTH_PATHS: readonly string[] = ["/sign-out"];
 export type Auth = {
   /** Answers a request to one of `AUTH_PATHS`. */
   handler(request: Request): Promise<Response>;
-  /** Signs in a person whom the caller has identified; the cookies are in the answer's headers. */
-  signIn(personId: string, request: Request): Promise<Headers>;
+  /** Signs in a person whom the caller has identified by `way`; the cookies are in the answer's headers. */
+  signIn(opening: Opening, request: Request): Promise<Headers>;
+  /** What a browser needs to leave for an identity provider; the headers have a cookie for its return. */
+  leave(it: Leaving, request: Request): Promise<Departure>;
+  /** What was kept for a browser that comes back; null: the state is not this browser's, or is too old. */
+  comeBack(state: string, request: Request): Promise<{ kept: Kept; headers: Headers } | null>;
 };
+
+type Leaving = { way: string; callbackURL: string };
+type Departure = { state: string; codeVerifier: string; nonce: string; headers: Headers };
 
 /**
  * The sign-in library, set up in this one place: sessions and their cookie, sign-out, and the ways in (plugins). Roles,
- * idle times and rotation are ours (viewer.ts); nothing else imports the library.
+ * idle times and rotation are ours (viewer.ts).
  */
-export function openAuth({ database, secret, url, publicUrl, cookie, ...deps }: AuthOptions): Auth {
+export function openAuth({
+  database,
+  secret,
+  url,
+  publicUrl,
+  cookie,
+  tripCookie,
+  ...deps
+}: AuthOptions): Auth {
   const auth = betterAuth({
     appName: "Tallygate",
     baseURL: url,
@@ -57,15 +75,15 @@ export function openAuth({ database, secret, url, publicUrl, cookie, ...deps }: 
       expiresIn: SESSION_SECONDS_MAX,
       disableSessionRefresh: true,
     },
-    account: { fields: { userId: "personId" }, encryptOAuthTokens: true },
+    account: { fields: { userId: "personId" }, encryptOAuthTokens: true, storeStateStrategy: "cookie" },
     databaseHooks: { session: sessionHooks({ database, ...deps }) },
-    plugins: [{ id: "tallygate", endpoints: { openSession } }],
+    plugins: [{ id: "tallygate", endpoints: { openSession, leave, comeBack } }],
     advanced: {
       database: { generateId: () => newId() },
       // The name has its own prefix, so the library adds none.
       useSecureCookies: false,
       cookiePrefix: "tallygate",
-      cookies: { session_token: cookie },
+      cookies: { session_token: cookie, oauth_state: tripCookie },
     },
     // Guesses are counted where credentials are read (plugins/refusals.ts).
     rateLimit: { enabled: false },
@@ -78,10 +96,19 @@ export function openAuth({ database, secret, url, publicUrl, cookie, ...deps }: 
   });
   return {
     handler: auth.handler,
-    async signIn(personId, request) {
-      const input = { body: { personId } satisfies Identified, headers: request.headers, request };
+    async signIn(body, request) {
+      const input = { body, headers: request.headers, request };
       const { headers } = await auth.api.openSession({ ...input, returnHeaders: true });
       return headers;
+    },
+    async leave(body, { headers: asked }) {
+      const { headers, response } = await auth.api.leave({ body, headers: asked, returnHeaders: true });
+      return { ...response, headers };
+    },
+    async comeBack(state, { headers: asked }) {
+      const input = { body: { state }, headers: asked };
+      const { headers, response } = await auth.api.comeBack({ ...input, returnHeaders: true });
+      return response && { kept: response, headers };
     },
   };
 }
@@ -91,27 +118,15 @@ function ownOrigins(request: Request | undefined, publicUrl: string | null): str
   return request && origin && isFromOwnPage(request.headers, publicUrl) ? [origin] : [];
 }
 
-const Identified = Type.Object({ personId: Type.String() });
-type Identified = Static<typeof Identified>;
-
-/** Who is signed in, as a schema of the library's kind. */
-const identified: { readonly "~standard": Standard<Identified> } = {
-  "~standard": {
-    version: 1,
-    vendor: "tallygate",
-    validate: (value: unknown) =>
-      fits(Identified, value) ? { value } : { issues: [{ message: "Expected a person." }] },
-  },
-};
-type Standard<T> = {
-  readonly version: 1;
-  readonly vendor: string;
-  readonly validate: (value: unknown) => { value: T } | { issues: { message: string }[] };
-  readonly types?: { input: T; output: T };
-};
+const Opening = Type.Object({
+  personId: Type.String(),
+  /** How they were identified, as the audit log names it. */
+  way: Type.String(),
+});
+type Opening = Static<typeof Opening>;
 
 /** Without a path it has no address: only this process can call it. */
-const openSession = createAuthEndpoint({ method: "POST", body: identified }, async (ctx) => {
+const openSession = createAuthEndpoint({ method: "POST", body: standard(Opening) }, async (ctx) => {
   const { internalAdapter } = ctx.context;
   const user = await internalAdapter.findUserById(ctx.body.personId);
   const session = user && (await internalAdapter.createSession(user.id));

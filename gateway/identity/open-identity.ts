@@ -1,20 +1,34 @@
 import { signInSecret } from "#shared/master-key.ts";
+import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import { type Auth, type AuthOptions, openAuth } from "./auth.ts";
-import { type CookieFacts, cookieFacts } from "./session-cookie.ts";
+import { openWays, type Ways, type WaysConfig } from "./elsewhere/ways.ts";
+import { type CookieFacts, cookieFacts, tripCookieFacts } from "./session-cookie.ts";
 
 export type IdentityConfig = {
   masterKey: Uint8Array;
   /** URL at which browsers reach the gateway; null: this machine, at `port`. */
   publicUrl: string | null;
   port: number;
+  waysIn: WaysConfig;
 };
 
-export type Identity = { cookie: CookieFacts; cookieSecret: string; auth: Auth };
+export type Identity = {
+  cookie: CookieFacts;
+  cookieSecret: string;
+  auth: Auth;
+  /** URL at which browsers reach the gateway, without a trailing slash. */
+  url: string;
+  ways: Ways;
+  waysIn: WaysConfig;
+};
 
 /** Sign-in, and how its sessions are recognised. */
 export function openIdentity(
-  { masterKey, publicUrl, port }: IdentityConfig,
-  common: Pick<AuthOptions, "database" | "addressOf" | "clock" | "log">,
+  { masterKey, publicUrl, port, waysIn }: IdentityConfig,
+  {
+    reach,
+    ...common
+  }: Pick<AuthOptions, "database" | "addressOf" | "clock" | "log"> & { reach: OutboundFetch },
 ): Identity {
   const cookie = cookieFacts(publicUrl);
   const cookieSecret = signInSecret(masterKey);
@@ -22,6 +36,16 @@ export function openIdentity(
   return {
     cookie,
     cookieSecret,
-    auth: openAuth({ ...common, cookie, secret: cookieSecret, url, publicUrl }),
+    auth: openAuth({
+      ...common,
+      cookie,
+      tripCookie: tripCookieFacts(publicUrl),
+      secret: cookieSecret,
+      url,
+      publicUrl,
+    }),
+    url,
+    ways: openWays(waysIn, reach),
+    waysIn,
   };
 }

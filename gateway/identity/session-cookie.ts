@@ -14,6 +14,12 @@ export function cookieFacts(publicUrl: string | null): CookieFacts {
   };
 }
 
+/** The cookie of a browser that is away at an identity provider, by the same rules. */
+export function tripCookieFacts(publicUrl: string | null): CookieFacts {
+  const { name, attributes } = cookieFacts(publicUrl);
+  return { name: name.replace(/session$/, "trip"), attributes };
+}
+
 /** The token in a request's session cookie; null without one. Its signature adds nothing to 256 random bits. */
 export function sessionToken(headers: Headers, { name }: CookieFacts): string | null {
   const cookies = (headers.get("cookie") ?? "").split(/;\s*/);

@@ -57,7 +57,7 @@ export async function signInByLink(
     throw refusal;
   }
   await ownChange(database, (tx) => clearSessions(tx, sessionToken(request.headers, cookie), now));
-  return { person, headers: await auth.signIn(person.id, request) };
+  return { person, headers: await auth.signIn({ personId: person.id, way: "one_time_link" }, request) };
 }
 
 type Redeemed = {

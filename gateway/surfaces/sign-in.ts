@@ -1,15 +1,19 @@
 import { Elysia } from "elysia";
 import { RedeemBody, SignedIn } from "#shared/admin/sign-in-links.ts";
+import { WaysIn } from "#shared/admin/ways-in.ts";
 import { fits } from "#shared/schema.ts";
 import { readJson } from "../admin/body.ts";
 import { GatewayError } from "../errors.ts";
 import { AUTH_PATHS } from "../identity/auth.ts";
+import { comeBackFrom, type ElsewhereDeps, leaveFor } from "../identity/elsewhere/sign-in-elsewhere.ts";
+import { type WaysConfig, waysInView } from "../identity/elsewhere/ways.ts";
 import { isFromOwnPage } from "../identity/own-origin.ts";
-import { type SignInDeps, signInByLink } from "../identity/sign-in.ts";
+import { signInByLink } from "../identity/sign-in.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { readBody } from "./body.ts";
 
-export type SignInSurfaceDeps = SignInDeps & RequestBodyDeps & { publicUrl: string | null };
+export type SignInSurfaceDeps = ElsewhereDeps &
+  RequestBodyDeps & { publicUrl: string | null; waysIn: WaysConfig };
 
 const BODY_BYTES_MAX = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
@@ -33,6 +37,36 @@ const REDEEM = {
   },
 };
 
+const WAYS_IN = {
+  summary: "Read which ways to sign in are set up",
+  description: "Needs no credential. The sign-in page shows a button for each.",
+  tags: ["Own"],
+  security: [],
+  responses: {
+    "200": {
+      description: "The ways in.",
+      content: { "application/json": { schema: plain(WaysIn) } },
+    },
+  },
+};
+
+const leaving = (at: string) => ({
+  summary: `Sign in at ${at}`,
+  description:
+    "For a browser: it leaves for the identity provider, comes back to `/auth/callback/…` and ends at `next`, signed in. A sign-in that fails ends at `/sign-in?error=…`.",
+  tags: ["Own"],
+  security: [],
+  parameters: [
+    {
+      name: "next",
+      in: "query" as const,
+      schema: { type: "string", default: "/" } as const,
+      description: "A path of this gateway; another address counts as `/`.",
+    },
+  ],
+  responses: { "303": { description: "To the identity provider, or back to the sign-in page." } },
+});
+
 /**
  * The way in by a one-time link, and the sign-in library's own addresses below `/auth`. Opening a link signs nobody in:
  * mail scanners and previews open links, too. Only sending its form does.
@@ -40,6 +74,13 @@ const REDEEM = {
 export const signIn = (deps: SignInSurfaceDeps) =>
   new Elysia({ name: "surface.sign-in" })
     .post("/auth/sign-in/link", ({ request }) => redeem(deps, request), { parse: "none", detail: REDEEM })
+    .get("/auth/ways-in", () => waysInView(deps.waysIn), { detail: WAYS_IN })
+    .get("/auth/sign-in/oidc", ({ request }) => leaveFor(deps, "oidc", request), {
+      detail: leaving("the OpenID Connect issuer"),
+    })
+    .get("/auth/callback/oidc", ({ request }) => comeBackFrom(deps, "oidc", request), {
+      detail: { hide: true },
+    })
     .all("/auth/*", ({ request }) => byLibrary(deps, request), { parse: "none", detail: { hide: true } });
 
 async function redeem(deps: SignInSurfaceDeps, request: Request): Promise<Response> {

@@ -29,7 +29,8 @@ export const Email = checked<string>(
 
 export const RoleField = oneOf(ROLES);
 const NAME_LENGTH_MAX = 128;
-const name = Type.Optional(SingleLine(NAME_LENGTH_MAX, "Default: the part of the e-mail before the @."));
+export const PersonName = SingleLine(NAME_LENGTH_MAX, "Default: the part of the e-mail before the @.");
+const name = Type.Optional(PersonName);
 const githubLogin = Type.Optional(
   nullable(
     Type.String({

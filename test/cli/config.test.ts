@@ -66,6 +66,25 @@ describe("gateway settings", () => {
     ]);
   });
 
+  test.each([
+    [{ OIDC_ISSUER: "https://login.example.com" }, ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"]],
+    [{ OIDC_CLIENT_SECRET: "any" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "PUBLIC_URL"]],
+    [{ OIDC_GROUPS_CLAIM: "roles" }, ["OIDC_ISSUER"]],
+  ])("single sign-on needs all of its settings: %p", (given, missing) => {
+    const expected = missing.map((name) => `${name} is missing, which ${Object.keys(given)[0]} requires`);
+    expect(faultsOf(() => readGatewayConfig({ ...NEEDED, ...given }))).toEqual(expected);
+    expect(faultsOf(() => readLauncherConfig({ ...NEEDED, ...given }))).toEqual(expected);
+  });
+
+  test.each(["http://login.example.com", "https://login.example.com?a=b", "login.example.com", "ftp://a"])(
+    "the issuer is an https URL without a query, so %p is refused",
+    (issuer) => {
+      const env = { ...NEEDED, PUBLIC_URL: "https://llm.example.com", OIDC_ISSUER: issuer };
+      const whole = { ...env, OIDC_CLIENT_ID: "any", OIDC_CLIENT_SECRET: "any" };
+      expect(faultsOf(() => readGatewayConfig(whole))[0]).toStartWith("OIDC_ISSUER is ");
+    },
+  );
+
   test("a fault never holds the value of a secret", () => {
     const canary = "canary-7f3a";
     const faults = [

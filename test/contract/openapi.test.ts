@@ -37,7 +37,12 @@ beforeAll(async () => {
 });
 
 /** What answers whoever asks. */
-const OPEN = ["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json", "/sign-in"];
+const OPEN = [
+  ...["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json", "/sign-in"],
+  "/auth/ways-in",
+];
+/** Where a browser is sent on. */
+const LEAVES = ["/auth/sign-in/oidc"];
 /** What takes its credential in the body. */
 const IN_BODY = ["/auth/sign-in/link"];
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -135,7 +140,13 @@ describe("the OpenAPI document", () => {
       const address = gateway.url + path.replaceAll(/\{[^}]+\}/g, "x");
       const answer = await fetch(address, { method, redirect: "manual" });
       await answer.body?.cancel();
-      const expected = OPEN.includes(path) ? 200 : IN_BODY.includes(path) ? 400 : 401;
+      const expected = OPEN.includes(path)
+        ? 200
+        : LEAVES.includes(path)
+          ? 303
+          : IN_BODY.includes(path)
+            ? 400
+            : 401;
       expect([name, answer.status]).toEqual([name, expected]);
     }
   });

@@ -36,6 +36,8 @@ Settings are environment variables (a .env file works too):
                     age of the configuration that a start without Postgres may begin with (86400; 0: none is kept)
   REFUSALS_PER_MINUTE
                     wrong keys of one address within a minute from which on they are answered 429 (10)
+  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM
+                    single sign-on; the last is the claim that lists a person's groups (groups)
   BATCH_CHECK_SECONDS
                     how often to check batches that no client polls (30)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each creates that provider

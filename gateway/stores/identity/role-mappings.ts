@@ -1,4 +1,4 @@
-import { and, eq, gt } from "drizzle-orm";
+import { and, eq, gt, inArray } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { roleMappings } from "#drizzle/schema/identity.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -37,3 +37,13 @@ export async function deleteRoleMapping(tx: Transaction, group: string): Promise
   const [row] = await tx.delete(roleMappings).where(isOf(group)).returning();
   return row ?? null;
 }
+
+/** The mappings of some groups, by group. */
+export const roleMappingsOf = async (reader: Reader, groups: readonly string[]): Promise<RoleMappingRow[]> =>
+  groups.length === 0
+    ? []
+    : await reader
+        .select()
+        .from(roleMappings)
+        .where(and(isOurs, inArray(roleMappings.group, [...groups])))
+        .orderBy(roleMappings.group);

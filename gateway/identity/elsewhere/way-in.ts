@@ -1,0 +1,55 @@
+import type { SignInCause } from "#shared/sign-in-causes.ts";
+
+export type WayName = "oidc";
+
+/** What one departure to an identity provider and the return from it have in common. */
+export type Trip = {
+  /** PKCE. */
+  codeVerifier: string;
+  /** What the id token must repeat. */
+  nonce: string;
+  /** Where the provider sends the browser back to. */
+  redirectUri: string;
+};
+
+/** What came back with the browser. */
+export type Returned = {
+  code: string;
+  /** The issuer that the answer names (RFC 9207); null: none. */
+  issuer: string | null;
+};
+
+/** Who has signed in elsewhere, as that place says. */
+export type Identified = {
+  way: WayName;
+  /** The account there: an id that never changes and is never given to another. */
+  accountId: string;
+  /** Verified there. */
+  email: string;
+  name: string | null;
+  groups: readonly string[];
+  /** Null: the place says nothing about it. */
+  githubLogin: string | null;
+};
+
+/** An identity provider where people sign in. */
+export type WayIn = {
+  /** Where the browser goes. @throws SignInFault */
+  authorizationUrl(trip: Trip, state: string): Promise<URL>;
+  /** Who came back. @throws SignInFault */
+  identify(trip: Trip, returned: Returned): Promise<Identified>;
+};
+
+/** A sign-in that fails, and why. */
+export class SignInFault extends Error {
+  override readonly name = "SignInFault";
+  readonly reason: SignInCause;
+  /** Who tried, as far as that is known. */
+  readonly email: string | null;
+
+  constructor(reason: SignInCause, email: string | null = null, cause?: unknown) {
+    super(reason, { cause });
+    this.reason = reason;
+    this.email = email;
+  }
+}

@@ -1,0 +1,13 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable } from "../schema.ts";
+
+const provider = (description: string) => nullable(closed({ name: Type.String({ description }) }));
+
+/** `GET /auth/ways-in`. */
+export const WaysIn = closed({
+  github: Type.Boolean({ description: "Whether `GET /auth/sign-in/github` signs in." }),
+  oidc: provider("Host of the issuer; `GET /auth/sign-in/oidc` signs in."),
+  saml: provider("Host of the identity provider; `GET /auth/sign-in/saml` signs in."),
+  one_time_link: Type.Boolean({ description: "Always true: links are made by administrators." }),
+});
+export type WaysIn = Static<typeof WaysIn>;

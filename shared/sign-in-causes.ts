@@ -1,0 +1,15 @@
+/** Why a sign-in elsewhere failed: what `/sign-in?error=…` names, each with the sentence that the page shows. */
+export const SIGN_IN_CAUSES = {
+  state_mismatch:
+    "This sign-in was started in another browser, was used before, or is over ten minutes old. Start it again.",
+  denied: "You or the identity provider cancelled the sign-in.",
+  invalid_answer: "The identity provider's answer could not be verified. Start the sign-in again.",
+  email_missing: "The identity provider did not return your e-mail address, so nobody can be signed in.",
+  email_unverified:
+    "Your e-mail address is not verified at the identity provider. Verify it there, then sign in again.",
+  person_disabled: "Your account here is disabled. An administrator can enable it.",
+  unavailable: "The identity provider does not answer. Try again in a minute, or use a one-time link.",
+  not_set_up: "This way to sign in is not set up.",
+} as const;
+
+export type SignInCause = keyof typeof SIGN_IN_CAUSES;
