@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { fits } from "./schema.ts";
 import { SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
@@ -81,9 +82,39 @@ export const isSupervised = (env: Environment = process.env): boolean => env[SUP
 /** Whether this process is to replace another one, which still runs. */
 export const takesOver = (env: Environment = process.env): boolean => env[TAKES_OVER] === "1";
 
+/** Settings that may be in a file instead, which `NAME_FILE` names: so containers and systemd pass secrets. */
+const IN_FILES =
+  /^((?:ADMIN|MASTER|PRIVATE|[A-Z0-9]+_API)_KEY|WEBHOOK_SECRET(?:_PREVIOUS)?|(?:REPORTS_)?DATABASE_URL)_FILE$/;
+
+/**
+ * Reads the files that `NAME_FILE` variables name into `NAME`, for this process and its children.
+ * @throws ConfigurationError if both are set, or a file cannot be read.
+ */
+export function takeSecretFiles(env: Record<string, string | undefined>): void {
+  const faults: string[] = [];
+  for (const [variable, path] of Object.entries(env)) {
+    const name = IN_FILES.exec(variable)?.[1];
+    if (name === undefined || !path?.trim()) continue;
+    if (env[name]?.trim()) faults.push(`${name} and ${variable} are both set; accepted is one of them`);
+    else {
+      try {
+        env[name] = readFileSync(path.trim(), "utf8").trim();
+        delete env[variable];
+      } catch (error) {
+        faults.push(`${variable} names a file that cannot be read: ${reasonOf(error)}`);
+      }
+    }
+  }
+  if (faults.length > 0) throw new ConfigurationError(faults);
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "an error";
+
 /** The settings, or the end of the process: all faults go to standard error, one a line. */
 export function settingsOrExit<T>(read: () => T, exitCode = CONFIGURATION_EXIT_CODE): T {
   try {
+    takeSecretFiles(process.env);
     return read();
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;

@@ -41,6 +41,8 @@ Settings are environment variables (a .env file works too):
   BATCH_CHECK_SECONDS
                     how often to check batches that no client polls (30)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each creates that provider
+  ADMIN_KEY_FILE, MASTER_KEY_FILE, DATABASE_URL_FILE, ...
+                    a file with that secret, instead of the variable
 
   GITHUB_APP_PORT   port of the GitHub App (8788)
   APP_ID, PRIVATE_KEY or PRIVATE_KEY_PATH, WEBHOOK_SECRET, WEBHOOK_PATH, GHE_HOST, GHE_PROTOCOL
