@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dir, "../..");
 
 /** The floors of the house, highest first; the first pattern that matches a file decides. */
 const FLOORS: readonly [floor: number, pattern: RegExp][] = [
-  [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/cli\/|^github-app\/[^/]+\.ts$/],
+  [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/(cli|deploy)\/|^github-app\/[^/]+\.ts$/],
   [6, /^gateway\/(surfaces|admin|pages)\//],
   [5, /^gateway\/(plugins|identity)\//],
   [

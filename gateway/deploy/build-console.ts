@@ -1,0 +1,9 @@
+/** `bun gateway/deploy/build-console.ts`: builds the console beside the packages, for an image that cannot be written later. */
+import { join } from "node:path";
+import { buildPages } from "../cli/pages/build-pages.ts";
+import { pagesDirectories } from "../pages-directories.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const [, beside] = pagesDirectories(ROOT);
+
+await buildPages(ROOT, beside);

@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { atEnd } from "#test/support/at-end.ts";
+import { startChild } from "#test/support/child.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { startGateway } from "#test/support/gateway-process.ts";
+import { freePort } from "#test/support/ports.ts";
+import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
+
+const DEPLOY = join(import.meta.dir, "../../gateway/deploy");
+const PROGRAMS = "/usr/sbin:/usr/local/sbin";
+
+type Addresses = { port: number; gateway: string };
+
+/** A sample with its addresses replaced and without TLS; each replacement must find its text. */
+async function sample(name: string, replacements: readonly [string | RegExp, string][]): Promise<string> {
+  let text = await Bun.file(join(DEPLOY, name)).text();
+  for (const [from, to] of replacements) {
+    const replaced = text.replaceAll(typeof from === "string" ? from : new RegExp(from, "g"), to);
+    if (replaced === text) throw new Error(`${name} does not have ${from}`);
+    text = replaced;
+  }
+  return text;
+}
+
+const proxies = {
+  nginx: async ({ port, gateway }: Addresses, place: string) => {
+    const server = await sample("nginx.conf", [
+      ["127.0.0.1:8787", gateway],
+      ["listen 443 ssl", `listen 127.0.0.1:${port}`],
+      [/ +ssl_certificate.*\n/, ""],
+    ]);
+    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+      (it) => `${it}_temp_path ${place}/${it};`,
+    );
+    const http = `access_log off; ${paths.join(" ")}\n${server}`;
+    const file = join(place, "main.conf");
+    writeFileSync(file, `daemon off; pid ${place}/pid; error_log stderr; events {}\nhttp { ${http} }`);
+    return ["-p", place, "-c", file];
+  },
+  caddy: async ({ port, gateway }: Addresses, place: string) => {
+    const site = await sample("Caddyfile", [
+      ["127.0.0.1:8787", gateway],
+      ["tallygate.example.com {", `http://127.0.0.1:${port} {`],
+    ]);
+    const file = join(place, "Caddyfile");
+    writeFileSync(file, `{\n\tadmin off\n}\n${site}`);
+    return ["run", "--config", file, "--adapter", "caddyfile"];
+  },
+};
+
+const frame = (content: string) =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "gpt-x", choices: [{ index: 0, delta: { content } }] })}\n\n`;
+
+let gateway = "";
+let secret = "";
+let goOn = Promise.withResolvers<void>();
+
+beforeAll(async () => {
+  const upstream = await scriptedUpstream(async (_, reply) => {
+    reply.head("text/event-stream");
+    reply.chunk(frame("first"));
+    await goOn.promise;
+    reply.chunk(frame("last"));
+    reply.chunk("data: [DONE]\n\n");
+    reply.end();
+  });
+  const started = await startGateway({ dataDir: scratch().path });
+  await started.admin("PUT", "/providers/vendor", {
+    kind: "openai-compatible",
+    base_url: `${upstream.url}/v1`,
+    allow_private_network: true,
+    models: ["gpt-x"],
+  });
+  ({ secret } = await started.admin<{ secret: string }>("POST", "/keys", { name: "suite" }));
+  gateway = started.url.replace("http://", "");
+});
+
+describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
+  const program = Bun.which(name, { PATH: `${Bun.env["PATH"]}:${PROGRAMS}` });
+  if (program === null) console.error(`${name} is not installed, so its sample is not run`);
+
+  test.if(program !== null)("passes a stream's first event on before the last one is sent", async () => {
+    const { path: place } = scratch();
+    chmodSync(place, 0o755);
+    mkdirSync(join(place, "home"));
+    const port = freePort();
+    const words = await prepare({ port, gateway }, place);
+    const proxy = await startChild([program ?? "", ...words], {
+      HOME: join(place, "home"),
+      PATH: "/usr/bin:/bin",
+    });
+    atEnd(() => proxy.end("SIGKILL"));
+    const url = `http://127.0.0.1:${port}`;
+    await until(async () => {
+      if (proxy.hasExited()) throw new Error(proxy.log());
+      return fetch(`${url}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
+    goOn = Promise.withResolvers();
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "gpt-x", stream: true, messages: [{ role: "user", content: "Hello" }] }),
+    });
+    let seen = "";
+    const decoder = new TextDecoder();
+    for await (const bytes of answer.body ?? []) {
+      seen += decoder.decode(bytes, { stream: true });
+      // Nothing else lets the provider go on: a proxy that collects the answer first would never get its end.
+      if (seen.includes("first")) goOn.resolve();
+    }
+    expect(seen).toMatch(/first[\s\S]*last[\s\S]*\[DONE\]/);
+    const headers = { "x-hub-signature-256": "sha256=0" };
+    const webhook = await fetch(`${url}/api/github/webhooks`, { method: "POST", body: "{}", headers });
+    // No App listens there: the proxy did not send it to the gateway.
+    expect(webhook.status).toBe(502);
+  });
+});
