@@ -1,25 +1,27 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { ownPath } from "#shared/own-path.ts";
 import { useAddress } from "../data/address.ts";
 import { sendJson } from "../data/api.ts";
 import { ME } from "../data/me.ts";
 import { oneText } from "../data/search.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { LinkForm, type LinkSignIn } from "./link-form.tsx";
+import { Failed, Ways } from "./ways.tsx";
 
 /** Where one came from, if it is an address of this console. */
 const readSearch = (raw: Record<string, unknown>) => {
-  const next = oneText(raw["next"]);
   return {
     token: oneText(raw["token"]),
-    next: next?.startsWith("/") && !/^\/[/\\]/.test(next) ? next : undefined,
+    error: oneText(raw["error"]),
+    next: ownPath(oneText(raw["next"]) ?? null) ?? undefined,
   };
 };
 
-/** The one-time link, and where to get one. */
+/** The ways in: a button for each that is set up, the one-time link, and where to get one. */
 export function SignInPage() {
-  const [{ token, next }] = useAddress(readSearch);
+  const [{ token, next, error: cause }] = useAddress(readSearch);
   const [error, setError] = useState<unknown>(null);
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -39,7 +41,9 @@ export function SignInPage() {
       <PageHead title="Sign in" />
       {token === undefined ? (
         <div className="panel prose">
-          <p>Open your one-time link. It is valid for 15 minutes and works once.</p>
+          {cause !== undefined && <Failed code={cause} />}
+          <Ways next={next} />
+          <p>Or open your one-time link. It is valid for 15 minutes and works once.</p>
           <p className="mute">
             The first administrator finds one in the output of <code>bun run start</code>. An administrator
             makes one for anyone under People and teams, or with <code>tallygate sign-in-link EMAIL</code>.

@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { SIGN_IN_CAUSES } from "#shared/sign-in-causes.ts";
+import { CLIENT, type TestIssuer, testIssuer } from "#test/identity/oidc-provider.ts";
+import { BROWSER, faultsOfAccess, launchBrowser, visit } from "#test/support/browser.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+
+describe.skipIf(!BROWSER)("the sign-in page", () => {
+  const place = scratch();
+  let issuer: TestIssuer;
+  let gateway: GatewayProcess;
+  let plain: GatewayProcess;
+  let browser: Browser;
+  beforeAll(async () => {
+    issuer = await testIssuer(["http://gateway.test/auth/callback/oidc"]);
+    gateway = await startGateway({
+      dataDir: `${place.path}/oidc`,
+      env: {
+        PUBLIC_URL: "http://gateway.test",
+        OIDC_ISSUER: issuer.url,
+        OIDC_CLIENT_ID: CLIENT.id,
+        OIDC_CLIENT_SECRET: CLIENT.secret,
+      },
+    });
+    plain = await startGateway({ dataDir: `${place.path}/plain`, databaseUrl: gateway.databaseUrl });
+    browser = await launchBrowser();
+  });
+
+  test("has a button for each way that is set up, which leads to the identity provider", async () => {
+    const { page } = await visit(browser, { origin: gateway.url });
+    await page.goto("/sign-in?next=/reports");
+    const button = page.getByRole("link", { name: `Sign in with ${new URL(issuer.url).host}` });
+    expect(await button.getAttribute("href")).toBe("/auth/sign-in/oidc?next=%2Freports");
+    expect(await faultsOfAccess(page)).toEqual([]);
+    await button.click();
+    await page.waitForURL((url) => url.origin === issuer.url);
+    expect(await page.locator("form").count()).toBe(1);
+  });
+
+  test("says that none is set up, and how to get a one-time link", async () => {
+    const { page, faults } = await visit(browser, { origin: plain.url });
+    await page.goto("/sign-in");
+    await page.getByText("No single sign-on is set up").waitFor();
+    await page.getByText("tallygate sign-in-link EMAIL").waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("says why a sign-in failed, for each cause, and repeats nothing of the address", async () => {
+    const { page, faults } = await visit(browser, { origin: plain.url });
+    for (const [cause, sentence] of Object.entries(SIGN_IN_CAUSES)) {
+      await page.goto(`/sign-in?error=${cause}`);
+      await page.getByRole("alert").getByText(sentence).waitFor();
+    }
+    for (const unknown of ["toString", "You+won"]) {
+      await page.goto(`/sign-in?error=${unknown}`);
+      await page.getByRole("alert").getByText("The sign-in failed. Start it again.").waitFor();
+      expect(await page.getByText("You won").count()).toBe(0);
+    }
+    expect(await faultsOfAccess(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+});
