@@ -29,6 +29,8 @@ import { isWeakSecret } from "#shared/secret-strength.ts";
 import { Secret } from "./directory.ts";
 import { SIGN_IN_SETTINGS, signInFaults, waysConfigOf } from "./identity/elsewhere/settings.ts";
 import type { WaysConfig } from "./identity/elsewhere/ways.ts";
+import { TELEMETRY_ENV, telemetryOf } from "./telemetry/settings.ts";
+import type { TelemetrySettings } from "./telemetry/telemetry.ts";
 import { inFlightMaxOf } from "./upstream/in-flight.ts";
 import type { Patience } from "./upstream/patience.ts";
 
@@ -71,6 +73,7 @@ const COMMON = {
   STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
   SNAPSHOT_SECONDS_MAX: whole("seconds", [0, 30 * 86_400], 86_400),
   ...SIGN_IN_SETTINGS,
+  ...TELEMETRY_ENV,
 };
 
 const ADMIN_KEY = secret(
@@ -134,6 +137,8 @@ export type GatewayConfig = {
   refusalsPerMinute: number;
   /** Where people can sign in besides one-time links. */
   waysIn: WaysConfig;
+  /** Null: no traces or metrics are exported. */
+  telemetry: TelemetrySettings | null;
   /** Whether the launcher started this process. */
   supervised: boolean;
   /** Whether this process is to replace another one, which still runs. */
@@ -178,6 +183,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,
     refusalsPerMinute: values.REFUSALS_PER_MINUTE,
     waysIn: waysConfigOf(values),
+    telemetry: telemetryOf(values),
     supervised: isSupervised(env),
     takesOver: takesOver(env),
   };

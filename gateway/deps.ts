@@ -1,11 +1,12 @@
-import { Counter, Gauge, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { type Clock, systemClock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import { errorFields, type Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
 import type { GatewayAppDeps } from "./app.ts";
 import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
-import { type BodyBudget, bodyBudget } from "./http/body-budget.ts";
+import { guardrailCounter } from "./guardrail/guardrail-metrics.ts";
+import { meteredBodyBudget } from "./http/body-budget.ts";
 import { authorizeReports, noteExport, requireAdministrator } from "./identity/authorize.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import { openConnections } from "./mcp/connections.ts";
@@ -27,6 +28,7 @@ import { findSavedReports } from "./stores/reports/saved-reports.ts";
 import { withStoreErrors } from "./stores/store-errors.ts";
 import { openStores } from "./stores/stores.ts";
 import type { Lifecycle } from "./surfaces/health.ts";
+import { openTelemetry, withTelemetry } from "./telemetry/open-telemetry.ts";
 import { createCalloutClient } from "./upstream/callout.ts";
 import { meteredDeployments } from "./upstream/deployment-metrics.ts";
 import { drainPool } from "./upstream/drain.ts";
@@ -63,15 +65,14 @@ export type OpenedDeps = {
 export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
   const clock = systemClock;
   const metrics = new Registry();
-  const { databaseUrl } = config;
-  const recorder = withMetrics(await startRecorder({ ...config.spool, databaseUrl, log, clock }), metrics);
+  const { recorder, telemetry } = await openRecorder(config, { clock, log, metrics });
   const recorded = () => recorder.flushed(RECORDED_MAX_MS);
   const providerKeys = readProviderKeys(environmentNames());
   const opened = openStores({ ...config, providerKeys, clock, log, metrics, recorded });
   const { database, directory, classifier } = opened.stores;
   const watchdog = startWatchdog(clock);
   const writer = reportWriter(reportPlaces(config), { log, clock });
-  const agentMetrics = openAgentMetrics(databaseUrl);
+  const agentMetrics = openAgentMetrics(config.databaseUrl);
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
   const access = accessOf(config, directory, { clock, log, metrics });
@@ -89,6 +90,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     metrics,
     classify: classifyCall(classifier),
     recorder,
+    telemetry,
     watchdog,
     lifecycle,
     prices: pricesOf(directory),
@@ -111,8 +113,19 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...identity,
     ...readersOf(config, viewers),
   };
-  const close = () => closeInTurn({ ...tools, watchdog, writer, agentMetrics, recorder, opened });
+  const close = () => closeInTurn({ ...tools, watchdog, writer, agentMetrics, recorder, telemetry, opened });
   return { deps, begin: beginnerOf(opened, lifecycle), close };
+}
+
+/** Records calls; counts them, and exports them where that is set up. */
+async function openRecorder(
+  { spool, databaseUrl, telemetry: settings }: GatewayConfig,
+  { clock, log, metrics }: { clock: Clock; log: Log; metrics: Registry },
+) {
+  const onFault = (error: unknown) => log.warn(errorFields(error), "traces or metrics were not exported");
+  const telemetry = await openTelemetry(settings, onFault);
+  const recorder = await startRecorder({ ...spool, databaseUrl, log, clock });
+  return { telemetry, recorder: withTelemetry(withMetrics(recorder, metrics), telemetry) };
 }
 
 type Closable = {
@@ -121,6 +134,7 @@ type Closable = {
   recorder: { close(withinMs: number): Promise<void> };
   writer: { close(): Promise<void> };
   agentMetrics: { close(): Promise<void> };
+  telemetry: { close(): Promise<void> };
   opened: { close(): Promise<void> };
 };
 
@@ -129,7 +143,7 @@ async function closeInTurn(it: Closable): Promise<void> {
   it.watchdog.close();
   await it.connections.close();
   await it.recorder.close(RECORDER_CLOSE_MS);
-  await Promise.all([it.writer.close(), it.agentMetrics.close()]);
+  await Promise.all([it.writer.close(), it.agentMetrics.close(), it.telemetry.close()]);
   await it.opened.close();
 }
 
@@ -160,19 +174,6 @@ const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
     if (!config.metricsPublic) await requireAdministrator(viewers, request);
   },
 });
-
-function meteredBodyBudget(bytesMax: number, registry: Registry): BodyBudget {
-  const budget = bodyBudget(bytesMax);
-  new Gauge({
-    name: "tallygate_body_bytes_in_flight",
-    help: "Memory that the bodies of calls in flight take.",
-    registers: [registry],
-    collect() {
-      this.set(budget.used());
-    },
-  });
-  return budget;
-}
 
 /** Reports read from the replica if there is one. */
 const reportPlaces = ({ databaseUrl, reportsDatabaseUrl }: GatewayConfig) => ({
@@ -226,17 +227,6 @@ function accessOf(
 
 const environmentNames = (): string[] =>
   Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
-
-/** The label is safe as a metric label: rule names are set by administrators, not by clients. */
-function guardrailCounter(registry: Registry): GatewayAppDeps["guardrailTriggered"] {
-  const held = new Counter({
-    name: "tallygate_guardrail_matches_total",
-    help: "Calls that a guardrail matched.",
-    labelNames: ["guardrail", "outcome"],
-    registers: [registry],
-  });
-  return (guardrail, outcome) => held.inc({ guardrail, outcome });
-}
 
 /** The price book of the current directory, rebuilt only when its prices change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {

@@ -55,7 +55,8 @@ export const postgresUrl = () =>
 export const publicUrl = () =>
   text("an http or https URL without a query, as clients reach the gateway", isPublicUrl);
 
-function isPublicUrl(value: string): boolean {
+/** An http or https URL without a query, a fragment or a user. */
+export function isPublicUrl(value: string): boolean {
   const url = URL.parse(value);
   return (
     url !== null &&

@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from "prom-client";
 import { GatewayError } from "../errors.ts";
 
 /** What one call takes of the memory for bodies. */
@@ -56,4 +57,18 @@ export async function holding<T>(budget: BodyBudget, work: (hold: BodyHold) => P
   } finally {
     hold.release();
   }
+}
+
+/** A budget whose use is a metric. */
+export function meteredBodyBudget(bytesMax: number, registry: Registry): BodyBudget {
+  const budget = bodyBudget(bytesMax);
+  new Gauge({
+    name: "tallygate_body_bytes_in_flight",
+    help: "Memory that the bodies of calls in flight take.",
+    registers: [registry],
+    collect() {
+      this.set(budget.used());
+    },
+  });
+  return budget;
 }

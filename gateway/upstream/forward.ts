@@ -8,6 +8,7 @@ import { PROVIDERS } from "../providers/catalog.ts";
 import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { answerFault } from "./answer-fault.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Deployments } from "./deployments.ts";
@@ -37,6 +38,7 @@ export type UpstreamDeps = {
   log: Log;
   drains: DrainPool;
   deployments: Pick<Deployments, "began" | "ended" | "finished">;
+  telemetry: Pick<Telemetry, "carry">;
 };
 
 /**
@@ -131,7 +133,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
       url:
         upstreamUrl(target.provider, { surface, model: target.model, streamed: call.streamed }) +
         (translation ? "" : call.query),
-      headers: headersFor(call, choice, target),
+      headers: { ...deps.telemetry.carry(call), ...headersFor(call, choice, target) },
       streamed: call.streamed,
       body: translation?.body ?? nativeBody(call, target, usageRequested),
       upload: call.upload,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Call, Choice, Target } from "#gateway/call.ts";
 import { Secret } from "#gateway/directory.ts";
 import { scanJson } from "#gateway/http/scan.ts";
+import { OFF } from "#gateway/telemetry/open-telemetry.ts";
 import { openDeployments } from "#gateway/upstream/deployments.ts";
 import { drainPool } from "#gateway/upstream/drain.ts";
 import { forward } from "#gateway/upstream/forward.ts";
@@ -94,6 +95,7 @@ const deps = (send: Send) => ({
   send,
   drains: drainPool(),
   deployments: openDeployments(clock),
+  telemetry: OFF,
 });
 
 /** Resolves once the watchdog has looked at everything that it watches. */

@@ -22,6 +22,13 @@ const COMMON = { ...RUNTIME, [SUPERVISED]: "1" };
 
 const GITHUB_SECRETS = ["PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"];
 
+/** Credentials of an agent's own exports, which the exporter would add to the gateway's. */
+const OTHERS_TELEMETRY = [
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+  "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+];
+
 /** The gateway's environment: this one without the GitHub App's secrets. */
 export const gatewayEnv = (
   config: LauncherConfig,
@@ -31,6 +38,7 @@ export const gatewayEnv = (
   inheritedEnv({
     ...COMMON,
     ...without(GITHUB_SECRETS),
+    ...without(OTHERS_TELEMETRY),
     DATA_DIR: config.dataDirectory,
     DATABASE_URL: databaseUrl,
     ADMIN_KEY: secrets.adminKey,

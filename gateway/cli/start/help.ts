@@ -38,6 +38,8 @@ Settings are environment variables (a .env file works too):
                     wrong keys of one address within a minute from which on they are answered 429 (10)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM
                     single sign-on; the last is the claim that lists a person's groups (groups)
+  TELEMETRY_ENDPOINT, TELEMETRY_HEADERS, TELEMETRY_SERVICE_NAME
+                    collector for traces and metrics of calls by OTLP over HTTP (none)
   BATCH_CHECK_SECONDS
                     how often to check batches that no client polls (30)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each creates that provider
