@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { adminAgentSessions } from "./agent-sessions.ts";
 import { adminAudit } from "./audit.ts";
 import { adminBodies } from "./bodies.ts";
+import { adminBudgets } from "./budgets.ts";
 import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminGuardrailTry } from "./guardrail-try.ts";
@@ -38,6 +39,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminRoutes(deps))
     .use(adminClassifier(deps))
     .use(adminTeams(deps))
+    .use(adminBudgets(deps))
     .use(adminKeys(deps))
     .use(adminKeyBatches(deps))
     .use(adminPrices(deps))

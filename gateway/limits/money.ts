@@ -21,3 +21,6 @@ export function formatPico(pico: Pico): string {
   const digits = pico.toString().padStart(PLACES + 1, "0");
   return `${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
 }
+
+/** The same without zeros at its end. */
+export const shortDecimal = (pico: Pico): string => formatPico(pico).replace(/\.?0+$/, "");

@@ -20,6 +20,7 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/classifier/try": "administrator",
   "POST /admin/v1/guardrails/try": "administrator",
   "POST /admin/v1/providers/{name}/test": "administrator",
+  "GET /admin/v1/budgets": "manager",
   "GET /admin/v1/keys": "administrator",
   "POST /admin/v1/keys": "administrator",
   "GET /admin/v1/keys/{id}": "administrator",
@@ -174,6 +175,20 @@ describe("every address of the OpenAPI description", () => {
       }
     }
   }, 300_000);
+});
+
+describe("budgets", () => {
+  test("a manager of a team sees those of the team and the teams below, one without a team all", async () => {
+    for (const team of ["alpha", "below", "beta"]) {
+      await gateway.admin("PATCH", `/teams/${team}`, { budget_usd: "5", budget_period: "month" });
+    }
+    const seenBy = async (browser: Browser): Promise<string[]> => {
+      const { data } = await (await browser.send("GET", "/admin/v1/budgets")).json();
+      return data.map(({ name }: { name: string }) => name).sort();
+    };
+    expect(await seenBy(browsers.mia)).toEqual(["alpha", "below"]);
+    expect(await seenBy(browsers.max)).toEqual(["alpha", "below", "beta"]);
+  });
 });
 
 type Page = { data: { id: string; session: string }[] };

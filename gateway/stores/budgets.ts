@@ -1,0 +1,103 @@
+import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { people } from "#drizzle/schema/identity.ts";
+import { keys } from "#drizzle/schema/keys.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { teamAccount } from "../limits/team-account.ts";
+import { type BudgetPeriod, budgetPeriodAt } from "../limits/window.ts";
+import type { Reader } from "./change.ts";
+import { teamLookup } from "./directory/team-lookup.ts";
+import { spentSince } from "./keys.ts";
+import { allTeams, type TeamRow } from "./teams.ts";
+
+/** A budget of a team or of a key that may be used. */
+export type Budget = {
+  kind: "team" | "key";
+  name: string;
+  owner: string | null;
+  /** Where its spend is kept: a key's id, or a team's account. */
+  account: string;
+  /** The team it belongs to, then those above. */
+  teams: readonly string[];
+  /** Exact decimals. */
+  budgetUsd: string;
+  usedUsd: string;
+  period: "day" | "month";
+  dates: BudgetPeriod;
+};
+
+type Unspent = Omit<Budget, "usedUsd" | "dates">;
+
+/** Every budget in force at `now`, with the recorded cost of its current period. */
+export async function budgetsInForce(reader: Reader, now: Date): Promise<Budget[]> {
+  const rows = await allTeams(reader);
+  const placeOf = teamLookup(rows);
+  const teamsOf = (team: string | null) => placeOf(team).teams ?? [];
+  const budgets = [...teamBudgets(rows, teamsOf), ...(await keyBudgets(reader, now, teamsOf))];
+  const found = (["day", "month"] as const).map(async (period) => {
+    const dates = budgetPeriodAt(period, now);
+    const ofPeriod = budgets.filter((budget) => budget.period === period);
+    if (ofPeriod.length === 0) return [];
+    const spent = await spentSince(
+      reader,
+      ofPeriod.map(({ account }) => account),
+      dates.from,
+    );
+    return ofPeriod.map((budget) => ({ ...budget, dates, usedUsd: spent.get(budget.account) ?? "0" }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+type TeamsOf = (team: string | null) => readonly string[];
+
+const teamBudgets = (rows: readonly TeamRow[], teamsOf: TeamsOf): Unspent[] =>
+  rows.flatMap(({ name, budgetUsd, budgetPeriod }) =>
+    budgetUsd === null
+      ? []
+      : [
+          {
+            kind: "team" as const,
+            name,
+            owner: null,
+            account: teamAccount(name),
+            teams: teamsOf(name),
+            budgetUsd,
+            period: budgetPeriod ?? "month",
+          },
+        ],
+  );
+
+async function keyBudgets(reader: Reader, now: Date, teamsOf: TeamsOf): Promise<Unspent[]> {
+  const rows = await reader
+    .select({
+      id: keys.id,
+      name: keys.name,
+      owner: keys.owner,
+      team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
+      limits: keys.limits,
+    })
+    .from(keys)
+    .leftJoin(people, and(eq(people.orgId, keys.orgId), eq(people.email, sql`lower(${keys.owner})`)))
+    .where(
+      and(
+        eq(keys.orgId, DEFAULT_ORG),
+        isNull(keys.revokedAt),
+        or(isNull(keys.expiresAt), gt(keys.expiresAt, now.toISOString())),
+        sql`${keys.limits} ? 'budget_usd'`,
+      ),
+    );
+  return rows.flatMap(({ id, name, owner, team, limits }) =>
+    limits?.budget_usd === undefined
+      ? []
+      : [
+          {
+            kind: "key" as const,
+            name,
+            owner,
+            account: id,
+            teams: teamsOf(team),
+            budgetUsd: limits.budget_usd,
+            period: limits.budget_period ?? "month",
+          },
+        ],
+  );
+}

@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { requests } from "#drizzle/schema/records.ts";
+import { recordAt } from "./records.ts";
+import { fault, type World, world } from "./world.ts";
+
+let it: World;
+
+beforeAll(async () => {
+  it = await world();
+  await it.call("PUT", "/teams/web", { budget_usd: "10" });
+  await it.call("PUT", "/teams/search", { parent: "web", budget_usd: "1000000" });
+  await it.call("PUT", "/teams/without", {});
+  const limits = { budget_usd: "4" };
+  const { id } = (await it.call("POST", "/keys", { name: "ci", team: "search", limits })).body;
+  const gone = (await it.call("POST", "/keys", { name: "gone", limits })).body;
+  await it.call("DELETE", `/keys/${gone.id}`);
+  await it.call("POST", "/keys", { name: "unlimited" });
+  const used = { keyId: id, teams: ["search", "web"] };
+  await it.database.db
+    .insert(requests)
+    .values([
+      recordAt(new Date().toISOString(), { ...used, costUsd: "4.000000000001" }),
+      recordAt(new Date().toISOString(), { ...used, costUsd: null, unpriced: true }),
+      recordAt(new Date(Date.now() - 40 * 86_400_000).toISOString(), { ...used, costUsd: "100" }),
+    ]);
+});
+
+describe("budgets", () => {
+  test("of teams and of keys that may be used, the fullest first, with exactly what the current period cost", async () => {
+    const { data } = (await it.call("GET", "/budgets")).body;
+    const month = new Date().toISOString().slice(0, 7);
+    expect(data).toMatchObject([
+      { kind: "key", name: "ci", owner: null, used_usd: "4.000000000001", budget_usd: "4", at_risk: true },
+      { kind: "team", name: "web", used_usd: "4.000000000001", period: "month", from: `${month}-01` },
+      { kind: "team", name: "search", used_usd: "4.000000000001", at_risk: false },
+    ]);
+    expect(data).toHaveLength(3);
+  });
+
+  test("are narrowed to those at risk, and another word for it is refused", async () => {
+    const { data } = (await it.call("GET", "/budgets?at_risk=true")).body;
+    const names = data.map(({ name }: { name: string }) => name);
+    expect(names).toContain("ci");
+    expect(names).not.toContain("search");
+    expect(await fault(it.call("GET", "/budgets?at_risk=yes"))).toBe("400 at_risk: Expected true or false.");
+  });
+});
