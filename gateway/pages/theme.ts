@@ -13,13 +13,27 @@ const ACCENT: MantineColorsTuple = [
   "#1f2a78",
 ];
 
+/** From text to background; of the same hue as the dark colours in styles/tokens.css. */
+const DARK: MantineColorsTuple = [
+  "#e6e9ef",
+  "#c3c9d4",
+  "#98a2b3",
+  "#7d8798",
+  "#2f3848",
+  "#1f2734",
+  "#171d28",
+  "#12171f",
+  "#0d1117",
+  "#090c11",
+];
+
 /** One accent for what can be clicked, one typeface, an 8-pixel grid. The colours of the pages are in styles/tokens.css. */
 export const THEME = createTheme({
   fontFamily: '"Inter Variable", ui-sans-serif, system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   primaryColor: "accent",
   primaryShade: { light: 6, dark: 5 },
-  colors: { accent: ACCENT },
+  colors: { accent: ACCENT, dark: DARK },
   defaultRadius: 6,
   fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
   spacing: { xs: "4px", sm: "8px", md: "16px", lg: "24px", xl: "32px" },

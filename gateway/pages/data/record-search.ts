@@ -3,6 +3,7 @@ import type { FilterName, FrameSearch } from "./search.ts";
 
 /** The list of records knows these by other names, and takes one value of each. */
 const RECORD_FILTERS: Readonly<Partial<Record<FilterName, string>>> = {
+  team: "team",
   client: "client",
   model: "model",
   route: "route",

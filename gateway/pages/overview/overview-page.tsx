@@ -1,12 +1,13 @@
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport, useReports } from "../data/reports.ts";
-import { type FrameSearch, frameSearch } from "../data/search.ts";
+import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
 import { FilterChips } from "../parts/filter-chips.tsx";
 import { beforeWords, ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { dimensionWord } from "../parts/words.ts";
+import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { CostMoved } from "./cost-moved.tsx";
 import { MissingNote } from "./missing-note.tsx";
 import {
@@ -84,6 +85,7 @@ function Parts({ parts, stacked, search, change }: PartsProps) {
         before={before}
       />
       <CostMoved decomposition={parts.totals?.decomposition ?? null} search={search} before={before} />
+      {FILTER_NAMES.every((name) => search[name] === undefined) && <BudgetsAtRisk />}
       <TopLists parts={parts} search={search} change={change} />
     </>
   );

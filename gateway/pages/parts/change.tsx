@@ -9,6 +9,9 @@ type ChangeProps = {
   more?: Direction;
 };
 
+/** From twice as much on, a decimal says nothing. */
+const whole = (change: number): number => (change < 1 ? change : Math.round(change * 100) / 100);
+
 /** Below this a change says nothing. */
 const QUIET_BELOW = 0.01;
 
@@ -19,7 +22,7 @@ export function Change({ current, previous, more = "neutral" }: ChangeProps) {
     return <span className="mute">{current === 0 ? "no change" : "new"}</span>;
   }
   const change = (current - previous) / Math.abs(previous);
-  const text = percent(Math.abs(change));
+  const text = percent(whole(Math.abs(change)));
   if (Math.abs(change) < QUIET_BELOW) return <span className="mute">→ {text}</span>;
   const rises = change > 0;
   const tone = more === "neutral" ? "mute" : (more === "worse") === rises ? "bad" : "good";

@@ -13,13 +13,8 @@ const LONG_DAY = new Intl.DateTimeFormat(undefined, {
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric", timeZone: "UTC" });
 const MONTH_NAME = new Intl.DateTimeFormat(undefined, { month: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const SHORT_MOMENT = new Intl.DateTimeFormat(undefined, {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-});
+const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" } as const;
+const SHORT_MOMENT = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...TIME });
 const SHORT_DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 
 export const isTimeDimension = (name: DimensionName): name is "day" | "week" | "month" =>
@@ -41,7 +36,11 @@ export const longTimeGroup = (name: DimensionName, group: string): string => {
 export const monthName = (at: Date): string => MONTH_NAME.format(at);
 export const utcDay = (at: Date | number): string => DAY.format(at);
 export const localMoment = (at: string): string => MOMENT.format(Date.parse(at));
-export const shortMoment = (at: string): string => SHORT_MOMENT.format(Date.parse(at));
+/** Without the year where it is this one. */
+export const shortMoment = (at: string, now = new Date()): string => {
+  const moment = new Date(at);
+  return (moment.getFullYear() === now.getFullYear() ? SHORT_MOMENT : MOMENT).format(moment);
+};
 export const localDay = (at: string): string => SHORT_DAY.format(Date.parse(at));
 
 /** `2026-11-03`, of UTC. */

@@ -10,7 +10,7 @@ export function Moment({ at, form = "short", unknown = "It has not happened." }:
   if (at === null) return <Unknown reason={unknown} />;
   const utc = `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;
   return (
-    <time dateTime={at} title={utc} data-exact={at} style={{ whiteSpace: "nowrap" }}>
+    <time dateTime={at} title={utc} data-exact={at} className="moment">
       {FORMS[form](at)}
     </time>
   );

@@ -28,7 +28,7 @@ const unitsOf = ({ measures }: ReportCatalogue): Units =>
 /** A result in its view, and the same figures as a table. */
 export function ReportView({ result, catalogue, choose }: ReportViewProps) {
   const units = unitsOf(catalogue);
-  if (result.rows.length === 0) {
+  if (result.rows.length === 0 && !result.decomposition) {
     return (
       <div className="panel">
         <Empty title="Nothing in this time">Choose another range, or take a filter away.</Empty>
@@ -38,7 +38,9 @@ export function ReportView({ result, catalogue, choose }: ReportViewProps) {
   return (
     <>
       <Picture result={result} units={units} choose={choose} />
-      <ReportTable result={result} title="Figures" units={units} choose={choose} />
+      {result.rows.length > 0 && (
+        <ReportTable result={result} title="Figures" units={units} choose={choose} />
+      )}
       <Coverage result={result} />
     </>
   );

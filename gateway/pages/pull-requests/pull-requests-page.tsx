@@ -9,6 +9,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
+import { NotJoined } from "./not-joined.tsx";
 import { pullRequestColumns } from "./pull-request-columns.tsx";
 
 const FILTERS = {
@@ -23,7 +24,6 @@ const FILTERS = {
 } as const;
 
 const readFilters = listSearch(Object.keys(FILTERS));
-/** A list is asked again so often: webhooks come when they come. */
 const LIST = "/admin/v1/pull-requests";
 
 /** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
@@ -42,6 +42,7 @@ export function PullRequestsPage() {
         <FieldFilter words={FILTERS} choose={narrow} />
       </PageHead>
       <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
+      {Object.keys(filters).length === 0 && <NotJoined choose={change} />}
       <ListPage
         list={list}
         none={

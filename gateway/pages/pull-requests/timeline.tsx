@@ -21,7 +21,7 @@ export function Timeline({ details, session }: { details: PullRequestPage; sessi
   ].toSorted((a, b) => a.at.localeCompare(b.at));
   return (
     <Panel title="Timeline" sub="Its session, and what GitHub reported.">
-      <ol className="plain-list" style={{ maxHeight: 480, overflow: "auto" }}>
+      <ol className="plain-list" style={{ maxHeight: "max(480px, calc(100vh - 160px))", overflow: "auto" }}>
         {happenings.map(({ key, at, what, aside }) => (
           <li key={key} className="timeline-row">
             <span className="mute">

@@ -12,6 +12,8 @@ const LABELS = [
   ["route_source", null, "Route chosen by"],
   ["owner", "owner", "Person"],
   ["user_label", "user", "User label"],
+  ["team", "team", "Team"],
+  ["cost_center", null, "Cost centre"],
   ["key_name", "key", "Key"],
   ["client", "client", "Client"],
   ["session", "session", "Session"],

@@ -43,7 +43,7 @@ const labelColumns = (narrow: Narrow): Column<RequestView>[] => [
   {
     id: "person",
     head: "Person",
-    cell: ({ owner, user_label: user, key_name: key }) => (
+    cell: ({ owner, user_label: user, key_name: key, team }) => (
       <>
         <ValueLink
           text={owner}
@@ -51,6 +51,11 @@ const labelColumns = (narrow: Narrow): Column<RequestView>[] => [
           none="The key has no owner: a service account."
         />
         <small>
+          {team !== null && (
+            <>
+              <ValueLink text={team} choose={(value) => narrow("team", value)} /> ·{" "}
+            </>
+          )}
           <ValueLink
             text={user ?? key}
             choose={(value) => narrow(user === null ? "key" : "user", value)}

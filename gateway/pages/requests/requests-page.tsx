@@ -18,6 +18,7 @@ const FILTERS = {
   model: "Model",
   client: "Client",
   owner: "Person",
+  team: "Team",
   user: "User label",
   key: "Key",
   route: "Route",

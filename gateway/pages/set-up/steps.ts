@@ -68,7 +68,7 @@ export const STEPS: readonly Step[] = [
     action: "Pull requests",
     isDone: async () =>
       (await rowsOf<PullRequestView>("/admin/v1/pull-requests?limit=100")).some(
-        ({ state }) => state !== "no_stamp",
+        ({ session }) => session !== null,
       ),
   },
   {
@@ -77,6 +77,6 @@ export const STEPS: readonly Step[] = [
     to: "/overview",
     action: "Overview",
     isDone: async () =>
-      (await rowsOf<PullRequestView>("/admin/v1/pull-requests?state=joined&limit=1")).length > 0,
+      (await rowsOf<PullRequestView>("/admin/v1/pull-requests?link=joined&limit=1")).length > 0,
   },
 ];

@@ -12,6 +12,13 @@ import { momentColumn, textColumn } from "./cells.tsx";
 import { useResources } from "./resources.ts";
 
 const FILTERS = ["actor", "action", "subject", "from", "to"] as const;
+const FILTER_WORDS = {
+  actor: "Who",
+  action: "What",
+  subject: "Of",
+  from: "From",
+  to: "To",
+} as const satisfies Record<(typeof FILTERS)[number], string>;
 const readSearch = (raw: Record<string, unknown>) =>
   // The names are those of FILTERS, each once.
   Object.fromEntries(FILTERS.map((name) => [name, oneText(raw[name])])) as Record<
@@ -19,14 +26,30 @@ const readSearch = (raw: Record<string, unknown>) =>
     string | undefined
   >;
 
-const shown = (value: unknown): string => (value === undefined ? "–" : JSON.stringify(value));
+/** Absent and null are the same to a reader: nothing is set. */
+const shown = (value: unknown): string | null =>
+  value === undefined || value === null ? null : typeof value === "string" ? value : JSON.stringify(value);
 
-/** Members that a change has set, from what to what. */
-function changesOf({ before, after }: AuditView): { name: string; from: string; to: string }[] {
+type Difference = { name: string; from: string | null; to: string | null };
+
+/** Members that a change has set, from what to what. The entry itself says when, and of what. */
+function changesOf({ before, after }: AuditView): Difference[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...names]
     .map((name) => ({ name, from: shown(before?.[name]), to: shown(after?.[name]) }))
-    .filter(({ name, from, to }) => from !== to && name !== "updated_at");
+    .filter(({ name, from, to }) => from !== to && !["id", "created_at", "updated_at"].includes(name));
+}
+
+/** One side of a change. What did not exist before needs no arrow. */
+function Value({ text, after }: { text: string | null; after?: string | null }) {
+  if (after === undefined)
+    return text === null ? <span className="mute">none</span> : <Foreign text={text} whole />;
+  if (text === null) return null;
+  return (
+    <>
+      <Foreign text={text} whole /> →
+    </>
+  );
 }
 
 const Changes = ({ entry }: { entry: AuditView }) => {
@@ -36,7 +59,7 @@ const Changes = ({ entry }: { entry: AuditView }) => {
     <ul className="changes">
       {changes.map(({ name, from, to }) => (
         <li key={name}>
-          {name}: <Foreign text={from} /> → <Foreign text={to} />
+          {name.replaceAll("_", " ")}: <Value text={from} after={to} /> <Value text={to} />
         </li>
       ))}
     </ul>
@@ -46,10 +69,10 @@ const Changes = ({ entry }: { entry: AuditView }) => {
 const COLUMNS: readonly Column<AuditView>[] = [
   momentColumn("at", "When", { of: ({ at }) => at, none: "" }),
   textColumn("actor", "Who", { of: ({ actor }) => actor }),
-  textColumn("address", "From", { of: ({ address }) => address, none: "this machine" }),
+  textColumn("address", "Address", { of: ({ address }) => address, none: "this machine" }),
   textColumn("action", "What", { of: ({ action }) => action.replaceAll(/[._]/g, " ") }),
   textColumn("subject", "Of", { of: ({ subject }) => subject }),
-  { id: "changes", head: "From → to", cell: (entry) => <Changes entry={entry} /> },
+  { id: "changes", head: "Change", cell: (entry) => <Changes entry={entry} /> },
 ];
 
 /** Every change: who, when, from where, and what it was before. */
@@ -78,7 +101,7 @@ export function AuditPage() {
         {FILTERS.map((name) => (
           <TextInput
             key={name}
-            label={name[0]?.toUpperCase() + name.slice(1)}
+            label={FILTER_WORDS[name]}
             value={typed[name] ?? ""}
             onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value || undefined })}
           />

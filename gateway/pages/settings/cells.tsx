@@ -18,6 +18,23 @@ export const textColumn = <View,>(
   },
 });
 
+/** A column of numbers or amounts, as text that is ready to show; `by` sorts it. */
+export const numberColumn = <View,>(
+  id: string,
+  head: string,
+  {
+    of,
+    by,
+    none = "–",
+  }: { of: (view: View) => string | null; by: (view: View) => number | null; none?: ReactNode },
+): Column<View> => ({
+  id,
+  head,
+  isNumber: true,
+  sort: by,
+  cell: (view) => of(view) ?? <span className="mute">{none}</span>,
+});
+
 /** A column of times. */
 export const momentColumn = <View,>(
   id: string,

@@ -5,9 +5,10 @@ import type { RepositoryView } from "#shared/admin/repositories.ts";
 import type { SetupLink } from "#shared/admin/setup-link.ts";
 import { sendJson } from "../data/api.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
+import { count } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "./cells.tsx";
+import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 import { useResources } from "./resources.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -17,7 +18,10 @@ const COLUMNS: readonly Column<RepositoryView>[] = [
     of: ({ reading }) => reading?.read_up_to ?? null,
     none: "The first pass has not ended.",
   }),
-  textColumn("pulls", "Pull requests read", { of: ({ reading }) => String(reading?.pull_requests ?? 0) }),
+  numberColumn("pulls", "Pull requests read", {
+    of: ({ reading }) => (reading ? count(reading.pull_requests) : null),
+    by: ({ reading }) => reading?.pull_requests ?? null,
+  }),
   textColumn("failure", "Waiting because", {
     of: ({ reading }) => reading?.failure ?? null,
     none: "not waiting",

@@ -1,7 +1,8 @@
 import type { KeyView } from "#shared/admin/keys.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
+import { count } from "../parts/format.ts";
 import { PageHead } from "../parts/page-head.tsx";
-import { textColumn } from "./cells.tsx";
+import { numberColumn, textColumn } from "./cells.tsx";
 import { KEYS, LIMIT_FIELDS } from "./key-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { TEAMS } from "./team-facts.tsx";
@@ -11,8 +12,25 @@ type Budgeted = { budget_usd?: string | number | null; budget_period?: string | 
 const budget = ({ budget_usd: usd, budget_period: period }: Budgeted): string | null =>
   usd == null ? null : `$${usd} a ${period ?? "month"}`;
 
-const rate = (value: number | undefined): string | null =>
-  value === undefined ? null : value.toLocaleString();
+const NO_LIMIT = "no limit";
+
+const rate = (value: number | undefined): string | null => (value === undefined ? null : count(value));
+
+type Rate = "requests_per_minute" | "tokens_per_minute" | "concurrency";
+
+const rateColumn = (name: Rate, head: string) =>
+  numberColumn<KeyView>(name, head, {
+    of: ({ limits }) => rate(limits?.[name]),
+    by: ({ limits }) => limits?.[name] ?? null,
+    none: NO_LIMIT,
+  });
+
+const budgetColumn = <View,>(of: (view: View) => Budgeted | null) =>
+  numberColumn<View>("budget", "Budget", {
+    of: (view) => budget(of(view) ?? {}),
+    by: (view) => Number(of(view)?.budget_usd ?? Number.NaN) || null,
+    none: NO_LIMIT,
+  });
 
 const KEY_LIMITS: ResourceFacts<KeyView> = {
   ...KEYS,
@@ -21,19 +39,10 @@ const KEY_LIMITS: ResourceFacts<KeyView> = {
   columns: [
     textColumn("name", "Key", { of: ({ name }) => name }),
     textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),
-    textColumn("requests", "Requests a minute", {
-      of: ({ limits }) => rate(limits?.requests_per_minute),
-      none: "no limit",
-    }),
-    textColumn("tokens", "Tokens a minute", {
-      of: ({ limits }) => rate(limits?.tokens_per_minute),
-      none: "no limit",
-    }),
-    textColumn("concurrency", "At once", { of: ({ limits }) => rate(limits?.concurrency), none: "no limit" }),
-    textColumn("budget", "Budget", {
-      of: ({ limits }) => (limits ? budget(limits) : null),
-      none: "no limit",
-    }),
+    rateColumn("requests_per_minute", "Requests a minute"),
+    rateColumn("tokens_per_minute", "Tokens a minute"),
+    rateColumn("concurrency", "At once"),
+    budgetColumn(({ limits }) => limits),
   ],
   fields: [{ name: "name", label: "Name", kind: "text", required: true }, ...LIMIT_FIELDS],
 };
@@ -44,7 +53,7 @@ const TEAM_BUDGETS: ResourceFacts<TeamView> = {
   columns: [
     textColumn("name", "Team", { of: ({ name }) => name }),
     textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
-    textColumn("budget", "Budget", { of: budget, none: "no limit" }),
+    budgetColumn((team) => team),
   ],
 };
 

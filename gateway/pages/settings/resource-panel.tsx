@@ -24,6 +24,10 @@ export type ResourceFacts<View> = {
   nameOf: (view: View) => string;
   columns: readonly Column<View>[];
   fields: readonly Field[];
+  /** Which of the loaded ones are shown. Default: all. */
+  pick?: (views: readonly View[]) => readonly View[];
+  /** Controls above the list. */
+  controls?: ReactNode;
   /** What an empty list says. */
   empty: string;
   removal: { verb: string; effect: string };
@@ -60,6 +64,7 @@ export function ResourcePanel<View extends object>({ facts }: { facts: ResourceF
         </Button>
       }
     >
+      {facts.controls}
       <Answered query={list}>
         {(rows) =>
           rows.length === 0 ? (
@@ -68,7 +73,7 @@ export function ResourcePanel<View extends object>({ facts }: { facts: ResourceF
             <DataTable
               label={facts.title}
               columns={withOpener(facts, open)}
-              rows={rows}
+              rows={facts.pick?.(rows) ?? rows}
               rowKey={facts.idOf}
               open={open}
             />

@@ -1,4 +1,4 @@
-import { Link, useLocation } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { mayAs, useMe } from "../data/me.ts";
 import { NAVIGATION, type NavigationPage } from "./navigation.ts";
 
@@ -27,12 +27,12 @@ export function MainNavigation() {
   );
 }
 
-function NavigationLink({ name, path }: NavigationPage) {
-  const { pathname } = useLocation();
-  const isHere = pathname === path || pathname.startsWith(`${path}/`);
-  return (
-    <Link to={path} aria-current={isHere ? "page" : undefined} preload="intent">
-      {name}
-    </Link>
-  );
-}
+/** Pages below others of the navigation: the one above is not shown as current with them. */
+const isAbove = (path: string): boolean =>
+  NAVIGATION.some(({ pages }) => pages.some((page) => page.path.startsWith(`${path}/`)));
+
+const NavigationLink = ({ name, path }: NavigationPage) => (
+  <Link to={path} activeOptions={{ exact: isAbove(path), includeSearch: false }} preload="intent">
+    {name}
+  </Link>
+);

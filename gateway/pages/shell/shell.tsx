@@ -68,6 +68,7 @@ const SearchButton = ({ open }: { open: () => void }) => (
     fullWidth
     justify="space-between"
     mb="sm"
+    flex="none"
     onClick={open}
     rightSection={<Kbd size="xs">{navigator.platform.startsWith("Mac") ? "⌘ K" : "Ctrl K"}</Kbd>}
   >

@@ -23,6 +23,7 @@ const FILTERS = {
   channel: "Channel",
   client: "Client",
   owner: "Person",
+  team: "Team",
   key: "Key",
   session: "Session",
 } as const;

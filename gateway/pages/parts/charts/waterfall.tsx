@@ -1,48 +1,65 @@
 import type { Decomposition } from "#shared/report.ts";
-import { signed, usd, wholeUsd } from "../format.ts";
-import { causesOf } from "./causes.ts";
+import { usd } from "../format.ts";
 import { ticksTo } from "./scale.ts";
 import { useWidth } from "./use-width.ts";
+import { type Step, stepsOf } from "./waterfall-steps.ts";
 
 type WaterfallProps = { parts: Decomposition; before: string; now: string };
-type Step = {
-  label: string;
-  from: number;
-  to: number;
-  kind: "total" | "more-cost" | "less-cost";
-  text: string;
-};
 
 const HEIGHT = 196;
 const TOP = 22;
 const BOTTOM = 28;
 const WIDTH_MIN = 560;
-/** A cause that changed the cost by less has no bar. */
-const SHARE_SHOWN = 0.001;
 
-/** From the cost before to the cost now, a bar for each cause. */
+/** From the cost before to the cost now, a bar for each cause: side by side, or below each other where room is little. */
 export function Waterfall({ parts, before, now }: WaterfallProps) {
-  const { ref, width: room } = useWidth();
-  const width = Math.max(room, WIDTH_MIN);
+  const { ref, width } = useWidth();
   const steps = stepsOf(parts, before, now);
   const top = ticksTo(Math.max(...steps.flatMap(({ from, to }) => [from, to]))).at(-1) ?? 1;
+  return (
+    <section className="chart" ref={ref} aria-label="Causes">
+      {width > 0 && width < WIDTH_MIN && <Rows steps={steps} top={top} />}
+      {width >= WIDTH_MIN && (
+        <Columns
+          steps={steps}
+          top={top}
+          width={width}
+          title={`From ${usd(parts.previousUsd)} (${before}) to ${usd(parts.currentUsd)} (${now})`}
+        />
+      )}
+    </section>
+  );
+}
+
+const Rows = ({ steps, top }: { steps: readonly Step[]; top: number }) =>
+  steps.map(({ label, from, to, kind, text }) => (
+    <div className="bar-row" key={label}>
+      <span>{label}</span>
+      <span className="number waterfall-amount">{text}</span>
+      <div className="track">
+        <div
+          className={`fill ${kind}`}
+          style={{
+            marginLeft: `${(Math.max(Math.min(from, to), 0) / top) * 100}%`,
+            width: `max(2px, ${(Math.abs(to - from) / top) * 100}%)`,
+          }}
+        />
+      </div>
+    </div>
+  ));
+
+type ColumnsProps = { steps: readonly Step[]; top: number; width: number; title: string };
+
+function Columns({ steps, top, width, title }: ColumnsProps) {
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.max(value, 0) / top);
   const slot = width / steps.length;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
-    <section className="chart" ref={ref} style={{ overflowX: "auto" }} tabIndex={0} aria-label="Causes">
-      <svg
-        style={{ width }}
-        height={HEIGHT}
-        role="img"
-        aria-label={`From ${usd(parts.previousUsd)} (${before}) to ${usd(parts.currentUsd)} (${now})`}
-      >
-        <line className="grid-line" x1={0} x2={width} y1={y(0)} y2={y(0)} />
-        {steps.map((step, i) => (
-          <Bar key={step.label} step={step} x={i * slot} slot={slot} y={y} isLast={i === steps.length - 1} />
-        ))}
-      </svg>
-    </section>
+    <svg style={{ width }} height={HEIGHT} role="img" aria-label={title}>
+      <line className="grid-line" x1={0} x2={width} y1={y(0)} y2={y(0)} />
+      {steps.map((step, i) => (
+        <Bar key={step.label} step={step} x={i * slot} slot={slot} y={y} isLast={i === steps.length - 1} />
+      ))}
+    </svg>
   );
 }
 
@@ -64,19 +81,4 @@ function Bar({ step: { label, from, to, kind, text }, x, slot, y, isLast }: BarP
       </text>
     </g>
   );
-}
-
-function stepsOf(parts: Decomposition, before: string, now: string): Step[] {
-  const steps: Step[] = [
-    { label: before, from: 0, to: parts.previousUsd, kind: "total", text: wholeUsd(parts.previousUsd) },
-  ];
-  let at = parts.previousUsd;
-  const least = Math.max(parts.previousUsd, parts.currentUsd) * SHARE_SHOWN;
-  for (const { label, usd: change } of causesOf(parts).filter(({ usd: it }) => Math.abs(it) > least)) {
-    const kind = change > 0 ? "more-cost" : "less-cost";
-    steps.push({ label, from: at, to: at + change, kind, text: signed(wholeUsd(change), change) });
-    at += change;
-  }
-  const last = { label: now, from: 0, to: parts.currentUsd, kind: "total" as const };
-  return [...steps, { ...last, text: wholeUsd(parts.currentUsd) }];
 }

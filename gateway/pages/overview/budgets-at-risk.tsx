@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Budgets, BudgetView } from "#shared/admin/budgets.ts";
+import { getJson } from "../data/api.ts";
+import { utcDay } from "../parts/dates.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { percent } from "../parts/format.ts";
+import { Money } from "../parts/money.tsx";
+import { Panel } from "../parts/page-head.tsx";
+
+const SHOWN_MAX = 6;
+
+/** Budgets that are nearly used up, or will be at this pace. Nothing if there are none. */
+export function BudgetsAtRisk() {
+  const { data } = useQuery({
+    queryKey: ["budgets", "at-risk"],
+    queryFn: ({ signal }) => getJson<Budgets>("/admin/v1/budgets?at_risk=true", signal),
+    refetchInterval: 60_000,
+  });
+  if (!data || data.data.length === 0) return null;
+  const more = data.data.length - SHOWN_MAX;
+  return (
+    <Panel
+      title="Budgets at risk"
+      sub="More than 80 % is used, or will be more than all of it by the end of the period if spending goes on at this pace."
+    >
+      {data.data.slice(0, SHOWN_MAX).map((budget) => (
+        <BudgetRow key={`${budget.kind} ${budget.name}`} budget={budget} />
+      ))}
+      {more > 0 && <p className="mute small">And {more} more, less full.</p>}
+    </Panel>
+  );
+}
+
+function BudgetRow({ budget }: { budget: BudgetView }) {
+  const { kind, name, owner, budget_usd: usd, used_usd: used, projected_usd: projected, to } = budget;
+  // For the bar and a rounded share only; the amounts are shown as they are.
+  const share = Number(usd) > 0 ? Number(used) / Number(usd) : 1;
+  const isOver = share >= 1;
+  return (
+    <div className="bar-row">
+      <div style={{ minWidth: 0 }}>
+        <Foreign text={name} />{" "}
+        <small className="mute">
+          {kind === "team" ? "team" : owner === null ? "key of a service account" : `key of ${owner}`}
+          {isOver
+            ? ", used up"
+            : projected !== null && (
+                <>
+                  , <Money value={projected} /> by {utcDay(Date.parse(to) - 1)} at this pace
+                </>
+              )}
+        </small>
+      </div>
+      <span className="number">
+        <Money value={used} /> <span className="mute">of</span> <Money value={usd} />
+      </span>
+      <span className={`number small ${isOver ? "bad" : "warn"}`}>{percent(share)}</span>
+      <div className="track">
+        <div className={isOver ? "fill over" : "fill"} style={{ width: `${Math.min(share, 1) * 100}%` }} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Decomposition } from "#shared/report.ts";
+import { signed, wholeUsd } from "../format.ts";
+import { causesOf } from "./causes.ts";
+
+/** A bar of a waterfall, in USD. */
+export type Step = {
+  label: string;
+  from: number;
+  to: number;
+  kind: "total" | "more-cost" | "less-cost";
+  text: string;
+};
+
+/** A cause that changed the cost by less has no bar. */
+const SHARE_SHOWN = 0.001;
+
+/** The cost before, each cause where the one before it ended, and the cost now. */
+export function stepsOf(parts: Decomposition, before: string, now: string): Step[] {
+  const steps: Step[] = [
+    { label: before, from: 0, to: parts.previousUsd, kind: "total", text: wholeUsd(parts.previousUsd) },
+  ];
+  let at = parts.previousUsd;
+  const least = Math.max(parts.previousUsd, parts.currentUsd) * SHARE_SHOWN;
+  for (const { label, usd: change } of causesOf(parts).filter(({ usd: it }) => Math.abs(it) > least)) {
+    const kind = change > 0 ? "more-cost" : "less-cost";
+    steps.push({ label, from: at, to: at + change, kind, text: signed(wholeUsd(change), change) });
+    at += change;
+  }
+  const last = { label: now, from: 0, to: parts.currentUsd, kind: "total" as const };
+  return [...steps, { ...last, text: wholeUsd(parts.currentUsd) }];
+}

@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Page } from "#shared/admin/fields.ts";
+import type { PullRequestView } from "#shared/admin/records.ts";
+import { getJson, queryOf } from "../data/api.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { isoDay } from "../parts/dates.ts";
+import { count } from "../parts/format.ts";
+import { Panel } from "../parts/page-head.tsx";
+import { ValueLink } from "../parts/value-link.tsx";
+import { linkRemedy, linkTone, linkWord } from "./link-words.ts";
+import { byAuthor, UNJOINED_LINKS, type Unjoined, type UnjoinedLink } from "./unjoined.ts";
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+const SHOWN_MAX = 6;
+const ASKED_MAX = 500;
+
+type Choose = (filters: Record<string, string>) => void;
+
+async function ask(link: UnjoinedLink, from: string, signal: AbortSignal) {
+  const query = queryOf({ state: "merged", link, from, limit: ASKED_MAX });
+  const { data, has_more: hasMore } = await getJson<Page<PullRequestView>>(
+    `/admin/v1/pull-requests${query}`,
+    signal,
+  );
+  return { merges: data.map(({ author }) => ({ author, link })), hasMore };
+}
+
+/** Merges of the last days without a cost: whose they are, why, and what makes them count. Nothing if there are none. */
+export function NotJoined({ choose }: { choose: Choose }) {
+  const from = isoDay(Date.now() - (DAYS - 1) * DAY_MS);
+  const { data } = useQuery({
+    queryKey: ["pull-requests", "not-joined", from],
+    queryFn: ({ signal }) => Promise.all(UNJOINED_LINKS.map((link) => ask(link, from, signal))),
+    refetchInterval: 30_000,
+  });
+  const rows = byAuthor(data?.flatMap(({ merges }) => merges) ?? []);
+  if (rows.length === 0) return null;
+  const more = rows.length - SHOWN_MAX;
+  const atLeast = data?.some(({ hasMore }) => hasMore) ? "More than " : "";
+  const all = rows.reduce((sum, row) => sum + row.count, 0);
+  return (
+    <Panel
+      title="Not joined to a session"
+      sub={`${atLeast}${count(all)} merges of the last ${DAYS} days have no cost. Each counts as soon as it is mended.`}
+    >
+      <DataTable
+        label="Not joined to a session"
+        columns={columnsOf(choose, from)}
+        rows={rows.slice(0, SHOWN_MAX)}
+        rowKey={({ author, link }) => `${link} ${author}`}
+      />
+      {more > 0 && <p className="mute small">And {count(more)} others with no more than these.</p>}
+    </Panel>
+  );
+}
+
+const columnsOf = (choose: Choose, from: string): Column<Unjoined>[] => [
+  {
+    id: "author",
+    head: "Author",
+    cell: ({ author, link }) => (
+      <ValueLink
+        text={author}
+        choose={(value) => choose({ author: value, link, state: "merged", from })}
+        none="Their author is not known."
+      />
+    ),
+  },
+  { id: "count", head: "Merges", isNumber: true, sort: (row) => row.count, cell: (row) => count(row.count) },
+  {
+    id: "link",
+    head: "Why",
+    cell: ({ link }) => <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>,
+  },
+  { id: "remedy", head: "What to do", cell: ({ link }) => linkRemedy(link) },
+];
