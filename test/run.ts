@@ -81,6 +81,15 @@ async function slowest(): Promise<string[]> {
     .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
 }
 
+/** The browser and the console, which files that run at the same time would all unpack and build. */
+async function prepareConsole(): Promise<void> {
+  if (!files.some((file) => file.startsWith("test/pages/"))) return;
+  const { builtPages } = await import("./support/browser.ts");
+  // A fault of the build is the suites' to report.
+  await builtPages().catch(() => undefined);
+}
+
+await prepareConsole();
 await guessTimings();
 const server = await startTestServer();
 const run = Bun.spawn(

@@ -3,26 +3,36 @@ import { addMonth, monthOf } from "#drizzle/partitions.ts";
 import { priceText } from "#drizzle/price-text.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
-// A world to look at: 200 people in 12 teams, 90 days, the same at each run.
+// A world to look at, the same at each run but for its size and its last moment.
 
 const DAY_MS = 86_400_000;
-const DAYS = 90;
-const PEOPLE = 200;
 
+export type WorldSize = { people: number; days: number };
+
+/** Twelve teams below three departments, each with a cost centre, a repository and a monthly budget in USD (null: none). */
 const TEAMS = [
-  ["payments", "checkout"],
-  ["platform", "runtime"],
-  ["search", "search"],
-  ["mobile", "mobile-app"],
-  ["data", "warehouse"],
-  ["identity", "accounts"],
-  ["growth", "website"],
-  ["risk", "risk-engine"],
-  ["support", "helpdesk"],
-  ["infra", "clusters"],
-  ["security", "scanner"],
-  ["design", "components"],
+  ["payments", "commerce", "checkout", "260"],
+  ["platform", "engineering", "runtime", "240"],
+  ["search", "product", "search", null],
+  ["mobile", "product", "mobile-app", null],
+  ["data", "engineering", "warehouse", "900"],
+  ["identity", "engineering", "accounts", null],
+  ["growth", "commerce", "website", "255"],
+  ["risk", "commerce", "risk-engine", null],
+  ["support", "product", "helpdesk", "600"],
+  ["infra", "engineering", "clusters", null],
+  ["security", "engineering", "scanner", null],
+  ["design", "product", "components", null],
 ] as const;
+
+const DEPARTMENTS = [
+  ["engineering", "CC-100"],
+  ["commerce", "CC-200"],
+  ["product", "CC-300"],
+] as const;
+
+const costCenterOf = (department: string): string | null =>
+  DEPARTMENTS.find(([name]) => name === department)?.[1] ?? null;
 
 /** USD per million tokens, as its list has it: input, cached input, output. */
 const MODELS = [
@@ -35,8 +45,10 @@ const MODELS = [
   { name: "kimi-k2-preview", provider: "moonshot", prices: null, share: 0.005 },
 ] as const;
 type Model = (typeof MODELS)[number];
+const SMALL = MODELS[4];
 
 const CLIENTS = ["claude-code", "codex", "opencode", "cursor", "sdk-python"] as const;
+const TASKS = ["feature", "feature", "fix", "refactor", "tests"] as const;
 const ROUTES = ["code", "code", "code", "review", "chat", "docs"] as const;
 
 /** mulberry32: a small generator whose numbers are the same on every machine. */
@@ -93,34 +105,41 @@ function costOf(model: Model, counts: readonly [number, number, number]) {
 
 type Session = { id: string; person: number; atMs: number; calls: number };
 
-function sessionsOf(random: Random, nowMs: number): Session[] {
+function sessionsOf(random: Random, { people, days }: WorldSize, nowMs: number): Session[] {
   const sessions: Session[] = [];
-  const firstMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;
-  for (let day = 0; day < DAYS; day++) {
+  const firstMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (days - 1) * DAY_MS;
+  for (let day = 0; day < days; day++) {
     const dayMs = firstMs + day * DAY_MS;
     const isWeekend = [0, 6].includes(new Date(dayMs).getUTCDay());
     // Use grows over the quarter.
-    const active = Math.round(PEOPLE * (0.1 + (0.14 * day) / DAYS) * (isWeekend ? 0.15 : 1));
+    const active = Math.round(people * (0.1 + (0.14 * day) / days) * (isWeekend ? 0.15 : 1));
     for (let n = 0; n < active; n++) {
-      const person = Math.floor(random() ** 1.5 * PEOPLE);
+      const person = Math.floor(random() ** 1.5 * people);
       const atMs = dayMs + (7 + random() * 10) * 3_600_000;
-      const calls = 2 + Math.floor(random() * 5);
-      if (atMs < nowMs - 3_600_000) sessions.push({ id: `s-${day}-${n}`, person, atMs, calls });
+      const calls = 2 + Math.floor(random() ** 3 * 12);
+      if (atMs < nowMs - 3_600_000) sessions.push({ id: idAt(atMs, n), person, atMs, calls });
     }
   }
   // The last minutes, so that a live list has something to show.
   for (let n = 0; n < 12; n++) {
-    sessions.push({ id: `s-now-${n}`, person: n * 3, atMs: nowMs - (12 - n) * 90_000, calls: 1 });
+    sessions.push({
+      id: idAt(nowMs - n, n),
+      person: (n * 3) % people,
+      atMs: nowMs - (12 - n) * 90_000,
+      calls: 1,
+    });
   }
   return sessions;
 }
 
 function callsOf(random: Random, session: Session, firstNumber: number): Row[] {
   const client = pick(random, CLIENTS);
-  const model = modelFor(random);
-  const tag = teamOf(session.person)[0];
+  const main = modelFor(random);
+  const [team, department] = teamOf(session.person);
   return Array.from({ length: session.calls }, (_, i) => {
     const atMs = session.atMs + i * 47_000;
+    // Agents do small steps with a small model.
+    const model = random() < 0.15 ? SMALL : main;
     const input = 40_000 + Math.floor(random() * 900_000);
     const cached = Math.floor(input * (0.4 + random() * 0.5));
     const output = 1500 + Math.floor(random() * 20_000);
@@ -148,7 +167,9 @@ function callsOf(random: Random, session: Session, firstNumber: number): Row[] {
       owner: emailOf(session.person),
       session: session.id,
       client,
-      tags: [tag],
+      teams: [team, department],
+      cost_center: costCenterOf(department),
+      tags: [pick(random, TASKS)],
       latency_ms: latency,
       ttft_ms: fails ? null : 400 + Math.floor(random() * 900),
       usage_source: fails ? "none" : "provider",
@@ -230,6 +251,7 @@ function toolCallsOf(random: Random, sessions: readonly Session[]): Row[] {
         owner: emailOf(session.person),
         client: "claude-code",
         session: session.id,
+        teams: [...teamOf(session.person).slice(0, 2)],
         tags: [],
         server,
         tool,
@@ -270,15 +292,49 @@ async function put(sql: postgres.Sql, table: string, rows: readonly Row[]): Prom
   }
 }
 
-/** Fills an empty installation, as of now. */
-export async function seedWorld(sql: postgres.Sql, nowMs = Date.now()): Promise<void> {
-  const random = randomFrom(20261124);
-  for (let ms = nowMs - (DAYS + 31) * DAY_MS; ms <= nowMs + DAY_MS; ms += 14 * DAY_MS) {
-    await sql.begin((tx) => addMonth(tx, monthOf(new Date(ms))));
-  }
-  const sessions = sessionsOf(random, nowMs);
-  const created = new Date(nowMs - 200 * DAY_MS).toISOString();
-  const people = Array.from({ length: PEOPLE }, (_, person) => person);
+/** Who exists: departments, teams, people, their keys, and repositories. */
+async function putOrganisation(
+  sql: postgres.Sql,
+  { people: count }: WorldSize,
+  created: string,
+): Promise<void> {
+  const people = Array.from({ length: count }, (_, person) => person);
+  const dates = { created_at: created, updated_at: created };
+  const departments = DEPARTMENTS.map(([name, center]) => ({
+    org_id: DEFAULT_ORG,
+    name,
+    parent: null as string | null,
+    cost_center: center as string | null,
+    budget_usd: null as string | null,
+    budget_period: null as string | null,
+    ...dates,
+  }));
+  const teams = TEAMS.map(([name, parent, , budget]) => ({
+    org_id: DEFAULT_ORG,
+    name,
+    parent,
+    cost_center: null,
+    budget_usd: budget,
+    budget_period: budget && "month",
+    ...dates,
+  }));
+  await put(sql, "teams", [...departments, ...teams]);
+  await put(
+    sql,
+    "people",
+    people.map((person) => ({
+      org_id: DEFAULT_ORG,
+      id: idAt(Date.UTC(2026, 0, 2), person + 1),
+      email: emailOf(person),
+      email_verified: true,
+      name: `Developer ${person + 1}`,
+      github_login: `dev-${person + 1}`,
+      role: person % 17 === 0 ? "manager" : "member",
+      team: teamOf(person)[0],
+      disabled: false,
+      ...dates,
+    })),
+  );
   await put(
     sql,
     "keys",
@@ -287,22 +343,16 @@ export async function seedWorld(sql: postgres.Sql, nowMs = Date.now()): Promise<
       id: keyIdOf(person),
       name: `dev-${person + 1}`,
       owner: emailOf(person),
+      team: null,
       scopes: {},
-      limits: person % 20 === 0 ? { budget_usd: "25.00", budget_period: "month" } : null,
+      limits: person % 20 === 0 ? { budget_usd: "120.00", budget_period: "month" } : null,
       created_at: created,
     })),
   );
-  let calls = 0;
-  const rows = sessions.flatMap((session) => {
-    const made = callsOf(random, session, calls);
-    calls += made.length;
-    return made;
-  });
-  await put(sql, "requests", [...rows, ...hostileCalls(nowMs, calls)]);
   await put(
     sql,
     "repositories",
-    TEAMS.map(([, name], i) => ({
+    TEAMS.map(([, , name], i) => ({
       org_id: DEFAULT_ORG,
       id: 1000 + i,
       full_name: `acme/${name}`,
@@ -312,6 +362,32 @@ export async function seedWorld(sql: postgres.Sql, nowMs = Date.now()): Promise<
       changed_at: created,
     })),
   );
+}
+
+type WorldOptions = WorldSize & {
+  /** Adds a session whose names attack pages, tables and spreadsheets. */
+  hostile?: boolean;
+};
+
+/** Fills an empty installation, as of now. */
+export async function seedWorld(
+  sql: postgres.Sql,
+  { hostile = false, ...size }: WorldOptions,
+  nowMs = Date.now(),
+): Promise<void> {
+  const random = randomFrom(20261124);
+  for (let ms = nowMs - (size.days + 31) * DAY_MS; ms <= nowMs + DAY_MS; ms += 14 * DAY_MS) {
+    await sql.begin((tx) => addMonth(tx, monthOf(new Date(ms))));
+  }
+  await putOrganisation(sql, size, new Date(nowMs - 200 * DAY_MS).toISOString());
+  const sessions = sessionsOf(random, size, nowMs);
+  let calls = 0;
+  const rows = sessions.flatMap((session) => {
+    const made = callsOf(random, session, calls);
+    calls += made.length;
+    return made;
+  });
+  await put(sql, "requests", hostile ? [...rows, ...hostileCalls(nowMs, calls)] : rows);
   await put(sql, "pull_requests", pullRequestsOf(random, sessions));
   await put(sql, "tool_calls", toolCallsOf(random, sessions));
 }

@@ -1,0 +1,40 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { faultsOfAccess, type Visit } from "#test/support/browser.ts";
+
+const LOOKS = [
+  { width: 1440, height: 900, colorScheme: "light" },
+  { width: 390, height: 844, colorScheme: "dark" },
+] as const;
+
+/**
+ * The open page has no serious fault of access, is no wider than the window, broke no rule of the content policy and
+ * left the origin nowhere: wide and light, then on a phone and dark.
+ */
+export async function expectFit({ page, faults }: Visit): Promise<void> {
+  const [usual] = LOOKS;
+  try {
+    for (const look of LOOKS) {
+      await take(page, look);
+      expect([look.width, await faultsOfAccess(page)]).toEqual([look.width, []]);
+      const tooWide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect([look.width, tooWide]).toEqual([look.width, 0]);
+    }
+  } finally {
+    await take(page, usual);
+  }
+  expect(faults).toEqual([]);
+}
+
+async function take(page: Page, { width, height, colorScheme }: (typeof LOOKS)[number]): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme });
+  await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+}
+
+/** Follows the link of the main navigation, as a person does, and waits for what the page shows. */
+export async function openByName({ page, settled }: Visit, name: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
+  await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  await settled();
+}

@@ -1,0 +1,72 @@
+import type { GatewayProcess } from "#test/support/gateway-process.ts";
+
+/** Providers, routes, guardrails, tool servers, policies and prices for a world to look at. None is ever called. */
+const RESOURCES: readonly [path: string, body: object][] = [
+  ["/providers/anthropic", { kind: "anthropic", credential: "not-a-vendors-key", models: ["claude-*"] }],
+  ["/providers/openai", { kind: "openai", credential: "not-a-vendors-key", models: ["gpt-*"] }],
+  ["/providers/google", { kind: "gemini", credential: "not-a-vendors-key", models: ["gemini-*"] }],
+  ...[
+    ["code", "anthropic", "claude-opus-4-6", "Write and change code in a repository"],
+    ["review", "anthropic", "claude-sonnet-4-6", "Review a change and find its faults"],
+    ["chat", "openai", "gpt-5.2", "Answer questions in a conversation"],
+    ["docs", "google", "gemini-3-pro", "Write documentation and release notes"],
+  ].map(([name, provider, model, description]): [string, object] => [
+    `/routes/${name}`,
+    { surface: "chat", provider, model, description },
+  ]),
+  [
+    "/guardrails/no-credentials",
+    { match: { detect: ["api_key", "private_key"] }, mode: "enforce", action: "block", position: 10 },
+  ],
+  ["/guardrails/launch-plans", { match: { pattern: "(?i)launch plan" }, mode: "observe", action: "block" }],
+  ["/mcp-servers/github", { url: "https://mcp.example.com/github", credential: "not-a-token" }],
+  ["/mcp-servers/jira", { url: "https://mcp.example.com/jira", price_per_call: "0.001" }],
+  [
+    "/hook-policies/no-force-push",
+    { tool: "Bash", client: "claude-code", reason: "Ask a maintainer to rewrite history." },
+  ],
+];
+
+const PRICES: readonly object[] = [
+  {
+    model: "claude-opus-4-6",
+    provider: "anthropic",
+    effective_from: "2026-01-01T00:00:00Z",
+    input: "5",
+    output: "25",
+    cached_input: "0.5",
+  },
+  {
+    model: "claude-opus-4-6",
+    provider: "anthropic",
+    effective_from: "2027-01-01T00:00:00Z",
+    input: "4.5",
+    output: "22.5",
+    cached_input: "0.45",
+  },
+];
+
+/** A report that somebody saved. */
+export const SAVED_REPORT = "commerce-by-model";
+
+/** Configures a gateway as an organisation would. */
+export async function seedSettings(gateway: GatewayProcess): Promise<void> {
+  for (const [path, body] of RESOURCES) await gateway.admin("PUT", path, body);
+  for (const price of PRICES) await gateway.admin("POST", "/prices", price);
+  await gateway.admin("POST", "/reports", {
+    id: SAVED_REPORT,
+    title: "Commerce by model",
+    description: "What the department of commerce spends, week by week.",
+    spec: {
+      source: "requests",
+      dimensions: ["week", "model"],
+      measures: ["cost_usd"],
+      filters: { team: ["commerce"] },
+      range: "30d",
+      compare: "none",
+      view: "stacked",
+    },
+  });
+  await gateway.admin("PATCH", "/settings", { pull_request_stamping: true, retention_days: 400 });
+  await gateway.admin("POST", "/role-mappings", { group: "engineering", role: "member", team: "platform" });
+}
