@@ -5,7 +5,7 @@ import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
 import { projectedUse } from "../limits/projected-use.ts";
-import { type Budget, budgetsInForce } from "../stores/budgets.ts";
+import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { readParameters } from "./list.ts";
@@ -46,13 +46,16 @@ function readOnlyRisky(request: Request): boolean {
   throw new GatewayError("invalid_request", "at_risk: Expected true or false.");
 }
 
-const byShareUsed = (a: Budget, b: Budget): number => {
+const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {
   const difference =
     parsePico(b.usedUsd) * parsePico(a.budgetUsd) - parsePico(a.usedUsd) * parsePico(b.budgetUsd);
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 };
 
-function viewOf({ kind, name, owner, budgetUsd, usedUsd, period, dates }: Budget, now: Date): BudgetView {
+function viewOf(
+  { kind, name, owner, budgetUsd, usedUsd, period, dates }: BudgetInForce,
+  now: Date,
+): BudgetView {
   const used = parsePico(usedUsd);
   const budget = parsePico(budgetUsd);
   const projected = projectedUse(used, dates, now);

@@ -10,7 +10,7 @@ import { spentSince } from "./keys.ts";
 import { allTeams, type TeamRow } from "./teams.ts";
 
 /** A budget of a team or of a key that may be used. */
-export type Budget = {
+export type BudgetInForce = {
   kind: "team" | "key";
   name: string;
   owner: string | null;
@@ -25,10 +25,10 @@ export type Budget = {
   dates: BudgetPeriod;
 };
 
-type Unspent = Omit<Budget, "usedUsd" | "dates">;
+type Unspent = Omit<BudgetInForce, "usedUsd" | "dates">;
 
 /** Every budget in force at `now`, with the recorded cost of its current period. */
-export async function budgetsInForce(reader: Reader, now: Date): Promise<Budget[]> {
+export async function budgetsInForce(reader: Reader, now: Date): Promise<BudgetInForce[]> {
   const rows = await allTeams(reader);
   const placeOf = teamLookup(rows);
   const teamsOf = (team: string | null) => placeOf(team).teams ?? [];

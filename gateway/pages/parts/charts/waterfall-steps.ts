@@ -3,7 +3,7 @@ import { signed, wholeUsd } from "../format.ts";
 import { causesOf } from "./causes.ts";
 
 /** A bar of a waterfall, in USD. */
-export type Step = {
+export type WaterfallStep = {
   label: string;
   from: number;
   to: number;
@@ -15,8 +15,8 @@ export type Step = {
 const SHARE_SHOWN = 0.001;
 
 /** The cost before, each cause where the one before it ended, and the cost now. */
-export function stepsOf(parts: Decomposition, before: string, now: string): Step[] {
-  const steps: Step[] = [
+export function stepsOf(parts: Decomposition, before: string, now: string): WaterfallStep[] {
+  const steps: WaterfallStep[] = [
     { label: before, from: 0, to: parts.previousUsd, kind: "total", text: wholeUsd(parts.previousUsd) },
   ];
   let at = parts.previousUsd;

@@ -2,7 +2,7 @@ import type { Decomposition } from "#shared/report.ts";
 import { usd } from "../format.ts";
 import { ticksTo } from "./scale.ts";
 import { useWidth } from "./use-width.ts";
-import { type Step, stepsOf } from "./waterfall-steps.ts";
+import { stepsOf, type WaterfallStep } from "./waterfall-steps.ts";
 
 type WaterfallProps = { parts: Decomposition; before: string; now: string };
 
@@ -31,7 +31,7 @@ export function Waterfall({ parts, before, now }: WaterfallProps) {
   );
 }
 
-const Rows = ({ steps, top }: { steps: readonly Step[]; top: number }) =>
+const Rows = ({ steps, top }: { steps: readonly WaterfallStep[]; top: number }) =>
   steps.map(({ label, from, to, kind, text }) => (
     <div className="bar-row" key={label}>
       <span>{label}</span>
@@ -48,7 +48,7 @@ const Rows = ({ steps, top }: { steps: readonly Step[]; top: number }) =>
     </div>
   ));
 
-type ColumnsProps = { steps: readonly Step[]; top: number; width: number; title: string };
+type ColumnsProps = { steps: readonly WaterfallStep[]; top: number; width: number; title: string };
 
 function Columns({ steps, top, width, title }: ColumnsProps) {
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.max(value, 0) / top);
@@ -63,7 +63,13 @@ function Columns({ steps, top, width, title }: ColumnsProps) {
   );
 }
 
-type BarProps = { step: Step; x: number; slot: number; y: (value: number) => number; isLast: boolean };
+type BarProps = {
+  step: WaterfallStep;
+  x: number;
+  slot: number;
+  y: (value: number) => number;
+  isLast: boolean;
+};
 
 function Bar({ step: { label, from, to, kind, text }, x, slot, y, isLast }: BarProps) {
   const width = Math.min(72, slot * 0.62);
