@@ -5,6 +5,9 @@ import { reachDirectly } from "#shared/loopback.ts";
 
 /** In the order of the help text. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unknown>>> = {
+  login: async () => (await import("./commands/login.ts")).addLogin,
+  logout: async () => (await import("./commands/logout.ts")).addLogout,
+  usage: async () => (await import("./commands/usage.ts")).addOwnUsage,
   session: async () => (await import("./commands/session.ts")).addSession,
   run: async () => (await import("./commands/run.ts")).addRun,
   pr: async () => (await import("./commands/pr.ts")).addPr,

@@ -4,6 +4,7 @@ import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
 import { cachedHeaders } from "../http/headers.ts";
+import { isClientKeyForm } from "../stores/client-secret.ts";
 import type { Refusals } from "./refusals.ts";
 
 /** The caller: its key, and the other credential sent with it, if any. */
@@ -24,12 +25,8 @@ export type KeyLookup = {
   keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
 };
 
-const SECRET = /^tg_[0-9A-Za-z]{43}$/;
 /** Client keys, and admin keys in the form generated at the first start. */
 const OURS = /^tga?_[0-9A-Za-z]{43}$/;
-
-/** Whether a credential has the form of a client key. */
-export const isClientKeyForm = (secret: string): boolean => SECRET.test(secret);
 
 function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
   // A credential of any other form cannot be a key of ours and costs no lookup.

@@ -18,6 +18,11 @@ export function newSecret(prefix: Prefix): string {
   return `${prefix}${digits}`;
 }
 
+const CLIENT_KEY = /^tg_[0-9A-Za-z]{43}$/;
+
+/** Whether a credential has the form of a client key. */
+export const isClientKeyForm = (secret: string): boolean => CLIENT_KEY.test(secret);
+
 /** What is stored of a secret: its digest, and its end for people who compare keys by eye. */
 export const secretDigest = (secret: string): { sha256: Uint8Array; lastFour: string } => ({
   sha256: new Bun.CryptoHasher("sha256").update(secret).digest(),

@@ -5,6 +5,7 @@ import { listenHost, optional, port, secret, text } from "#shared/env-forms.ts";
 import { readSecretFile } from "#shared/secret-file.ts";
 import { Secret } from "../../directory.ts";
 import { reachable } from "../start/ports.ts";
+import { type Login, readLogin } from "./login.ts";
 
 export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#]+$/.test(value);
 const url = () => optional(text("an http or https URL", isHttpUrl));
@@ -38,10 +39,34 @@ export function githubAppUrl(given: string | undefined): string {
   return `http://${reachable(HOST, GITHUB_APP_PORT)}`;
 }
 
-/** The gateway to point agents to, if `TALLYGATE_URL` and `TALLYGATE_KEY` name one. */
+/** Whether an option or `TALLYGATE_URL` names the gateway. @throws ConfigurationError */
+export const isGatewayNamed = (given: string | undefined): boolean =>
+  given !== undefined || readEnv(Reach).TALLYGATE_URL !== undefined;
+
+/** The gateway that `TALLYGATE_URL` and `TALLYGATE_KEY` name; null: they do not. */
 export function agentGateway(): { url: string; key: string } | null {
   const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
   return TALLYGATE_URL && TALLYGATE_KEY ? { url: withoutSlash(TALLYGATE_URL), key: TALLYGATE_KEY } : null;
+}
+
+/**
+ * What `tallygate login` keeps, unless `TALLYGATE_KEY` is set or another gateway is named: a key goes only to the gateway
+ * that made it.
+ */
+export function loginFor(given: string | undefined): Login | null {
+  const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
+  if (TALLYGATE_KEY !== undefined) return null;
+  const named = given ?? TALLYGATE_URL;
+  const login = readLogin();
+  return login && (named === undefined || withoutSlash(named) === login.url) ? login : null;
+}
+
+/** A person's own gateway and key: the given address and `TALLYGATE_KEY`, else those of `tallygate login`; null: none. */
+export function clientGateway(given: string | undefined): { url: string; key: Secret } | null {
+  const named = readClientKey();
+  if (named !== null) return { url: gatewayUrl(given), key: named };
+  const login = loginFor(given);
+  return login && { url: login.url, key: new Secret(login.key) };
 }
 
 /** The client key in `TALLYGATE_KEY`, or null. */

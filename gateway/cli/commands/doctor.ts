@@ -1,6 +1,13 @@
 import { type Command, Option } from "commander";
 import { Secret } from "../../directory.ts";
-import { agentGateway, gatewayUrl, githubAppUrl, readAdminKey, readClientKey } from "../client/settings.ts";
+import {
+  agentGateway,
+  clientGateway,
+  gatewayUrl,
+  githubAppUrl,
+  loginFor,
+  readAdminKey,
+} from "../client/settings.ts";
 import { agentFindings } from "../doctor/agents.ts";
 import { attemptCheck, type Finding, findingText, skipped } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
@@ -30,8 +37,8 @@ export const addDoctor = (program: Command) =>
 
 const HELP = `
 On a developer's machine it needs the gateway's address and a client key: TALLYGATE_URL and TALLYGATE_KEY, else those of the
-coding agents' own settings. It makes one call, recorded under its own session, looks at the agents that are used here, their
-hooks, the branch and its pull request, and changes nothing.
+coding agents' own settings, else those of \`tallygate login\`. It makes one call, recorded under its own session, looks at the
+agents that are used here, their hooks, the branch and its pull request, and changes nothing.
 
 With the admin key it also reads the call's record, the settings, the GitHub App beside the gateway and what is known of the
 pull request. Exits with 1 if something is wrong.`;
@@ -56,7 +63,7 @@ async function gatewayUnderTest(place: Place, { url, model }: Options): Promise<
   const session = newSession();
   return {
     url: gatewayUrl(url ?? agents?.url),
-    client: agents ? new Secret(agents.key) : readClientKey(),
+    client: agents ? new Secret(agents.key) : (clientGateway(url)?.key ?? null),
     admin,
     model: model ?? null,
     session,
@@ -75,7 +82,12 @@ async function* findings(directory: string, options: Options): AsyncGenerator<Fi
       )
     : await attemptCheck("The settings cannot be read.", () => stampingFinding(gateway));
   yield await attemptCheck("The checkout cannot be looked at.", () => branchFinding(git));
-  yield* agentFindings({ directory, git, url, runLeads: agentGateway() !== null });
+  yield* agentFindings({
+    directory,
+    git,
+    url,
+    runLeads: agentGateway() !== null || loginFor(undefined) !== null,
+  });
   if (options.local) return;
   if (admin !== null || options.appUrl) yield await appFinding(githubAppUrl(options.appUrl));
   yield* githubFindings({ directory, git }, options.pr ?? null, gateway);

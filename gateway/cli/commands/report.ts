@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.ts";
 import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";
 import { type Api, adminApi, apiAt, expectShape } from "../client/api.ts";
-import { gatewayUrl, readAdminKey, readClientKey } from "../client/settings.ts";
+import { clientGateway, readAdminKey } from "../client/settings.ts";
 import { resultText } from "../print/result-text.ts";
 import { print, URL_OPTION } from "./common.ts";
 
@@ -45,7 +45,8 @@ export const addReport = (program: Command) =>
     });
 
 const HELP = `
-With the admin key, or a TALLYGATE_KEY that may read reports. "≥" marks money that is a lower bound.
+With the admin key, or a client key that may read reports: TALLYGATE_KEY, else that of tallygate login. "≥" marks money
+that is a lower bound.
 
   tallygate report cost-per-merged-pr --range mtd --compare
   tallygate report spend-by-model --filter client=claude-code,codex --csv`;
@@ -82,8 +83,9 @@ const FAILED = "This report failed. The gateway's log says why.";
 
 /** Administrators use their key, others a client key. */
 function reportsApi(url: string | undefined): Api {
-  const key = readAdminKey() ?? readClientKey();
-  return key ? apiAt(gatewayUrl(url), key) : adminApi(url);
+  const admin = readAdminKey();
+  const client = admin === null ? clientGateway(url) : null;
+  return client ? apiAt(client.url, client.key) : adminApi(url);
 }
 
 function queryOf(ids: readonly string[], options: Options): URLSearchParams {

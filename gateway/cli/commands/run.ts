@@ -4,7 +4,9 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { inheritedEnv, readPresent } from "#shared/env.ts";
 import type { SessionId } from "#shared/labels.ts";
-import { agentGateway } from "../client/settings.ts";
+import { KEY_VARIABLE } from "../../hooks/managed-settings.ts";
+import { keyState } from "../client/key-state.ts";
+import { agentGateway, loginFor } from "../client/settings.ts";
 import {
   type Additions,
   type AgentName,
@@ -46,8 +48,8 @@ export const addRun = (program: Command) =>
 
 const HELP = `
 Claude Code, Codex, Gemini CLI, Copilot CLI and opencode are configured in their own ways. For any other command, such as a
-shell, the variables of all of them are set. With TALLYGATE_URL and TALLYGATE_KEY, the agent is pointed at that gateway, unless
-it is configured for another one. Without them, only the session is added.
+shell, the variables of all of them are set. With \`tallygate login\`, or with TALLYGATE_URL and TALLYGATE_KEY, the agent is
+pointed at that gateway, unless it is configured for another one. Without, only the session is added.
 
 Qwen Code and Cline cannot carry the session: their calls are recorded, but count for no pull request.
 
@@ -62,7 +64,9 @@ async function run(directory: string, words: readonly string[], options: Options
   const task: Task =
     requested === null ? await openTask(git) : { session: requested, branch: null, isDefault: false };
   const { subscription } = options;
-  const added = await additionsOf(directory, words, { session: task.session, subscription });
+  const gateway = await gatewayToUse();
+  if (gateway === "refused") return 1;
+  const added = await additionsOf(directory, words, { session: task.session, subscription, gateway });
   if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
   const status = await withAdded(directory, words, added);
   if (requested === null) await keepTask(git, task.session).catch(() => undefined);
@@ -70,8 +74,27 @@ async function run(directory: string, words: readonly string[], options: Options
   return status;
 }
 
+type Gateway = RunContext["gateway"];
+
+/** The gateway to point agents at; `refused`: it takes the key of `tallygate login` no more, so every call would fail. */
+async function gatewayToUse(): Promise<Gateway | "refused"> {
+  const named = agentGateway();
+  const login = named ? null : loginFor(undefined);
+  if (login === null) return named;
+  const { url, key } = login;
+  const state = await keyState(url, key);
+  if (state === "away") printNote(`${url} does not answer now.`);
+  if (state !== "refused") return { url, key };
+  printNote(
+    `${url} does not take your key any more: it was revoked or has expired. Run \`tallygate login\`.`,
+  );
+  return state;
+}
+
 const placeOf = ({ branch, isDefault }: Task): string =>
   branch === null ? "" : isDefault ? ", for the branch you create from here" : ` of the branch ${branch}`;
+
+type AddedFor = { session: SessionId; subscription: boolean | undefined; gateway: Gateway };
 
 /** What is added to a command line, and the index at which its own arguments begin. */
 type Added = Required<Additions> & { at: number };
@@ -79,10 +102,9 @@ type Added = Required<Additions> & { at: number };
 async function additionsOf(
   directory: string,
   words: readonly string[],
-  { session, subscription = false }: { session: SessionId; subscription?: boolean | undefined },
+  { session, subscription = false, gateway }: AddedFor,
 ): Promise<Added> {
   const agent = agentOf(words);
-  const gateway = agentGateway();
   if (subscription && (agent ? !keepsSubscription(agent.name) : headerlessAgent(words) !== null)) {
     throw new Error(`${words[0]} sends one credential only, so --subscription is for Claude Code and Codex.`);
   }
@@ -99,7 +121,10 @@ async function additionsOf(
     subscription,
     codex,
   };
-  return { ...additionsFor(agent?.name ?? null, context), at: agent?.argumentsAt ?? 1 };
+  const { env, ...rest } = additionsFor(agent?.name ?? null, context);
+  // Codex reads the key from there, and so do hooks and commands below the agent.
+  const named = gateway ? { TALLYGATE_URL: gateway.url, [KEY_VARIABLE]: gateway.key } : {};
+  return { ...rest, env: { ...env, ...named }, at: agent?.argumentsAt ?? 1 };
 }
 
 type Noted = Pick<RunContext, "gateway" | "codex"> & {
@@ -118,7 +143,7 @@ function notesOn(words: readonly string[], { agent, gateway, codex, claude }: No
   }
   if (agent === "codex" && !gateway && codex.provider === null) {
     notes.push(
-      "Codex has no provider of its own in its settings, so its calls carry no session of ours. Set TALLYGATE_URL and TALLYGATE_KEY.",
+      "Codex has no provider of its own in its settings, so its calls carry no session of ours. Run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
     );
   }
   const replacing = claude.filter(({ env }) => Object.hasOwn(env, CLAUDE_HEADERS)).at(-1);

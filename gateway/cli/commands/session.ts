@@ -48,7 +48,10 @@ async function session(directory: string, options: Options): Promise<void> {
 /** Declares it at the gateway; the task's session goes to standard output. */
 async function link(place: { directory: string; git: Git }, session: SessionId): Promise<void> {
   const gateway = await agentsGateway(place);
-  if (gateway === null) throw new Error("Set TALLYGATE_URL and TALLYGATE_KEY: the gateway keeps the link.");
+  if (gateway === null)
+    throw new Error(
+      "The gateway keeps the link: run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
+    );
   const task = await linkSession(place.git, session, gateway);
   if (task === null) throw new Error("This is the default branch, which is no task's.");
   print(task);

@@ -29,10 +29,7 @@ export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Fin
         "Tell whoever runs it, or check its log. Is the database running?",
       );
   if (it.client === null) {
-    yield skipped(
-      "No call was made.",
-      "Set TALLYGATE_KEY to a client key. Administrators make one: `tallygate keys create <name>`.",
-    );
+    yield skipped("No call was made.", "Run `tallygate login`, or set TALLYGATE_KEY to a client key.");
     return;
   }
   const called = await attemptCheck("No call can be made.", () => callOnce(it));
@@ -96,7 +93,7 @@ function keyRemedy(key: string): string {
   if (!/^tg_[0-9A-Za-z]{43}$/.test(key)) {
     return "TALLYGATE_KEY is no client key: that begins with tg_ and has 46 characters. Was all of it copied?";
   }
-  return "The key is unknown there, expired or revoked: get a new one. Administrators see why in `tallygate keys list --all`.";
+  return "The key is unknown there, expired or revoked: get a new one with `tallygate login`. Administrators see why in `tallygate keys list --all`.";
 }
 
 const Records = open({

@@ -51,6 +51,9 @@ function cellsOf(row: Row, name: MeasureName, compared: boolean): string[] {
   return [cell, delta === null ? "–" : `${delta > 0 ? "+" : ""}${figureText(delta, unit)}`];
 }
 
+/** One figure of a group, without a comparison. */
+export const cellText = (row: Row, name: MeasureName): string => cellsOf(row, name, false).join();
+
 const figureOf = (figures: Figures | null, name: MeasureName): number | null => figures?.[name] ?? null;
 
 /** Money down to its first significant digits, shares in percent. */
@@ -65,7 +68,7 @@ function figureText(value: number, unit: Unit): string {
 }
 
 /** Labels come from clients and must not move a terminal's cursor. */
-const printable = (label: string): string => label.replace(/[\p{Cc}\p{Cf}]/gu, "�");
+export const printable = (label: string): string => label.replace(/[\p{Cc}\p{Cf}]/gu, "�");
 
 function decompositionText({ deltaUsd, parts, unmodelledUsd, floor }: Decomposition): string {
   const named = [

@@ -1,5 +1,5 @@
 import { readPresent } from "#shared/env.ts";
-import { agentGateway, isHttpUrl } from "../client/settings.ts";
+import { agentGateway, isHttpUrl, loginFor } from "../client/settings.ts";
 import { type Checkout, READERS } from "./agent-settings.ts";
 import { AGENT_NAMES } from "./agents.ts";
 import { HOOK_AGENT } from "./hook-input.ts";
@@ -8,7 +8,8 @@ export type Gateway = { url: string; key: string };
 
 /**
  * The gateway of the surrounding agent: the one that `TALLYGATE_URL` and `TALLYGATE_KEY` name, else the one of the agent
- * whose hook this is, else the first one that a user's settings of an agent name together with a client key.
+ * whose hook this is, else the first one that a user's settings of an agent name together with a client key, else the
+ * one of `tallygate login`.
  */
 export async function agentsGateway(place: Checkout): Promise<Gateway | null> {
   const named = agentGateway();
@@ -19,7 +20,8 @@ export async function agentsGateway(place: Checkout): Promise<Gateway | null> {
     const { address, key } = await read;
     if (address !== null && key !== null && isHttpUrl(address)) return { url: gatewayOf(address), key };
   }
-  return null;
+  const login = loginFor(undefined);
+  return login && { url: login.url, key: login.key };
 }
 
 /** The gateway's address in an agent's base URL, which may name the path of an API. */

@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import { Result } from "#shared/report.ts";
+import { type Api, ApiError, apiAt, expectShape } from "../client/api.ts";
+import { clientGateway, gatewayUrl } from "../client/settings.ts";
+import { OwnAccount, type OwnUsage, usageText } from "../print/usage-text.ts";
+import { print, URL_OPTION } from "./common.ts";
+
+type Options = { url?: string; json?: true };
+
+export const addOwnUsage = (program: Command) =>
+  program
+    .command("usage")
+    .description("What you spent this month, against your budget, by model and by day.")
+    .option("--json", "print the gateway's answers as JSON")
+    .option(...URL_OPTION)
+    .addHelpText(
+      "after",
+      '\nWith TALLYGATE_KEY, else with the key of `tallygate login`. "≥" marks money that is a lower bound.',
+    )
+    .action((options: Options) => usage(options));
+
+async function usage({ url, json }: Options): Promise<void> {
+  const gateway = clientGateway(url);
+  if (gateway === null) {
+    throw new Error(
+      `You are not logged in at ${gatewayUrl(url)}. Run \`tallygate login\`, or set TALLYGATE_KEY.`,
+    );
+  }
+  const found = await read(apiAt(gateway.url, gateway.key)).catch((error: unknown) => {
+    throw error instanceof ApiError && error.status === 401 ? new Error(refused(gateway.url)) : error;
+  });
+  print(json ? JSON.stringify(found, null, 2) : usageText(found));
+}
+
+const refused = (url: string): string =>
+  `${url} does not take your key: it is unknown there, was revoked or has expired. Run \`tallygate login\`.`;
+
+async function read(api: Api): Promise<OwnUsage> {
+  const by = async (dimension: string) =>
+    expectShape(Result, await api.call("GET", `/v1/me/usage?by=${dimension}&range=mtd`), "The usage");
+  return {
+    me: expectShape(OwnAccount, await api.call("GET", "/v1/me"), "Your account"),
+    models: await by("model"),
+    days: await by("day"),
+  };
+}
