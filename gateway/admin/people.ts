@@ -1,29 +1,17 @@
 import { Elysia } from "elysia";
-import type { Transaction } from "#drizzle/database.ts";
-import type { AuditAction } from "#drizzle/schema/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { PersonBody, PersonPatch, PersonView } from "#shared/admin/people.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { personView } from "../identity/person-view.ts";
-import type { Audit, Origin } from "../stores/audit.ts";
-import {
-  findPerson,
-  findPersonByEmail,
-  insertPerson,
-  listPeople,
-  type PersonRow,
-  updatePerson,
-} from "../stores/identity/people.ts";
-import { endSessions } from "../stores/identity/sessions.ts";
-import { listKeysOf, revokeKey } from "../stores/keys.ts";
-import { requireTeam } from "../stores/teams.ts";
+import type { Origin } from "../stores/audit.ts";
+import { findPerson, listPeople, type PersonRow } from "../stores/identity/people.ts";
 import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
-import { keyView } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
+import { addPerson, changePerson } from "./person-changes.ts";
 
 /** `/admin/v1/people`: who may sign in, and what they may do. */
 export const adminPeople = (deps: AdminDeps) =>
@@ -96,15 +84,12 @@ async function create(deps: AdminDeps, origin: Origin, request: Request): Promis
     github_login,
     role = "member",
     team = null,
+    disabled = false,
   } = await readJson(deps, request, PersonBody);
   const facts = { email, name, role, team, githubLogin: github_login ?? null };
-  const row = await saveChange(deps, origin, async (tx, audit) => {
-    if (await findPersonByEmail(tx, email)) throw new GatewayError("conflict", "This e-mail is taken.");
-    await requireTeam(tx, team);
-    const made = await insertPerson(tx, facts, deps.clock.now());
-    await audit({ action: "person.created", subject: made.email, after: personView(made) });
-    return made;
-  });
+  const row = await saveChange(deps, origin, (tx, audit) =>
+    addPerson({ tx, audit, now: deps.clock.now() }, facts, disabled),
+  );
   return created(personView(row));
 }
 
@@ -116,29 +101,7 @@ async function existing(reader: Parameters<typeof findPerson>[0], id: string): P
 
 const edit = (deps: AdminDeps, origin: Origin, { id, body }: { id: string; body: PersonPatch }) =>
   saveChange(deps, origin, async (tx, audit) => {
-    const now = deps.clock.now();
-    const before = await existing(tx, id);
     const { github_login: githubLogin, ...rest } = body;
-    const after: PersonRow = {
-      ...before,
-      ...rest,
-      ...(githubLogin !== undefined && { githubLogin }),
-      updatedAt: now,
-    };
-    if (after.team !== before.team) await requireTeam(tx, after.team);
-    await updatePerson(tx, after);
-    const isDisabled = after.disabled && !before.disabled;
-    const action: AuditAction = isDisabled ? "person.disabled" : "person.changed";
-    await audit({ action, subject: after.email, before: personView(before), after: personView(after) });
-    if (isDisabled) await shutOut(tx, audit, { person: after, now });
-    return after;
+    const wanted = { ...rest, ...(githubLogin !== undefined && { githubLogin }) };
+    return await changePerson({ tx, audit, now: deps.clock.now() }, await existing(tx, id), wanted);
   });
-
-/** Ends a person's sessions and keys, for good. */
-async function shutOut(tx: Transaction, audit: Audit, it: { person: PersonRow; now: Date }): Promise<void> {
-  await endSessions(tx, it.person.id);
-  for (const key of await listKeysOf(tx, it.person.email, it.now)) {
-    await revokeKey(tx, key.id, it.now);
-    await audit({ action: "key.revoked", subject: key.id, before: keyView(key, it.now) });
-  }
-}

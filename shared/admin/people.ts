@@ -41,6 +41,9 @@ const githubLogin = Type.Optional(
 );
 export const TeamField = nullable(SingleLine(128, "Name of a team."));
 const team = Type.Optional(TeamField);
+const disabled = Type.Optional(
+  Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys." }),
+);
 
 /** `POST /admin/v1/people`. */
 export const PersonBody = closed({
@@ -49,6 +52,7 @@ export const PersonBody = closed({
   github_login: githubLogin,
   role: Type.Optional({ ...RoleField, default: "member" }),
   team,
+  disabled,
 });
 export type PersonBody = Static<typeof PersonBody>;
 
@@ -58,9 +62,7 @@ export const PersonPatch = closed({
   github_login: githubLogin,
   role: Type.Optional(RoleField),
   team,
-  disabled: Type.Optional(
-    Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys." }),
-  ),
+  disabled,
 });
 export type PersonPatch = Static<typeof PersonPatch>;
 

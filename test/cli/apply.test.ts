@@ -39,7 +39,7 @@ settings: { hooks: "yes" }
       "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
       "f.yaml:11 routes.coding.modle: Unexpected property.",
       "f.yaml:12 routes.half.model: Expected required property.",
-      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, keys, prices, reports, settings.",
+      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, prices, reports, settings.",
       "f.yaml:14 prices: Expected a list.",
       "f.yaml:15 settings.hooks: Expected boolean.",
     ]);
@@ -105,6 +105,55 @@ describe("teams", () => {
     };
     expect(planStep(team, has).action).toBe("keep");
     expect(planStep(team, { ...has, budget_period: "day" }).call?.body).toEqual({ budget_period: "month" });
+  });
+});
+
+describe("people and role mappings", () => {
+  const plan = (text: string, present: Record<string, unknown> | null) => {
+    const [declared] = read(text);
+    if (!declared) throw new Error("nothing is declared");
+    return planStep(declared, present);
+  };
+
+  test("a person is their e-mail in any case, and the name is a member like the others", () => {
+    const text = "people: { Ada@Example.com: { name: Ada, role: manager } }";
+    expect(plan(text, null).call).toEqual({
+      method: "POST",
+      path: "/admin/v1/people",
+      body: { email: "ada@example.com", name: "Ada", role: "manager" },
+    });
+    const has = {
+      id: "1",
+      email: "ada@example.com",
+      name: "ada",
+      role: "manager",
+      team: null,
+      disabled: false,
+    };
+    expect(plan(text, has).call).toEqual({
+      method: "PATCH",
+      path: "/admin/v1/people/1",
+      body: { name: "Ada" },
+    });
+    expect(plan(text, { ...has, name: "Ada" })).toMatchObject({ action: "keep", call: null });
+    expect(faults("people:\n  a@b.c: {}\n  A@B.C: {}")).toEqual([
+      "f.yaml:3 people.A@B.C: It is declared twice.",
+    ]);
+  });
+
+  test("a role mapping is replaced with what it has and what is declared", () => {
+    const has = { group: "leads", role: "member", team: "web", created_at: "x", updated_at: "x" };
+    expect(plan("role-mappings: { leads: { role: manager } }", has).call).toEqual({
+      method: "PUT",
+      path: "/admin/v1/role-mappings/leads",
+      body: { role: "manager", team: "web" },
+    });
+    expect(plan("role-mappings: { leads: { role: member, team: web } }", has).call).toBeNull();
+    expect(plan("role-mappings: { leads: { role: member } }", null).call).toEqual({
+      method: "PUT",
+      path: "/admin/v1/role-mappings/leads",
+      body: { role: "member" },
+    });
   });
 });
 

@@ -54,6 +54,11 @@ mcp-servers:
   files: { url: "https://example.com/mcp", credential: "\${OPENAI}", prices: { read: "0.010" } }
 hook-policies:
   no-web: { tool: WebFetch, reason: Not from here. }
+people:
+  Zoe@example.com: { name: Zoe, role: manager }
+  leaver@example.com: { disabled: true }
+role-mappings:
+  leads: { role: manager }
 keys:
   bob: { owner: bob@example.com, scopes: { routes: [coding] }, limits: { budget_usd: "25.00" } }
 prices:
@@ -74,14 +79,14 @@ test("a file is planned, applied, and then as declared; every kind", async () =>
   expect(plan).toMatchObject({
     code: 0,
     error: "",
-    out: expect.stringContaining("Plan: 8 to create, 1 to change"),
+    out: expect.stringContaining("Plan: 11 to create, 1 to change"),
   });
   expect((await gateway.admin<{ data: unknown[] }>("GET", "/hook-policies")).data).toEqual([]);
   const done = await apply("--secrets-to", secrets);
-  expect(done).toMatchObject({ code: 0, out: expect.stringContaining("Done: 8 created, 1 changed") });
+  expect(done).toMatchObject({ code: 0, out: expect.stringContaining("Done: 11 created, 1 changed") });
   for (let times = 0; times < 2; times++) {
     expect((await apply()).out).toEndWith(
-      "Done: 0 created, 0 changed, 9 as declared; 2 secrets sent again.\n",
+      "Done: 0 created, 0 changed, 12 as declared; 2 secrets sent again.\n",
     );
   }
   expect(plan.out + done.out).not.toContain("canary");
@@ -95,8 +100,21 @@ test("a file is planned, applied, and then as declared; every kind", async () =>
   const models = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${bobs}` } });
   expect(await models.json()).toMatchObject({ data: [{ id: "coding" }] });
 
-  await Bun.write(file, FILE.replace("gpt-5.1", "gpt-5.2").replace('{ budget_usd: "25.00" }', "null"));
+  const before = FILE.replace("gpt-5.1", "gpt-5.2").replace('{ budget_usd: "25.00" }', "null");
+  await Bun.write(
+    file,
+    before
+      .replace("name: Zoe, role: manager", "disabled: true")
+      .replace("leads: { role: manager", "leads: { role: member"),
+  );
   const changed = await apply();
+  expect(changed.out).toContain("~ people zoe@example.com\n    disabled: false → true\n");
+  expect(changed.out).toContain("~ role-mappings leads\n    role: manager → member\n");
+  const { data } = await gateway.admin<{ data: object[] }>("GET", "/people");
+  expect(data).toMatchObject([
+    { email: "leaver@example.com", disabled: true },
+    { email: "zoe@example.com", name: "Zoe", role: "manager", disabled: true },
+  ]);
   expect(changed.out).toContain("~ routes coding\n    model: gpt-5.1 → gpt-5.2\n");
   expect(await gateway.admin<object>("GET", "/routes/coding")).toMatchObject({
     examples: ["Write a function"],

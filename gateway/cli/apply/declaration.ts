@@ -136,12 +136,17 @@ function readOne(reading: Reading, name: ResourceKindName, path: Path): Declared
   return [
     {
       kind: name,
-      name: kind.shape === "listed" ? kind.nameOf(value) : String(path[1] ?? ""),
+      name: kind.shape === "listed" ? kind.nameOf(value) : nameIn(kind, path),
       body: kind.filled?.(value) ?? value,
       fromEnv,
       placeOf: (pointer) => placeOf(reading, path, pointer),
     },
   ];
+}
+
+function nameIn({ spelled }: ResourceKind, path: Path): string {
+  const name = String(path[1] ?? "");
+  return spelled ? spelled(name) : name;
 }
 
 type Filling = { reading: Reading; kind: ResourceKind; fromEnv: Map<string, string>; root: number };

@@ -4,9 +4,11 @@ import { GuardrailPut } from "#shared/admin/guardrails.ts";
 import { HookPolicyPut } from "#shared/admin/hook-policies.ts";
 import { KeyPatch } from "#shared/admin/keys.ts";
 import { McpServerPut } from "#shared/admin/mcp-servers.ts";
+import { PersonPatch } from "#shared/admin/people.ts";
 import { PriceBody } from "#shared/admin/prices.ts";
 import { ProviderPut } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
+import { RoleMappingPut } from "#shared/admin/role-mappings.ts";
 import { RoutePut } from "#shared/admin/routes.ts";
 import { TeamPut } from "#shared/admin/teams.ts";
 import { isRecord } from "#shared/json.ts";
@@ -30,6 +32,12 @@ export type ResourceKind = {
   addressOf(it: Members): string;
   /** Whether a new one is created by `PUT` at its name, or by `POST` with the name as a member. */
   create: "put" | "post";
+  /** How an existing one is changed; absent: by `PATCH`. `put` sends what it has with what is declared on top. */
+  change?: "put";
+  /** The member that has its name; absent: `name`. */
+  identifiedBy?: string;
+  /** The name of a declared one as the gateway has it. */
+  spelled?(name: string): string;
   /** Write-only members: read from the environment and sent every time. */
   secrets: readonly string[];
   /** The name of a resource of the same kind that must be applied before it. */
@@ -58,6 +66,23 @@ export const RESOURCE_KINDS = {
     ...named("/teams", TeamPut),
     filled: withPeriod,
     refersTo: (it) => it["parent"],
+  },
+  people: {
+    path: "/people",
+    shape: "named",
+    form: PersonPatch,
+    create: "post",
+    secrets: [],
+    identifiedBy: "email",
+    spelled: (email) => email.toLowerCase(),
+    ...byId((it) => String(it["email"])),
+  },
+  "role-mappings": {
+    ...named("/role-mappings", RoleMappingPut),
+    change: "put",
+    identifiedBy: "group",
+    nameOf: (it) => String(it["group"]),
+    addressOf: (it) => String(it["group"]),
   },
   keys: {
     path: "/keys",

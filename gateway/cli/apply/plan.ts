@@ -29,18 +29,22 @@ export function planStep(declared: Declared, present: Members | null): PlanStep 
     const call =
       kind.create === "put"
         ? { method: "PUT" as const, path: `${root}/${encodeURIComponent(name)}`, body }
-        : { method: "POST" as const, path: root, body: kind.shape === "named" ? { name, ...body } : body };
+        : {
+            method: "POST" as const,
+            path: root,
+            body: kind.shape === "named" ? named(kind, name, body) : body,
+          };
     return { declared, action: "create", changes, resent: [], call };
   }
   const changes = differing(kind, body, present);
   const resent = kind.secrets.filter((member) => typeof body[member] === "string");
   const sent = [...changes.map(({ member }) => member), ...resent];
   const address = kind.shape === "single" ? root : `${root}/${encodeURIComponent(kind.addressOf(present))}`;
-  const call = {
-    method: "PATCH" as const,
-    path: address,
-    body: Object.fromEntries(sent.map((member) => [member, body[member]])),
-  };
+  const part = Object.fromEntries(sent.map((member) => [member, body[member]]));
+  const call =
+    kind.change === "put"
+      ? { method: "PUT" as const, path: address, body: { ...ownMembers(kind, present), ...part } }
+      : { method: "PATCH" as const, path: address, body: part };
   return {
     declared,
     action: changes.length > 0 ? "change" : "keep",
@@ -50,12 +54,28 @@ export function planStep(declared: Declared, present: Members | null): PlanStep 
   };
 }
 
+const identifierOf = ({ identifiedBy = "name" }: ResourceKind): string => identifiedBy;
+
+const named = (kind: ResourceKind, name: string, body: Members): Members => ({
+  [identifierOf(kind)]: name,
+  ...body,
+});
+
+/** What an existing resource has of the members that can be sent. */
+function ownMembers(kind: ResourceKind, present: Members): Members {
+  const known = TypeGuard.IsObject(kind.form) ? Object.keys(kind.form.properties) : [];
+  const sendable = known.filter((member) => member !== identifierOf(kind) && member in present);
+  return Object.fromEntries(sendable.map((member) => [member, present[member]]));
+}
+
 function differing(kind: ResourceKind, body: Members, present: Members): Change[] {
   const forms = TypeGuard.IsObject(kind.form) ? kind.form.properties : {};
   return Object.entries(body)
     .filter(
       ([member]) =>
-        !(kind.secrets.includes(member) && body[member] !== null) && member !== "name" && member !== "id",
+        !(kind.secrets.includes(member) && body[member] !== null) &&
+        member !== identifierOf(kind) &&
+        member !== "id",
     )
     .filter(([member, to]) => !sameValue(forms[member], to, presentValue(kind, member, present)))
     .map(([member, to]) => ({ member, from: presentValue(kind, member, present), to }));

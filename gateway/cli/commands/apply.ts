@@ -41,14 +41,18 @@ way to write a credential. Prices are a list; everything else has names:
     coding: { surface: chat, provider: openai, model: gpt-5.1, description: Programming. }
   teams:
     search: { cost_center: CC-100 }
+  people:
+    ada@example.com: { role: manager, team: search }
+  role-mappings:
+    platform-leads: { role: manager }
   keys:
     ada: { owner: ada@example.com, team: search, scopes: { routes: [coding] } }
   prices:
     - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: "0.80" }
   settings: { default_route: coding }
 
-Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, keys, prices, reports, settings. Their
-fields are those of the admin API (/openapi).`;
+Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, prices, reports,
+settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readFile(file);

@@ -1,0 +1,55 @@
+import type { Transaction } from "#drizzle/database.ts";
+import { GatewayError } from "../errors.ts";
+import { personView } from "../identity/person-view.ts";
+import type { Audit } from "../stores/audit.ts";
+import {
+  findPersonByEmail,
+  insertPerson,
+  type NewPerson,
+  type PersonRow,
+  updatePerson,
+} from "../stores/identity/people.ts";
+import { endSessions } from "../stores/identity/sessions.ts";
+import { listKeysOf, revokeKey } from "../stores/keys.ts";
+import { requireTeam } from "../stores/teams.ts";
+import { keyView } from "./key-view.ts";
+
+/** A change under way. */
+export type Changing = { tx: Transaction; audit: Audit; now: Date };
+
+/** Adds a person. @throws GatewayError conflict for a taken e-mail; invalid_request for an unknown team. */
+export async function addPerson(it: Changing, facts: NewPerson, disabled: boolean): Promise<PersonRow> {
+  const { tx, audit, now } = it;
+  if (await findPersonByEmail(tx, facts.email)) throw new GatewayError("conflict", "This e-mail is taken.");
+  await requireTeam(tx, facts.team);
+  const inserted = await insertPerson(tx, facts, now);
+  const made = { ...inserted, disabled };
+  if (disabled) await updatePerson(tx, made);
+  await audit({ action: "person.created", subject: made.email, after: personView(made) });
+  if (disabled) await shutOut(it, made);
+  return made;
+}
+
+type Wanted = Partial<Pick<PersonRow, "name" | "githubLogin" | "role" | "team" | "disabled">>;
+
+/** Changes a person; one who is disabled by it loses sessions and keys. @throws GatewayError invalid_request */
+export async function changePerson(it: Changing, before: PersonRow, wanted: Wanted): Promise<PersonRow> {
+  const { tx, audit, now } = it;
+  const after: PersonRow = { ...before, ...wanted, updatedAt: now };
+  if (after.team !== before.team) await requireTeam(tx, after.team);
+  await updatePerson(tx, after);
+  const isDisabled = after.disabled && !before.disabled;
+  const action = isDisabled ? "person.disabled" : "person.changed";
+  await audit({ action, subject: after.email, before: personView(before), after: personView(after) });
+  if (isDisabled) await shutOut(it, after);
+  return after;
+}
+
+/** Ends a person's sessions and keys, for good. */
+async function shutOut({ tx, audit, now }: Changing, person: PersonRow): Promise<void> {
+  await endSessions(tx, person.id);
+  for (const key of await listKeysOf(tx, person.email, now)) {
+    await revokeKey(tx, key.id, now);
+    await audit({ action: "key.revoked", subject: key.id, before: keyView(key, now) });
+  }
+}
