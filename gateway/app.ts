@@ -37,6 +37,7 @@ import { type OtelDeps, otel } from "./surfaces/otel.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
 import { rerank } from "./surfaces/rerank.ts";
 import { responses } from "./surfaces/responses.ts";
+import { scim } from "./surfaces/scim.ts";
 import { type SessionLinksDeps, sessionLinksSurface } from "./surfaces/session-links.ts";
 import { type SignInSurfaceDeps, signIn } from "./surfaces/sign-in.ts";
 import { speech } from "./surfaces/speech.ts";
@@ -70,6 +71,16 @@ export type GatewayAppDeps = SurfaceDeps &
 const IDLE_TIMEOUT_SECONDS = 255;
 /** Above every surface's own limit, so that the surface's proper 413 comes first. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** What people, their devices and directories ask about people. */
+const ofPeople = (deps: GatewayAppDeps) =>
+  new Elysia({ name: "surfaces.people" })
+    .use(me(deps))
+    .use(meKeys(deps))
+    .use(meDevices(deps))
+    .use(oauth(deps))
+    .use(scim(deps))
+    .use(signIn(deps));
 
 /** Everything on the gateway's port. Errors and the host guard come first: Elysia hooks do not apply backwards. */
 export function gatewayApp(deps: GatewayAppDeps) {
@@ -119,11 +130,7 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(hookEvents(deps))
     .use(mcp(deps))
     .use(reports(deps))
-    .use(me(deps))
-    .use(meKeys(deps))
-    .use(meDevices(deps))
-    .use(oauth(deps))
-    .use(signIn(deps))
+    .use(ofPeople(deps))
     .use(adminDigest(deps))
     .use(admin(deps));
   return app;

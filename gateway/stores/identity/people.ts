@@ -30,6 +30,26 @@ export const listPeople = (
     .orderBy(desc(people.id))
     .limit(limit);
 
+/** Oldest first, with the number of all that there are; `email` null: everybody. */
+export async function pageOfPeople(
+  reader: Reader,
+  { email, offset, limit }: { email: string | null; offset: number; limit: number },
+): Promise<{ rows: PersonRow[]; total: number }> {
+  const isWanted = and(
+    eq(people.orgId, DEFAULT_ORG),
+    email === null ? undefined : eq(people.email, storedEmail(email)),
+  );
+  const [counted] = await reader.select({ total: count() }).from(people).where(isWanted);
+  const rows = await reader
+    .select()
+    .from(people)
+    .where(isWanted)
+    .orderBy(people.id)
+    .offset(offset)
+    .limit(limit);
+  return { rows, total: counted?.total ?? 0 };
+}
+
 const isPerson = (id: string) => and(eq(people.orgId, DEFAULT_ORG), eq(people.id, id));
 
 export async function findPerson(reader: Reader, id: string): Promise<PersonRow | null> {

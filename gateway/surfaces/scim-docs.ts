@@ -1,0 +1,61 @@
+import type { TSchema } from "@sinclair/typebox";
+import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
+
+/** `GET /scim/v2/ServiceProviderConfig`: what of SCIM there is. */
+export const SCIM_CONFIG = {
+  schemas: [SCIM_SCHEMAS.config],
+  patch: { supported: true },
+  bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+  filter: { supported: true, maxResults: 200 },
+  changePassword: { supported: false },
+  sort: { supported: false },
+  etag: { supported: false },
+  authenticationSchemes: [
+    {
+      type: "oauthbearertoken",
+      name: "Bearer token",
+      description: "An admin token with the role administrator.",
+      primary: true,
+    },
+  ],
+};
+
+const REFUSALS = {
+  "400": { description: "What is wrong, in SCIM's form." },
+  "401": { description: "No valid admin key or token." },
+  "403": { description: "The token's role is not administrator." },
+  "404": { description: "No user has this id." },
+  "409": { description: "The userName is taken." },
+  "503": { description: "The database is unavailable at the moment." },
+};
+const docs = (summary: string, more: { status?: number; body?: TSchema; description?: string } = {}) => ({
+  summary,
+  ...(more.description && { description: more.description }),
+  tags: ["SCIM"],
+  security: [{ adminKey: [] }],
+  ...(more.body && {
+    requestBody: {
+      required: true,
+      content: { "application/scim+json": { schema: JSON.parse(JSON.stringify(more.body)) } },
+    },
+  }),
+  responses: { [more.status ?? 200]: { description: "Done." }, ...REFUSALS },
+});
+
+export const SCIM_DOCS = {
+  config: docs("What of SCIM there is"),
+  list: docs("List people as SCIM users", {
+    description: 'With `filter` (`userName eq "…"` only), `startIndex` and `count` (up to 200; default 100).',
+  }),
+  create: docs("Add a person", { status: 201, body: ScimUserBody }),
+  read: docs("Read a person"),
+  replace: docs("Replace a person", { body: ScimUserBody }),
+  patch: docs("Change a person", {
+    description: "`active` false ends the person's sessions and revokes the person's keys.",
+    body: ScimPatch,
+  }),
+  disable: docs("Disable a person", {
+    status: 204,
+    description: "Nobody is deleted: records keep the name.",
+  }),
+};

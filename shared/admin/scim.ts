@@ -1,0 +1,33 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { open } from "../schema.ts";
+
+const SCHEMA = "urn:ietf:params:scim";
+export const SCIM_SCHEMAS = {
+  user: `${SCHEMA}:schemas:core:2.0:User`,
+  config: `${SCHEMA}:schemas:core:2.0:ServiceProviderConfig`,
+  list: `${SCHEMA}:api:messages:2.0:ListResponse`,
+  patch: `${SCHEMA}:api:messages:2.0:PatchOp`,
+  error: `${SCHEMA}:api:messages:2.0:Error`,
+} as const;
+
+/** `POST` and `PUT` of `/scim/v2/Users`; members that a person does not have are accepted and not kept. */
+export const ScimUserBody = open({
+  userName: Type.String({ description: "The person's e-mail address." }),
+  displayName: Type.Optional(Type.Unknown()),
+  name: Type.Optional(Type.Unknown()),
+  active: Type.Optional(Type.Unknown({ description: "True or false, or one of the texts True and False." })),
+});
+export type ScimUserBody = Static<typeof ScimUserBody>;
+
+/** `PATCH /scim/v2/Users/{id}` (RFC 7644, 3.5.2). */
+export const ScimPatch = open({
+  Operations: Type.Array(
+    open({
+      op: Type.String({ description: "`add`, `replace` or `remove`; case does not count." }),
+      path: Type.Optional(Type.String()),
+      value: Type.Optional(Type.Unknown()),
+    }),
+    { minItems: 1, maxItems: 100 },
+  ),
+});
+export type ScimPatch = Static<typeof ScimPatch>;
