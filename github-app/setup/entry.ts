@@ -7,8 +7,10 @@ import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { readSetupLink } from "#shared/setup-link.ts";
 import { useSetupLink } from "../stores/setup-store.ts";
 import { isAdministrator, isVisitor, unauthorized, visitCookie } from "./administrator.ts";
+import { fontFile } from "./font.ts";
 import { enterPage, faultPage, linkPage } from "./pages.ts";
 import { answerReach, newVisit } from "./state.ts";
+import { FONT_PATH } from "./style.ts";
 
 type EntryDeps = {
   config: Pick<GithubAppConfig, "adminKeyDigest" | "sealKey">;
@@ -31,6 +33,7 @@ export const setupEntry = (deps: EntryDeps) =>
       ({ request, server }) => enter(deps, request, server?.requestIP(request)?.address ?? "unknown"),
       { parse: "none" },
     )
+    .get(FONT_PATH, () => fontFile())
     .get("/reach", ({ request }) => {
       const question = new URL(request.url).searchParams.get("question") ?? "";
       const { sealKey } = deps.config;
