@@ -5,7 +5,7 @@ import { testDatabase } from "./postgres.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
 export const ADMIN_KEY = "tga_test-admin-key-of-the-suite-0000000000000000";
-const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
+export const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 const MAIN = join(import.meta.dir, "../../gateway/main.ts");
 
 export type GatewayProcess = ServerProcess & {

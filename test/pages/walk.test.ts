@@ -1,0 +1,304 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { LLMock } from "@copilotkit/aimock";
+import OpenAI from "openai";
+import type { Browser, Page } from "playwright-core";
+import { openDatabase } from "#drizzle/database.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import type { PullRequestPage } from "#shared/admin/records.ts";
+import { recordAt } from "#test/admin/records.ts";
+import { linkFor } from "#test/identity/browser.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import {
+  BROWSER,
+  faultsOfAccess,
+  followLink,
+  launchBrowser,
+  type Visit,
+  visit,
+} from "#test/support/browser.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import { ADMIN_KEY, type GatewayProcess, MASTER_KEY, startGateway } from "#test/support/gateway-process.ts";
+import { startGithubApp } from "#test/support/github-app-process.ts";
+import type { ServerProcess } from "#test/support/server-process.ts";
+import { until } from "#test/support/until.ts";
+import { expectFit, openByName } from "./fit.ts";
+
+// One story: from the first start to the cost of a merged pull request, and who sees it. Each test goes on where the one
+// before it ended.
+
+const SESSION = "task-42";
+const OTHER_SESSION = "of-team-beta";
+const DAY_MS = 86_400_000;
+const USAGE = { prompt_tokens: 120_000, completion_tokens: 3000, input_tokens: 120_000, output_tokens: 3000 };
+
+describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
+  let vendor: LLMock;
+  let gateway: GatewayProcess;
+  let github: FakeGithub;
+  let app: ServerProcess;
+  let browser: Browser;
+  let admin: Visit;
+  let page: Page;
+  let secret: string;
+  let shared: string;
+  let pullRequest: string;
+
+  const dialog = () => page.getByRole("dialog");
+  const step = (name: string) => page.getByRole("listitem").filter({ hasText: name });
+  const visitAs = async (email: string): Promise<Visit> => {
+    const reader = await visit(browser, { origin: gateway.url });
+    await followLink(reader, await linkFor(gateway, email));
+    return reader;
+  };
+
+  /** Calls of another team, one of them in the period before. */
+  async function callsOfTeamBeta(): Promise<void> {
+    const database = openDatabase(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    const at = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+    const facts = { owner: "eve@example.com", teams: ["beta"], session: OTHER_SESSION, model: "gpt-5.1" };
+    const counts = { inputTokens: 1000, uncachedInputTokens: 1000, outputTokens: 10 };
+    await database.db
+      .insert(requests)
+      .values(
+        [1, 40].map((days) =>
+          recordAt(at(days), { ...facts, ...counts, costUsd: "0.5", tokenCostUsd: "0.5" }),
+        ),
+      );
+    await database.close();
+  }
+
+  beforeAll(async () => {
+    vendor = await LLMock.create({ port: 0 });
+    atEnd(() => vendor.stop());
+    vendor.on({}, { content: "Done.", usage: USAGE });
+    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    github = startFakeGithub();
+    atEnd(() => github.stop());
+    app = await startGithubApp({
+      DATABASE_URL: gateway.databaseUrl,
+      WEBHOOK_SECRET: github.app.webhookSecret,
+      ADMIN_KEY,
+      MASTER_KEY,
+    });
+    github.deliverTo(`${app.url}/api/github/webhooks`);
+    browser = await launchBrowser();
+    admin = await visit(browser, { origin: gateway.url });
+    page = admin.page;
+  });
+
+  test("the first link signs the first administrator in, and no step of Set up is done", async () => {
+    await followLink(admin, await linkFor(gateway, null));
+    await openByName(admin, "Set up");
+    await step("Add a provider").getByText("Not yet").waitFor();
+    expect(await page.getByText("Done", { exact: false }).count()).toBe(0);
+    await expectFit(admin);
+  });
+
+  test("a provider, a route, teams and a key are made in the console, and their steps tick", async () => {
+    await openByName(admin, "Providers");
+    await page.getByRole("button", { name: "Add provider" }).click();
+    await dialog().getByLabel("Name").fill("openai");
+    await dialog().getByLabel("Kind").fill("openai");
+    await dialog().getByRole("textbox", { name: "Address" }).fill(`${vendor.url}/v1`);
+    await dialog()
+      .getByLabel(/^Credential/)
+      .fill("a-vendors-key");
+    await dialog()
+      .getByRole("switch", { name: /Allow plain http/ })
+      .check();
+    await dialog().getByRole("button", { name: "Add provider" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    await openByName(admin, "Routes");
+    await page.getByRole("button", { name: "Add route" }).click();
+    await dialog().getByLabel("Name").fill("coding");
+    await dialog().getByLabel("Provider").fill("openai");
+    await dialog().getByLabel("Model").fill("gpt-5.1");
+    await dialog().getByRole("button", { name: "Add route" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    await openByName(admin, "People and teams");
+    for (const team of ["alpha", "beta"]) {
+      await page.getByRole("button", { name: "Add team" }).click();
+      await dialog().getByLabel("Name").fill(team);
+      await dialog().getByRole("button", { name: "Add team" }).click();
+      await dialog().waitFor({ state: "hidden" });
+    }
+    await openByName(admin, "Keys");
+    await page.getByRole("button", { name: "Add key" }).click();
+    await dialog().getByLabel("Name").fill("bob");
+    await dialog().getByLabel("Owner").fill("bob@example.com");
+    await dialog().getByLabel("Team").fill("alpha");
+    await dialog().getByRole("button", { name: "Add key" }).click();
+    secret = (await dialog().locator("[data-secret]").textContent()) ?? "";
+    await page.keyboard.press("Escape");
+    await dialog().waitFor({ state: "hidden" });
+    await openByName(admin, "Set up");
+    for (const name of ["Add a provider", "Add a route", "Make a key"]) {
+      await step(name).getByText("Done").waitFor();
+    }
+    await step("Make the first call").getByText("Not yet").waitFor();
+  });
+
+  test("the record of a call with the vendor's SDK appears while the list is open", async () => {
+    await openByName(admin, "Requests");
+    await page.getByText("No calls yet").waitFor();
+    const openai = new OpenAI({
+      baseURL: `${gateway.url}/v1`,
+      apiKey: secret,
+      defaultHeaders: { "x-session-id": SESSION },
+    });
+    const { choices } = await openai.chat.completions.create({
+      model: "coding",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    expect(choices[0]?.message.content).toBe("Done.");
+    const row = page.locator("tbody tr").filter({ hasText: "bob@example.com" });
+    await row.getByText("gpt-5.1").waitFor();
+    expect(await row.textContent()).toContain("120,000 in, 3,000 out");
+    await expectFit(admin);
+    await row.getByRole("link").first().click();
+    await page.getByRole("region", { name: "Why it cost this" }).waitFor();
+    await expectFit(admin);
+  });
+
+  test("the App's own page opens from the console by a link that works once, and looks like it", async () => {
+    await openByName(admin, "GitHub");
+    await page.getByRole("switch", { name: "Join merged pull requests to sessions" }).check();
+    await page
+      .getByRole("region", { name: "What the App does" })
+      .getByRole("button", { name: "Save" })
+      .click();
+    await page.getByText(/Saved/).waitFor();
+    await page.getByLabel("Address of the App").fill(app.url);
+    const [popup] = await Promise.all([
+      admin.context.waitForEvent("page"),
+      page.getByRole("button", { name: "Open the set-up page" }).click(),
+    ]);
+    const address = popup.url();
+    await popup.getByRole("button", { name: "Open the set-up page" }).click();
+    await popup.getByText("GitHub reaches this server").waitFor();
+    expect(await popup.evaluate("document.fonts.check('14px Inter')")).toBe(true);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await popup.emulateMedia({ colorScheme });
+      expect(await faultsOfAccess(popup)).toEqual([]);
+    }
+    await popup.goto(address);
+    await popup.getByRole("button", { name: "Open the set-up page" }).click();
+    await popup.getByText("This link was used before").waitFor();
+    await popup.close();
+  });
+
+  test("a merge by signed webhooks has its cost on its page and in the overview, and the last steps tick", async () => {
+    const repository = github.story.addRepository("acme/shop");
+    await github.story.install({ repositories: [repository] });
+    const made = await github.story.openPullRequest({ repository, body: `Gateway-Session: ${SESSION}` });
+    await github.story.merge(made);
+    const path = `/pull-requests/${repository.id}-${made.number}`;
+    const joined = await until(async () => {
+      const found = await gateway.admin<PullRequestPage>("GET", path).catch(() => null);
+      return found?.link === "joined" && found;
+    });
+    pullRequest = `/pull-requests/acme/shop/${made.number}`;
+    await openByName(admin, "Pull requests");
+    await page.getByRole("link", { name: `shop #${made.number}` }).click();
+    const cost = page.getByRole("region", { name: "Cost", exact: true }).locator("[data-exact]");
+    await cost.waitFor();
+    expect(joined.session_cost_usd).not.toBeNull();
+    expect(await cost.getAttribute("data-exact")).toBe(`$${joined.session_cost_usd}`);
+    await expectFit(admin);
+    await openByName(admin, "Overview");
+    const merged = page.locator(".tile").filter({ hasText: "Cost per merged pull request" });
+    expect(await merged.locator("[data-exact]").first().getAttribute("data-exact")).toBe(
+      `$${joined.session_cost_usd}`,
+    );
+    await expectFit(admin);
+    await openByName(admin, "Set up");
+    await step("Merge it").getByText("Done").waitFor();
+    await until(async () => (await page.getByText("Not yet").count()) === 0);
+  });
+
+  test("the explorer compares, and explains a change as a waterfall", async () => {
+    await callsOfTeamBeta();
+    await openByName(admin, "Explore");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.waitForURL(/compare=previous_period/);
+    await page.goto("/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall");
+    await page.getByRole("region", { name: "What moved the cost" }).getByRole("img").waitFor();
+    await page.goto("/explore?by=team&by=session&measure=cost_usd&view=table&compare=previous_period");
+    await page.getByText(OTHER_SESSION).waitFor();
+    await page.getByText(SESSION).waitFor();
+    await expectFit(admin);
+    shared = page.url();
+  });
+
+  test("a shared address shows a manager of a team what is the team's, and nothing of another team", async () => {
+    await gateway.admin("POST", "/people", { email: "mia@example.com", role: "manager", team: "alpha" });
+    const mia = await visitAs("mia@example.com");
+    await mia.page.goto(shared);
+    await mia.page.getByText(SESSION).waitFor();
+    const main = mia.page.locator("main");
+    for (const path of [shared, "/overview", "/requests", "/pull-requests", "/reports/spend-by-person"]) {
+      await mia.page.goto(path);
+      await mia.settled();
+      const text = await main.textContent();
+      expect([path, text?.includes(OTHER_SESSION), text?.includes("beta"), text?.includes("eve@")]).toEqual([
+        path,
+        false,
+        false,
+        false,
+      ]);
+    }
+    const navigation = mia.page.getByRole("navigation", { name: "Main" });
+    expect(await navigation.getByRole("link", { name: "Providers" }).count()).toBe(0);
+    await mia.context.close();
+  });
+
+  test("a member sees only what is theirs, and what a manager's address says instead", async () => {
+    for (const email of ["bob@example.com", "eve@example.com"]) {
+      await gateway.admin("POST", "/people", { email, role: "member" });
+    }
+    const [bob, eve] = [await visitAs("bob@example.com"), await visitAs("eve@example.com")];
+    await bob.page.goto("/requests");
+    await bob.page.locator("tbody tr").first().waitFor();
+    expect(await bob.page.locator("tbody tr").count()).toBe(1);
+    expect(await bob.page.locator("main").textContent()).not.toContain("eve@example.com");
+    await bob.page.goto(pullRequest);
+    await bob.page.getByRole("region", { name: "Cost", exact: true }).waitFor();
+    await eve.page.goto(pullRequest);
+    await eve.page.getByText("The GitHub App has not seen this pull request").waitFor();
+    expect(await eve.page.locator("main").textContent()).not.toContain(SESSION);
+    await bob.page.goto(shared);
+    await bob.page.getByText("Your role does not include this").waitFor();
+    expect(await bob.page.locator("main").textContent()).not.toContain(OTHER_SESSION);
+    await openByName(bob, "My usage");
+    await expectFit(bob);
+    await bob.context.close();
+    await eve.context.close();
+  });
+
+  test("the report is saved as CSV and under a name, from which it opens again", async () => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const csv = await Bun.file(await download.path()).text();
+    expect(csv).toContain(SESSION);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await dialog().getByLabel("Title").fill("Sessions of teams");
+    await dialog().getByRole("button", { name: "Save the report" }).click();
+    await page.waitForURL(/\/reports\/sessions-of-teams$/);
+    await openByName(admin, "Reports");
+    await page.getByRole("link", { name: "Sessions of teams" }).click();
+    await page.getByText(OTHER_SESSION).waitFor();
+    await expectFit(admin);
+  });
+
+  test("after the sign-out the address shows nothing", async () => {
+    await page.getByRole("button", { name: /admin/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    await page.goto(shared);
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    expect(await page.locator("body").textContent()).not.toContain(SESSION);
+  });
+});
