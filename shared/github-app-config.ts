@@ -14,6 +14,15 @@ const HEX_256 = /^[0-9a-f]{64}$/;
 
 const isSecret = (value: string) => value.length >= 16 && !isWeakSecret(value);
 
+/** Which GitHub it is. */
+export const GITHUB_ADDRESS_SETTINGS = {
+  GHE_HOST: optional(
+    text("the host name of a GitHub Enterprise Server", (value) => /^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(value)),
+  ),
+  GHE_PROTOCOL: oneWord(["https", "http"], "https"),
+};
+const GithubAddressEnv = Type.Object(GITHUB_ADDRESS_SETTINGS);
+
 const GithubAppEnv = Type.Object({
   GITHUB_APP_PORT: port(8788),
   HOST: listenHost(),
@@ -32,10 +41,7 @@ const GithubAppEnv = Type.Object({
   WEBHOOK_SECRET: optional(secret(SECRET_ACCEPTS, isSecret)),
   WEBHOOK_SECRET_PREVIOUS: optional(secret(SECRET_ACCEPTS, isSecret)),
   WEBHOOK_PATH: text("a path such as /api/github/webhooks", isWebhookPath, "/api/github/webhooks"),
-  GHE_HOST: optional(
-    text("the host name of a GitHub Enterprise Server", (value) => /^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(value)),
-  ),
-  GHE_PROTOCOL: oneWord(["https", "http"], "https"),
+  ...GITHUB_ADDRESS_SETTINGS,
   METRICS_PUBLIC: flag(false),
   PORT: port(8787),
   PUBLIC_URL: optional(text("the gateway's http or https address", (value) => URL.canParse(value))),
@@ -92,7 +98,8 @@ export function readGithubAppConfig(env?: Environment): GithubAppConfig {
   };
 }
 
-function githubAddresses({ GHE_HOST, GHE_PROTOCOL }: Static<typeof GithubAppEnv>) {
+/** Of the REST API and of the pages. */
+export function githubAddresses({ GHE_HOST, GHE_PROTOCOL }: Static<typeof GithubAddressEnv>) {
   if (GHE_HOST === undefined) return { apiUrl: "https://api.github.com", webUrl: "https://github.com" };
   const webUrl = `${GHE_PROTOCOL}://${GHE_HOST}`;
   return { apiUrl: `${webUrl}/api/v3`, webUrl };

@@ -7,6 +7,10 @@ export const SIGN_IN_CAUSES = {
   email_missing: "The identity provider did not return your e-mail address, so nobody can be signed in.",
   email_unverified:
     "Your e-mail address is not verified at the identity provider. Verify it there, then sign in again.",
+  not_member:
+    "You are not a member of a GitHub organisation that uses this gateway. Ask an administrator for a one-time link, or to install the App in your organisation.",
+  membership_pending:
+    "Your invitation to the GitHub organisation is pending. Accept it at GitHub, then sign in again.",
   person_disabled: "Your account here is disabled. An administrator can enable it.",
   unavailable: "The identity provider does not answer. Try again in a minute, or use a one-time link.",
   not_set_up: "This way to sign in is not set up.",

@@ -60,6 +60,8 @@ export const personSessions = pgTable(
     previousToken: tokenDigest("previous_token_sha256"),
     previousRole: label("previous_role").$type<Role>(),
     rotatedAt: moment("rotated_at"),
+    /** The way in; null: not known. */
+    way: label("way"),
     /** The earlier of the end by idleness and the absolute end. */
     expiresAt: moment("expires_at").notNull(),
     ipAddress: label("ip_address"),

@@ -19,13 +19,14 @@ type Context = { request?: Request | undefined; path?: string | undefined; body?
 
 /** The way in, if this process named it. */
 const Way = open({ way: Type.String() });
+const wayOf = (context: Context): string | null => (fits(Way, context?.body) ? context.body.way : null);
 
 const USER_AGENT_LENGTH_MAX = 200;
 
 /** Whatever the way in: a session gets its token, role and end here, and the audit log an entry. */
 export const sessionHooks = ({ database, addressOf, clock }: SessionHooksDeps) => {
   const note = async (action: AuditAction, personId: string, context: Context) => {
-    const after = action === "sign_in" && fits(Way, context?.body) ? { way: context.body.way } : undefined;
+    const way = action === "sign_in" ? wayOf(context) : null;
     const person = await findPerson(database.db, personId);
     const actor = person?.email ?? personId;
     const address = context?.request ? addressOf(context.request) : null;
@@ -33,7 +34,7 @@ export const sessionHooks = ({ database, addressOf, clock }: SessionHooksDeps) =
     await audited(
       database,
       origin,
-      async (_, audit) => await audit({ action, subject: actor, ...(after && { after }) }),
+      async (_, audit) => await audit({ action, subject: actor, ...(way !== null && { after: { way } }) }),
     );
   };
   return {
@@ -42,12 +43,14 @@ export const sessionHooks = ({ database, addressOf, clock }: SessionHooksDeps) =
         const person = await findPerson(database.db, session.userId);
         if (!person || person.disabled) return false;
         const now = clock.now();
+        const way = wayOf(context);
         return {
           data: {
             userId: person.id,
             token: newSecret("tgs_"),
             role: person.role,
-            expiresAt: sessionEnd({ createdAt: now, now, role: person.role }),
+            way,
+            expiresAt: sessionEnd({ createdAt: now, now, role: person.role, way }),
             createdAt: now,
             updatedAt: now,
             ipAddress: context?.request ? addressOf(context.request) : null,

@@ -71,7 +71,10 @@ export function openAuth({
     // The ends of sessions depend on roles: session-policy.ts sets them, and viewer.ts puts them off.
     session: {
       fields: { userId: "personId" },
-      additionalFields: { role: { type: "string", input: false } },
+      additionalFields: {
+        role: { type: "string", input: false },
+        way: { type: "string", input: false, required: false },
+      },
       expiresIn: SESSION_SECONDS_MAX,
       disableSessionRefresh: true,
     },

@@ -1,4 +1,4 @@
-import { signInSecret } from "#shared/master-key.ts";
+import { githubAppKey, signInSecret } from "#shared/master-key.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import { type Auth, type AuthOptions, openAuth } from "./auth.ts";
 import { openWays, type Ways, type WaysConfig } from "./elsewhere/ways.ts";
@@ -45,7 +45,12 @@ export function openIdentity(
       publicUrl,
     }),
     url,
-    ways: openWays(waysIn, reach),
+    ways: openWays(waysIn, {
+      database: common.database,
+      reach,
+      appKey: githubAppKey(masterKey),
+      publicUrl,
+    }),
     waysIn,
   };
 }

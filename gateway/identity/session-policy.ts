@@ -7,14 +7,21 @@ const HOUR_MS = 60 * MINUTE_MS;
 const idleMs = (role: Role): number => (role === "administrator" ? 30 * MINUTE_MS : 12 * HOUR_MS);
 /** … and after seven days in any case. */
 export const SESSION_SECONDS_MAX = 7 * 24 * 60 * 60;
+/**
+ * A session by GitHub ends after a day, so that the membership is asked for again: no token of GitHub's is kept with
+ * which it could be asked for meanwhile.
+ */
+const lengthMsMax = (way: string | null): number =>
+  way === "github" ? 24 * HOUR_MS : SESSION_SECONDS_MAX * 1000;
+
 /** The end is put off at most this often, so that not every request writes. */
 const PROLONG_EVERY_MS = MINUTE_MS;
 
-type Ends = { createdAt: Date; now: Date; role: Role };
+type Ends = { createdAt: Date; now: Date; role: Role; way: string | null };
 
 /** When a session ends that is in use now. */
-export const sessionEnd = ({ createdAt, now, role }: Ends): Date =>
-  new Date(Math.min(createdAt.getTime() + SESSION_SECONDS_MAX * 1000, now.getTime() + idleMs(role)));
+export const sessionEnd = ({ createdAt, now, role, way }: Ends): Date =>
+  new Date(Math.min(createdAt.getTime() + lengthMsMax(way), now.getTime() + idleMs(role)));
 
 /** Whether the new end of a session is worth a write. */
 export const isWorthProlonging = (from: Date, to: Date): boolean =>

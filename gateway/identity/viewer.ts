@@ -108,7 +108,7 @@ export async function viewerByCookie(deps: ViewerDeps, request: Request): Promis
   if (session.token !== digest(token)) {
     return { ...viewer, role: lesserRole(session.previousRole ?? "member", person.role) };
   }
-  const expiresAt = sessionEnd({ createdAt: session.createdAt, now, role: person.role });
+  const expiresAt = sessionEnd({ ...session, now, role: person.role });
   if (session.role !== person.role) {
     const to = newSecret("tgs_");
     const rotation = { id: session.id, from: token, to, role: person.role, expiresAt, now };

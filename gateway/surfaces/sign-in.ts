@@ -74,9 +74,15 @@ const leaving = (at: string) => ({
 export const signIn = (deps: SignInSurfaceDeps) =>
   new Elysia({ name: "surface.sign-in" })
     .post("/auth/sign-in/link", ({ request }) => redeem(deps, request), { parse: "none", detail: REDEEM })
-    .get("/auth/ways-in", () => waysInView(deps.waysIn), { detail: WAYS_IN })
+    .get("/auth/ways-in", () => waysInView(deps.waysIn, deps.ways), { detail: WAYS_IN })
     .get("/auth/sign-in/oidc", ({ request }) => leaveFor(deps, "oidc", request), {
       detail: leaving("the OpenID Connect issuer"),
+    })
+    .get("/auth/sign-in/github", ({ request }) => leaveFor(deps, "github", request), {
+      detail: leaving("GitHub"),
+    })
+    .get("/auth/callback/github", ({ request }) => comeBackFrom(deps, "github", request), {
+      detail: { hide: true },
     })
     .get("/auth/callback/oidc", ({ request }) => comeBackFrom(deps, "oidc", request), {
       detail: { hide: true },

@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
+import { sealedFor } from "#shared/github-app-seal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { closed, fits } from "#shared/schema.ts";
@@ -33,6 +34,8 @@ const Sealed = closed({
   privateKey: Type.String(),
   webhookSecret: Type.String(),
   clientSecret: Type.String(),
+  /** Absent: registered by an earlier version. */
+  clientId: Type.Optional(Type.String()),
   /** Accepted, but not yet confirmed by GitHub. */
   nextWebhookSecret: Type.Optional(Type.String()),
   formerWebhookSecret: Type.Optional(closed({ secret: Type.String(), until: Type.String() })),
@@ -48,8 +51,6 @@ export type NewRegistration = {
   apiUrl: string;
   secrets: Secrets;
 };
-
-const belonging = (appId: number) => `${DEFAULT_ORG}|${appId}|github_app`;
 
 export type CredentialStore = {
   /** As of the last `refresh`. */
@@ -144,7 +145,7 @@ function credentialsOf({ identity, secrets, names }: Opened, now: Date): Credent
 }
 
 function open(box: SecretBox, row: typeof githubApps.$inferSelect): Opened | null {
-  const text = box.open(row.sealed, belonging(row.appId));
+  const text = box.open(row.sealed, sealedFor(row.appId));
   const secrets: unknown = text === null ? null : JSON.parse(text);
   if (!fits(Sealed, secrets)) return null;
   return {
@@ -166,7 +167,7 @@ async function keep(
     ownerLogin: it.ownerLogin,
     htmlUrl: it.htmlUrl,
     apiUrl: it.apiUrl,
-    sealed: box.seal(JSON.stringify(it.secrets), belonging(it.appId)),
+    sealed: box.seal(JSON.stringify(it.secrets), sealedFor(it.appId)),
     createdAt: now.toISOString(),
   };
   await db.insert(githubApps).values(row).onConflictDoUpdate({ target: githubApps.orgId, set: row });
@@ -178,7 +179,7 @@ const edit = ({ db }: Database, box: SecretBox, change: (secrets: Secrets) => Se
     const opened = row && open(box, row);
     if (!opened) throw new Error("there is no App that this master key can decrypt");
     const changed = change(opened.secrets);
-    const sealed = box.seal(JSON.stringify(changed), belonging(row.appId));
+    const sealed = box.seal(JSON.stringify(changed), sealedFor(row.appId));
     await tx.update(githubApps).set({ sealed });
     return changed;
   });

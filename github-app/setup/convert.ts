@@ -7,6 +7,7 @@ const Conversion = open({
   id: Type.Integer({ minimum: 1 }),
   slug: Type.String({ minLength: 1 }),
   html_url: Type.String(),
+  client_id: Type.String(),
   client_secret: Type.String(),
   webhook_secret: nullable(Type.String()),
   pem: Type.String({ minLength: 1 }),
@@ -43,5 +44,5 @@ const registrationOf = (
   ownerLogin: it.owner?.login ?? null,
   htmlUrl: it.html_url,
   apiUrl,
-  secrets: { privateKey: it.pem, webhookSecret, clientSecret: it.client_secret },
+  secrets: { privateKey: it.pem, webhookSecret, clientSecret: it.client_secret, clientId: it.client_id },
 });

@@ -11,16 +11,19 @@ export type ManifestInput = {
   webhookPath: string;
   /** The URL at which the administrator's browser reaches this server. */
   pageUrl: string;
+  /** The URL at which people reach the gateway; null: none was set, so nobody can sign in at GitHub. */
+  publicUrl: string | null;
 };
 
 /** The App to register: with the permissions that the settings need, and no others (decision: The App requests minimal permissions). */
-export const manifestOf = ({ settings, name, url, webhookPath, pageUrl }: ManifestInput) => ({
+export const manifestOf = ({ settings, name, url, webhookPath, pageUrl, publicUrl }: ManifestInput) => ({
   name,
   url,
   hook_attributes: { url: `${url}${webhookPath}`, active: true },
   redirect_url: `${pageUrl}/setup/created`,
   setup_url: `${pageUrl}/setup/installed`,
   setup_on_update: true,
+  ...(publicUrl !== null && { callback_urls: [`${publicUrl}/auth/callback/github`] }),
   public: false,
   default_events: NEEDED_EVENTS,
   default_permissions: neededPermissions(settings),

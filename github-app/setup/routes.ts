@@ -117,6 +117,7 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
     name: `Tallygate ${form.organization ?? crypto.randomUUID().slice(0, 6)}`.slice(0, 34),
     url: form.url,
     webhookPath: config.webhookPath,
+    publicUrl: config.publicUrl,
     // The browser returns to its present address, which may differ from the one for webhooks.
     pageUrl: new URL(form.url).host === here.host ? form.url : here.origin,
   });

@@ -70,7 +70,8 @@ describe("gateway settings", () => {
     [{ OIDC_ISSUER: "https://login.example.com" }, ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"]],
     [{ OIDC_CLIENT_SECRET: "any" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "PUBLIC_URL"]],
     [{ OIDC_GROUPS_CLAIM: "roles" }, ["OIDC_ISSUER"]],
-  ])("single sign-on needs all of its settings: %p", (given, missing) => {
+    [{ GITHUB_CLIENT_ID: "any" }, ["GITHUB_CLIENT_SECRET", "PUBLIC_URL"]],
+  ])("a way to sign in needs all of its settings: %p", (given, missing) => {
     const expected = missing.map((name) => `${name} is missing, which ${Object.keys(given)[0]} requires`);
     expect(faultsOf(() => readGatewayConfig({ ...NEEDED, ...given }))).toEqual(expected);
     expect(faultsOf(() => readLauncherConfig({ ...NEEDED, ...given }))).toEqual(expected);
@@ -149,8 +150,8 @@ describe("launcher settings", () => {
     };
     expect(faultsOf(() => readLauncherConfig(env))).toEqual([
       'LOG_LEVEL is "loud"; expected one of trace, debug, info, warn, error, fatal',
-      "WEBHOOK_SECRET has an invalid value; expected at least 16 characters that are hard to guess, e.g. from `openssl rand -hex 32`",
       'GHE_HOST is "https://github.example"; expected the host name of a GitHub Enterprise Server',
+      "WEBHOOK_SECRET has an invalid value; expected at least 16 characters that are hard to guess, e.g. from `openssl rand -hex 32`",
       "PRIVATE_KEY or PRIVATE_KEY_PATH is missing, which APP_ID requires",
     ]);
   });

@@ -42,7 +42,7 @@ const OPEN = [
   "/auth/ways-in",
 ];
 /** Where a browser is sent on. */
-const LEAVES = ["/auth/sign-in/oidc"];
+const LEAVES = ["/auth/sign-in/oidc", "/auth/sign-in/github"];
 /** What takes its credential in the body. */
 const IN_BODY = ["/auth/sign-in/link"];
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];

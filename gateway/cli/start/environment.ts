@@ -53,7 +53,7 @@ export const githubAppEnv = (secrets: InstallationSecrets, databaseUrl: string):
   const providerKeys = Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
   return inheritedEnv({
     ...COMMON,
-    ...without(["ADMIN_KEY", "MASTER_KEY", "OIDC_CLIENT_SECRET", ...providerKeys]),
+    ...without(["ADMIN_KEY", "MASTER_KEY", "OIDC_CLIENT_SECRET", "GITHUB_CLIENT_SECRET", ...providerKeys]),
     DATABASE_URL: databaseUrl,
     ADMIN_KEY_SHA256: createHash("sha256").update(secrets.adminKey).digest("hex"),
     GITHUB_APP_KEY: githubAppKey(parseMasterKey(secrets.masterKey) ?? new Uint8Array()).toHex(),

@@ -36,6 +36,8 @@ Settings are environment variables (a .env file works too):
                     age of the configuration that a start without Postgres may begin with (86400; 0: none is kept)
   REFUSALS_PER_MINUTE
                     wrong keys of one address within a minute from which on they are answered 429 (10)
+  GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET
+                    sign-in at GitHub (those of the App that the set-up page registered)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM
                     single sign-on; the last is the claim that lists a person's groups (groups)
   TELEMETRY_ENDPOINT, TELEMETRY_HEADERS, TELEMETRY_SERVICE_NAME

@@ -1,6 +1,6 @@
 import type { SignInCause } from "#shared/sign-in-causes.ts";
 
-export type WayName = "oidc";
+export type WayName = "oidc" | "github";
 
 /** What one departure to an identity provider and the return from it have in common. */
 export type Trip = {

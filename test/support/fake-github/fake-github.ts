@@ -8,6 +8,7 @@ import { createManifestPages } from "./manifest-pages.ts";
 import { OPERATIONS, type Operation } from "./operations.ts";
 import { createPatience } from "./patience.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
+import { createSignInPages } from "./sign-in-pages.ts";
 import { createStory } from "./story.ts";
 import { newWorld } from "./world.ts";
 
@@ -43,6 +44,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
   const story = createStory(world, deliveries);
   const tokens = createTokens(world, now);
   const pages = createManifestPages(world);
+  const signIn = createSignInPages(world);
   const backstage: Backstage = { world, deliveries, story, tokens, convert: pages.convert };
   const limits = createRateLimit(now, options.rateLimit);
   const patience = createPatience(now);
@@ -56,7 +58,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
     port: options.port ?? 0,
     fetch: async (request) => {
       const url = new URL(request.url);
-      const page = await pages.answer(request, url);
+      const page = (await pages.answer(request, url)) ?? (await signIn.answer(request, url));
       if (page) return page;
       const path = url.pathname.replace(/^\/api(\/v3)?(?=\/)/, "");
       const match = route(request.method, path);
@@ -138,6 +140,7 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
       deed === null ? meanwhile.delete(operation) : meanwhile.set(operation, deed),
     fail: (failure: Failure) => failures.push(failure),
     personalToken: tokens.personal,
+    signIn: signIn.state,
     limits,
     /** How patient callers were. */
     patience: patience.seen,

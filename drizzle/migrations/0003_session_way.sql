@@ -1,0 +1,1 @@
+ALTER TABLE "person_sessions" ADD COLUMN "way" text COLLATE "C";

@@ -1,0 +1,48 @@
+import { Type } from "@sinclair/typebox";
+import { and, eq } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { installations } from "#drizzle/schema/github.ts";
+import { githubApps } from "#drizzle/schema/github-app.ts";
+import { sealedFor } from "#shared/github-app-seal.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { fits, open } from "#shared/schema.ts";
+import { createSecretBox } from "#shared/secret-box.ts";
+import { Secret } from "../../directory.ts";
+import { withStoreErrors } from "../store-errors.ts";
+
+/** What people are signed in with at GitHub. */
+export type GithubClient = { id: string; secret: Secret };
+
+/** Apps that were registered by an earlier version have no `clientId`. */
+const Sealed = open({ clientId: Type.String(), clientSecret: Type.String() });
+
+/**
+ * The client of the App that the set-up page registered; null: there is none that `key` opens, or no account has let the
+ * App read its members.
+ */
+export async function registeredGithubClient(
+  database: Database,
+  key: Uint8Array,
+): Promise<GithubClient | null> {
+  const { db } = database;
+  const accounts = await activeInstallations(database);
+  if (!accounts.some(({ permissions }) => permissions?.["members"] !== undefined)) return null;
+  const [row] = await withStoreErrors(() =>
+    db.select().from(githubApps).where(eq(githubApps.orgId, DEFAULT_ORG)),
+  );
+  const text = row ? createSecretBox(key).open(row.sealed, sealedFor(row.appId)) : null;
+  const sealed: unknown = text === null ? null : JSON.parse(text);
+  return fits(Sealed, sealed) ? { id: sealed.clientId, secret: new Secret(sealed.clientSecret) } : null;
+}
+
+/** Ids of the accounts in which the App is installed. */
+export const installedAccounts = async (database: Database): Promise<ReadonlySet<number>> =>
+  new Set((await activeInstallations(database)).map(({ accountId }) => accountId));
+
+const activeInstallations = ({ db }: Database) =>
+  withStoreErrors(() =>
+    db
+      .select({ accountId: installations.accountId, permissions: installations.permissions })
+      .from(installations)
+      .where(and(eq(installations.orgId, DEFAULT_ORG), eq(installations.state, "active"))),
+  );
