@@ -6,7 +6,7 @@ import { unprivileged } from "./unprivileged.ts";
 const ROOT = join(import.meta.dir, "../..");
 const FILE = join(ROOT, "gateway/deploy/Dockerfile");
 
-export const dockerfile = DockerfileParser.parse(await Bun.file(FILE).text());
+const dockerfile = DockerfileParser.parse(await Bun.file(FILE).text());
 
 /** The instructions of one kind, of all stages, by their arguments. */
 export const argumentsOf = (keyword: string): string[] =>

@@ -4,7 +4,7 @@ import { atEnd } from "#test/support/at-end.ts";
 import { freePort } from "#test/support/ports.ts";
 
 /** A person at the issuer. */
-export type Claims = { email?: string; email_verified?: boolean; name?: string; groups?: string[] };
+type Claims = { email?: string; email_verified?: boolean; name?: string; groups?: string[] };
 
 export type TestIssuer = {
   url: string;

@@ -7,7 +7,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 
 const DAY_MS = 86_400_000;
 
-export type WorldSize = { people: number; days: number };
+type WorldSize = { people: number; days: number };
 
 /** Twelve teams below three departments, each with a cost centre, a repository and a monthly budget in USD (null: none). */
 const TEAMS = [

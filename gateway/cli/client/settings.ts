@@ -70,7 +70,7 @@ export function clientGateway(given: string | undefined): { url: string; key: Se
 }
 
 /** The client key in `TALLYGATE_KEY`, or null. */
-export function readClientKey(): Secret | null {
+function readClientKey(): Secret | null {
   const { TALLYGATE_KEY } = readEnv(Reach);
   return TALLYGATE_KEY === undefined ? null : new Secret(TALLYGATE_KEY);
 }

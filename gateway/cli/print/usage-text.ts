@@ -42,7 +42,7 @@ function monthText({
 }
 
 /** Exact money in cents, or to a millionth below one dollar; rounded down. */
-export function dollars(decimal: string): string {
+function dollars(decimal: string): string {
   const pico = parsePico(decimal);
   const [whole = "0", fraction = ""] = formatPico(pico).split(".");
   const digits = whole !== "0" || pico === 0n ? 2 : 6;
