@@ -45,12 +45,7 @@ export function openIdentity(
       publicUrl,
     }),
     url,
-    ways: openWays(waysIn, {
-      database: common.database,
-      reach,
-      appKey: githubAppKey(masterKey),
-      publicUrl,
-    }),
+    ways: openWays(waysIn, { ...common, reach, url, appKey: githubAppKey(masterKey), publicUrl }),
     waysIn,
   };
 }

@@ -4,8 +4,9 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^43 is the first power over 2^256. */
 const LENGTH = 43;
 
-/** What a secret of ours begins with: a client key, an admin key or token, a one-time sign-in link, a session, a device code. */
-type Prefix = "tg_" | "tga_" | "tgl_" | "tgf_" | "tgs_" | "tgd_";
+/** What a secret of ours begins with: a client key, an admin key or token, a one-time sign-in link, a session, a device code,
+ * the way back from a sign-in elsewhere. */
+type Prefix = "tg_" | "tga_" | "tgl_" | "tgf_" | "tgs_" | "tgd_" | "tgr_";
 
 /** A new secret: its prefix and 256 random bits in base62. */
 export function newSecret(prefix: Prefix): string {

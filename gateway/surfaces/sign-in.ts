@@ -5,6 +5,7 @@ import { fits } from "#shared/schema.ts";
 import { readJson } from "../admin/body.ts";
 import { GatewayError } from "../errors.ts";
 import { AUTH_PATHS } from "../identity/auth.ts";
+import { answerReceived } from "../identity/elsewhere/saml-return.ts";
 import { comeBackFrom, type ElsewhereDeps, leaveFor } from "../identity/elsewhere/sign-in-elsewhere.ts";
 import { type WaysConfig, waysInView } from "../identity/elsewhere/ways.ts";
 import { isFromOwnPage } from "../identity/own-origin.ts";
@@ -87,6 +88,16 @@ export const signIn = (deps: SignInSurfaceDeps) =>
     .get("/auth/callback/oidc", ({ request }) => comeBackFrom(deps, "oidc", request), {
       detail: { hide: true },
     })
+    .get("/auth/sign-in/saml", ({ request }) => leaveFor(deps, "saml", request), {
+      detail: leaving("the SAML identity provider"),
+    })
+    .post("/auth/callback/saml", ({ request }) => receiveAnswer(deps, request), {
+      parse: "none",
+      detail: { hide: true },
+    })
+    .get("/auth/callback/saml", ({ request }) => comeBackFrom(deps, "saml", request), {
+      detail: { hide: true },
+    })
     .all("/auth/*", ({ request }) => byLibrary(deps, request), { parse: "none", detail: { hide: true } });
 
 async function redeem(deps: SignInSurfaceDeps, request: Request): Promise<Response> {
@@ -102,6 +113,15 @@ async function redeem(deps: SignInSurfaceDeps, request: Request): Promise<Respon
     return new Response(null, { status: 303, headers });
   }
   return Response.json({ email: person.email, role: person.role }, { headers });
+}
+
+/** A signed answer may list many groups. */
+const ANSWER_BYTES_MAX = 512 * 1024;
+
+/** What a browser posts for the identity provider. It comes from another site, so it has no cookie and changes nothing here. */
+async function receiveAnswer(deps: SignInSurfaceDeps, request: Request): Promise<Response> {
+  const bytes = await readBody(deps, request, { bytesMax: ANSWER_BYTES_MAX });
+  return await answerReceived(deps, new URLSearchParams(new TextDecoder().decode(bytes)));
 }
 
 async function readForm(deps: RequestBodyDeps, request: Request): Promise<RedeemBody> {

@@ -71,6 +71,11 @@ describe("gateway settings", () => {
     [{ OIDC_CLIENT_SECRET: "any" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "PUBLIC_URL"]],
     [{ OIDC_GROUPS_CLAIM: "roles" }, ["OIDC_ISSUER"]],
     [{ GITHUB_CLIENT_ID: "any" }, ["GITHUB_CLIENT_SECRET", "PUBLIC_URL"]],
+    [{ SAML_ISSUER: "any" }, ["SAML_ENTRY_POINT", "SAML_CERTIFICATE", "PUBLIC_URL"]],
+    [
+      { SAML_GROUPS_ATTRIBUTE: "roles" },
+      ["SAML_ENTRY_POINT", "SAML_ISSUER", "SAML_CERTIFICATE", "PUBLIC_URL"],
+    ],
   ])("a way to sign in needs all of its settings: %p", (given, missing) => {
     const expected = missing.map((name) => `${name} is missing, which ${Object.keys(given)[0]} requires`);
     expect(faultsOf(() => readGatewayConfig({ ...NEEDED, ...given }))).toEqual(expected);
@@ -85,6 +90,13 @@ describe("gateway settings", () => {
       expect(faultsOf(() => readGatewayConfig(whole))[0]).toStartWith("OIDC_ISSUER is ");
     },
   );
+
+  test.each([
+    ["SAML_ENTRY_POINT", "http://login.example.com"],
+    ["SAML_CERTIFICATE", "bm8gY2VydGlmaWNhdGU="],
+  ])("%s cannot be %p", (name, value) => {
+    expect(faultsOf(() => readGatewayConfig({ ...NEEDED, [name]: value }))[0]).toStartWith(`${name} is `);
+  });
 
   test("a fault never holds the value of a secret", () => {
     const canary = "canary-7f3a";

@@ -39,12 +39,12 @@ beforeAll(async () => {
 /** What answers whoever asks. */
 const OPEN = [
   ...["/healthz", "/readyz", "/v1/reports/schema.json", "/openapi", "/openapi/json", "/sign-in"],
-  "/auth/ways-in",
+  ...["/auth/ways-in", "/.well-known/oauth-authorization-server", "/oauth/device_authorization"],
 ];
 /** Where a browser is sent on. */
-const LEAVES = ["/auth/sign-in/oidc", "/auth/sign-in/github"];
+const LEAVES = ["/auth/sign-in/oidc", "/auth/sign-in/github", "/auth/sign-in/saml"];
 /** What takes its credential in the body. */
-const IN_BODY = ["/auth/sign-in/link"];
+const IN_BODY = ["/auth/sign-in/link", "/oauth/token", "/oauth/revoke"];
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 describe("the OpenAPI document", () => {

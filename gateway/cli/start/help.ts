@@ -40,6 +40,8 @@ Settings are environment variables (a .env file works too):
                     sign-in at GitHub (those of the App that the set-up page registered)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM
                     single sign-on; the last is the claim that lists a person's groups (groups)
+  SAML_ENTRY_POINT, SAML_ISSUER, SAML_CERTIFICATE, SAML_GROUPS_ATTRIBUTE
+                    single sign-on by SAML; the last is the attribute that lists a person's groups (groups)
   TELEMETRY_ENDPOINT, TELEMETRY_HEADERS, TELEMETRY_SERVICE_NAME
                     collector for traces and metrics of calls by OTLP over HTTP (none)
   BATCH_CHECK_SECONDS

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { optional, secret, text } from "#shared/env-forms.ts";
 import { GITHUB_ADDRESS_SETTINGS, githubAddresses } from "#shared/github-app-config.ts";
 import { Secret } from "../../directory.ts";
+import { SAML_SETTINGS, type SamlName, samlConfigOf, samlFaults } from "./saml-settings.ts";
 import type { WaysConfig } from "./ways.ts";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
@@ -23,6 +24,7 @@ export const SIGN_IN_SETTINGS = {
   GITHUB_CLIENT_ID: optional(text("the client id of an App at GitHub", isLine)),
   GITHUB_CLIENT_SECRET: optional(secret("the App's client secret", isLine)),
   ...GITHUB_ADDRESS_SETTINGS,
+  ...SAML_SETTINGS,
 };
 
 /** Settings that need each other. */
@@ -30,10 +32,15 @@ const WHOLE = [
   ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"],
   ["GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET", "PUBLIC_URL"],
 ] as const;
-type Name = (typeof WHOLE)[number][number] | "OIDC_GROUPS_CLAIM";
+type Name = (typeof WHOLE)[number][number] | "OIDC_GROUPS_CLAIM" | SamlName;
 
 /** What the settings lack that others of them require. */
-export function signInFaults(isSet: (name: Name) => boolean): string[] {
+export const signInFaults = (isSet: (name: Name) => boolean): string[] => [
+  ...wholeFaults(isSet),
+  ...samlFaults(isSet),
+];
+
+function wholeFaults(isSet: (name: Name) => boolean): string[] {
   const faults = WHOLE.flatMap((names) => {
     const given = names.find((name) => name !== "PUBLIC_URL" && isSet(name));
     const missing = given === undefined ? [] : names.filter((name) => !isSet(name));
@@ -49,6 +56,7 @@ export function waysConfigOf(values: Static<typeof SignInEnv>): WaysConfig {
   return {
     oidc: oidcConfigOf(values),
     github: { client: githubClientOf(values), ...githubAddresses(values) },
+    saml: samlConfigOf(values),
   };
 }
 

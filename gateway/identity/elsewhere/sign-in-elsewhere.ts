@@ -60,6 +60,8 @@ const ERRORS: Readonly<Record<string, SignInCause>> = {
   access_denied: "denied",
   server_error: "unavailable",
   temporarily_unavailable: "unavailable",
+  // Of our own answer to a form (saml-return.ts).
+  email_missing: "email_missing",
 };
 
 function codeIn(query: URLSearchParams): string {

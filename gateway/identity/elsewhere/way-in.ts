@@ -1,6 +1,6 @@
 import type { SignInCause } from "#shared/sign-in-causes.ts";
 
-export type WayName = "oidc" | "github";
+export type WayName = "oidc" | "github" | "saml";
 
 /** What one departure to an identity provider and the return from it have in common. */
 export type Trip = {

@@ -1,0 +1,42 @@
+import { and, eq, gt, lt } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { signInVerifications } from "#drizzle/schema/identity.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newSecret } from "../client-secret.ts";
+
+/** How long a browser has between the answer that it posts and the request that follows. */
+const SECONDS = 60;
+
+const CODE = /^tgr_[0-9A-Za-z]{43}$/;
+const PREFIX = "saml-return ";
+const identifierOf = (code: string): string =>
+  `${PREFIX}${new Bun.CryptoHasher("sha256").update(code).digest("hex")}`;
+
+const isOurs = eq(signInVerifications.orgId, DEFAULT_ORG);
+
+/** Keeps a verified answer for a minute; the code that it returns takes it, once. */
+export const keepSamlReturn = ({ db }: Database, answer: string, now: Date): Promise<string> =>
+  db.transaction(async (tx) => {
+    await tx.delete(signInVerifications).where(and(isOurs, lt(signInVerifications.expiresAt, now)));
+    const code = newSecret("tgr_");
+    await tx.insert(signInVerifications).values({
+      id: newId(),
+      identifier: identifierOf(code),
+      value: answer,
+      expiresAt: new Date(now.getTime() + SECONDS * 1000),
+      createdAt: now,
+      updatedAt: now,
+    });
+    return code;
+  });
+
+/** Takes the answer of a code; null: there is none, or it was taken before. */
+export async function takeSamlReturn({ db }: Database, code: string, now: Date): Promise<string | null> {
+  if (!CODE.test(code)) return null;
+  const isIt = eq(signInVerifications.identifier, identifierOf(code));
+  const [taken] = await db
+    .delete(signInVerifications)
+    .where(and(isOurs, isIt, gt(signInVerifications.expiresAt, now)))
+    .returning({ answer: signInVerifications.value });
+  return taken?.answer ?? null;
+}
