@@ -120,27 +120,44 @@ function counters(all: readonly Series[], registry: Registry): void {
 }
 
 function backlogGauges(recorder: Recorder, registry: Registry): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+  const gauge = (
+    facts: { name: string; help: string; aggregator: "sum" | "max" },
+    read: (stats: ReturnType<Recorder["stats"]>) => number,
+  ) =>
     new Gauge({
-      name,
-      help,
+      ...facts,
       registers: [registry],
       collect() {
-        this.set(read());
+        this.set(read(recorder.stats()));
       },
     });
-  gauge("tallygate_spool_records", "Records not yet in Postgres.", () => recorder.stats().backlog);
-  gauge("tallygate_spool_bytes", "Size of the local spool.", () => recorder.stats().bytes);
-  gauge("tallygate_spool_open_calls", "Calls under way.", () => recorder.stats().open);
   gauge(
-    "tallygate_parked_records",
-    "Records that Postgres refused because of their content.",
-    () => recorder.stats().parked,
+    { name: "tallygate_spool_records", help: "Records not yet in Postgres.", aggregator: "sum" },
+    ({ backlog }) => backlog,
   );
   gauge(
-    "tallygate_spool_oldest_seconds",
-    "Age of the oldest record not yet in Postgres.",
-    () => (recorder.stats().oldestMs ?? 0) / 1000,
+    { name: "tallygate_spool_bytes", help: "Size of the local spool.", aggregator: "sum" },
+    ({ bytes }) => bytes,
+  );
+  gauge(
+    { name: "tallygate_spool_open_calls", help: "Calls under way.", aggregator: "sum" },
+    ({ open }) => open,
+  );
+  gauge(
+    {
+      name: "tallygate_parked_records",
+      help: "Records that Postgres refused because of their content.",
+      aggregator: "sum",
+    },
+    ({ parked }) => parked,
+  );
+  gauge(
+    {
+      name: "tallygate_spool_oldest_seconds",
+      help: "Age of the oldest record not yet in Postgres.",
+      aggregator: "max",
+    },
+    ({ oldestMs }) => (oldestMs ?? 0) / 1000,
   );
 }
 

@@ -15,6 +15,7 @@ export function meteredDeployments(clock: Clock, registry: Registry): Deployment
     name: "tallygate_provider_paused",
     help: "Targets that are paused after failures, by their state: open, or half_open while a call tries one.",
     labelNames: ["provider", "credential", "model", "state"],
+    aggregator: "max",
     registers: [registry],
     collect() {
       this.reset();

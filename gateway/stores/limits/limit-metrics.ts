@@ -13,6 +13,7 @@ export function limitMetrics(registry: Registry, isAway: () => boolean): LimitMe
   new Gauge({
     name: "tallygate_limits_away",
     help: "1 while keys' limits are counted here, because the database cannot be reached.",
+    aggregator: "max",
     registers: [registry],
     collect() {
       this.set(isAway() ? 1 : 0);
