@@ -5,76 +5,27 @@ import {
   ConfigurationError,
   type Environment,
   isSupervised,
+  joins,
+  processesOf,
   readEnv,
   readPresent,
   takesOver,
 } from "#shared/env.ts";
-import {
-  flag,
-  listenHost,
-  oneWord,
-  optional,
-  port,
-  postgresUrl,
-  publicUrl,
-  secret,
-  text,
-  whole,
-} from "#shared/env-forms.ts";
+import { optional, port, postgresUrl, secret } from "#shared/env-forms.ts";
 import { githubAppFaults } from "#shared/github-app-config.ts";
-import { LOG_LEVELS, type LogLevel } from "#shared/log.ts";
+import type { LogLevel } from "#shared/log.ts";
 import { namesProxy } from "#shared/loopback.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
 import { isWeakSecret } from "#shared/secret-strength.ts";
+import { COMMON, MEBIBYTE } from "./common-settings.ts";
 import { Secret } from "./directory.ts";
-import { SIGN_IN_SETTINGS, signInFaults, waysConfigOf } from "./identity/elsewhere/settings.ts";
+import { signInFaults, waysConfigOf } from "./identity/elsewhere/settings.ts";
 import type { WaysConfig } from "./identity/elsewhere/ways.ts";
-import { TELEMETRY_ENV, telemetryOf } from "./telemetry/settings.ts";
+import { telemetryOf } from "./telemetry/settings.ts";
 import type { TelemetrySettings } from "./telemetry/telemetry.ts";
-import { inFlightMaxOf } from "./upstream/in-flight.ts";
+import { type InFlightMax, inFlightMaxOf } from "./upstream/in-flight.ts";
 import type { Patience } from "./upstream/patience.ts";
-
-const MEBIBYTE = 1024 ** 2;
-
-const bytes = (fallback: number) => whole("a number of bytes", [1024, 1024 ** 4], fallback);
-
-const calls = () => Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: "a number of calls, 1 or more" });
-
-const HOSTS = /^[A-Za-z0-9._-]+(\s*,\s*[A-Za-z0-9._-]+)*$/;
-
-/** Settings that the launcher and the gateway share. */
-const COMMON = {
-  PORT: port(8787),
-  HOST: listenHost(),
-  DATA_DIR: text("a directory", () => true, ".tallygate"),
-  LOG_LEVEL: oneWord(LOG_LEVELS, "info"),
-  PUBLIC_URL: optional(publicUrl()),
-  METRICS_PUBLIC: flag(false),
-  ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
-  REPORTS_DATABASE_URL: optional(postgresUrl()),
-  SPOOL_DIR: optional(text("a directory on a local disk", () => true)),
-  SPOOL_SYNC: oneWord(["normal", "full"], "normal"),
-  SPOOL_BYTES_MAX: whole("a number of bytes", [32 * MEBIBYTE, 1024 ** 4], 1024 * MEBIBYTE),
-  JSON_BYTES_MAX: bytes(32 * MEBIBYTE),
-  OTLP_BYTES_MAX: bytes(8 * MEBIBYTE),
-  TOOL_BYTES_MAX: bytes(4 * MEBIBYTE),
-  MULTIPART_BYTES_MAX: bytes(512 * MEBIBYTE),
-  BODIES_BYTES_MAX: optional(
-    Type.Integer({ minimum: MEBIBYTE, maximum: 1024 ** 4, accepts: `a number of bytes from ${MEBIBYTE}` }),
-  ),
-  BODY_WAIT_SECONDS: whole("seconds", [1, 3600], 30),
-  READER_STALL_SECONDS: whole("seconds", [1, 3600], 120),
-  DRAIN_SECONDS_MAX: whole("seconds", [0, 3600], 300),
-  REFUSALS_PER_MINUTE: whole("refused credentials", [1, 1_000_000], 10),
-  BATCH_CHECK_SECONDS: whole("seconds", [1, 3600], 30),
-  CALLS_MAX: optional(calls()),
-  CALLS_PER_KEY_MAX: optional(calls()),
-  CALLS_PER_PROVIDER_MAX: optional(calls()),
-  STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
-  SNAPSHOT_SECONDS_MAX: whole("seconds", [0, 30 * 86_400], 86_400),
-  ...SIGN_IN_SETTINGS,
-  ...TELEMETRY_ENV,
-};
+import { workersOf, workersSetting } from "./workers/setting.ts";
 
 const ADMIN_KEY = secret(
   "16 to 200 printable characters without blanks that are hard to guess, e.g. from `openssl rand -hex 32`",
@@ -92,6 +43,7 @@ const LauncherEnv = Type.Object({
   ADMIN_KEY: optional(ADMIN_KEY),
   MASTER_KEY: optional(MASTER_KEY),
   GITHUB_APP_PORT: port(8788),
+  WORKERS: workersSetting(),
 });
 
 /** Every setting of the launcher and of the gateway. */
@@ -128,7 +80,7 @@ export type GatewayConfig = {
   /** How long the gateway reports "not ready" but still takes calls before it closes its port. */
   stopGraceSeconds: number;
   /** Calls in flight at once: in this process, of one key, and at a provider without a limit of its own. */
-  inFlightMax: { process: number; perKey: number; perProvider: number };
+  inFlightMax: InFlightMax;
   /** How old the snapshot may be that a start without the database begins with; 0: none is written or used. */
   snapshotSecondsMax: number;
   /** Poll interval for batches that have not been reconciled. */
@@ -143,12 +95,18 @@ export type GatewayConfig = {
   supervised: boolean;
   /** Whether this process is to replace another one, which still runs. */
   takesOver: boolean;
+  /** Whether this process joins other workers of its gateway, which serve already. */
+  joins: boolean;
+  /** How many workers the gateway has, this one included. Settings of amounts are shared out among them. */
+  workers: number;
 };
 
 /** @throws ConfigurationError listing every fault. */
 export function readGatewayConfig(env?: Environment): GatewayConfig {
   const values = readEnv(GatewayEnv, env, signInFaults);
   const dataDirectory = resolve(values.DATA_DIR);
+  const workers = processesOf(env);
+  const share = (amount: number) => Math.ceil(amount / workers);
   return {
     ...addressOf(values),
     databaseUrl: values.DATABASE_URL,
@@ -162,7 +120,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     spool: {
       directory: resolve(values.SPOOL_DIR ?? join(dataDirectory, "spool")),
       sync: values.SPOOL_SYNC,
-      bytesMax: values.SPOOL_BYTES_MAX,
+      bytesMax: share(values.SPOOL_BYTES_MAX),
     },
     bytesMax: {
       json: values.JSON_BYTES_MAX,
@@ -170,22 +128,27 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
       tool: values.TOOL_BYTES_MAX,
       multipart: values.MULTIPART_BYTES_MAX,
     },
-    bodiesBytesMax: values.BODIES_BYTES_MAX ?? Math.min(256 * MEBIBYTE, Math.floor(totalmem() / 4)),
+    bodiesBytesMax: share(values.BODIES_BYTES_MAX ?? Math.min(256 * MEBIBYTE, Math.floor(totalmem() / 4))),
     patience: { readerMs: values.READER_STALL_SECONDS * 1000, bodyMs: values.BODY_WAIT_SECONDS * 1000 },
     drainSecondsMax: values.DRAIN_SECONDS_MAX,
     stopGraceSeconds: values.STOP_GRACE_SECONDS,
-    inFlightMax: inFlightMaxOf({
-      process: values.CALLS_MAX,
-      perKey: values.CALLS_PER_KEY_MAX,
-      perProvider: values.CALLS_PER_PROVIDER_MAX,
-    }),
+    inFlightMax: inFlightMaxOf(
+      {
+        process: values.CALLS_MAX,
+        perKey: values.CALLS_PER_KEY_MAX,
+        perProvider: values.CALLS_PER_PROVIDER_MAX,
+      },
+      share,
+    ),
     snapshotSecondsMax: values.SNAPSHOT_SECONDS_MAX,
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,
-    refusalsPerMinute: values.REFUSALS_PER_MINUTE,
+    refusalsPerMinute: share(values.REFUSALS_PER_MINUTE),
     waysIn: waysConfigOf(values),
     telemetry: telemetryOf(values),
     supervised: isSupervised(env),
     takesOver: takesOver(env),
+    joins: joins(env),
+    workers,
   };
 }
 
@@ -203,6 +166,8 @@ export type LauncherConfig = {
   masterKey: Secret | null;
   /** Total time that the child processes may take to stop. */
   stopSecondsMax: number;
+  /** How many processes the gateway is. */
+  workers: number;
 };
 
 /**
@@ -233,6 +198,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
     adminKey: values.ADMIN_KEY === undefined ? null : new Secret(values.ADMIN_KEY),
     masterKey: values.MASTER_KEY === undefined ? null : new Secret(values.MASTER_KEY),
     stopSecondsMax: values.STOP_GRACE_SECONDS + values.DRAIN_SECONDS_MAX + 5,
+    workers: workersOf(values.WORKERS),
   };
 }
 

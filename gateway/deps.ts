@@ -40,9 +40,8 @@ import { createSender } from "./upstream/send.ts";
 import { addressGuard } from "./upstream/ssrf.ts";
 import { createToolServerFetch } from "./upstream/tool-server.ts";
 import { startWatchdog } from "./upstream/watchdog.ts";
+import { asOneGateway } from "./workers/as-one.ts";
 
-/** How long a report waits for the records of calls that have just ended. */
-const SETTLED_MAX_MS = 1000;
 /** How long a stop waits for Postgres to take the records of the spool. */
 const RECORDER_CLOSE_MS = 5000;
 /** How long the limits wait after an outage for its records before they look again. */
@@ -56,6 +55,8 @@ const addressIn = (listener: Listener) => (request: Request) =>
 
 export type OpenedDeps = {
   deps: GatewayAppDeps & { reach: OutboundFetch; listener: Listener };
+  /** Resolves when calls could be served, maybe without the database. */
+  warmed: Promise<void>;
   /** Reads the database, which must be migrated; from then on administration and reports work too. */
   begin(): Promise<void>;
   close(): Promise<void>;
@@ -80,14 +81,15 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const viewers = { ...access, ...identity, database, clock };
   const tools = toolClients({ clock, log, watchdog, reach });
   const lifecycle = { stopping: false, replaced: false, warm: false, prepared: false };
+  const { shared, part } = asOneGateway(config.workers, { directory, recorder, metrics });
 
   const deps: OpenedDeps["deps"] = {
     ...opened.stores,
+    ...shared,
     providerKeys,
     setupKey: githubAppKey(config.masterKey),
     clock,
     log,
-    metrics,
     classify: classifyCall(classifier),
     recorder,
     telemetry,
@@ -105,7 +107,6 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
     agentMetrics,
     reconciling: new Map(),
-    settled: (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined),
     ...openOwnership(database, log),
     inFlight: openInFlight(config.inFlightMax, metrics),
     bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
@@ -113,8 +114,8 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...identity,
     ...readersOf(config, viewers),
   };
-  const close = () => closeInTurn({ ...tools, watchdog, writer, agentMetrics, recorder, telemetry, opened });
-  return { deps, begin: beginnerOf(opened, lifecycle), close };
+  const close = () => closeInTurn({ ...deps, recorder, writer, opened, part });
+  return { deps, ...beginnerOf(opened, lifecycle), close };
 }
 
 /** Records calls; counts them, and exports them where that is set up. */
@@ -136,12 +137,14 @@ type Closable = {
   agentMetrics: { close(): Promise<void> };
   telemetry: { close(): Promise<void> };
   opened: { close(): Promise<void> };
+  part(): Promise<void>;
 };
 
 /** What records calls goes before what it writes to. */
 async function closeInTurn(it: Closable): Promise<void> {
   it.watchdog.close();
   await it.connections.close();
+  await it.part();
   await it.recorder.close(RECORDER_CLOSE_MS);
   await Promise.all([it.writer.close(), it.agentMetrics.close(), it.telemetry.close()]);
   await it.opened.close();
@@ -150,16 +153,21 @@ async function closeInTurn(it: Closable): Promise<void> {
 type OpenedStores = ReturnType<typeof openStores>;
 
 /** Begins with a snapshot of the directory at once, if there is one; the rest waits for the database. */
-function beginnerOf(opened: OpenedStores, lifecycle: Lifecycle): OpenedDeps["begin"] {
+function beginnerOf(opened: OpenedStores, lifecycle: Lifecycle): Pick<OpenedDeps, "begin" | "warmed"> {
+  const warmed = Promise.withResolvers<void>();
   const warmUp = async () => {
     await opened.warm();
     lifecycle.warm = true;
+    warmed.resolve();
   };
   if (opened.stores.directory.state().source === "snapshot") void warmUp();
-  return async () => {
-    await opened.begin();
-    await warmUp();
-    lifecycle.prepared = true;
+  return {
+    warmed: warmed.promise,
+    async begin() {
+      await opened.begin();
+      await warmUp();
+      lifecycle.prepared = true;
+    },
   };
 }
 

@@ -4,11 +4,11 @@ import { migrate } from "#drizzle/migrate.ts";
 import { unreachable, untilReachable } from "#drizzle/reach.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { settingsOrExit } from "#shared/env.ts";
-import { listenOn } from "#shared/listen.ts";
+import { leavePort, listenOn } from "#shared/listen.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { reachDirectly } from "#shared/loopback.ts";
 import { startRequestThread } from "#shared/request-thread.ts";
-import { onStopSignal, REPLACED, sayReady } from "#shared/stop-signal.ts";
+import { mayProceed, onStopSignal, REPLACED, sayPrepared, sayReady } from "#shared/stop-signal.ts";
 import { gatewayApp } from "./app.ts";
 import { startBatchReconciler } from "./batch/reconciler.ts";
 import { readGatewayConfig } from "./config.ts";
@@ -18,6 +18,7 @@ import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 import { stopServing } from "./upstream/stop-serving.ts";
+import { whenElected } from "./workers/elected.ts";
 
 /** Pause after a refusal of the database. */
 const REFUSED_MS = 5000;
@@ -38,7 +39,7 @@ process.on("uncaughtException", (error) => {
 /** Ends the process: immediately before the server listens, afterwards through `stop`. */
 let end = async (exitCode: number): Promise<void> => process.exit(exitCode);
 
-const { deps, begin, close } = await openDeps(config, log).catch(giveUp("The gateway cannot start"));
+const { deps, warmed, begin, close } = await openDeps(config, log).catch(giveUp("The gateway cannot start"));
 const server = gatewayApp(deps);
 /** How long a gateway that was replaced goes on taking calls of clients that keep their connection. */
 const HANDOVER_MS = 2000;
@@ -51,19 +52,25 @@ onStopSignal(config.supervised, (reason) => {
   void end(0);
 });
 
-// A gateway that replaces another takes calls once it can serve them; until then the other one does.
-if (!config.takesOver) await listen();
-// Calls go on from the last known configuration meanwhile; what needs the database follows.
-await databaseReady().catch(giveUp("The database cannot be migrated"));
-if (config.takesOver) await listen();
+// Who is alone listens at once, and says what it waits for. Who joins others or replaces them takes calls once it can
+// serve them; until then the others do. Calls go on from the last known configuration while the database is away.
+if (!(config.takesOver || config.joins)) await listen();
+if (!config.takesOver) void warmed.then(sayPrepared);
+const database = databaseReady().catch(giveUp("The database cannot be migrated"));
+if (config.joins) await warmed.then(listen);
+await database;
+if (config.takesOver) await mayProceed().then(listen);
 sayReady();
-if (!deps.lifecycle.stopping) jobs = startJobs();
+if (!deps.lifecycle.stopping) {
+  jobs = config.workers === 1 ? startJobs() : whenElected(config.dataDirectory, startJobs, log);
+}
 
 async function listen(): Promise<void> {
-  const handover = { sharesPort: config.supervised, takesOver: config.takesOver };
-  await listenOn({ hostname: config.host, port: config.port }, handover, (options) => server.listen(options));
+  const { host: hostname, port, supervised, takesOver, workers } = config;
+  const handover = { sharesPort: supervised, takesOver, processes: workers };
+  await listenOn({ hostname, port }, handover, (options) => server.listen(options));
   deps.listener.server = server.server;
-  log.info({ port: config.port, host: config.host }, "gateway listens");
+  log.info({ port, host: hostname }, "gateway listens");
 }
 
 /** Reports "not ready", takes calls for the grace period, lets running ones finish, then flushes the spool. */
@@ -72,6 +79,7 @@ function stop(exitCode: number): Promise<void> {
     deps.lifecycle.stopping = true;
     const graceMs = config.stopGraceSeconds * 1000;
     await Bun.sleep(deps.lifecycle.replaced ? Math.max(graceMs, HANDOVER_MS) : graceMs);
+    if (deps.lifecycle.replaced) leavePort(config.port, { processes: config.workers });
     if (server.server) await stopServing(server.server, deps, config.drainSecondsMax * 1000);
     await jobs?.stop();
     await close();

@@ -19,7 +19,7 @@ process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhan
 const { host, port } = config;
 const { server, stop, credentials } = await startGithubApp({ config, clock: systemClock, log });
 try {
-  const handover = { sharesPort: isSupervised(), takesOver: takesOver() };
+  const handover = { sharesPort: isSupervised(), takesOver: takesOver(), processes: 1 };
   await listenOn({ hostname: host, port }, handover, (options) => server.listen(options));
 } catch (error) {
   log.error({ ...errorFields(error), host, port }, "cannot listen");

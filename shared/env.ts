@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { fits } from "./schema.ts";
-import { SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
+import { JOINS, PROCESSES, SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
 
 /** Exit status of a process whose settings are wrong (`EX_CONFIG` of sysexits.h): starting it again will not help. */
 export const CONFIGURATION_EXIT_CODE = 78;
@@ -110,6 +110,11 @@ export function takeSecretFiles(env: Record<string, string | undefined>): void {
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "an error";
+/** Whether this process joins others of its program, which serve already. */
+export const joins = (env: Environment = process.env): boolean => env[JOINS] === "1";
+
+/** How many processes of its program share the work, this one included. */
+export const processesOf = (env: Environment = process.env): number => Number(env[PROCESSES] ?? 1);
 
 /** The settings, or the end of the process: all faults go to standard error, one a line. */
 export function settingsOrExit<T>(read: () => T, exitCode = CONFIGURATION_EXIT_CODE): T {

@@ -1,6 +1,5 @@
-import { dlopen, FFIType, ptr } from "bun:ffi";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
+import { steerConnections } from "./steer-connections.ts";
 
 /** The error code with which listening on `host:port` fails (`EADDRINUSE`, `EACCES`, …), or null. */
 export function portFault(host: string, port: number): Promise<string | null> {
@@ -15,84 +14,37 @@ export function portFault(host: string, port: number): Promise<string | null> {
 export type Handover = {
   /** Whether the port may be shared with a process that this one replaces, or that will replace it. */
   sharesPort: boolean;
-  /** Whether another process has the port now, and is to be replaced. */
+  /** Whether as many processes as `processes` have the port now, and are to be replaced. */
   takesOver: boolean;
+  /** How many processes are to share the port when none is being replaced. */
+  processes: number;
 };
 
 type Address = { hostname: string; port: number };
 
 /**
- * Listens. Processes of one launcher share the port while one replaces the other; two strangers never do, because each
- * looks first. The one that takes over gets all new connections at once, and none is lost when the other one stops.
+ * Listens. Processes of one launcher share the port while some replace the others; two strangers never do, because each
+ * looks first, or its launcher did for all. Those that take over get all new connections at once, and none is lost when
+ * the others stop.
  * @throws Error if the port is taken.
  */
 export async function listenOn(
   { hostname, port }: Address,
-  { sharesPort, takesOver }: Handover,
+  { sharesPort, takesOver, processes }: Handover,
   listen: (options: Address & { reusePort: boolean }) => void,
 ): Promise<void> {
-  if (sharesPort && !takesOver) {
+  if (sharesPort && !takesOver && processes === 1) {
     const fault = await portFault(hostname, port);
     if (fault !== null) throw new Error(`Port ${port} of ${hostname} cannot be used: ${fault}.`);
   }
   listen({ hostname, port, reusePort: sharesPort });
-  if (takesOver && process.platform === "linux") steerConnections(port);
+  if (takesOver) steerConnections(port, { first: processes, count: processes });
 }
-
-const SOL_SOCKET = 1;
-const SO_ATTACH_REUSEPORT_CBPF = 51;
-/** The sockets of a port are numbered in the order in which they began to listen: ours is the second. */
-const OURS = 1;
-const BPF_RETURN_CONSTANT = 0x06;
 
 /**
- * Has the kernel give all new connections of the port to this process. It would otherwise spread them over both, and reset
- * those that wait for the other one when that closes its socket. If it refuses, they are spread.
+ * Call before a process closes the port to which the others of `processes` have been replaced. Sockets move up when one
+ * before them closes; the first successor's is then at the place of the last one that was replaced, or behind it.
  */
-function steerConnections(port: number): void {
-  try {
-    const { symbols } = dlopen("libc.so.6", {
-      setsockopt: {
-        args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32],
-        returns: FFIType.i32,
-      },
-    });
-    // struct sock_filter { u16 code; u8 jt, jf; u32 k; } and struct sock_fprog { u16 len; sock_filter *filter; }
-    const filter = Buffer.alloc(8);
-    filter.writeUInt16LE(BPF_RETURN_CONSTANT, 0);
-    filter.writeUInt32LE(OURS, 4);
-    const program = Buffer.alloc(16);
-    program.writeUInt16LE(1, 0);
-    program.writeBigUInt64LE(BigInt(ptr(filter)), 8);
-    for (const fd of listenersOn(port))
-      symbols.setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, ptr(program), program.length);
-  } catch {
-    // Another C library, or no /proc.
-  }
-}
-
-const LISTEN_STATE = "0A";
-
-/** This process's descriptors that listen on the port. */
-function listenersOn(port: number): number[] {
-  const sockets = new Set<string>();
-  for (const table of ["tcp", "tcp6"]) {
-    const lines = readFileSync(`/proc/self/net/${table}`, "utf8").trim().split("\n").slice(1);
-    for (const line of lines) {
-      const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
-      const isOurs = Number.parseInt(local.split(":")[1] ?? "", 16) === port && state === LISTEN_STATE;
-      if (isOurs) sockets.add(`socket:[${inode}]`);
-    }
-  }
-  return readdirSync("/proc/self/fd")
-    .map(Number)
-    .filter((fd) => sockets.has(linkOf(fd)));
-}
-
-function linkOf(fd: number): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    return "";
-  }
+export function leavePort(port: number, { processes }: Pick<Handover, "processes">): void {
+  if (processes > 1) steerConnections(port, { first: processes, count: 1 });
 }

@@ -4,6 +4,12 @@ export const SUPERVISED = "TALLYGATE_SUPERVISED";
 /** Set for a child that is to replace another one, which still runs. */
 export const TAKES_OVER = "TALLYGATE_TAKES_OVER";
 
+/** Set for a child that shares its work with others of the same program: how many they are, itself included. */
+export const PROCESSES = "TALLYGATE_PROCESSES";
+
+/** Set for a child that joins others, which serve already. */
+export const JOINS = "TALLYGATE_JOINS";
+
 /** What the launcher sends to a child that another one has replaced. */
 export const REPLACED_SIGNAL = "SIGUSR2";
 export const REPLACED = "replaced";
@@ -11,8 +17,29 @@ export const REPLACED = "replaced";
 /** What a child tells the launcher once it does its work. */
 export const READY = "ready";
 
+/** What a child tells the launcher once it could take calls, and the launcher tells it once it may take them over. */
+export const PREPARED = "prepared";
+export const PROCEED = "proceed";
+
 /** Tells the launcher, if there is one, that this process does its work. */
-export const sayReady = (): void => void process.send?.(READY);
+export const sayReady = (): void => tell(READY);
+
+/** Tells the launcher, if there is one, that this process could take calls. */
+export const sayPrepared = (): void => tell(PREPARED);
+
+/** Resolves when the launcher lets this process take calls over: its fellows are prepared, too. */
+export const mayProceed = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.on("message", (message) => {
+      if (message === PROCEED) resolve();
+    });
+    sayPrepared();
+  });
+
+function tell(message: string): void {
+  // The launcher may be gone.
+  if (process.connected) process.send?.(message);
+}
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 

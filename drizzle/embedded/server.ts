@@ -17,6 +17,8 @@ export type ServerSpec = {
   place: ClusterLocation;
   binaries: Binaries;
   password: string;
+  /** How many processes of the gateway connect to it; 1 if absent. */
+  gateways?: number;
   clock: Clock;
   /** Told when a start takes long. */
   progress: (text: string) => void;
@@ -67,7 +69,7 @@ export async function launchServer(spec: ServerSpec, address: Address): Promise<
 async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | string> {
   const log = openLog(spec.place);
   const offset = statSync(logOf(spec.place)).size;
-  const flags = Object.entries({ ...serverFlags(), ...listenFlags(address) });
+  const flags = Object.entries({ ...serverFlags(spec.gateways ?? 1), ...listenFlags(address) });
   const process = Bun.spawn(
     [
       postgresOf(spec.binaries),

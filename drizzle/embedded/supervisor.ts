@@ -21,6 +21,8 @@ export type EmbeddedOptions = {
   clock: Clock;
   /** Told before each step that can take seconds. */
   progress: (text: string) => void;
+  /** How many processes of the gateway connect to it; 1 if absent. */
+  gateways?: number;
   systemRoot?: string;
 };
 
@@ -52,6 +54,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       place,
       binaries,
       password: passwordOf(place),
+      gateways: options.gateways ?? 1,
       clock: options.clock,
       progress: options.progress,
     };

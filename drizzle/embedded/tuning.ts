@@ -3,10 +3,15 @@ import { totalmem } from "node:os";
 
 const MEBIBYTE = 1024 ** 2;
 
-/** The server's settings beside its address. */
-export function serverFlags(): Record<string, string> {
+/** A gateway takes up to some 20, and its successor as many beside it. The rest is for the GitHub App and for people. */
+const CONNECTIONS = { least: 100, perGateway: 40, others: 20 };
+
+/** The server's settings beside its address, for so many processes of the gateway. */
+export function serverFlags(gateways: number): Record<string, string> {
   return {
-    max_connections: "100",
+    max_connections: String(
+      Math.max(CONNECTIONS.least, gateways * CONNECTIONS.perGateway + CONNECTIONS.others),
+    ),
     shared_buffers: `${sharedBuffersMebibytes(memoryBytes())}MB`,
     max_wal_size: "1GB",
     checkpoint_timeout: "15min",

@@ -65,6 +65,7 @@ export function meteredBodyBudget(bytesMax: number, registry: Registry): BodyBud
   new Gauge({
     name: "tallygate_body_bytes_in_flight",
     help: "Memory that the bodies of calls in flight take.",
+    aggregator: "sum",
     registers: [registry],
     collect() {
       this.set(budget.used());

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 
 export type MetricsDeps = {
-  metrics: Registry;
+  metrics: Pick<Registry, "contentType" | "metrics">;
   /** Throws unless the request carries the admin key, or the metrics are public. */
   authorizeMetrics(request: Request): Promise<void>;
 };

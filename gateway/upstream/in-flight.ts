@@ -4,7 +4,13 @@ import type { Places, Target } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 
 /** Calls in flight at once: in this process, of one key, and at a provider without a limit of its own. */
-export type InFlightMax = { process: number; perKey: number; perProvider: number };
+export type InFlightMax = {
+  process: number;
+  perKey: number;
+  perProvider: number;
+  /** This process's part of a limit that is set for the gateway. */
+  share: (calls: number) => number;
+};
 
 export type InFlight = {
   /** Takes a call's places in the process and of its key. @throws GatewayError overloaded */
@@ -22,6 +28,7 @@ export function openInFlight(max: InFlightMax, metrics: Registry): InFlight {
   new Gauge({
     name: "tallygate_calls_in_flight",
     help: "Model calls in flight.",
+    aggregator: "sum",
     registers: [metrics],
     collect() {
       this.set(calls);
@@ -38,7 +45,8 @@ export function openInFlight(max: InFlightMax, metrics: Registry): InFlight {
     return new GatewayError("overloaded", MESSAGES[limit]);
   };
   const hasRoom = ({ provider }: Target) =>
-    providers.count(provider.name) < (provider.inFlightMax ?? max.perProvider);
+    providers.count(provider.name) <
+    (provider.inFlightMax == null ? max.perProvider : max.share(provider.inFlightMax));
 
   return {
     enter(keyId) {
@@ -104,9 +112,20 @@ export function defaultCallsMax(
   }
 }
 
-/** The settings, with their defaults: one key or provider alone leaves a tenth of the places to others. */
-export function inFlightMaxOf(set: { [name in keyof InFlightMax]: number | undefined }): InFlightMax {
-  const process = set.process ?? defaultCallsMax();
+type InFlightSettings = { [name in "process" | "perKey" | "perProvider"]: number | undefined };
+
+/**
+ * The settings, with their defaults: one key or provider alone leaves a tenth of the places to others. `share`: this
+ * process's part of what is set for the gateway. Open files are limited for each process.
+ */
+export function inFlightMaxOf(set: InFlightSettings, share: (calls: number) => number): InFlightMax {
+  const shareOf = (calls: number | undefined) => (calls === undefined ? undefined : share(calls));
+  const process = shareOf(set.process) ?? defaultCallsMax();
   const most = Math.ceil(process * 0.9);
-  return { process, perKey: set.perKey ?? most, perProvider: set.perProvider ?? most };
+  return {
+    process,
+    perKey: shareOf(set.perKey) ?? most,
+    perProvider: shareOf(set.perProvider) ?? most,
+    share,
+  };
 }

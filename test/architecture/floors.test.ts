@@ -5,14 +5,17 @@ const ROOT = join(import.meta.dir, "../..");
 
 /** The floors of the house, highest first; the first pattern that matches a file decides. */
 const FLOORS: readonly [floor: number, pattern: RegExp][] = [
-  [7, /^gateway\/(main|app|config|deps)\.ts$|^gateway\/(cli|deploy)\/|^github-app\/[^/]+\.ts$/],
+  [
+    7,
+    /^gateway\/(main|app|config|common-settings|deps)\.ts$|^gateway\/(cli|deploy)\/|^github-app\/[^/]+\.ts$/,
+  ],
   [6, /^gateway\/(surfaces|admin|pages)\//],
   [5, /^gateway\/(plugins|identity)\//],
   [
     4,
     /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(batch|receiver|mcp|hooks|digest|repricing)\//,
   ],
-  [3, /^gateway\/(upstream|stores|recorder)\/|^github-app\//],
+  [3, /^gateway\/(upstream|stores|recorder|workers)\/|^github-app\//],
   [2, /^gateway\//],
   [1, /^drizzle\//],
   [0, /^shared\//],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
@@ -16,8 +16,10 @@ import {
   scriptedUpstream,
 } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
+import { startWorkers } from "#test/support/workers-process.ts";
 
-// Thirty clients call a gateway that is killed ten times, on a Postgres that is killed three times. Every call has a
+// Thirty clients call a gateway that is killed ten times, on a Postgres that is killed three times. With two workers, one
+// of them is killed each time, and the next time the other. Every call has a
 // token of its own, sent as session and as message, so that three sets can be compared: the calls whose clients got
 // a complete answer, the calls that the provider saw, and the rows.
 
@@ -26,42 +28,8 @@ const GATEWAY_KILLS = 10;
 const POSTGRES_KILLED_IN = [2, 5, 8];
 const HANG_UP_EVERY = 11;
 
-const place = scratch();
-let embedded: Embedded;
 let gateway: GatewayProcess;
-let upstream: ScriptedUpstream;
-let sql: postgres.Sql;
 let secret: string;
-
-beforeAll(async () => {
-  embedded = await start(join(place.path, "postgres"));
-  upstream = await scriptedUpstream(answer);
-  gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: embedded.url });
-  sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-  await gateway.admin("PUT", "/providers/scripted", {
-    kind: "openai-compatible",
-    base_url: `${upstream.url}/v1`,
-    credential: "scripted",
-    allow_private_network: true,
-    enabled: true,
-  });
-  await gateway.admin("PUT", "/routes/scripted", { surface: "chat", provider: "scripted", model: "m-1" });
-  await gateway.admin("POST", "/prices", {
-    model: "m-1",
-    effective_from: "2020-01-01",
-    input: "1",
-    output: "2",
-  });
-  ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "clients" }));
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
-  await sql.end();
-  await embedded.stop();
-  place.remove();
-});
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
 
@@ -139,60 +107,102 @@ async function client(number: number, running: () => boolean, answered: string[]
   }
 }
 
-/** Tokens that are in the message of a request that the provider saw. */
-const seenTokens = () => upstream.seen.map(({ body }): string => JSON.parse(body).messages[0].content);
+const GATEWAYS = [
+  ["one process", (dataDir: string, databaseUrl: string) => startGateway({ dataDir, databaseUrl })],
+  ["two workers", (dataDir: string, databaseUrl: string) => startWorkers(2, { dataDir, databaseUrl })],
+] as const;
 
-/** Kills the gateway again and again, each time after some more calls were answered. */
-async function killAround(answered: readonly string[]): Promise<void> {
-  for (let round = 0; round < GATEWAY_KILLS; round++) {
-    const goal = answered.length + 40 + Math.floor(Math.random() * 80);
-    await until(() => answered.length >= goal);
-    if (POSTGRES_KILLED_IN.includes(round)) {
-      process.kill(await postmasterOf(embedded.data), "SIGKILL");
+describe.each(GATEWAYS)("a gateway of %s", (_, startIt) => {
+  const place = scratch();
+  let embedded: Embedded;
+  let upstream: ScriptedUpstream;
+  let sql: postgres.Sql;
+
+  beforeAll(async () => {
+    embedded = await start(join(place.path, "postgres"));
+    upstream = await scriptedUpstream(answer);
+    gateway = await startIt(join(place.path, "gateway"), embedded.url);
+    sql = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    await gateway.admin("PUT", "/providers/scripted", {
+      kind: "openai-compatible",
+      base_url: `${upstream.url}/v1`,
+      credential: "scripted",
+      allow_private_network: true,
+      enabled: true,
+    });
+    await gateway.admin("PUT", "/routes/scripted", { surface: "chat", provider: "scripted", model: "m-1" });
+    await gateway.admin("POST", "/prices", {
+      model: "m-1",
+      effective_from: "2020-01-01",
+      input: "1",
+      output: "2",
+    });
+    ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "clients" }));
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    await upstream.close();
+    await sql.end();
+    await embedded.stop();
+    place.remove();
+  });
+
+  /** Tokens that are in the message of a request that the provider saw. */
+  const seenTokens = () => upstream.seen.map(({ body }): string => JSON.parse(body).messages[0].content);
+
+  /** Kills the gateway again and again, each time after some more calls were answered. */
+  async function killAround(answered: readonly string[]): Promise<void> {
+    for (let round = 0; round < GATEWAY_KILLS; round++) {
+      const goal = answered.length + 40 + Math.floor(Math.random() * 80);
+      await until(() => answered.length >= goal);
+      if (POSTGRES_KILLED_IN.includes(round)) {
+        process.kill(await postmasterOf(embedded.data), "SIGKILL");
+      }
+      await gateway.kill();
+      await gateway.start();
     }
-    await gateway.kill();
-    await gateway.start();
-  }
-}
-
-test("through kill -9 of gateway and Postgres no answered call is missing, none doubled, and all that a provider saw have ended", async () => {
-  const answered: string[] = [];
-  let running = true;
-  const clients = Array.from({ length: CLIENTS }, (_, number) => client(number, () => running, answered));
-  try {
-    await killAround(answered);
-  } finally {
-    running = false;
-    await Promise.all(clients);
   }
 
-  const seen = seenTokens();
-  const missing = async () => {
-    const rows = await sql<{ session: string }[]>`select session from requests`;
-    const stored = new Set(rows.map(({ session }) => session));
-    return seen.filter((token) => !stored.has(token));
-  };
-  await until(async () => (await missing()).length === 0).catch(() => undefined);
+  test("through kill -9 of gateway and Postgres no answered call is missing, none doubled, and all that a provider saw have ended", async () => {
+    const answered: string[] = [];
+    let running = true;
+    const clients = Array.from({ length: CLIENTS }, (_, number) => client(number, () => running, answered));
+    try {
+      await killAround(answered);
+    } finally {
+      running = false;
+      await Promise.all(clients);
+    }
 
-  const rows = await sql<
-    { session: string; state: (typeof STATES)[number]; unpriced: boolean; partial: boolean }[]
-  >`
+    const seen = seenTokens();
+    const missing = async () => {
+      const rows = await sql<{ session: string }[]>`select session from requests`;
+      const stored = new Set(rows.map(({ session }) => session));
+      return seen.filter((token) => !stored.has(token));
+    };
+    await until(async () => (await missing()).length === 0).catch(() => undefined);
+
+    const rows = await sql<
+      { session: string; state: (typeof STATES)[number]; unpriced: boolean; partial: boolean }[]
+    >`
     select session, state, unpriced, partial from requests`;
-  const bySession = Map.groupBy(rows, ({ session }) => session);
-  const states = Object.fromEntries(
-    [...Map.groupBy(rows, ({ state }) => state)].map(([k, v]) => [k, v.length]),
-  );
-  const ends = JSON.stringify(states);
-  figure(`${answered.length} answered, ${seen.length} seen by the provider, ${rows.length} rows: ${ends}`);
+    const bySession = Map.groupBy(rows, ({ session }) => session);
+    const states = Object.fromEntries(
+      [...Map.groupBy(rows, ({ state }) => state)].map(([k, v]) => [k, v.length]),
+    );
+    const ends = JSON.stringify(states);
+    figure(`${answered.length} answered, ${seen.length} seen by the provider, ${rows.length} rows: ${ends}`);
 
-  expect(answered.filter((token) => !bySession.has(token))).toEqual([]);
-  expect(answered.filter((token) => bySession.get(token)?.[0]?.state !== "ok")).toEqual([]);
-  expect([...bySession.values()].filter((some) => some.length > 1)).toEqual([]);
-  expect(await missing()).toEqual([]);
-  expect(new Set(seen).size).toBe(seen.length);
-  expect(rows.filter(({ state }) => !STATES.includes(state))).toEqual([]);
-  // What was cut off never claims an exact figure.
-  expect(rows.filter(({ state, unpriced }) => state === "interrupted" && !unpriced)).toEqual([]);
-  expect(rows.filter(({ state }) => state === "interrupted").length).toBeGreaterThan(0);
-  expect(rows.filter(({ state }) => state === "client_gone").length).toBeGreaterThan(0);
+    expect(answered.filter((token) => !bySession.has(token))).toEqual([]);
+    expect(answered.filter((token) => bySession.get(token)?.[0]?.state !== "ok")).toEqual([]);
+    expect([...bySession.values()].filter((some) => some.length > 1)).toEqual([]);
+    expect(await missing()).toEqual([]);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(rows.filter(({ state }) => !STATES.includes(state))).toEqual([]);
+    // What was cut off never claims an exact figure.
+    expect(rows.filter(({ state, unpriced }) => state === "interrupted" && !unpriced)).toEqual([]);
+    expect(rows.filter(({ state }) => state === "interrupted").length).toBeGreaterThan(0);
+    expect(rows.filter(({ state }) => state === "client_gone").length).toBeGreaterThan(0);
+  });
 });

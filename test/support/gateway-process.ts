@@ -40,7 +40,10 @@ export async function startGateway(options: {
   };
 }
 
-async function adminCall<T>(url: string, call: { method: string; path: string; body: unknown }): Promise<T> {
+export async function adminCall<T>(
+  url: string,
+  call: { method: string; path: string; body: unknown },
+): Promise<T> {
   const answer = await fetch(`${url}/admin/v1${call.path}`, {
     method: call.method,
     headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },

@@ -21,6 +21,22 @@ function familyOf(pid: number): number[] {
   return family;
 }
 
+/** The processes that `pid` has started, of those that run `script`. */
+export const childrenRunning = (pid: number, script: string): number[] =>
+  readdirSync("/proc")
+    .filter(
+      (name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid && commandOf(name).includes(script),
+    )
+    .map(Number);
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 function parentOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -47,7 +47,8 @@ const given = async ({ config }: DatabaseOptions): Promise<ReadyDatabase | null>
     : { url: config.databaseUrl, description: "from DATABASE_URL", stop: async () => undefined };
 
 async function embedded({ config, log, clock, progress }: DatabaseOptions): Promise<ReadyDatabase> {
-  const postgres = await startEmbedded({ dataDirectory: config.dataDirectory, log, clock, progress });
+  const { dataDirectory, workers: gateways } = config;
+  const postgres = await startEmbedded({ dataDirectory, gateways, log, clock, progress });
   const user = postgres.user === null ? "" : `, run by ${postgres.user}`;
   return {
     url: postgres.url,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { inheritedEnv } from "#shared/env.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
-import { SUPERVISED } from "#shared/stop-signal.ts";
+import { PROCESSES, SUPERVISED } from "#shared/stop-signal.ts";
 import type { LauncherConfig } from "../../config.ts";
 import { PROVIDERS } from "../../providers/catalog.ts";
 import type { InstallationSecrets } from "./secrets.ts";
@@ -39,6 +39,7 @@ export const gatewayEnv = (
     ...COMMON,
     ...without(GITHUB_SECRETS),
     ...without(OTHERS_TELEMETRY),
+    ...(config.workers === 1 ? {} : { [PROCESSES]: String(config.workers) }),
     DATA_DIR: config.dataDirectory,
     DATABASE_URL: databaseUrl,
     ADMIN_KEY: secrets.adminKey,

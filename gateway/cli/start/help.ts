@@ -30,6 +30,8 @@ Settings are environment variables (a .env file works too):
   CALLS_MAX, CALLS_PER_KEY_MAX, CALLS_PER_PROVIDER_MAX
                     calls in flight at once, beyond which calls get 503 (CALLS_MAX: as many as the limit on open files
                     allows, at most 10000; the others: nine tenths of it)
+  WORKERS           processes of the gateway that share the port: a number from 1 to 64, or auto: one fewer than the
+                    machine has cores (1)
   STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
                     after a stop signal: how long new calls are accepted (0), and running ones may continue (300)
   SNAPSHOT_SECONDS_MAX

@@ -20,6 +20,7 @@ import { gatewayEnv, githubAppEnv } from "./environment.ts";
 import { reachable, untilReady } from "./ports.ts";
 import { ensureSecrets, type InstallationSecrets } from "./secrets.ts";
 import type { StopRequests } from "./stop-requests.ts";
+import { openSwitchboard } from "./switchboard.ts";
 
 export type LaunchOptions = {
   config: LauncherConfig;
@@ -79,17 +80,23 @@ async function runPair(
   const { config, scripts, requests, log } = options;
   await untilPortsAreFree(options);
   if (requests.signal.aborted) return ENDED;
-  const gateway = {
+  const switchboard = openSwitchboard(() => gateway.processes());
+  const gateway = keepChild({
     name: "gateway",
     script: scripts.gateway,
     env: gatewayEnv(config, secrets, database.url),
-  };
-  const githubApp = {
+    onMessage: switchboard.take,
+    processes: config.workers,
+    log,
+  });
+  const githubApp = keepChild({
     name: "github-app",
     script: scripts.githubApp,
     env: githubAppEnv(secrets, database.url),
-  };
-  const children = [gateway, githubApp].map((program) => keepChild({ ...program, log }));
+    processes: 1,
+    log,
+  });
+  const children = [gateway, githubApp];
   requests.onRestart(() => void restartAll(children, options));
   const over = new AbortController();
   void announce(options, { secrets, database }, over.signal);

@@ -28,6 +28,8 @@ export function budgetMetrics(registry: Registry, sources: BudgetSources): void 
       name,
       help,
       labelNames: LABELS,
+      // All workers read the same figures, at different times.
+      aggregator: "max",
       registers: [registry],
       collect() {
         this.reset();

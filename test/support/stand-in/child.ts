@@ -26,7 +26,7 @@ export async function standIn(name: string, port: number): Promise<void> {
     happened(`stop ${reason}`);
     if (behaviour !== "hang") process.exit(0);
   });
-  await listenOn({ port, hostname: "127.0.0.1" }, { sharesPort: true, takesOver }, (options) =>
+  await listenOn({ port, hostname: "127.0.0.1" }, { sharesPort: true, takesOver, processes: 1 }, (options) =>
     Bun.serve({ ...options, fetch: () => new Response(String(process.pid)) }),
   );
   happened(`ready ${process.pid}`);

@@ -1,0 +1,40 @@
+import type { Registry } from "prom-client";
+import type { Recorder } from "../recorder/recorder.ts";
+import type { DirectoryStore } from "../stores/directory/directory.ts";
+import { ALONE, openFellows } from "./fellows.ts";
+import { scrapeOfAll } from "./merged-metrics.ts";
+
+/** How long a report waits for the records of calls that have just ended. */
+const SETTLED_MAX_MS = 1000;
+
+type Own = { directory: DirectoryStore; recorder: Recorder; metrics: Registry };
+
+/** Makes so many workers look like one gateway: what one of them changed, recorded or counted is seen in all. */
+export function asOneGateway(workers: number, { directory, recorder, metrics }: Own) {
+  const fellows = workers === 1 ? ALONE : openFellows();
+  const settled = (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined);
+  const { refresh } = directory;
+  fellows.answerWith({
+    metrics: () => metrics.getMetricsAsJSON(),
+    // Without the database now, it follows within two seconds of its return.
+    refresh: () => refresh().catch(() => undefined),
+    settle: () => settled(),
+  });
+  return {
+    shared: {
+      metrics: workers === 1 ? metrics : scrapeOfAll(metrics, fellows),
+      directory: {
+        ...directory,
+        async refresh() {
+          await refresh();
+          await fellows.ask("refresh");
+        },
+      },
+      async settled(hurry?: boolean): Promise<void> {
+        await Promise.all([settled(hurry), fellows.ask("settle")]);
+      },
+    },
+    /** Leaves the last figures to the others. Call before the recorder closes. */
+    part: () => fellows.part(() => metrics.getMetricsAsJSON()),
+  };
+}

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { errorFields, type Log } from "#shared/log.ts";
+import { type SegmentLock, takeLock } from "../recorder/segment-lock.ts";
+
+/** How soon another worker goes on with the rounds of one that died. */
+const LOOK_EVERY_MS = 2000;
+
+type Rounds = { stop(): Promise<void> };
+
+/**
+ * Has one worker of the gateway do the background rounds: the one that holds a lock in the data directory, which the
+ * kernel releases when it dies. Gateways on other machines share the rounds through the database.
+ */
+export function whenElected(dataDirectory: string, start: () => Rounds, log: Log): Rounds {
+  const path = join(dataDirectory, "rounds.lock");
+  let held: { lock: SegmentLock; rounds: Rounds } | null = null;
+  const look = () => {
+    try {
+      const lock = takeLock(path);
+      if (lock === null) return;
+      clearInterval(timer);
+      held = { lock, rounds: start() };
+      log.info({}, "does the background rounds");
+    } catch (error) {
+      log.error(errorFields(error), "the lock of the background rounds cannot be taken");
+    }
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  timer.unref();
+  look();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await held?.rounds.stop();
+      held?.lock.release();
+    },
+  };
+}
