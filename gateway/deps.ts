@@ -114,7 +114,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...identity,
     ...readersOf(config, viewers),
   };
-  const close = () => closeInTurn({ ...deps, recorder, writer, opened, part });
+  const close = () => closeInTurn({ ...deps, agentMetrics, telemetry, recorder, writer, opened, part });
   return { deps, ...beginnerOf(opened, lifecycle), close };
 }
 

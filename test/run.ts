@@ -1,7 +1,7 @@
 /**
  * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that go over the
- * wire to a whole gateway, kill processes, or start real clients; `--faults` runs the fault suite alone, and keeps its
- * figures in test/faults/RESULTS.md; further arguments are parts of file names to run.
+ * wire to a whole gateway, kill processes, or start real clients; `--faults` runs the fault suite alone and in full, and
+ * keeps its figures in test/faults/RESULTS.md; further arguments are parts of file names to run.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -113,6 +113,7 @@ const run = Bun.spawn(
       // What the suites start ends with them, also when this process is killed.
       BUN_FEATURE_FLAG_NO_ORPHANS: "1",
       [SERVER_DIRECTORY]: server.directory,
+      FAULTS: faults ? "all" : "short",
     },
   },
 );

@@ -2,7 +2,7 @@ import { fits } from "#shared/schema.ts";
 import { ANSWER_MS, WorkerIsAsked, type WorkerQuestion, WorkersReply } from "./messages.ts";
 
 /** What a worker answers; it must not reject. */
-export type WorkerAnswers = Record<WorkerQuestion, () => Promise<unknown>>;
+type WorkerAnswers = Record<WorkerQuestion, () => Promise<unknown>>;
 
 /** The workers of this gateway. */
 export type Fellows = {

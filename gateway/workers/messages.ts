@@ -4,7 +4,7 @@ import { closed, fits, oneOf, open } from "#shared/schema.ts";
 // What the workers of a gateway send each other. The launcher passes it on: it alone knows all of them.
 
 /** `metrics`: your figures. `refresh`: the configuration has changed, read it. `settle`: store the records of ended calls. */
-export const QUESTIONS = ["metrics", "refresh", "settle"] as const;
+const QUESTIONS = ["metrics", "refresh", "settle"] as const;
 export type WorkerQuestion = (typeof QUESTIONS)[number];
 
 const Id = Type.Integer({ minimum: 0 });

@@ -6,6 +6,7 @@ import { connect } from "#drizzle/database.ts";
 import { newId } from "#shared/ids.ts";
 import { type Child, startChild } from "#test/support/child.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { casesOf } from "#test/support/fault-run.ts";
 import { freePort } from "#test/support/ports.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
@@ -50,7 +51,7 @@ async function caller(
   }
 }
 
-describe.each([1, 2])("with %i workers", (workers) => {
+describe.each(casesOf([1, 2]))("with %i workers", (workers) => {
   const place = scratch();
   const dataDir = join(place.path, "data");
   const url = `http://127.0.0.1:${freePort()}`;

@@ -6,6 +6,7 @@ import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { STATES } from "#drizzle/schema/records.ts";
 import { newId } from "#shared/ids.ts";
 import { scratch, start } from "#test/support/embedded.ts";
+import { casesOf, isFaultRun } from "#test/support/fault-run.ts";
 import { figure } from "#test/support/figure.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { postmasterOf } from "#test/support/processes.ts";
@@ -18,14 +19,14 @@ import {
 import { until } from "#test/support/until.ts";
 import { startWorkers } from "#test/support/workers-process.ts";
 
-// Thirty clients call a gateway that is killed ten times, on a Postgres that is killed three times. With two workers, one
-// of them is killed each time, and the next time the other. Every call has a
-// token of its own, sent as session and as message, so that three sets can be compared: the calls whose clients got
-// a complete answer, the calls that the provider saw, and the rows.
+// Thirty clients call a gateway that is killed again and again, on a Postgres that is killed now and then. With two
+// workers, one of them is killed each time, and the next time the other. Every call has a token of its own, sent as
+// session and as message, so that three sets can be compared: the calls whose clients got a complete answer, the calls
+// that the provider saw, and the rows.
 
 const CLIENTS = 30;
-const GATEWAY_KILLS = 10;
-const POSTGRES_KILLED_IN = [2, 5, 8];
+const GATEWAY_KILLS = isFaultRun ? 10 : 4;
+const POSTGRES_KILLED_IN = [1, 5, 8];
 const HANG_UP_EVERY = 11;
 
 let gateway: GatewayProcess;
@@ -112,7 +113,7 @@ const GATEWAYS = [
   ["two workers", (dataDir: string, databaseUrl: string) => startWorkers(2, { dataDir, databaseUrl })],
 ] as const;
 
-describe.each(GATEWAYS)("a gateway of %s", (_, startIt) => {
+describe.each(casesOf(GATEWAYS))("a gateway of %s", (_, startIt) => {
   const place = scratch();
   let embedded: Embedded;
   let upstream: ScriptedUpstream;

@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { newId } from "#shared/ids.ts";
 import { callOnce, limitedKey, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { casesOf } from "#test/support/fault-run.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
@@ -27,7 +28,7 @@ const GATEWAYS = [
   ],
 ] as const;
 
-describe.each(GATEWAYS)("%s", (_, startAll) => {
+describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
   const place = scratch();
   let database: TestDatabase;
   let upstream: ScriptedUpstream;
