@@ -1,1 +1,0 @@
-ALTER TABLE "person_sessions" ADD COLUMN "way" text COLLATE "C";
