@@ -139,17 +139,19 @@ CREATE UNIQUE INDEX "sign_in_accounts_account" ON "sign_in_accounts" USING btree
 CREATE INDEX "sign_in_accounts_person" ON "sign_in_accounts" USING btree ("org_id","person_id");--> statement-breakpoint
 CREATE INDEX "sign_in_verifications_identifier" ON "sign_in_verifications" USING btree ("org_id","identifier");--> statement-breakpoint
 -- By hand: the records that were summed up so far have no team and no cost centre, so all of them are under `(none)`.
+DELETE FROM "rollup_sums" WHERE "kind" IN ('key', 'channel', 'tag');--> statement-breakpoint
+DELETE FROM "rollup_distinct_deltas" WHERE "kind" IN ('key', 'channel', 'tag') OR "kind" = 'subject' AND "entity" = 'person';--> statement-breakpoint
 INSERT INTO "rollup_sums" ("org_id","grain","at","cell","records","unpriced","uncertain","latency_count","ttft_count","input_tokens","output_tokens","cached_tokens","priced_input_tokens","priced_output_tokens","latency_sum","ttft_sum","first_at","active_hours","billed_hours","sessions","billed_sessions","channel","cost_usd","token_cost_usd","latencies","session_cost_usd","first_session_at","first_tag_at", "kind", "value")
-SELECT "org_id","grain","at","cell","records","unpriced","uncertain","latency_count","ttft_count","input_tokens","output_tokens","cached_tokens","priced_input_tokens","priced_output_tokens","latency_sum","ttft_sum","first_at","active_hours","billed_hours","sessions","billed_sessions","channel","cost_usd","token_cost_usd","latencies","session_cost_usd","first_session_at","first_tag_at", "new"."kind", '(none)' FROM (SELECT * FROM "rollup_sums" WHERE "kind" = 'total') "all" CROSS JOIN (VALUES ('team'), ('cost_center')) "new"("kind");--> statement-breakpoint
+SELECT "org_id","grain","at","cell","records","unpriced","uncertain","latency_count","ttft_count","input_tokens","output_tokens","cached_tokens","priced_input_tokens","priced_output_tokens","latency_sum","ttft_sum","first_at","active_hours","billed_hours",CASE WHEN "new"."kind" = 'team' THEN "sessions" ELSE 0 END,CASE WHEN "new"."kind" = 'team' THEN "billed_sessions" ELSE 0 END,"channel","cost_usd","token_cost_usd","latencies","session_cost_usd","first_session_at","first_tag_at", "new"."kind", '(none)' FROM (SELECT * FROM "rollup_sums" WHERE "kind" = 'total') "all" CROSS JOIN (VALUES ('team'), ('cost_center')) "new"("kind");--> statement-breakpoint
 INSERT INTO "rollup_distinct_deltas" ("org_id","entity","lane","day","previous","n","firsts", "kind", "value")
-SELECT "org_id","entity","lane","day","previous","n","firsts", "new"."kind", '(none)' FROM (SELECT * FROM "rollup_distinct_deltas" WHERE "kind" = 'total') "all" CROSS JOIN (VALUES ('team'), ('cost_center')) "new"("kind");--> statement-breakpoint
+SELECT "org_id","entity","lane","day","previous","n","firsts", "new"."kind", '(none)' FROM (SELECT * FROM "rollup_distinct_deltas" WHERE "kind" = 'total') "all" CROSS JOIN (VALUES ('team')) "new"("kind");--> statement-breakpoint
 INSERT INTO "rollup_active_days" ("org_id", "who", "month", "days", "billed_days", "hours", "billed_hours")
 SELECT "all"."org_id", md5('person' || chr(31) || "new"."kind" || chr(31) || '(none)' || chr(31) || "person")::uuid,
 	"month", "days", "billed_days", "all"."hours", "billed_hours"
 FROM (SELECT DISTINCT "org_id", coalesce("user_label", "owner") AS "person" FROM "rollup_sessions") "active"
 JOIN "rollup_active_days" "all" ON "all"."org_id" = "active"."org_id"
 	AND "all"."who" = md5('person' || chr(31) || 'total' || chr(31) || chr(31) || "person")::uuid
-CROSS JOIN (VALUES ('team'), ('cost_center')) "new"("kind");--> statement-breakpoint
+CROSS JOIN (VALUES ('team')) "new"("kind");--> statement-breakpoint
 -- By hand:
 -- What tools cost is spent too. A call's row is merged from what several observers saw, so its cost may change.
 CREATE FUNCTION "book_new_tool_calls"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -3,7 +3,7 @@ import { isTime, NONE } from "./dimensions.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
-import { EVERYTHING, isKind, type Kind } from "./rollup/kinds.ts";
+import { countedBy, EVERYTHING, isKind, type Kind } from "./rollup/kinds.ts";
 import { filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
 
@@ -66,13 +66,20 @@ function namesOf({ source, measures }: Spec): AggregateName[] {
  */
 function kindOf({ dimensions, filters }: Spec, names: readonly AggregateName[]): Kind | null {
   const [kind = "total", ...others] = new Set(dimensions.filter((name) => !isTime(name)));
-  if (others.length > 0 || !isKind(kind)) return null;
+  if (others.length > 0 || !isKind(kind) || !countsAll(kind, names)) return null;
   const filtered = filtersOf(filters).map(([name]) => name);
   const chosen = filtered.filter((name) => name !== "team" || scopeOf({ filters }) === EVERYTHING);
   if (chosen.length === 0) return kind;
   const counts = names.some((name) => "distinct" in AGGREGATES[name]);
   return chosen.every((name) => name === "channel") && !counts ? kind : null;
 }
+
+/** Whether sums by a kind count everything distinct that a report asks for. */
+const countsAll = (kind: Kind, names: readonly AggregateName[]): boolean =>
+  names.every((name) => {
+    const counted = aggregateOf(name).distinct?.name;
+    return (counted !== "person" && counted !== "session") || countedBy(kind).includes(counted);
+  });
 
 /** The one team asked for: the records of several may overlap. */
 function scopeOf({ filters }: Pick<Spec, "filters">): string {

@@ -1,6 +1,6 @@
 import { TAG_ROWS } from "../dimensions.ts";
 import { lastActiveSql, nextActiveSql } from "./active-days.ts";
-import { billedSql, KINDS, LANE, personSql, SCOPE_ROWS, valueSql, whoSql } from "./kinds.ts";
+import { billedSql, countedBy, KINDS, LANE, personSql, SCOPE_ROWS, valueSql, whoSql } from "./kinds.ts";
 import { KEYS } from "./roll.ts";
 
 // The statements that write who was active when, from a day's cells. Parameters: $1 is the organisation, $2 the day.
@@ -22,7 +22,7 @@ const CELLS = {
 } as const;
 
 const activeOfDay = KINDS.flatMap((kind) =>
-  (["person", "session"] as const).map(
+  countedBy(kind).map(
     (entity) => `
 select '${entity}' as entity, '${kind}' as kind, o.scope, ${valueSql(kind)} as value, ${ENTITIES[entity]} as text, ${FIRSTS}
 from (select c.*, true as attributed from ${CELLS[kind === "model" || kind === "route" ? "fine" : "coarse"]}) r ${kind === "tag" ? TAG_ROWS : ""} ${SCOPE_ROWS}
@@ -63,11 +63,13 @@ cross join lateral (
 
 /** The first activity of everyone in a table of cells, by day and lane. */
 const firstsOf = (entity: keyof typeof ENTITIES, table: string): string => `
-    select f.who, f.day, l.lane, l.at from (${KINDS.map(
-      (kind) => `
+    select f.who, f.day, l.lane, l.at from (${KINDS.filter((kind) => countedBy(kind).includes(entity))
+      .map(
+        (kind) => `
       select ${whoSql({ entity: `'${entity}'`, kind: `'${kind}'`, scope: "o.scope", value: valueSql(kind), text: ENTITIES[entity] })} as who, r.day, ${FIRSTS}
       from ${table} r ${kind === "tag" ? TAG_ROWS : ""} ${SCOPE_ROWS} group by 1, 2`,
-    ).join("\n      union all")}
+      )
+      .join("\n      union all")}
     ) f
     cross join lateral (values (${LANE.all}::smallint, f.at), (${LANE.billed}::smallint, f.billed_at)) l(lane, at)
     where l.at is not null`;

@@ -1,19 +1,11 @@
 import type { DimensionName } from "#shared/report.ts";
 import { dimensionOf } from "../dimensions.ts";
 
-/** The dimensions by which hours and days are summed up, and all in all. */
-export const KINDS = [
-  "total",
-  "client",
-  "model",
-  "route",
-  "subject",
-  "key",
-  "team",
-  "cost_center",
-  "channel",
-  "tag",
-] as const;
+/**
+ * The dimensions by which hours and days are summed up, and all in all: those of the built-in reports and of the Overview, and
+ * cost centres, of which coverage reads the first record.
+ */
+export const KINDS = ["total", "client", "model", "route", "subject", "team", "cost_center"] as const;
 export type Kind = (typeof KINDS)[number];
 export const isKind = (name: string): name is Kind => KINDS.some((kind) => kind === name);
 
@@ -25,6 +17,12 @@ const kindOf = (name: DimensionName): string | undefined => dimensionOf(name).su
 export const personSql = (prefix: string): string => `coalesce(${prefix}user_label, ${prefix}owner)`;
 /** Whether such a row is billed: not in the subscription lane. */
 export const billedSql = (prefix: string): string => `${prefix}channel <> 'subscription'`;
+
+/** What is counted distinctly by kind, as `rollup_distinct_deltas` keeps it. A subject is one person, or none. */
+export const countedBy = (kind: Kind): readonly ("person" | "session")[] => {
+  if (kind === "cost_center") return [];
+  return kind === "subject" ? ["session"] : ["person", "session"];
+};
 
 /** Lanes in which persons and sessions are counted: all records, and those that are billed. */
 export const LANE = { all: 1, billed: 2 } as const;
