@@ -1,4 +1,3 @@
-import { TAG_ROWS } from "../dimensions.ts";
 import { lastActiveSql, nextActiveSql } from "./active-days.ts";
 import { billedSql, countedBy, KINDS, LANE, personSql, SCOPE_ROWS, valueSql, whoSql } from "./kinds.ts";
 import { KEYS } from "./roll.ts";
@@ -25,7 +24,7 @@ const activeOfDay = KINDS.flatMap((kind) =>
   countedBy(kind).map(
     (entity) => `
 select '${entity}' as entity, '${kind}' as kind, o.scope, ${valueSql(kind)} as value, ${ENTITIES[entity]} as text, ${FIRSTS}
-from (select c.*, true as attributed from ${CELLS[kind === "model" || kind === "route" ? "fine" : "coarse"]}) r ${kind === "tag" ? TAG_ROWS : ""} ${SCOPE_ROWS}
+from (select c.*, true as attributed from ${CELLS[kind === "model" || kind === "route" ? "fine" : "coarse"]}) r ${SCOPE_ROWS}
 where ${ENTITIES[entity]} is not null
 group by o.scope, ${valueSql(kind)}, ${ENTITIES[entity]}`,
   ),
@@ -67,7 +66,7 @@ const firstsOf = (entity: keyof typeof ENTITIES, table: string): string => `
       .map(
         (kind) => `
       select ${whoSql({ entity: `'${entity}'`, kind: `'${kind}'`, scope: "o.scope", value: valueSql(kind), text: ENTITIES[entity] })} as who, r.day, ${FIRSTS}
-      from ${table} r ${kind === "tag" ? TAG_ROWS : ""} ${SCOPE_ROWS} group by 1, 2`,
+      from ${table} r ${SCOPE_ROWS} group by 1, 2`,
       )
       .join("\n      union all")}
     ) f

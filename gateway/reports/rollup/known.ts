@@ -1,5 +1,4 @@
 import type { Context, Section } from "../context.ts";
-import { TAG_ROWS } from "../dimensions.ts";
 import { activeSql } from "./active-days.ts";
 import type { Cover } from "./cover.ts";
 import { type Counted, kindOf, unitOf, type WindowSums, windowSums } from "./dimension-sums.ts";
@@ -43,7 +42,7 @@ export function knownSql(context: Context, section: Section, entity: Counted): s
   const value = kind === "total" ? "" : ` and ${valueSql(kind)} = e.value`;
   const inScope = scope === EVERYTHING ? "" : ` and ${params.add(scope, "text")} = any(r.teams)`;
   return `(select coalesce(bit_or(case when ${billedSql("r.")} then 3 else 1 end), 0)
-      from (select c.*, true as attributed from rollup_hours c) r ${kind === "tag" ? TAG_ROWS : ""}
+      from (select c.*, true as attributed from rollup_hours c) r
       where r.org_id = ${org} and r.session = e.member${value}${inScope}
         and r.day >= ${from} and r.hour < ${until}${end ? ` and r.day < ${end}` : ""})`;
 }

@@ -1,4 +1,4 @@
-import { KEY_COLUMNS, TAG_ROWS } from "../dimensions.ts";
+import { KEY_COLUMNS } from "../dimensions.ts";
 import { billedSql, EVERYTHING, KINDS, type Kind, valueSql } from "./kinds.ts";
 import { overCells, overRecords, SUM_NAMES } from "./sums.ts";
 
@@ -75,7 +75,7 @@ type Made = { grain: "hour" | "day"; at: string; scope: string; from: string; se
 
 const sumsMade = (kind: Kind, { grain, at, scope, from, sessions }: Made): string => {
   const value = valueSql(kind);
-  const cells = `from (select h.*, true as attributed from rollup_hours h) r ${kind === "tag" ? TAG_ROWS : ""} ${from}`;
+  const cells = `from (select h.*, true as attributed from rollup_hours h) r ${from}`;
   return `
 insert into rollup_sums (org_id, grain, kind, scope, at, cell, ${SUMMED})
 select $1::text, '${grain}', '${kind}', s.scope, s.at, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
