@@ -1,5 +1,6 @@
 import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
+import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { TeamBudget } from "./limits/team-account.ts";
 import type { ProviderKind } from "./providers/catalog.ts";
@@ -39,6 +40,8 @@ export type ClientKey = {
   limits: KeyLimits | null;
   /** Milliseconds since 1970: the earlier of the key's and the secret's expiry; null: never. */
   expiresAtMs: number | null;
+  /** The program that got it by signing its owner in; null or absent: it was made otherwise. */
+  program?: DeviceProgram | null;
 };
 
 export type Provider = {

@@ -1,4 +1,5 @@
 import { index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import { bytes, instant, json, label, org } from "./columns.ts";
 
 /** What a key may use. An absent list does not limit; a call must satisfy all lists. */
@@ -27,6 +28,8 @@ export const keys = pgTable(
     team: label("team"),
     scopes: json<KeyScopes>("scopes").notNull(),
     limits: json<KeyLimits>("limits"),
+    /** The program that got the key by signing its owner in; null: it was made otherwise. */
+    program: label("program").$type<DeviceProgram>(),
     expiresAt: instant("expires_at"),
     revokedAt: instant("revoked_at"),
     createdAt: instant("created_at").notNull(),
@@ -54,5 +57,26 @@ export const keySecrets = pgTable(
     primaryKey({ columns: [table.orgId, table.id] }),
     uniqueIndex("key_secrets_sha256").on(table.orgId, table.sha256),
     index("key_secrets_key").on(table.orgId, table.keyId),
+  ],
+);
+
+/** What Claude Code renews its bearer with. A replaced one is kept, so that its late use is noticed. */
+export const refreshTokens = pgTable(
+  "refresh_tokens",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    keyId: uuid("key_id").notNull(),
+    sha256: bytes("sha256").notNull(),
+    /** The end that its issue gave the key: where the key has another, an administrator set it. */
+    keyExpiresAt: instant("key_expires_at").notNull(),
+    /** Its first use; null: not yet. */
+    usedAt: instant("used_at"),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("refresh_tokens_sha256").on(table.orgId, table.sha256),
+    index("refresh_tokens_key").on(table.orgId, table.keyId),
   ],
 );

@@ -1,4 +1,5 @@
 import type { Transaction } from "#drizzle/database.ts";
+import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { OWN_KEYS_MAX } from "#shared/admin/me.ts";
 import { GatewayError } from "../errors.ts";
@@ -13,7 +14,15 @@ import { keyView } from "./key-view.ts";
 /** Whose key it is. */
 export type KeyOwner = { email: string; team: string | null };
 
-type Wanted = { name: string; expiresAt: string | null; now: Date };
+type Wanted = {
+  name: string;
+  expiresAt: string | null;
+  now: Date;
+  /** The program that signs its owner in by it. */
+  program?: DeviceProgram | null;
+  /** When the secret ends; absent: with the key. */
+  secretExpiresAt?: string;
+};
 
 /**
  * Makes a key of a person, with the scopes and limits of their team's or the installation's template.
@@ -22,7 +31,7 @@ type Wanted = { name: string; expiresAt: string | null; now: Date };
 export async function makeOwnKey(
   { tx, audit }: { tx: Transaction; audit: Audit },
   owner: KeyOwner,
-  { name, expiresAt, now }: Wanted,
+  { name, now, ...wanted }: Wanted,
 ): Promise<{ key: KeyView; secret: string }> {
   await requireRoomForKey(tx, owner, now);
   const template = (await keyTemplateOf(tx, owner.team)) ?? (await readSettings(tx)).own_key_template;
@@ -32,7 +41,7 @@ export async function makeOwnKey(
     team: null,
     scopes: template.scopes ?? {},
     limits: limitsOf(template.limits),
-    expiresAt,
+    ...wanted,
   };
   const { id, secret } = await insertKey(tx, facts, now);
   const made = await findKey(tx, id, now);

@@ -13,6 +13,7 @@ export const CREDENTIALS = {
   sign_in_elsewhere: "The sign-in failed.",
   sign_in_link: "This sign-in link was used before, is over 15 minutes old, or is not of this gateway.",
   device_code: "This device code was used before, is over 10 minutes old, or is not of this gateway.",
+  refresh_token: "This refresh token was used before or revoked, or is not of this gateway.",
   user_code:
     "No device waits for this code. Compare it with what the device shows; it is valid for 10 minutes.",
 } as const;

@@ -1,6 +1,6 @@
 import type { Choice } from "../call.ts";
 import type { ClientKey, Directory, Route } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { ERRORS, GatewayError } from "../errors.ts";
 import { knownTargets, switchedOn } from "./targets.ts";
 
 /** Further models that a call requests besides the one it is routed by; null: the provider chooses. */
@@ -11,19 +11,25 @@ type AdditionalModels = () => readonly (string | null)[];
  * match exactly; models are the concrete ones, including fallbacks (decision: Scopes apply to the model that is really
  * called). A key with a list of routes may not use a model that no route covers. Additional models are checked too: a
  * key with only a list of routes may request no models but those of the chosen route.
- * @throws GatewayError route_not_allowed, model_not_allowed
+ * @throws GatewayError route_not_allowed, model_not_allowed; invalid_request for Claude Code's own sign-in
  */
 export function requireScope(key: ClientKey, choice: Choice, additionalModels: AdditionalModels): void {
   const { routes, models: listed } = key.scopes;
   if (!routes && !listed) return;
-  if (!allowsRoute(key, choice.route?.name ?? null)) throw new GatewayError("route_not_allowed");
+  if (!allowsRoute(key, choice.route?.name ?? null)) throw notAllowed(key, "route_not_allowed");
   const models = choice.targets.map(({ model }) => model);
   const others = additionalModels();
   const isOpen = allowsModels(key, [...models, ...others]);
   if (!isOpen || (!listed && others.some((model) => !models.includes(model)))) {
-    throw new GatewayError("model_not_allowed");
+    throw notAllowed(key, "model_not_allowed");
   }
 }
+
+/** Claude Code's protocol has 400 for a model that its signed-in user may not use. */
+const notAllowed = ({ program }: ClientKey, type: "route_not_allowed" | "model_not_allowed"): GatewayError =>
+  program === "claude_code"
+    ? new GatewayError("invalid_request", ERRORS[type].public)
+    : new GatewayError(type);
 
 /** Whether the key's scopes allow a route (null: none) and all of the models that it may call. */
 export const allowsDestination = (

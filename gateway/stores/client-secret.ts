@@ -5,8 +5,8 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LENGTH = 43;
 
 /** What a secret of ours begins with: a client key, an admin key or token, a one-time sign-in link, a session, a device code,
- * the way back from a sign-in elsewhere. */
-type Prefix = "tg_" | "tga_" | "tgl_" | "tgf_" | "tgs_" | "tgd_" | "tgr_";
+ * the way back from a sign-in elsewhere, a refresh token. */
+type Prefix = "tg_" | "tga_" | "tgl_" | "tgf_" | "tgs_" | "tgd_" | "tgr_" | "tgn_";
 
 /** A new secret: its prefix and 256 random bits in base62. */
 export function newSecret(prefix: Prefix): string {
@@ -23,6 +23,11 @@ const CLIENT_KEY = /^tg_[0-9A-Za-z]{43}$/;
 
 /** Whether a credential has the form of a client key. */
 export const isClientKeyForm = (secret: string): boolean => CLIENT_KEY.test(secret);
+
+const REFRESH_TOKEN = /^tgn_[0-9A-Za-z]{43}$/;
+
+/** Whether a credential has the form of a refresh token. */
+export const isRefreshTokenForm = (secret: string): boolean => REFRESH_TOKEN.test(secret);
 
 /** What is stored of a secret: its digest, and its end for people who compare keys by eye. */
 export const secretDigest = (secret: string): { sha256: Uint8Array; lastFour: string } => ({

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { keySpend } from "#drizzle/schema/limits.ts";
@@ -6,6 +6,7 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import { newSecret, secretDigest } from "./client-secret.ts";
+import { forgetRefreshTokens } from "./identity/refresh-tokens.ts";
 import { awayViews } from "./limits/away-view.ts";
 import type { Slice } from "./slice.ts";
 
@@ -19,6 +20,13 @@ export type KeyWithSecrets = KeyRow & {
 
 export type KeyFields = Pick<KeyRow, "name" | "owner" | "team" | "scopes" | "expiresAt"> & {
   limits: KeyLimits | null;
+};
+
+type NewKey = KeyFields & {
+  /** What got the key by signing its owner in. */
+  program?: KeyRow["program"];
+  /** When its first secret ends; absent: never. */
+  secretExpiresAt?: string;
 };
 
 /** All keys, newest first, with their valid secrets. Includes revoked keys, because records refer to them. */
@@ -109,27 +117,53 @@ async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<K
 /** Makes a key. The secret is in the answer and nowhere else: only its digest is stored. */
 export async function insertKey(
   tx: Transaction,
-  facts: KeyFields,
+  { secretExpiresAt, ...facts }: NewKey,
   now: Date,
 ): Promise<{ id: string; secret: string }> {
   const id = newId();
   await tx.insert(keys).values({ ...facts, id, createdAt: now.toISOString() });
-  return { id, secret: await insertSecret(tx, id, now) };
+  return { id, secret: await insertSecret(tx, id, { now, expiresAt: secretExpiresAt }) };
 }
 
-async function insertSecret(tx: Transaction, keyId: string, now: Date): Promise<string> {
+async function insertSecret(
+  tx: Transaction,
+  keyId: string,
+  { now, expiresAt = null }: { now: Date; expiresAt?: string | null | undefined },
+): Promise<string> {
   const secret = newSecret("tg_");
   await tx
     .insert(keySecrets)
-    .values({ id: newId(), keyId, ...secretDigest(secret), createdAt: now.toISOString() });
+    .values({ id: newId(), keyId, ...secretDigest(secret), expiresAt, createdAt: now.toISOString() });
   return secret;
 }
+
+/** A further secret that ends by itself. Only the `most` newest secrets of the key remain. */
+export async function addSecret(
+  tx: Transaction,
+  keyId: string,
+  { now, expiresAt, most }: { now: Date; expiresAt: string; most: number },
+): Promise<string> {
+  const secret = await insertSecret(tx, keyId, { now, expiresAt });
+  const newest = tx
+    .select({ id: keySecrets.id })
+    .from(keySecrets)
+    .where(secretsOf([keyId]))
+    .orderBy(desc(keySecrets.id))
+    .limit(most);
+  const isOver = or(lte(keySecrets.expiresAt, now.toISOString()), notInArray(keySecrets.id, newest));
+  await tx.delete(keySecrets).where(and(secretsOf([keyId]), isOver));
+  return secret;
+}
+
+/** Moves the end of a key. */
+export const extendKey = (tx: Transaction, id: string, expiresAt: string) =>
+  tx.update(keys).set({ expiresAt }).where(isKey(id));
 
 export async function updateKey(tx: Transaction, id: string, facts: KeyFields): Promise<void> {
   await tx.update(keys).set(facts).where(isKey(id));
 }
 
-/** A second secret for the key. Those it has stay valid until the grace ends, or until the end they already had. */
+/** A second secret for the key; a sign-in that renewed it ends. Those it has stay valid until the grace ends, or until the end they already had. */
 export async function rotateKey(
   tx: Transaction,
   id: string,
@@ -142,7 +176,8 @@ export async function rotateKey(
     .set({ expiresAt: graceEndsAt })
     .where(and(secretsOf([id]), lasting));
   await tx.delete(keySecrets).where(and(secretsOf([id]), lte(keySecrets.expiresAt, now.toISOString())));
-  return insertSecret(tx, id, now);
+  await forgetRefreshTokens(tx, id);
+  return insertSecret(tx, id, { now });
 }
 
 /** The key is refused from now on, and its secrets are forgotten. Its name and id stay, for the records. */
@@ -152,4 +187,5 @@ export async function revokeKey(tx: Transaction, id: string, now: Date): Promise
     .set({ revokedAt: now.toISOString() })
     .where(and(isKey(id), isNull(keys.revokedAt)));
   await tx.delete(keySecrets).where(secretsOf([id]));
+  await forgetRefreshTokens(tx, id);
 }

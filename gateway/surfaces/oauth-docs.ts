@@ -46,14 +46,16 @@ export const OAUTH_DOCS = {
   },
   token: {
     summary: "Get the key of a device that a person has signed in",
-    description: "A device code yields one key.",
+    description:
+      "A device code yields one key. Claude Code's lasts for `expires_in` seconds and is renewed with `refresh_token`, which changes at each use.",
     ...OPEN,
     requestBody: form(
       {
-        grant_type: "`urn:ietf:params:oauth:grant-type:device_code`.",
+        grant_type: "`urn:ietf:params:oauth:grant-type:device_code` or `refresh_token`.",
         device_code: "The device's own code.",
+        refresh_token: "The newest refresh token.",
       },
-      ["grant_type", "device_code"],
+      ["grant_type"],
     ),
     responses: {
       "200": { description: "`access_token` is a client key of the person, whose e-mail is `email`." },
@@ -61,15 +63,16 @@ export const OAUTH_DOCS = {
         description:
           "`error`: `authorization_pending`, `access_denied`, `expired_token` (or used, or unknown), `invalid_request`, `unsupported_grant_type`.",
       },
+      "401": { description: "`invalid_grant`: the refresh token does not count, or its person is disabled." },
       "429": { description: "`slow_down`: the device asks too often." },
       ...UNAVAILABLE,
     },
   },
   revoke: {
     summary: "Revoke a person's client key by presenting it (RFC 7009)",
-    description: "An unknown key is answered like a revoked one.",
+    description: "A refresh token ends its key, too. An unknown key is answered like a revoked one.",
     ...OPEN,
-    requestBody: form({ token: "The key." }, ["token"]),
+    requestBody: form({ token: "The key or refresh token." }, ["token"]),
     responses: {
       "200": { description: "The key is refused everywhere within five seconds." },
       ...REFUSED,

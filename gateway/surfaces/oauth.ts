@@ -12,6 +12,10 @@ import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { DEVICE_GRANT, type DeviceKeyDeps, keyForDevice, revokeByKey } from "./device-keys.ts";
 import { OAUTH_DOCS } from "./oauth-docs.ts";
 import { type OAuthFields, readOAuthForm } from "./oauth-form.ts";
+import { renewBearer } from "./renew-bearer.ts";
+import type { Renewal } from "./renewals.ts";
+
+const REFRESH_GRANT = "refresh_token";
 
 export type OAuthDeps = DeviceKeyDeps & RequestBodyDeps & { publicUrl: string | null };
 
@@ -44,7 +48,7 @@ const metadata = (base: string): Response =>
     device_authorization_endpoint: `${base}/oauth/device_authorization`,
     token_endpoint: `${base}/oauth/token`,
     revocation_endpoint: `${base}/oauth/revoke`,
-    grant_types_supported: [DEVICE_GRANT],
+    grant_types_supported: [DEVICE_GRANT, REFRESH_GRANT],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ["none"],
     gateway_protocol_version: 1,
@@ -96,16 +100,28 @@ async function token(deps: OAuthDeps, request: Request): Promise<object> {
   const fields = await readOAuthForm(deps, request);
   const grant = fields.get("grant_type");
   if (grant === undefined) throw new OAuthError("invalid_request", "grant_type is missing.");
+  if (grant === REFRESH_GRANT) {
+    const { secret, ...renewal } = await renewBearer(deps, request, required(fields, "refresh_token"));
+    return { ...bearer(secret), ...renewalView(renewal) };
+  }
   if (grant !== DEVICE_GRANT) throw new OAuthError("unsupported_grant_type");
-  const deviceCode = fields.get("device_code");
-  if (deviceCode === undefined) throw new OAuthError("invalid_request", "device_code is missing.");
-  const { secret, email } = await keyForDevice(deps, request, deviceCode);
-  return { access_token: secret, token_type: "Bearer", email };
+  const { secret, email, renewal } = await keyForDevice(deps, request, required(fields, "device_code"));
+  return { ...bearer(secret), email, ...(renewal && renewalView(renewal)) };
+}
+
+const bearer = (secret: string) => ({ access_token: secret, token_type: "Bearer" });
+const renewalView = ({ refreshToken, expiresIn }: Renewal) => ({
+  refresh_token: refreshToken,
+  expires_in: expiresIn,
+});
+
+function required(fields: OAuthFields, name: string): string {
+  const value = fields.get(name);
+  if (value === undefined) throw new OAuthError("invalid_request", `${name} is missing.`);
+  return value;
 }
 
 async function revoke(deps: OAuthDeps, request: Request): Promise<object> {
-  const presented = (await readOAuthForm(deps, request)).get("token");
-  if (presented === undefined) throw new OAuthError("invalid_request", "token is missing.");
-  await revokeByKey(deps, request, presented);
+  await revokeByKey(deps, request, required(await readOAuthForm(deps, request), "token"));
   return {};
 }

@@ -7,6 +7,8 @@ const STATUSES = {
   access_denied: 400,
   invalid_request: 400,
   unsupported_grant_type: 400,
+  // RFC 6749 has 400; Claude Code's own server answers 401.
+  invalid_grant: 401,
 } as const;
 
 export type OAuthErrorType = keyof typeof STATUSES;

@@ -99,6 +99,7 @@ const keyColumns = {
   scopes: keys.scopes,
   limits: keys.limits,
   expiresAt: keys.expiresAt,
+  program: keys.program,
   sha256: keySecrets.sha256,
   graceEndsAt: keySecrets.expiresAt,
 };
@@ -126,9 +127,9 @@ export async function loadKeys(reader: Reader, condition?: SQL): Promise<Map<str
   );
 }
 
-function clientKeyOf({ id, name, owner, scopes, limits, expiresAt, graceEndsAt }: KeySecretRow) {
+function clientKeyOf({ expiresAt, graceEndsAt, sha256: _, team: __, ...key }: KeySecretRow) {
   const ends = [expiresAt, graceEndsAt].filter((end) => end !== null).map((end) => Date.parse(end));
-  return { id, name, owner, scopes, limits, expiresAtMs: ends.length > 0 ? Math.min(...ends) : null };
+  return { ...key, expiresAtMs: ends.length > 0 ? Math.min(...ends) : null };
 }
 
 function providersOf(rows: readonly ProviderRow[], sources: CredentialSources & { log: Log }) {

@@ -1,0 +1,62 @@
+import type { Transaction } from "#drizzle/database.ts";
+import { OAuthError } from "../identity/device/oauth-error.ts";
+import { auditIn } from "../stores/audit.ts";
+import { ownChange } from "../stores/change.ts";
+import { isRefreshTokenForm } from "../stores/client-secret.ts";
+import {
+  findRefreshToken,
+  insertRefreshToken,
+  isEndOfSignIn,
+  noteRefresh,
+} from "../stores/identity/refresh-tokens.ts";
+import { addSecret, extendKey } from "../stores/keys.ts";
+import { type DeviceKeyDeps, originOf, revokeAudited } from "./device-keys.ts";
+import { BEARER_SECONDS, bearerEnd, forgottenBefore, GRACE_MS, type Renewal, signInEnd } from "./renewals.ts";
+
+/** Bearers of one sign-in at once: a client that renews without need must not fill the directory. */
+const BEARERS_MAX = 20;
+
+type Renewed = Renewal & { secret: string };
+
+/**
+ * A new bearer and refresh token for a refresh token. The former bearer lasts to its own end.
+ * @throws OAuthError invalid_grant, or slow_down where too many wrong ones came from the address. GatewayError store_unavailable.
+ */
+export async function renewBearer(deps: DeviceKeyDeps, request: Request, token: string): Promise<Renewed> {
+  const { database, directory } = deps;
+  const found = isRefreshTokenForm(token)
+    ? await ownChange(database, (tx) => renew(deps, request, { tx, token }))
+    : null;
+  await directory.refresh();
+  if (found) return found;
+  const { type, message, headers } = deps.refusals.refused("refresh_token", request);
+  throw type === "too_many_refusals"
+    ? new OAuthError("slow_down", null, headers)
+    : new OAuthError("invalid_grant", message);
+}
+
+/** Null: the token counts for nothing. Renewing adds nothing to the audit log, as using a session does not. */
+async function renew(
+  deps: DeviceKeyDeps,
+  request: Request,
+  { tx, token }: { tx: Transaction; token: string },
+): Promise<Renewed | null> {
+  const now = deps.clock.now();
+  const found = await findRefreshToken(tx, token);
+  if (!found) return null;
+  const { key } = found;
+  const { id, keyId, usedAt } = found.token;
+  if (usedAt !== null && Date.parse(usedAt) + GRACE_MS < now.getTime()) {
+    const audit = auditIn(tx, originOf(deps, request, key.owner?.toLowerCase() ?? key.name));
+    await revokeAudited({ tx, audit }, keyId, now);
+    return null;
+  }
+  if (key.expiresAt !== null && Date.parse(key.expiresAt) <= now.getTime()) return null;
+  const keyExpiresAt = signInEnd(now);
+  // An end that an administrator has set stays.
+  if (await isEndOfSignIn(tx, key)) await extendKey(tx, keyId, keyExpiresAt);
+  await noteRefresh(tx, { id, keyId }, { now, forgetBefore: forgottenBefore(now) });
+  const refreshToken = await insertRefreshToken(tx, { keyId, keyExpiresAt }, now);
+  const secret = await addSecret(tx, keyId, { now, expiresAt: bearerEnd(now), most: BEARERS_MAX });
+  return { secret, refreshToken, expiresIn: BEARER_SECONDS };
+}
