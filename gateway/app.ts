@@ -5,6 +5,7 @@ import { type AdminDigestDeps, adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard } from "./plugins/host-guard.ts";
 import { lastAnswers } from "./plugins/last-answers.ts";
+import { agentTelemetry } from "./surfaces/agent-telemetry.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batchesSurface } from "./surfaces/batches.ts";
@@ -22,6 +23,7 @@ import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
 import { type KeptResponsesDeps, keptResponses } from "./surfaces/kept-responses.ts";
+import { type ManagedSettingsDeps, managedSettings } from "./surfaces/managed-settings.ts";
 import { type McpDeps, mcp } from "./surfaces/mcp.ts";
 import { type MeDeps, me } from "./surfaces/me.ts";
 import { type MeDevicesDeps, meDevices } from "./surfaces/me-devices.ts";
@@ -60,6 +62,7 @@ export type GatewayAppDeps = SurfaceDeps &
   MeKeysDeps &
   MeDevicesDeps &
   OAuthDeps &
+  ManagedSettingsDeps &
   SignInSurfaceDeps &
   ConsoleDeps &
   McpDeps & {
@@ -79,6 +82,8 @@ const ofPeople = (deps: GatewayAppDeps) =>
     .use(meKeys(deps))
     .use(meDevices(deps))
     .use(oauth(deps))
+    .use(managedSettings(deps))
+    .use(agentTelemetry(deps))
     .use(scim(deps))
     .use(signIn(deps));
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { ClaudeSettings } from "./admin/claude-settings.ts";
 import { KeyTemplate } from "./admin/keys.ts";
-import { closed, fits, oneOf } from "./schema.ts";
+import { closed, fits, nullable, oneOf } from "./schema.ts";
 
 export const WEEKDAYS = [
   "sunday",
@@ -92,6 +93,12 @@ export const Settings = closed({
     default: {},
     description:
       "Scopes and limits of the keys that people make for themselves, unless their team has a template.",
+  },
+  claude_settings: {
+    ...nullable(ClaudeSettings),
+    default: null,
+    description:
+      "Claude Code's managed settings for those who sign in with it, unless their team has some; null: none.",
   },
   digest_hour: Type.Integer({
     default: 7,

@@ -1,4 +1,5 @@
 import { pgTable, primaryKey } from "drizzle-orm/pg-core";
+import type { JsonDocument } from "#shared/admin/claude-settings.ts";
 import type { KeyTemplate } from "#shared/admin/keys.ts";
 import { exact, instant, json, label, org } from "./columns.ts";
 
@@ -17,6 +18,8 @@ export const teams = pgTable(
     budgetPeriod: label("budget_period").$type<"day" | "month">(),
     /** Scopes and limits of the keys that its people make for themselves; null: those of the nearest team above. */
     keyTemplate: json<KeyTemplate>("key_template"),
+    /** Claude Code's managed settings; null: those of the nearest team above. */
+    claudeSettings: json<JsonDocument>("claude_settings"),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),
   },

@@ -39,6 +39,7 @@ const newTeam = (name: string, now: Date): TeamRow => ({
   budgetUsd: null,
   budgetPeriod: null,
   keyTemplate: null,
+  claudeSettings: null,
   createdAt: now.toISOString(),
   updatedAt: now.toISOString(),
 });
@@ -57,6 +58,7 @@ function changed(row: TeamRow, body: TeamPatch, now: Date): TeamRow {
     budgetUsd,
     budgetPeriod: budgetUsd === null ? null : period,
     keyTemplate: body.key_template === undefined ? row.keyTemplate : body.key_template,
+    claudeSettings: body.claude_settings === undefined ? row.claudeSettings : body.claude_settings,
     updatedAt: now.toISOString(),
   };
 }

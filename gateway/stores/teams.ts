@@ -82,11 +82,23 @@ export async function requireTeam(reader: Reader, name: string | null): Promise<
 }
 
 /** The template of a team's self-made keys: its own, or that of the nearest team above; null: there is none. */
-export async function keyTemplateOf(reader: Reader, team: string | null): Promise<KeyTemplate | null> {
+export const keyTemplateOf = async (reader: Reader, team: string | null): Promise<KeyTemplate | null> =>
+  (await nearest(reader, team, ({ keyTemplate }) => keyTemplate !== null))?.keyTemplate ?? null;
+
+/** Claude Code's settings of a team: its own, or those of the nearest team above; null: there are none. */
+export const claudeSettingsOf = async (reader: Reader, team: string | null) =>
+  (await nearest(reader, team, ({ claudeSettings }) => claudeSettings !== null))?.claudeSettings ?? null;
+
+/** The team or the nearest one above it that fits. */
+async function nearest(
+  reader: Reader,
+  team: string | null,
+  fits: (row: TeamRow) => boolean,
+): Promise<TeamRow | null> {
   if (team === null) return null;
   const rows = new Map((await allTeams(reader)).map((row) => [row.name, row]));
   for (let row = rows.get(team); row; row = rows.get(row.parent ?? "")) {
-    if (row.keyTemplate !== null) return row.keyTemplate;
+    if (fits(row)) return row;
   }
   return null;
 }

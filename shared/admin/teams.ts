@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
+import { ClaudeSettings } from "./claude-settings.ts";
 import { Name, SingleLine, Usd } from "./fields.ts";
 import { BUDGET_PERIODS, KeyTemplate } from "./keys.ts";
 
@@ -19,6 +20,13 @@ const members = {
         "Scopes and limits of the keys that its people make for themselves. Default: that of the nearest team above that has one, else the setting `own_key_template`.",
     }),
   ),
+  claude_settings: Type.Optional(
+    nullable({
+      ...ClaudeSettings,
+      description:
+        "Claude Code's managed settings for those who sign in with it. Default: that of the nearest team above that has one, else the setting `claude_settings`.",
+    }),
+  ),
 };
 
 /** `POST /admin/v1/teams`. */
@@ -36,6 +44,7 @@ export const TeamView = closed({
   budget_usd: nullable(Type.String({ description: "Exact decimal." })),
   budget_period: nullable(oneOf(BUDGET_PERIODS)),
   key_template: nullable(KeyTemplate),
+  claude_settings: nullable(ClaudeSettings),
   created_at: Type.String(),
   updated_at: Type.String(),
 });

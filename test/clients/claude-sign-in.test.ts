@@ -14,6 +14,8 @@ const claude = await agentProgram("claude-code");
 const program = claude ?? [];
 const ENV = { DISABLE_AUTOUPDATER: "1" };
 const ANSWER = "Hello from the team.";
+/** Not the one that Claude Code uses by itself. */
+const MODEL = "claude-sonnet-4-5";
 const EMAIL = "ada@example.com";
 
 let vendor: LLMock;
@@ -26,6 +28,8 @@ beforeAll(async () => {
   vendor = await LLMock.create({ port: 0 });
   vendor.on({}, { content: ANSWER, usage: { input_tokens: 210, output_tokens: 12 } });
   gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: vendor.url });
+  await gateway.admin("PUT", "/teams/search", { claude_settings: { model: MODEL } });
+  await gateway.admin("POST", "/people", { email: EMAIL, team: "search" });
   ada = await signIn(gateway, EMAIL);
   mkdirSync(join(home, ".claude"));
   const settings = { forceLoginMethod: "gateway", forceLoginGatewayUrl: gateway.url };
@@ -108,6 +112,7 @@ describe.skipIf(claude === null)("Claude Code", () => {
         status: 200,
         client: "claude-code",
         owner: EMAIL,
+        model: MODEL,
         key_id: id,
         input_tokens: 210,
         output_tokens: 12,

@@ -1,0 +1,20 @@
+import { checked } from "../schema.ts";
+
+/** Bytes of the document as JSON without white space. */
+const BYTES_MAX = 64 * 1024;
+/** What Postgres cannot store, as JSON writes it: NUL, and a half of a surrogate pair. */
+const NOT_STORABLE = /\\u(?:0000|d[89a-f])/;
+
+type JsonValue = string | number | boolean | null | JsonValue[] | JsonDocument;
+export type JsonDocument = { [member: string]: JsonValue };
+
+/** Settings that Claude Code gets with its sign-in: the content of a managed-settings.json, which only Claude Code knows. */
+export const ClaudeSettings = checked<JsonDocument>(
+  { type: "object", additionalProperties: true },
+  "a JSON object of at most 64 KiB, without NUL characters",
+  (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    const text = JSON.stringify(value);
+    return Buffer.byteLength(text) <= BYTES_MAX && !NOT_STORABLE.test(text);
+  },
+);
