@@ -6,23 +6,26 @@ import { getJson, queryOf } from "./api.ts";
 type ListOptions = {
   /** Address of a list of the admin API. */
   path: string;
-  filters: Readonly<Record<string, string | undefined>>;
-  /** Whether newer items appear by themselves. */
-  isLive?: boolean;
+  filters?: Readonly<Record<string, string | undefined>>;
+  /** How often newer items appear by themselves; false: never. */
+  refreshMs?: number | false;
+  pageItems?: number;
 };
+/** For lists that are watched as calls end. */
+export const LIVE_MS = 2_000;
 
-const PAGE_ITEMS = 100;
-const LIVE_EVERY_MS = 2_000;
+/** All pages of a list, whatever its filters: what a change makes out of date. */
+export const listKey = (path: string) => ["list", path] as const;
 
-/** A list, page by page. A live one is asked again while only its first page is shown. */
-export function useList<Item>({ path, filters, isLive = false }: ListOptions) {
+/** A list, page by page. It is asked again while only its first page is shown. */
+export function useList<Item>({ path, filters = {}, refreshMs = false, pageItems = 100 }: ListOptions) {
   const query = useInfiniteQuery({
-    queryKey: ["list", path, filters],
+    queryKey: [...listKey(path), filters],
     queryFn: ({ pageParam, signal }) =>
-      getJson<Page<Item>>(`${path}${queryOf({ ...filters, limit: PAGE_ITEMS, after: pageParam })}`, signal),
+      getJson<Page<Item>>(`${path}${queryOf({ ...filters, limit: pageItems, after: pageParam })}`, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
-    refetchInterval: ({ state: { data } }) => (isLive && pagesIn(data) <= 1 ? LIVE_EVERY_MS : false),
+    refetchInterval: ({ state: { data } }) => (pagesIn(data) <= 1 ? refreshMs : false),
   });
   const items = useMemo(() => query.data?.pages.flatMap(({ data }) => data), [query.data]);
   return { ...query, items };

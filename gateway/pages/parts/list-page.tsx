@@ -16,7 +16,7 @@ type ListProps<Item> = {
   children: (items: readonly Item[]) => ReactNode;
 };
 
-/** A list's items, and a way to the older ones. */
+/** A list's items, and a way to more of them. */
 export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
   if (list.items === undefined) {
     return list.error ? (
@@ -25,7 +25,7 @@ export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
       <Waiting height={480} />
     );
   }
-  if (list.items.length === 0) return <div className="panel">{none}</div>;
+  if (list.items.length === 0) return none;
   return (
     <>
       {children(list.items)}
@@ -37,7 +37,7 @@ export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
             loading={list.isFetchingNextPage}
             onClick={() => void list.fetchNextPage()}
           >
-            Older ones
+            Show more
           </Button>
         </div>
       )}

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/records.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
-import { useList } from "../data/records.ts";
+import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -30,7 +30,7 @@ const LIST = "/admin/v1/pull-requests";
 export function PullRequestsPage() {
   const [filters, change] = useAddress(readFilters);
   const navigate = useNavigate();
-  const list = useList<PullRequestView>({ path: LIST, filters, isLive: true });
+  const list = useList<PullRequestView>({ path: LIST, filters, refreshMs: LIVE_MS });
   const narrow = (name: string, value: string) => change({ [name]: value });
   const open = ({ repository, number }: PullRequestView) => {
     const [owner = "", repo = ""] = repository?.split("/") ?? [];
@@ -46,10 +46,12 @@ export function PullRequestsPage() {
       <ListPage
         list={list}
         none={
-          <Empty title="No pull requests">
-            Take a filter away. They appear here once the GitHub App is installed and the first one is opened
-            or merged.
-          </Empty>
+          <div className="panel">
+            <Empty title="No pull requests">
+              Take a filter away. They appear here once the GitHub App is installed and the first one is
+              opened or merged.
+            </Empty>
+          </div>
         }
       >
         {(items) => (

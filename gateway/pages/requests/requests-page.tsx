@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
-import { useList } from "../data/records.ts";
+import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -46,7 +46,7 @@ export function RequestsPage() {
   const [{ live, ...filters }, change] = useAddress(readSearch);
   const navigate = useNavigate();
   const isLive = live !== "off";
-  const list = useList<RequestView>({ path: "/admin/v1/requests", filters, isLive });
+  const list = useList<RequestView>({ path: "/admin/v1/requests", filters, refreshMs: isLive && LIVE_MS });
   const narrow = (name: string, value: string) => change({ [name]: value });
   return (
     <>
@@ -67,9 +67,11 @@ export function RequestsPage() {
       <ListPage
         list={list}
         none={
-          <Empty title="No calls yet">
-            Take a filter away, or make a call: it appears here as soon as it has ended.
-          </Empty>
+          <div className="panel">
+            <Empty title="No calls yet">
+              Take a filter away, or make a call: it appears here as soon as it has ended.
+            </Empty>
+          </div>
         }
       >
         {(items) => (

@@ -3,13 +3,15 @@ import { useState } from "react";
 import type { AuditView } from "#shared/admin/audit.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf } from "../data/api.ts";
+import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
-import { useResources } from "./resources.ts";
+import { SETTINGS_LIST } from "./resources.ts";
 
 const FILTERS = ["actor", "action", "subject", "from", "to"] as const;
 const FILTER_WORDS = {
@@ -79,7 +81,7 @@ const COLUMNS: readonly Column<AuditView>[] = [
 export function AuditPage() {
   const [search, change] = useAddress(readSearch);
   const [typed, setTyped] = useState(search);
-  const list = useResources<AuditView>(`/admin/v1/audit${queryOf(search)}`);
+  const list = useList<AuditView>({ path: "/admin/v1/audit", filters: search, ...SETTINGS_LIST });
   return (
     <>
       <PageHead title="Audit log" sub="Kept for 400 days. Nobody can change an entry.">
@@ -110,20 +112,16 @@ export function AuditPage() {
           Filter
         </Button>
       </form>
-      <Answered query={list}>
-        {(rows) =>
-          rows.length === 0 ? (
+      <ListPage
+        list={list}
+        none={
+          <div className="panel">
             <Empty title="No entry">Nothing was changed in this window by anybody who fits.</Empty>
-          ) : (
-            <DataTable label="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
-          )
+          </div>
         }
-      </Answered>
-      {list.hasMore && (
-        <Button variant="default" mt="sm" onClick={list.loadMore}>
-          Show more
-        </Button>
-      )}
+      >
+        {(rows) => <DataTable label="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />}
+      </ListPage>
     </>
   );
 }

@@ -4,12 +4,14 @@ import { useState } from "react";
 import type { RepositoryView } from "#shared/admin/repositories.ts";
 import type { SetupLink } from "#shared/admin/setup-link.ts";
 import { sendJson } from "../data/api.ts";
+import { useList } from "../data/records.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
+import { ListPage } from "../parts/list-page.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { Empty, Fault } from "../parts/states.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
-import { useResources } from "./resources.ts";
+import { SETTINGS_LIST } from "./resources.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
 const COLUMNS: readonly Column<RepositoryView>[] = [
@@ -59,18 +61,15 @@ function SetUpApp() {
 }
 
 function Repositories() {
-  const list = useResources<RepositoryView>("/admin/v1/repositories");
+  const list = useList<RepositoryView>({ path: "/admin/v1/repositories", ...SETTINGS_LIST });
   return (
     <Panel title="Repositories" sub="What the App sees, and how far it has read.">
-      <Answered query={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No repository yet">Create the App and install it in your organisation.</Empty>
-          ) : (
-            <DataTable label="Repositories" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
-          )
-        }
-      </Answered>
+      <ListPage
+        list={list}
+        none={<Empty title="No repository yet">Create the App and install it in your organisation.</Empty>}
+      >
+        {(rows) => <DataTable label="Repositories" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />}
+      </ListPage>
     </Panel>
   );
 }

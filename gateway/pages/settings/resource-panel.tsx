@@ -1,15 +1,17 @@
 import { Button, Group, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/address.ts";
+import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 import { bodyOf, type Field, type FormValues } from "./fields.ts";
 import { ResourceForm } from "./resource-form.tsx";
-import { useChange, useResources } from "./resources.ts";
+import { SETTINGS_LIST, useChange } from "./resources.ts";
 
 /** A resource of the admin API: how it is listed, entered and deleted. */
 export type ResourceFacts<View> = {
@@ -49,9 +51,9 @@ const readSearch = (raw: Record<string, unknown>) => ({
 
 /** A list with a dialogue to add, change and delete. Which dialogue is open is in the address. */
 export function ResourcePanel<View extends object>({ facts }: { facts: ResourceFacts<View> }) {
-  const list = useResources<View>(facts.path);
+  const list = useList<View>({ path: facts.path, ...SETTINGS_LIST });
   const [{ edit, add }, change] = useAddress(readSearch);
-  const edited = list.data?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
+  const edited = list.items?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
   const open = (view: View) => change({ edit: `${facts.noun}:${facts.idOf(view)}`, add: undefined });
   const close = () => change({ edit: undefined, add: undefined });
   return (
@@ -65,26 +67,17 @@ export function ResourcePanel<View extends object>({ facts }: { facts: ResourceF
       }
     >
       {facts.controls}
-      <Answered query={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>
-          ) : (
-            <DataTable
-              label={facts.title}
-              columns={withOpener(facts, open)}
-              rows={facts.pick?.(rows) ?? rows}
-              rowKey={facts.idOf}
-              open={open}
-            />
-          )
-        }
-      </Answered>
-      {list.hasMore && (
-        <Button variant="default" size="compact-sm" mt="sm" onClick={list.loadMore}>
-          Show more
-        </Button>
-      )}
+      <ListPage list={list} none={<Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>}>
+        {(rows) => (
+          <DataTable
+            label={facts.title}
+            columns={withOpener(facts, open)}
+            rows={facts.pick?.(rows) ?? rows}
+            rowKey={facts.idOf}
+            open={open}
+          />
+        )}
+      </ListPage>
       <Dialogue facts={facts} view={edited ?? null} isNew={add === facts.noun} close={close} />
     </Panel>
   );

@@ -2,7 +2,7 @@ import { Switch } from "@mantine/core";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
-import { useList } from "../data/records.ts";
+import { LIVE_MS, useList } from "../data/records.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { duration } from "../parts/format.ts";
@@ -38,7 +38,7 @@ const readSearch = (raw: Record<string, unknown>) => ({
 export function ToolCallsPage() {
   const [{ live, ...filters }, change] = useAddress(readSearch);
   const isLive = live !== "off";
-  const list = useList<ToolCallView>({ path: "/admin/v1/tool-calls", filters, isLive });
+  const list = useList<ToolCallView>({ path: "/admin/v1/tool-calls", filters, refreshMs: isLive && LIVE_MS });
   const narrow = (name: string, value: string) => change({ [name]: value });
   return (
     <>
@@ -55,10 +55,12 @@ export function ToolCallsPage() {
       <ListPage
         list={list}
         none={
-          <Empty title="No tool calls">
-            Take a filter away. Calls appear here when an agent uses a tool server of this gateway, or has its
-            hooks.
-          </Empty>
+          <div className="panel">
+            <Empty title="No tool calls">
+              Take a filter away. Calls appear here when an agent uses a tool server of this gateway, or has
+              its hooks.
+            </Empty>
+          </div>
         }
       >
         {(items) => (
