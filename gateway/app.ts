@@ -14,6 +14,7 @@ import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
 import { completions } from "./surfaces/completions.ts";
 import { type ConsoleDeps, consolePages } from "./surfaces/console.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
+import { docsSite } from "./surfaces/docs.ts";
 import { embeddings } from "./surfaces/embeddings.ts";
 import { filesSurface } from "./surfaces/files.ts";
 import { gemini } from "./surfaces/gemini.ts";
@@ -106,6 +107,7 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(hostGuard(deps.allowedHosts))
     .use(openapi(API_DOCUMENT))
     .use(apiPage())
+    .use(docsSite())
     .use(consolePages(deps))
     .use(health(deps))
     .use(metrics(deps))

@@ -36,6 +36,8 @@ const server = Bun.serve({
     "/v1/*": passedOn,
     "/admin/v1/*": passedOn,
     "/auth/*": passedOn,
+    "/docs": passedOn,
+    "/docs/*": passedOn,
     "/openapi": passedOn,
     "/openapi/*": passedOn,
     "/*": index,

@@ -22,6 +22,9 @@ export function Account({ showKeys }: { showKeys: () => void }) {
           {team && ` of ${plainName(team)}`}
         </Menu.Label>
         <Menu.Item onClick={showKeys}>Keyboard</Menu.Item>
+        <Menu.Item component="a" href="/docs">
+          Docs
+        </Menu.Item>
         <Menu.Item component="a" href="/openapi">
           API
         </Menu.Item>

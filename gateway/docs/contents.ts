@@ -1,0 +1,115 @@
+/** A page of the docs, cut out of one file. */
+export type DocsPage = {
+  /** Its address below `/docs/`. */
+  path: string;
+  title: string;
+  /** One line for the list of contents. */
+  summary: string;
+  /** From the root of the checkout. */
+  file: string;
+  /** Headings of the sections it has; none: all sections of the file that no other page has. */
+  sections: readonly string[];
+};
+
+export type DocsGroup = { title: string; pages: readonly DocsPage[] };
+
+type Row = readonly [path: string, title: string, summary: string, file: string, ...sections: string[]];
+
+const README = "README.md";
+const RUNNING = "gateway/README.md";
+const COMMAND = "gateway/cli/README.md";
+const PROVIDERS = "gateway/providers/README.md";
+const REPORTS = "gateway/reports/README.md";
+const SURFACES = "gateway/surfaces/README.md";
+
+// biome-ignore format: one row a page
+const INSTALL: readonly Row[] = [
+  ["install", "Install and make a first call", "Start the gateway with its own Postgres, and call the built-in provider.", README, "Tallygate", "First call"],
+  ["providers-routes-and-keys", "Add providers, routes and keys", "Store a credential, name a route, and give somebody a client key.", README, "Providers, routes and keys"],
+  ["providers", "Kinds of provider", "Each kind with its variable, its address, its timeouts and its limits.", PROVIDERS],
+  ["settings", "Settings", "All environment variables, and the switches of administrators.", RUNNING, "Settings", "Switches"],
+  ["deploy", "Deploy", "One container, compose, Kubernetes, systemd, proxies and monitoring.", "gateway/deploy/README.md"],
+];
+
+// biome-ignore format: one row a page
+const CONNECT: readonly Row[] = [
+  ["connect", "Connect an SDK or an agent", "Change the base URL and the key; nothing else changes.", README, "Point your SDK at it"],
+  ["labels", "Label calls", "Say whose call it was, and which task it belongs to.", README, "Labels"],
+  ["command-line", "The command tallygate", "Sign in, connect agents, ask for reports and find faults from a shell.", COMMAND],
+  ["tool-servers", "Tool servers", "One Model Context Protocol address for agents, without the servers' credentials.", "gateway/mcp/README.md"],
+  ["hooks", "Agents' hooks", "See and deny tool calls that pass no gateway.", "gateway/hooks/README.md"],
+  ["agents-metrics", "Agents' metrics", "Receive the figures of agents that call a vendor directly.", "gateway/receiver/README.md"],
+];
+
+// biome-ignore format: one row a page
+const MERGE: readonly Row[] = [
+  ["cost-per-merged-pull-request", "Get the cost per merged pull request", "Switch it on, create the GitHub App, and name the session.", README, "Cost per merged pull request"],
+  ["sessions", "From an agent's work to the cost of a merge", "Let commits and pull requests name their session.", COMMAND, "From an agent's work to the cost of a merge"],
+  ["github-app", "The GitHub App", "Set-up, joining, claims, reverts, feedback at GitHub, and the weekly digest.", "github-app/README.md"],
+];
+
+// biome-ignore format: one row a page
+const ROLL_OUT: readonly Row[] = [
+  ["people", "People and sign-in", "One-time links, single sign-on, directories, roles and admin tokens.", "gateway/identity/README.md"],
+  ["administration", "Administration", "Keys, teams, budgets, limits, guardrails, records and captured bodies.", "gateway/admin/README.md"],
+  ["settings-from-a-file", "Settings from a file", "Keep providers, routes, teams and limits in version control.", COMMAND, "Settings from a file"],
+  ["routing", "Routing", "Routes, `auto`, fallbacks, and several deployments of one model.", "gateway/routing/README.md"],
+  ["scaling", "Replicas and scaling", "A replica for reports, and what to do beyond one gateway.", RUNNING, "A replica for reports", "Scaling further"],
+];
+
+// biome-ignore format: one row a page
+const OPERATE: readonly Row[] = [
+  ["operate", "Run it", "Health, metrics, upgrades, all cores, backup, network and the embedded Postgres.", RUNNING],
+  ["faults", "What happens when…", "What callers see when something fails, what is recorded, and what to do.", "gateway/FAULTS.md"],
+  ["traces", "Traces and metrics out", "Send traces and metrics of calls to a collector.", "gateway/telemetry/README.md"],
+  ["recorder", "Recorder", "How a record is kept while Postgres is away.", "gateway/recorder/README.md"],
+  ["what-is-recorded", "What is recorded, and what is not", "A record's contents, and what no table ever has.", README, "What is recorded, and what is not"],
+  ["security", "Security", "Report a vulnerability, and read what Tallygate promises.", ".github/SECURITY.md"],
+  ["changelog", "Changelog", "What each release brings.", "CHANGELOG.md"],
+];
+
+// biome-ignore format: one row a page
+const UNDERSTAND: readonly Row[] = [
+  ["ask-for-a-report", "Ask for a report", "Query any figure with curl or from a shell.", README, "Reports"],
+  ["reports", "Reports", "Built-in and saved reports, dimensions, measures and retention.", REPORTS],
+  ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound, or unknown.", REPORTS, "Accuracy"],
+  ["prices", "Prices", "Where prices come from, and how to correct one.", PROVIDERS, "Prices"],
+  ["console", "Console", "The pages in the browser, and what each one answers.", "gateway/pages/README.md"],
+];
+
+// biome-ignore format: one row a page
+const API: readonly Row[] = [
+  ["addresses", "Addresses and formats", "Model calls in each vendor's format, and in another vendor's.", SURFACES],
+  ["errors", "Errors", "Statuses and what to do about them.", SURFACES, "Errors"],
+  ["retries", "Retries", "When to try again, with a client that does so.", SURFACES, "Retries"],
+];
+
+// biome-ignore format: one row a page
+const CODE: readonly Row[] = [
+  ["contributing", "Contributing", "Set up a checkout, find your way, and follow the recipes.", ".github/CONTRIBUTING.md"],
+  ["decisions", "Decisions", "Why it is as it is.", "shared/decisions/README.md"],
+  ["classifier", "Classifier", "How `auto` chooses a route, and how accurate it is.", "gateway/classifier/README.md"],
+  ["measured", "Measured and not built", "What was tried and left.", "test/bench/NOTES.md"],
+  ["releasing", "Making a release", "What a release fixes, and its steps.", ".github/RELEASING.md"],
+];
+
+/** The order of the docs: by task. Every page of the site is here, and no file is read that is not. */
+export const CONTENTS: readonly DocsGroup[] = [
+  { title: "Install", pages: INSTALL.map(asPage) },
+  { title: "Connect an agent", pages: CONNECT.map(asPage) },
+  { title: "First joined merge", pages: MERGE.map(asPage) },
+  { title: "Roll out to 500", pages: ROLL_OUT.map(asPage) },
+  { title: "Operate", pages: OPERATE.map(asPage) },
+  { title: "Understand a figure", pages: UNDERSTAND.map(asPage) },
+  { title: "API", pages: API.map(asPage) },
+  { title: "Change the code", pages: CODE.map(asPage) },
+];
+
+/** Sections that only lead to other pages, as the list of contents does: links to them lead there. */
+export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
+  [README]: ["Agents' tools", "Operation", "All pages"],
+};
+
+function asPage([path, title, summary, file, ...sections]: Row): DocsPage {
+  return { path, title, summary, file, sections };
+}
