@@ -11,6 +11,7 @@ import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batchesSurface } from "./surfaces/batches.ts";
 import { chatCompletions } from "./surfaces/chat-completions.ts";
 import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
+import { type ClaudeUsageDeps, claudeUsage } from "./surfaces/claude-usage.ts";
 import { completions } from "./surfaces/completions.ts";
 import { type ConsoleDeps, consolePages } from "./surfaces/console.ts";
 import { countTokens } from "./surfaces/count-tokens.ts";
@@ -64,6 +65,7 @@ export type GatewayAppDeps = SurfaceDeps &
   MeDevicesDeps &
   OAuthDeps &
   ManagedSettingsDeps &
+  ClaudeUsageDeps &
   SignInSurfaceDeps &
   ConsoleDeps &
   McpDeps & {
@@ -85,6 +87,7 @@ const ofPeople = (deps: GatewayAppDeps) =>
     .use(oauth(deps))
     .use(managedSettings(deps))
     .use(agentTelemetry(deps))
+    .use(claudeUsage(deps))
     .use(scim(deps))
     .use(signIn(deps));
 

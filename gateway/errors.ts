@@ -119,6 +119,14 @@ export const ERRORS = {
     anthropic: "billing_error",
     public: "The key's budget is used up.",
   },
+  // Claude Code knows how to end for this one, by headers of its own (claude-limit-headers.ts).
+  spend_limit_reached: {
+    status: 429,
+    final: true,
+    openai: "billing_error",
+    anthropic: "billing_error",
+    public: "The budget of this sign-in is used up.",
+  },
   internal: {
     status: 500,
     ...SERVER_FAULT,

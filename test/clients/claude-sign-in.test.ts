@@ -122,6 +122,22 @@ describe.skipIf(claude === null)("Claude Code", () => {
     }
   });
 
+  test("with a used-up budget ends at once with the budget's message, and no provider is called", async () => {
+    await gateway.admin("PATCH", "/teams/search", { budget_usd: "0" });
+    const calls = vendor.getRequests().length;
+    const ran = await runAgent([...program, "-p", "Say hello.", "--output-format", "json"], {
+      home,
+      env: ENV,
+    });
+    const told = JSON.parse(ran.stdout);
+    expect(told.is_error).toBe(true);
+    expect(told.result).toMatch(/^The budget of the team "search" \(0 USD a month\) is used up\./);
+    expect(vendor.getRequests()).toHaveLength(calls);
+    const [first, ...more] = await gateway.records(told.session_id);
+    expect([first?.status, first?.error_type, more]).toEqual([429, "spend_limit_reached", []]);
+    await gateway.admin("PATCH", "/teams/search", { budget_usd: null });
+  });
+
   test("signs out: both its tokens end", async () => {
     const { jwt: bearer, idpRefreshToken: refresh } = await stored();
     expect((await modelsBy(bearer)).status).toBe(200);

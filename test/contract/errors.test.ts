@@ -15,7 +15,7 @@ import { type DatabaseLine, databaseLine } from "#test/support/database-line.ts"
 import { keptLog, scratch } from "#test/support/embedded.ts";
 import { NO_SNAPSHOT } from "#test/support/no-snapshot.ts";
 import { freePort } from "#test/support/ports.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { testRecorder } from "#test/support/recorder-kit.ts";
 import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
@@ -199,6 +199,13 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   },
   budget_exhausted: async (surface) =>
     call(surface, "scripted", keyed(await limitedSecret({ budget_usd: "0" }))),
+  spend_limit_reached: async (surface) => {
+    const own = await limitedSecret({ budget_usd: "0" });
+    await testSql(database.url)`update keys set program = 'claude_code'
+      where id = (select key_id from key_secrets where last_four = ${own.slice(-4)} order by id desc limit 1)`;
+    await newSecret();
+    return await call(surface, "scripted", keyed(own));
+  },
   internal: (surface) => {
     const now = () => {
       throw new TypeError(INSIDE);
@@ -265,7 +272,7 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
 };
 
 /** They tell by themselves how long to wait. */
-const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals"];
+const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals", "spend_limit_reached"];
 
 /** Their surface is still to come; the way is written down. */
 const AWAITED: readonly ErrorType[] = ["unsupported_media_type"];

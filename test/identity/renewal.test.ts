@@ -193,6 +193,100 @@ describe("Claude Code's bearer", () => {
   });
 });
 
+describe("a budget", () => {
+  const usage = async (token: string) => {
+    const answer = await fetch(`${gateway.url}/api/oauth/usage`, { headers: bearer(token) });
+    return answer.status === 200 ? await answer.json() : answer.status;
+  };
+  const call = (key: string) =>
+    fetch(`${gateway.url}/v1/messages?beta=true`, {
+      method: "POST",
+      headers: { ...bearer(key), "content-type": "application/json" },
+      body: JSON.stringify({ model: "echo", max_tokens: 9, messages: [{ role: "user", content: "hi" }] }),
+    });
+
+  test("that is used up is the protocol's 429 for Claude Code's bearer, and 402 for any other key", async () => {
+    await gateway.admin("PUT", "/teams/poor", { budget_usd: "0", budget_period: "day" });
+    await gateway.admin("POST", "/people", { email: "jan@example.com", team: "poor" });
+    const jan = await signIn(gateway, "jan@example.com");
+    const { access_token: token } = await signedIn(jan);
+    const { secret } = await (await jan.send("POST", "/v1/me/keys", { name: "other" })).json();
+    const refusal = await call(token);
+    expect(await refusal.json()).toMatchObject({
+      type: "error",
+      error: {
+        type: "billing_error",
+        message: expect.stringContaining('the team "poor" (0 USD a day) is used up'),
+      },
+    });
+    const midnight = new Date(refusal.headers.get("date") ?? "").setUTCHours(24, 0, 0, 0) / 1000;
+    expect([refusal.status, Object.fromEntries(refusal.headers)]).toEqual([
+      429,
+      expect.objectContaining({
+        "x-should-retry": "false",
+        "retry-after": expect.stringMatching(/^[1-9]\d{0,4}$/),
+        "anthropic-ratelimit-unified-status": "rejected",
+        "anthropic-ratelimit-unified-reset": String(midnight),
+        "anthropic-ratelimit-unified-overage-reset": String(midnight),
+        "anthropic-ratelimit-unified-overage-utilization": "1",
+        "anthropic-ratelimit-unified-overage-surpassed-threshold": "1",
+        "anthropic-ratelimit-unified-overage-period": "daily",
+        "anthropic-ratelimit-unified-overage-disabled-reason": "org_spend_cap_reached",
+      }),
+    ]);
+    const elsewhere = await call(secret);
+    expect([elsewhere.status, elsewhere.headers.get("anthropic-ratelimit-unified-status")]).toEqual([
+      402,
+      null,
+    ]);
+  });
+
+  test("is shown with what is used of it, the fullest first; without any there is nothing to show", async () => {
+    const { access_token: free } = await signedIn(await signIn(gateway, "kim@example.com"));
+    expect(await usage(free)).toBe(404);
+    await gateway.admin("PUT", "/teams/rich", {
+      budget_usd: "1000",
+      key_template: { limits: { budget_usd: "10", budget_period: "day" } },
+    });
+    await gateway.admin("POST", "/people", { email: "lea@example.com", team: "rich" });
+    const lea = await signIn(gateway, "lea@example.com");
+    const { access_token: token } = await signedIn(lea);
+    const sql = testSql(gateway.databaseUrl);
+    const [key] = await sql`select id from keys where owner = 'lea@example.com'`;
+    await sql`insert into key_spend (key_id, day, usd) values (${key?.["id"]}, (now() at time zone 'utc')::date, 8.019)`;
+    const now = new Date();
+    const resets = (month: number, day: number) =>
+      new Date(Date.UTC(now.getUTCFullYear(), month, day)).toISOString();
+    expect(await usage(token)).toEqual({
+      extra_usage: {
+        is_enabled: true,
+        monthly_limit: 1000,
+        used_credits: 801,
+        utilization: 80,
+        currency: "USD",
+      },
+      limits: [
+        {
+          kind: "spend",
+          group: "daily",
+          percent: 80,
+          resets_at: resets(now.getUTCMonth(), now.getUTCDate() + 1),
+          severity: "warning",
+          is_active: true,
+        },
+        {
+          kind: "spend",
+          group: "monthly",
+          percent: 0,
+          resets_at: resets(now.getUTCMonth() + 1, 1),
+          severity: "normal",
+          is_active: false,
+        },
+      ],
+    });
+  });
+});
+
 describe("a refresh", () => {
   test.each([
     ["no token", {}, [400, "invalid_request"]],

@@ -1,7 +1,8 @@
 import { GatewayError } from "../../errors.ts";
+import { claudeLimitHeaders } from "../../limits/claude-limit-headers.ts";
 import type { LimitDemand, LimitRefusal, RateLimit } from "../../limits/decide.ts";
 import { formatPico } from "../../limits/money.ts";
-import type { Account } from "./key-queues.ts";
+import type { Account, LimitedCall } from "./key-queues.ts";
 
 const MESSAGES = {
   requests: "The key has reached its limit of requests per minute.",
@@ -22,7 +23,7 @@ export const usedUp = (): GatewayError =>
   );
 
 /** The client's error for a call that a limit refuses. */
-export function limitError(refusal: LimitRefusal, demand: LimitDemand, account: Account): GatewayError {
+export function limitError(refusal: LimitRefusal, demand: LimitDemand, call: LimitedCall): GatewayError {
   const { type, headers } = refusal;
   if (type === "rate_limited") {
     const error = new GatewayError(type, MESSAGES[refusal.limit]);
@@ -30,15 +31,24 @@ export function limitError(refusal: LimitRefusal, demand: LimitDemand, account: 
     return error;
   }
   const { unpricedOption } = demand;
+  if (unpricedOption === undefined && call.key.program === "claude_code") return claudeError(refusal, call);
   // Its bound exceeds any budget, so the refusal comes from the budget.
   const message =
-    unpricedOption === undefined ? budgetMessage(account, refusal) : unpricedMessage(unpricedOption);
+    unpricedOption === undefined ? budgetMessage(call.key, refusal) : unpricedMessage(unpricedOption);
   const error = new GatewayError(type, message);
   error.headers = headers;
   return error;
 }
 
 type OverBudget = Extract<LimitRefusal, { type: "budget_exhausted" }>;
+
+/** The same in the protocol that Claude Code speaks to a gateway that it is signed in to. */
+function claudeError(refusal: OverBudget, { key, admittedAt }: LimitedCall): GatewayError {
+  const error = new GatewayError("spend_limit_reached", budgetMessage(key, refusal));
+  const period = key.limits?.budget_period ?? "month";
+  error.headers = claudeLimitHeaders({ endsMs: refusal.endsMs, nowMs: admittedAt.getTime(), period });
+  return error;
+}
 
 /** Whose budget it is, how much, and when the next one begins. */
 function budgetMessage({ name, team, limits }: Account, { left, endsMs }: OverBudget): string {

@@ -97,7 +97,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
       return grantOf({ ends, figures }, call, answer.call);
     }
     ends.forget(id);
-    return answer.kind === "refused" ? limitError(answer.refusal, demand, call.key) : usedUp();
+    return answer.kind === "refused" ? limitError(answer.refusal, demand, call) : usedUp();
   }
 
   return {
