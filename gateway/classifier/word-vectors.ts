@@ -1,4 +1,4 @@
-import { hashTableOf, positionOf } from "./hash-table.ts";
+import { type HashTable, hashTableOf, positionOf } from "./hash-table.ts";
 import { hashWord } from "./hashing.ts";
 import packed from "./words.txt" with { type: "text" };
 
@@ -9,13 +9,27 @@ const HALF_WEIGHT_FREQUENCY = 1e-3;
 /** A word's frequency by its rank, after Zipf and Mandelbrot. */
 const frequencyOf = (rank: number) => 0.06 / (rank + 2.7);
 
-const [WORDS, NUMBERS] = unpack();
-const RANKS = hashTableOf(WORDS.map((word) => hashWord(word)));
-const SCALES = Float32Array.from(WORDS, (_, rank) => {
-  const vector = NUMBERS.subarray(rank * VECTOR_LENGTH, (rank + 1) * VECTOR_LENGTH);
-  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0) || 1);
-  return HALF_WEIGHT_FREQUENCY / (HALF_WEIGHT_FREQUENCY + frequencyOf(rank)) / length;
-});
+type Words = { ranks: HashTable; numbers: Int8Array; scales: Float32Array };
+let loaded: Words | null = null;
+
+/** Loads the words, which takes some 100 ms, unless they are loaded: a gateway without a choice of routes needs none. */
+export function wordVectors(): Words {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Words {
+  const [words, numbers] = unpack();
+  const scales = new Float32Array(words.length);
+  for (let rank = 0; rank < words.length; rank++) {
+    let squares = 0;
+    for (let at = rank * VECTOR_LENGTH; at < (rank + 1) * VECTOR_LENGTH; at++)
+      squares += (numbers[at] ?? 0) ** 2;
+    const weight = HALF_WEIGHT_FREQUENCY / (HALF_WEIGHT_FREQUENCY + frequencyOf(rank));
+    scales[rank] = weight / Math.sqrt(squares || 1);
+  }
+  return { ranks: hashTableOf(words.map((word) => hashWord(word))), numbers, scales };
+}
 
 /** The first line of the file is the words, most frequent first; the second is their vectors as bytes in base64. */
 function unpack(): [string[], Int8Array] {
@@ -25,15 +39,16 @@ function unpack(): [string[], Int8Array] {
 }
 
 /** How many known words are more frequent than the word of this hash; −1 if it is unknown. */
-export const rankOf = (hash: number): number => positionOf(RANKS, hash);
+export const rankOf = (hash: number): number => positionOf(wordVectors().ranks, hash);
 
 /** Adds a word's vector, by the word's hash, to a sum. Frequent words add little, unknown ones nothing. */
 export function addWordVector(hash: number, sum: Float32Array): void {
-  const rank = rankOf(hash);
+  const { ranks, numbers, scales } = wordVectors();
+  const rank = positionOf(ranks, hash);
   if (rank < 0) return;
-  const scale = SCALES[rank] ?? 0;
+  const scale = scales[rank] ?? 0;
   const base = rank * VECTOR_LENGTH;
-  for (let at = 0; at < VECTOR_LENGTH; at++) sum[at] = (sum[at] ?? 0) + scale * (NUMBERS[base + at] ?? 0);
+  for (let at = 0; at < VECTOR_LENGTH; at++) sum[at] = (sum[at] ?? 0) + scale * (numbers[base + at] ?? 0);
 }
 
 /** Scales a vector to length 1, in place; a zero vector stays zero. */

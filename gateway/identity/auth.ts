@@ -31,11 +31,8 @@ export type AuthOptions = {
   log: Log;
 };
 
-/** Addresses of the library below `/auth` that are open. A way in adds its own; every other address is a 404. */
-export const AUTH_PATHS: readonly string[] = ["/sign-out"];
-
 export type Auth = {
-  /** Answers a request to one of `AUTH_PATHS`. */
+  /** Answers a request to one of the library's own addresses. */
   handler(request: Request): Promise<Response>;
   /** Signs in a person whom the caller has identified by `way`; the cookies are in the answer's headers. */
   signIn(opening: Opening, request: Request): Promise<Headers>;

@@ -1,6 +1,7 @@
 import { githubAppKey, signInSecret } from "#shared/master-key.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
-import { type Auth, type AuthOptions, openAuth } from "./auth.ts";
+import type { Auth, AuthOptions } from "./auth.ts";
+import { authWhenUsed } from "./auth-when-used.ts";
 import { openWays, type Ways, type WaysConfig } from "./elsewhere/ways.ts";
 import { type CookieFacts, cookieFacts, tripCookieFacts } from "./session-cookie.ts";
 
@@ -36,7 +37,7 @@ export function openIdentity(
   return {
     cookie,
     cookieSecret,
-    auth: openAuth({
+    auth: authWhenUsed({
       ...common,
       cookie,
       tripCookie: tripCookieFacts(publicUrl),

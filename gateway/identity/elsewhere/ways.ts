@@ -1,14 +1,14 @@
 import type { Database } from "#drizzle/database.ts";
 import type { WaysIn } from "#shared/admin/ways-in.ts";
+import { once } from "#shared/once.ts";
 import {
   type GithubClient,
   installedAccounts,
   registeredGithubClient,
 } from "../../stores/identity/github-client.ts";
 import type { OutboundFetch } from "../../upstream/outbound-fetch.ts";
-import { githubWayIn } from "./github.ts";
-import { type OidcConfig, oidcWayIn } from "./oidc.ts";
-import { type SamlConfig, type SamlDeps, type SamlWayIn, samlWayIn } from "./saml.ts";
+import type { OidcConfig } from "./oidc.ts";
+import type { SamlConfig, SamlDeps, SamlWayIn } from "./saml.ts";
 import type { WayIn, WayName } from "./way-in.ts";
 
 /** Where people can sign in, each as it is set up now; null: it is not. */
@@ -32,18 +32,20 @@ export type WaysDeps = SamlDeps & {
   publicUrl: string | null;
 };
 
+/** Each way in is loaded with its first use, because its libraries are large. */
 export function openWays({ oidc, saml, github }: WaysConfig, deps: WaysDeps): Ways {
   const { database, reach, appKey, publicUrl } = deps;
-  const atIssuer = oidc && oidcWayIn(oidc, reach);
-  const bySaml = saml && samlWayIn(saml, deps);
+  const atIssuer = once(async () => oidc && (await import("./oidc.ts")).oidcWayIn(oidc, reach));
+  const bySaml = once(async () => saml && (await import("./saml.ts")).samlWayIn(saml, deps));
   const members = { reach, installedAccounts: () => installedAccounts(database) };
   return {
-    oidc: async () => atIssuer,
-    saml: async () => bySaml,
+    oidc: atIssuer,
+    saml: bySaml,
     github: async () => {
       if (publicUrl === null) return null;
       const client = github.client ?? (await registeredGithubClient(database, appKey));
-      return client && githubWayIn({ ...github, client }, members);
+      if (client === null) return null;
+      return (await import("./github.ts")).githubWayIn({ ...github, client }, members);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Model, TrainInput } from "../../classifier/model.ts";
 import { trainInputOf } from "../../classifier/train-input.ts";
 import { startTrainer, type Trainer } from "../../classifier/trainer.ts";
 import { versionOf } from "../../classifier/version.ts";
+import { wordVectors } from "../../classifier/word-vectors.ts";
 import type { Directory } from "../../directory.ts";
 import type { DirectoryStore } from "../directory/directory.ts";
 import { findRouteModel, keepRouteModel } from "./route-models.ts";
@@ -66,6 +67,8 @@ export function openClassifier(options: ClassifierOptions): RouteClassifier {
       changed = new AbortController();
       try {
         const made = await workshop.make(wanted, inForce);
+        // Now, rather than under the first call.
+        wordVectors();
         // Where the last of the routes has gone meanwhile, nothing may classify.
         if (wanted) inForce = made;
         delayMs = 0;

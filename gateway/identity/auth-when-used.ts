@@ -1,0 +1,13 @@
+import { once } from "#shared/once.ts";
+import type { Auth, AuthOptions } from "./auth.ts";
+
+/** Loads the sign-in library with its first use: it takes a quarter of a start's time, and many gateways sign nobody in. */
+export function authWhenUsed(options: AuthOptions): Auth {
+  const auth = once(async () => (await import("./auth.ts")).openAuth(options));
+  return {
+    handler: async (request) => (await auth()).handler(request),
+    signIn: async (opening, request) => (await auth()).signIn(opening, request),
+    leave: async (leaving, request) => (await auth()).leave(leaving, request),
+    comeBack: async (state, request) => (await auth()).comeBack(state, request),
+  };
+}
