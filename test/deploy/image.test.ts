@@ -94,6 +94,8 @@ describe.if(HAS_PROC)("the image's tree, built by an ordinary user in a bare dir
       expect(await report.text()).toContain('"echo"');
       const console = await fetch(url, { headers: { accept: "text/html" } });
       expect(await console.text()).toContain("/assets/");
+      const docs = await fetch(`${url}/docs`);
+      expect([...(await docs.text()).matchAll(/<dt>/g)].length).toBeGreaterThan(30);
     } finally {
       await child.end("SIGTERM");
     }

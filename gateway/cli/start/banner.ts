@@ -21,6 +21,7 @@ export function banner(facts: BannerFacts): string {
     ["Gateway", facts.gatewayUrl],
     ...(facts.publicUrl === null ? [] : [["", `${facts.publicUrl} (PUBLIC_URL)`]]),
     ...(facts.signInUrl === null ? [] : [["Sign in", `(one use, 15 minutes) ${facts.signInUrl}`]]),
+    ["Docs", `${facts.gatewayUrl}/docs`],
     ["API", `${facts.gatewayUrl}/openapi`],
     ["GitHub App", facts.githubAppUrl],
     ...(facts.setupUrl === null ? [] : [["", `Set it up (one use, 15 minutes): ${facts.setupUrl}`]]),
