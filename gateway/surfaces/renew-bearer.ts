@@ -1,7 +1,7 @@
 import type { Transaction } from "#drizzle/database.ts";
 import { OAuthError } from "../identity/device/oauth-error.ts";
 import { auditIn } from "../stores/audit.ts";
-import { ownChange } from "../stores/change.ts";
+import { ownChange, type Reader } from "../stores/change.ts";
 import { isRefreshTokenForm } from "../stores/client-secret.ts";
 import {
   findRefreshToken,
@@ -10,6 +10,7 @@ import {
   noteRefresh,
 } from "../stores/identity/refresh-tokens.ts";
 import { addSecret, extendKey } from "../stores/keys.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
 import { type DeviceKeyDeps, originOf, revokeAudited } from "./device-keys.ts";
 import { BEARER_SECONDS, bearerEnd, forgottenBefore, GRACE_MS, type Renewal, signInEnd } from "./renewals.ts";
 
@@ -24,16 +25,20 @@ type Renewed = Renewal & { secret: string };
  */
 export async function renewBearer(deps: DeviceKeyDeps, request: Request, token: string): Promise<Renewed> {
   const { database, directory } = deps;
-  const found = isRefreshTokenForm(token)
-    ? await ownChange(database, (tx) => renew(deps, request, { tx, token }))
-    : null;
-  await directory.refresh();
-  if (found) return found;
+  // Looked up first: a guess must not make every gateway read the keys again.
+  if (await withStoreErrors(() => isKnown(database.db, token))) {
+    const renewed = await ownChange(database, (tx) => renew(deps, request, { tx, token }));
+    await directory.refresh();
+    if (renewed) return renewed;
+  }
   const { type, message, headers } = deps.refusals.refused("refresh_token", request);
   throw type === "too_many_refusals"
     ? new OAuthError("slow_down", null, headers)
     : new OAuthError("invalid_grant", message);
 }
+
+const isKnown = async (reader: Reader, token: string): Promise<boolean> =>
+  isRefreshTokenForm(token) && (await findRefreshToken(reader, token)) !== null;
 
 /** Null: the token counts for nothing. Renewing adds nothing to the audit log, as using a session does not. */
 async function renew(

@@ -296,4 +296,12 @@ describe("a refresh", () => {
     const answer = await post("/oauth/token", { grant_type: "refresh_token", ...fields });
     expect([answer.status, (await answer.json()).error]).toEqual(expected);
   });
+
+  test("with an unknown token makes no gateway read the keys again", async () => {
+    const sql = testSql(gateway.databaseUrl);
+    const version = async () => (await sql`select version from directory_versions`)[0]?.["version"];
+    const before = await version();
+    expect(await refused(`tgn_${"b".repeat(43)}`)).toEqual(INVALID_GRANT);
+    expect(await version()).toBe(before);
+  });
 });
