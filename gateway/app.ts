@@ -25,7 +25,7 @@ import { imageEdits } from "./surfaces/image-edits.ts";
 import { imageGenerations } from "./surfaces/image-generations.ts";
 import { imageVariations } from "./surfaces/image-variations.ts";
 import { type KeptResponsesDeps, keptResponses } from "./surfaces/kept-responses.ts";
-import { type ManagedSettingsDeps, managedSettings } from "./surfaces/managed-settings.ts";
+import { type ManagedSettingsDeps, managedSettingsSurface } from "./surfaces/managed-settings.ts";
 import { type McpDeps, mcp } from "./surfaces/mcp.ts";
 import { type MeDeps, me } from "./surfaces/me.ts";
 import { type MeDevicesDeps, meDevices } from "./surfaces/me-devices.ts";
@@ -85,7 +85,7 @@ const ofPeople = (deps: GatewayAppDeps) =>
     .use(meKeys(deps))
     .use(meDevices(deps))
     .use(oauth(deps))
-    .use(managedSettings(deps))
+    .use(managedSettingsSurface(deps))
     .use(agentTelemetry(deps))
     .use(claudeUsage(deps))
     .use(scim(deps))

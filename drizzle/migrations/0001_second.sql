@@ -250,4 +250,19 @@ CREATE TABLE "device_sign_ins" (
 CREATE UNIQUE INDEX "device_sign_ins_device_code" ON "device_sign_ins" USING btree ("org_id","device_code_sha256");--> statement-breakpoint
 CREATE UNIQUE INDEX "device_sign_ins_user_code" ON "device_sign_ins" USING btree ("org_id","user_code_sha256");--> statement-breakpoint
 CREATE INDEX "device_sign_ins_expires" ON "device_sign_ins" USING btree ("org_id","expires_at");--> statement-breakpoint
-ALTER TABLE "person_sessions" ADD COLUMN "way" text COLLATE "C";
+ALTER TABLE "person_sessions" ADD COLUMN "way" text COLLATE "C";--> statement-breakpoint
+CREATE TABLE "refresh_tokens" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"id" uuid NOT NULL,
+	"key_id" uuid NOT NULL,
+	"sha256" "bytea" NOT NULL,
+	"key_expires_at" timestamptz(3) NOT NULL,
+	"used_at" timestamptz(3),
+	"created_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "refresh_tokens_org_id_id_pk" PRIMARY KEY("org_id","id")
+);
+--> statement-breakpoint
+ALTER TABLE "keys" ADD COLUMN "program" text COLLATE "C";--> statement-breakpoint
+CREATE UNIQUE INDEX "refresh_tokens_sha256" ON "refresh_tokens" USING btree ("org_id","sha256");--> statement-breakpoint
+CREATE INDEX "refresh_tokens_key" ON "refresh_tokens" USING btree ("org_id","key_id");--> statement-breakpoint
+ALTER TABLE "teams" ADD COLUMN "claude_settings" jsonb;

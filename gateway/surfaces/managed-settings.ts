@@ -13,7 +13,7 @@ export type ManagedSettingsDeps = {
 };
 
 /** `GET /managed/settings`: what Claude Code fetches at its start and hourly: its settings, as the caller's team has them. */
-export const managedSettings = (deps: ManagedSettingsDeps) =>
+export const managedSettingsSurface = (deps: ManagedSettingsDeps) =>
   new Elysia({ name: "surface.managed-settings" }).use(clientKey(deps.callers)).get(
     "/managed/settings",
     async ({ request, caller }) => {
