@@ -46,7 +46,7 @@ const API_KEY = `(?:^|[^A-Za-z0-9])(?:${[
   "xox[abeprs]-[A-Za-z0-9-]{10}",
   "SG\\.[A-Za-z0-9_-]{22}\\.[A-Za-z0-9_-]{43}",
   "AccountKey=[A-Za-z0-9+/]{86}==",
-  "tga?_[A-Za-z0-9]{43}",
+  "tg[a-z]?_[A-Za-z0-9]{43}",
 ].join("|")})`;
 
 const PRIVATE_KEY = "-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----";

@@ -1,7 +1,7 @@
 /** Parameters that may carry a credential, which belongs to whoever it was presented to. */
 const CREDENTIAL = /key|token|secret|auth|sig|credential|password/i;
 /** A credential of the gateway's own under any name. */
-const OWN = /^tga?_/;
+const OWN = /^tg[a-z]?_/;
 
 /**
  * A request's query, `?` included, for a provider of the same format (`?beta=true`): without parameters that may carry

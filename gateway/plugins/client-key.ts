@@ -25,8 +25,8 @@ export type KeyLookup = {
   keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
 };
 
-/** Client keys, and admin keys in the form generated at the first start. */
-const OURS = /^tga?_[0-9A-Za-z]{43}$/;
+/** Every secret that the gateway mints: client and admin keys, refresh tokens, codes of devices and links. */
+const OURS = /^tg[a-z]?_[0-9A-Za-z]{43}$/;
 
 function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
   // A credential of any other form cannot be a key of ours and costs no lookup.

@@ -47,7 +47,8 @@ describe("the credential beside x-gateway-key", () => {
     expect(await foreignBeside({ authorization: `Bearer ${KNOWN}` })).toBeNull();
     expect(await foreignBeside({ authorization: `Bearer ${secret("b")}` })).toBeNull();
     expect(await foreignBeside({ "x-api-key": secret("b") })).toBeNull();
-    expect(await foreignBeside({ "x-api-key": secret("b").replace("tg_", "tga_") })).toBeNull();
+    for (const prefix of ["tga_", "tgn_", "tgd_"])
+      expect(await foreignBeside({ "x-api-key": secret("b").replace("tg_", prefix) })).toBeNull();
   });
 
   test("the admin key never leaves the gateway, whatever its form", async () => {
