@@ -29,7 +29,10 @@ export function featuresOfSeeds(): readonly Features[] {
   return seedFeatures;
 }
 
-/** Trains the starter (about a second on one core). The same build always gives the same bytes. */
+/** What training the starter takes seconds for. */
+export type StarterNumbers = Pick<Starter, "weights" | "held">;
+
+/** Trains the starter (about two seconds on one core). The same build always gives the same bytes. */
 export function trainStarter(): Starter {
   const features = featuresOfSeeds();
   const vocabulary = learnVocabulary(features, 1);
@@ -46,17 +49,27 @@ export function trainStarter(): Starter {
     foldPasses: FOLD_PASSES,
   };
   const { weights, held } = trainLinear(problem, svmLoss(problem));
-  const { table, idf, idfUnseen } = vocabulary;
-  return {
-    vocabulary: {
-      table: { keys: shared(table.keys), places: shared(table.places) },
-      idf: shared(idf),
-      idfUnseen,
-    },
-    weights: shared(roundedToHalf(weights)),
-    held: shared(held),
-  };
+  return starterOf(vocabulary, { weights: roundedToHalf(weights), held });
 }
+
+/** The starter that these numbers were trained for; null: they are another build's. */
+export function starterWith({ weights, held }: StarterNumbers): Starter | null {
+  const vocabulary = learnVocabulary(featuresOfSeeds(), 1);
+  const isOurs =
+    weights.length === (columnsOf(vocabulary) + 1) * TASK_KINDS.length &&
+    held.length === SEEDS.length * TASK_KINDS.length;
+  return isOurs ? starterOf(vocabulary, { weights, held }) : null;
+}
+
+const starterOf = ({ table, idf, idfUnseen }: Vocabulary, { weights, held }: StarterNumbers): Starter => ({
+  vocabulary: {
+    table: { keys: shared(table.keys), places: shared(table.places) },
+    idf: shared(idf),
+    idfUnseen,
+  },
+  weights: shared(weights),
+  held: shared(held),
+});
 
 /** One score per kind of task. */
 export const kindScores = ({ vocabulary, weights }: Starter, features: Features): Float64Array =>

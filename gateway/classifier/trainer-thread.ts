@@ -1,7 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
+import { keptStarter } from "./kept-starter.ts";
 import type { Model } from "./model.ts";
 import { deserialiseModel, serialiseModel } from "./model-file.ts";
-import { type Starter, trainStarter } from "./starter.ts";
+import type { Starter } from "./starter.ts";
 import { trainModel } from "./train.ts";
 import type { TrainerAnswer, TrainerRequest } from "./trainer.ts";
 
@@ -34,7 +35,7 @@ function work(request: TrainerRequest): void {
     answer({ id, model: load(request.stored) });
     return;
   }
-  starter ??= request.starter ?? trainStarter();
+  starter ??= request.starter ?? keptStarter();
   const model = trainModel(request.input, starter);
   const bytes = serialiseModel(model);
   // The model is transferred, so it is serialised first. Compressing takes time and comes last.

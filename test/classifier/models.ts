@@ -1,11 +1,12 @@
+import { keptStarter } from "#gateway/classifier/kept-starter.ts";
 import type { Model, RouteInput } from "#gateway/classifier/model.ts";
-import { type Starter, trainStarter } from "#gateway/classifier/starter.ts";
+import type { Starter } from "#gateway/classifier/starter.ts";
 import { trainModel } from "#gateway/classifier/train.ts";
 
 let starter: Starter | null = null;
 /** The starter, trained once for all tests of the process. */
 export function sharedStarter(): Starter {
-  starter ??= trainStarter();
+  starter ??= keptStarter();
   return starter;
 }
 
