@@ -89,7 +89,14 @@ async function prepareConsole(): Promise<void> {
   await builtPages().catch(() => undefined);
 }
 
-await prepareConsole();
+/** The coding agents, which the suites of clients start. */
+async function prepareClients(): Promise<void> {
+  if (!files.some((file) => file.startsWith("test/clients/"))) return;
+  const { prepareAgents } = await import("./support/agents.ts");
+  await prepareAgents();
+}
+
+await Promise.all([prepareConsole(), prepareClients()]);
 await guessTimings();
 const server = await startTestServer();
 const run = Bun.spawn(

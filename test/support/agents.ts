@@ -1,5 +1,6 @@
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { keysOf } from "#shared/keys-of.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** Far too large to be dependencies; kept beside them, out of the repository's sight. */
@@ -26,13 +27,23 @@ export async function agentProgram(name: AgentName): Promise<string[] | null> {
   const directory = join(CACHE, `${name}-${version}`);
   const path = join(directory, "node_modules/.bin", program);
   if (!(await Bun.file(path).exists())) await install(directory, `${pack}@${version}`);
-  const env = { PATH: programPath(), HOME: directory };
   const command = (await isScript(path)) ? [process.execPath, path] : [path];
-  if ((await Bun.file(path).exists()) && Bun.spawnSync([...command, "--version"], { env }).success) {
-    return command;
-  }
+  if ((await Bun.file(path).exists()) && (await runs(directory, command))) return command;
   process.stderr.write(`${pack}@${version} is not to be had here: its suite is skipped\n`);
   return null;
+}
+
+/** Installs all of them, so that suites which run at the same time do not each do so. */
+export const prepareAgents = () => Promise.all(keysOf(AGENTS).map(agentProgram));
+
+/** Whether the program starts here, which takes seconds and is tried once. */
+async function runs(directory: string, command: readonly string[]): Promise<boolean> {
+  const marker = Bun.file(join(directory, "runs"));
+  if (await marker.exists()) return true;
+  const env = { PATH: programPath(), HOME: directory };
+  if (!Bun.spawnSync([...command, "--version"], { env }).success) return false;
+  await marker.write("");
+  return true;
 }
 
 /** A script asks for Node, which need not be here: Bun runs it. */
