@@ -160,6 +160,43 @@ describe("it finds", () => {
     expect(out).toContain("✗ Claude Code bypasses the gateway: it calls its vendor directly.");
   });
 
+  test("an agent that `install` set up, and whose key is gone, of another gateway, or revoked", async () => {
+    const login = (url: string, key: string) =>
+      write(".config/tallygate/login.json", { url, key, email: null });
+    const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "laptop" });
+    await login(gateway.url, key.secret);
+    const found = async () => {
+      const { code, out } = await ada.tallygate(["doctor", "--local"]);
+      return [code, out] as const;
+    };
+    expect((await ada.tallygate(["install", "claude", "codex"])).code).toBe(0);
+    const [fine, all] = await found();
+    expect(all).toMatch(/✓ Claude Code calls the gateway \(.*settings\.json\)/);
+    expect(all).toMatch(/✓ Codex calls the gateway \(.*config\.toml\)/);
+    expect(fine, all).toBe(0);
+
+    await login("http://127.0.0.1:9", key.secret);
+    const moved = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
+    for (const name of ["Claude Code", "Codex"]) {
+      expect(moved.out).toContain(
+        `✗ ${name} gets no key for ${gateway.url}: this computer is signed in at http://127.0.0.1:9.`,
+      );
+    }
+    expect(await ada.tallygate(["key", "--url", gateway.url])).toMatchObject({ code: 1, out: "" });
+
+    await ada.run(["rm", join(ada.home, ".config/tallygate/login.json")]);
+    const away = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
+    expect(away.out).toContain("this computer is not signed in.");
+    expect(away.out).toContain(`Run \`tallygate login --url ${gateway.url}\``);
+
+    await login(gateway.url, key.secret);
+    await gateway.admin("DELETE", `/keys/${key.id}`);
+    const [wrong, revoked] = await found();
+    expect(revoked).toContain("✗ A call of echo got status 401.");
+    expect(revoked).toContain("get a new one with `tallygate login`");
+    expect(wrong).toBe(1);
+  });
+
   test("settings that give every call one session", async () => {
     await write(
       ".codex/config.toml",

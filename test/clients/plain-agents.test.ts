@@ -9,8 +9,8 @@ import { startGithubApp } from "#test/support/github-app-process.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
-// From an empty home to a joined merge: three agents work on one branch, each started by its own command with the
-// gateway in its own settings, and with nothing of ours but the hook of `tallygate install`.
+// From an empty home to a joined merge: three agents work on one branch, each started by its own command. Claude Code and
+// Codex are set up by `tallygate install` alone, opencode by its own settings and the hook of `tallygate install`.
 
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
@@ -70,24 +70,24 @@ afterAll(async () => {
   expect(github.faults()).toEqual([]);
 });
 
-/** Each agent's own settings, as its documentation has them. */
-async function settle(): Promise<void> {
-  const files = {
-    ".claude/settings.json": JSON.stringify({
-      env: { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: secret },
-    }),
-    ".codex/config.toml": `
-web_search = "disabled"
-model_provider = "gateway"
+/** Settings of the person's own, which have nothing of a gateway. */
+const OWN = {
+  ".claude/settings.json":
+    '{\n    "env": {\n        "BASH_DEFAULT_TIMEOUT_MS": "20000"\n    },\n    "cleanupPeriodDays": 20\n}',
+  ".codex/config.toml": `web_search = "disabled" # nothing is fetched
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
-[model_providers.gateway]
-name = "gateway"
-base_url = "${gateway.url}/v1"
-wire_api = "responses"
-experimental_bearer_token = "${secret}"
-`,
+
+[history]
+persistence = "none"`,
+};
+
+/** What `tallygate login` keeps, and the settings that opencode's documentation has. */
+async function settle(): Promise<void> {
+  const files = {
+    ...OWN,
+    ".config/tallygate/login.json": JSON.stringify({ url: gateway.url, key: secret, email: null }),
     ".config/opencode/opencode.json": JSON.stringify({
       autoupdate: false,
       share: "disabled",
@@ -131,14 +131,15 @@ async function work(words: readonly string[]): Promise<Ran> {
   return ran;
 }
 
-type Sum = { client: string; cost: string; sessions: number };
+type Sum = { client: string; cost: string; tokens: number | null; owners: string };
 
 /** What each client's calls cost, once all three have been recorded. */
 async function costs(): Promise<Sum[]> {
   let rows: Sum[] = [];
   await until(async () => {
     rows = await gateway.sql<Sum[]>`
-      select client, sum(cost_usd)::text as cost, count(distinct session)::int as sessions
+      select client, sum(cost_usd)::text as cost, max(input_tokens)::int as tokens,
+        string_agg(distinct key_id::text, ',') as owners
       from requests group by 1 order by 1`;
     return rows.length === 3;
   });
@@ -158,6 +159,8 @@ test.skipIf(claude === null || codex === null || opencode === null)(
     await work(["opencode", "run", "--model", "gateway/coding", "Do step three."]);
     const all = await costs();
     expect(all.map(({ client }) => client)).toEqual(["claude-code", "codex", "opencode"]);
+    expect(all.map(({ tokens, cost }) => [tokens, Number(cost) > 0])).toEqual(Array(3).fill([210, true]));
+    expect(new Set(all.map(({ owners }) => owners)).size).toBe(1);
     expect(await ada.git("log", "--format=%s", "-3")).toBe("three\ntwo\none");
 
     await github.story.merge(request);
@@ -172,5 +175,15 @@ test.skipIf(claude === null || codex === null || opencode === null)(
     const whole = all.reduce((sum, { cost }) => sum + Number(cost), 0);
     expect(Number(page.session_cost_usd)).toBeCloseTo(whole, 12);
     expect(page.session_cost_is_lower_bound).toBe(false);
+
+    // Nothing of ours was in a file with the key, and nothing of ours stays.
+    for (const path of Object.keys(OWN)) {
+      expect(await Bun.file(join(ada.home, path)).text()).not.toContain(secret);
+    }
+    expect(await ada.tallygate(["uninstall"])).toMatchObject({ code: 0, error: "" });
+    for (const [path, text] of Object.entries(OWN)) {
+      expect(await Bun.file(join(ada.home, path)).text()).toBe(text);
+    }
+    expect(await Bun.file(join(ada.home, ".codex/hooks.json")).exists()).toBe(false);
   },
 );

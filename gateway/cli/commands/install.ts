@@ -13,22 +13,33 @@ import { dirname, join } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { readPresent } from "#shared/env.ts";
 import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
+import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
 import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
-import { runsHook, trustCodexHooks } from "../stamping/codex-hooks.ts";
+import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
+import { commandLine, GATEWAY_FILES } from "../stamping/gateway-files.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
-type Options = { dryRun?: true; remove?: true; trust?: true; managed?: true; required?: true; url?: string };
+type Options = {
+  dryRun?: true;
+  remove?: true;
+  trust?: true;
+  gateway: boolean;
+  managed?: true;
+  required?: true;
+  url?: string;
+};
 
 export const addInstall = (program: Command) =>
   program
     .command("install")
-    .description("Give coding agents the hook that stamps pull requests, and show what changed.")
+    .description("Give coding agents the hook that stamps pull requests and, once signed in, the gateway.")
     .addArgument(
       new Argument("[agents...]", "agents to change (default: all that are used here)").argParser(addAgent),
     )
-    .option("--remove", "remove the hook")
+    .option("--remove", "remove the hook and the gateway")
+    .option("--no-gateway", "leave alone where agents send their calls")
     .option("--dry-run", "only show what would be changed")
     .addOption(
       new Option("--trust", "agree to Codex's hook too, for machines without a terminal").conflicts([
@@ -50,6 +61,16 @@ export const addInstall = (program: Command) =>
       const fault = faultOf(agents, options);
       if (fault) command.error(`error: ${fault}`);
       process.exitCode = options.managed ? printManaged(options) : await install(agents, options);
+    });
+
+export const addUninstall = (program: Command) =>
+  program
+    .command("uninstall")
+    .description("Take the hook and the gateway out of coding agents' settings again.")
+    .addArgument(new Argument("[agents...]", "agents to change (default: all)").argParser(addAgent))
+    .option("--dry-run", "only show what would be changed")
+    .action(async (agents: AgentName[], { dryRun }: Pick<Options, "dryRun">) => {
+      process.exitCode = await install(agents, { remove: true, gateway: true, ...(dryRun && { dryRun }) });
     });
 
 function addAgent(word: string, before: readonly AgentName[] = []): AgentName[] {
@@ -76,6 +97,10 @@ const HELP = `
 The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
 request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.
 
+After \`tallygate login\`, Claude Code and Codex also send their calls to the gateway. Their settings then have its address and
+the command \`tallygate key\`, never the key. Settings that name another gateway or have a credential are left as they are, and
+the exit status is 1; --no-gateway leaves all alone. \`tallygate uninstall\` undoes everything.
+
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
 Qwen Code and Cline get no hook: they cannot carry a branch's session.`;
 
@@ -99,8 +124,10 @@ async function install(names: readonly AgentName[], options: Options): Promise<n
     return 1;
   }
   const installed = agents.map((name) => installOne(name, options)).every(Boolean);
+  const connected = agents.map((name) => connectOne(name, options)).every(Boolean);
+  if (options.remove && agents.includes("codex")) forgetTrust(options);
   const trusted = options.trust && agents.includes("codex") ? await trust() : true;
-  return installed && trusted ? 0 : 1;
+  return installed && connected && trusted ? 0 : 1;
 }
 
 async function trust(): Promise<boolean> {
@@ -115,20 +142,69 @@ async function trust(): Promise<boolean> {
   return false;
 }
 
-function installOne(name: AgentName, { dryRun, remove, trust }: Options): boolean {
+/** Codex's agreement to the hook, once the file of hooks is gone. */
+function forgetTrust({ dryRun }: Options): void {
+  const hooksFile = HOOK_FILES.codex.path(HOMES);
+  const path = join(DIRECTORIES.codex(HOMES), "config.toml");
+  if (dryRun || existsSync(hooksFile) || !existsSync(path)) return;
+  const before = readFileSync(path, "utf8");
+  const after = withoutTrust(before, hooksFile);
+  if (after !== before) replace(path, after);
+}
+
+function installOne(name: AgentName, { remove, dryRun, trust }: Options): boolean {
   const file: HookFile = HOOK_FILES[name];
-  const path = file.path(HOMES);
+  const after = file.afterwards && !remove && !trust ? file.afterwards : null;
+  return changeFile(name, {
+    path: file.path(HOMES),
+    edit: (text) => file.edit(text, remove ? null : hookCommand()),
+    says: remove ? ["has no hook of ours", "the hook is out of"] : ["has the hook already", "the hook is in"],
+    isDry: dryRun ?? false,
+    after,
+  });
+}
+
+/** The gateway of `tallygate login`; without a login, nothing changes. */
+function connectOne(name: AgentName, { remove, dryRun, gateway }: Options): boolean {
+  const file = GATEWAY_FILES[name];
+  const login = remove ? null : readLogin();
+  if (!file || !gateway || (login === null && !remove)) return true;
+  const connection = login && {
+    url: login.url,
+    keyCommand: [...programOf("../tallygate.ts"), "key", "--url", login.url],
+  };
+  return changeFile(name, {
+    path: file.path(HOMES),
+    edit: (text) => file.edit(text, connection),
+    says: remove
+      ? ["names no gateway of ours", "the gateway is out of"]
+      : ["names the gateway already", "the gateway is in"],
+    isDry: dryRun ?? false,
+    after: null,
+  });
+}
+
+type Change = {
+  path: string;
+  edit(text: string | null): string | null;
+  /** What is said of a file that stays as it is, and of one that changes. */
+  says: readonly [same: string, changed: string];
+  isDry: boolean;
+  after: string | null;
+};
+
+function changeFile(name: AgentName, { path, edit, says, isDry, after: hint }: Change): boolean {
+  const [same, changed] = says;
   try {
     const before = existsSync(path) ? readFileSync(path, "utf8") : null;
-    const after = file.edit(before, remove ? null : hookCommand());
+    const after = edit(before);
     if (after === before) {
-      print(`${name}: ${path} ${remove ? "has no hook of ours" : "has the hook already"}.`);
+      print(`${name}: ${path} ${same}.`);
       return true;
     }
-    if (!dryRun) replace(path, after);
-    const what = remove ? "the hook is out of" : "the hook is in";
-    print(`${name}: ${dryRun ? "would change" : what} ${path}${after === null ? ", which is gone" : ""}.`);
-    if (file.afterwards && !remove && !trust) print(`  ${file.afterwards}`);
+    if (!isDry) replace(path, after);
+    print(`${name}: ${isDry ? "would change" : changed} ${path}${after === null ? ", which is gone" : ""}.`);
+    if (hint) print(`  ${hint}`);
     return true;
   } catch (error) {
     printNote(
@@ -152,9 +228,11 @@ function replace(path: string, text: string | null): void {
   renameSync(temporary, real);
 }
 
-/** With full paths, because a hook's PATH may have neither; without the project's own `.env`. */
-const hookCommand = (): string =>
-  [process.execPath, "--no-env-file", join(import.meta.dir, "../stamp-hook.ts")].map(quoted).join(" ");
+/** With full paths, because an agent's PATH may have neither; without the project's own `.env`. */
+const programOf = (script: string): string[] => [
+  process.execPath,
+  "--no-env-file",
+  join(import.meta.dir, script),
+];
 
-const quoted = (word: string): string =>
-  /^[A-Za-z0-9_./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+const hookCommand = (): string => commandLine(programOf("../stamp-hook.ts"));

@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
 import { readPresent } from "#shared/env.ts";
 import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
+import { readLogin } from "../client/login.ts";
 import { type AgentSettings, READERS } from "../stamping/agent-settings.ts";
 import { AGENT_NAMES, type AgentName, agentTitle } from "../stamping/agents.ts";
 import { gatewayOf } from "../stamping/agents-gateway.ts";
+import { GATEWAY_FILES } from "../stamping/gateway-files.ts";
 import type { Git } from "../stamping/git.ts";
 import { DIRECTORIES } from "../stamping/hook-files.ts";
 import { claudeFinding } from "./claude.ts";
@@ -41,6 +44,8 @@ export async function* agentFindings(it: AgentsUnderTest): AsyncGenerator<Findin
   for (const name of used) {
     const settings = await READERS[name](it);
     yield addressFinding(name, settings, it);
+    const key = keyFinding(name, settings);
+    if (key) yield key;
     const session = sessionFinding(name, settings);
     if (session) yield session;
     else if (name === "claude") {
@@ -52,14 +57,28 @@ export async function* agentFindings(it: AgentsUnderTest): AsyncGenerator<Findin
   }
 }
 
-function addressFinding(name: AgentName, { address, source }: AgentSettings, it: AgentsUnderTest): Finding {
+function addressFinding(
+  name: AgentName,
+  { address, keyCommand, source }: AgentSettings,
+  it: AgentsUnderTest,
+): Finding {
   const title = agentTitle(name);
   if (address !== null && originOf(address) === originOf(it.url)) {
     return passed(`${title} calls the gateway (${source}).`);
   }
-  const run = LED_BY_SETTINGS.has(name) ? "" : `Start it with \`tallygate run -- ${name}\`, or `;
+  const run = LED_BY_SETTINGS.has(name) ? "" : `start it with \`tallygate run -- ${name}\`, or `;
   const lead = LEAD[name](it.url);
-  const remedy = run === "" ? `${lead[0]?.toUpperCase()}${lead.slice(1)}.` : `${run}${lead}.`;
+  if (keyCommand !== null) {
+    return failed(
+      `${title} bypasses the gateway: ${source} sends its calls to ${hostOf(address ?? keyCommand.url)}.`,
+      `Run \`tallygate login --url ${it.url}\`, then \`tallygate install ${name}\`.`,
+    );
+  }
+  const install = GATEWAY_FILES[name]
+    ? `\`tallygate login\` and \`tallygate install ${name}\` lead it there. Or `
+    : "";
+  const words = `${install}${run}${lead}.`;
+  const remedy = `${words[0]?.toUpperCase()}${words.slice(1)}`;
   if (address !== null) {
     return failed(`${title} bypasses the gateway: ${source} sends its calls to ${hostOf(address)}.`, remedy);
   }
@@ -67,6 +86,27 @@ function addressFinding(name: AgentName, { address, source }: AgentSettings, it:
     return skipped(`${title} calls its vendor directly, unless \`tallygate run\` starts it.`, remedy);
   }
   return failed(`${title} bypasses the gateway: it calls its vendor directly.`, remedy);
+}
+
+/** Whether the command that an agent asks for its key can print one; null if it can, or if it asks none of ours. */
+function keyFinding(name: AgentName, { keyCommand }: AgentSettings): Finding | null {
+  if (keyCommand === null) return null;
+  const title = agentTitle(name);
+  const { program, url } = keyCommand;
+  if (isAbsolute(program) && !existsSync(program)) {
+    return failed(
+      `${title} gets no key: it asks ${program}, which does not exist.`,
+      `\`tallygate install ${name}\` mends it.`,
+    );
+  }
+  const login = readLogin();
+  if (login?.url === url) return null;
+  const where =
+    login === null ? "this computer is not signed in" : `this computer is signed in at ${login.url}`;
+  return failed(
+    `${title} gets no key for ${url}: ${where}.`,
+    `Run \`tallygate login --url ${url}\`${login === null ? "" : `, or \`tallygate install ${name}\` for ${login.url}`}.`,
+  );
 }
 
 function sessionFinding(name: AgentName, { fixedSession, sessionSource }: AgentSettings): Finding | null {

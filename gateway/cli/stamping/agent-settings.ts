@@ -2,11 +2,15 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { readPresent } from "#shared/env.ts";
 import { isRecord } from "#shared/json.ts";
+import { readLogin } from "../client/login.ts";
 import { type AgentName, CLAUDE_HEADERS, SESSION_LINE } from "./agents.ts";
 import { claudeSettings, effectiveEnv } from "./claude-settings.ts";
 import { codexConfig } from "./codex-settings.ts";
+import { commandLine, keyCommandOf } from "./gateway-files.ts";
 import type { Git } from "./git.ts";
 import { DIRECTORIES } from "./hook-files.ts";
+
+type KeyCommand = NonNullable<ReturnType<typeof keyCommandOf>>;
 
 /** Where an agent's own settings, without `tallygate run`, send its calls. */
 export type AgentSettings = {
@@ -14,6 +18,8 @@ export type AgentSettings = {
   address: string | null;
   /** The credential sent there, if it can be read. */
   key: string | null;
+  /** Our command that it asks for its key, and the gateway that the key is for. */
+  keyCommand: KeyCommand | null;
   /** A session that every call gets, whatever the branch. */
   fixedSession: string | null;
   /** What sets the address: a file, or a variable. */
@@ -37,10 +43,12 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     const set = effectiveEnv(files);
     const file = files.findLast((it) => Object.hasOwn(it.env, "ANTHROPIC_BASE_URL"));
     const headers = set(CLAUDE_HEADERS) ?? "";
+    const keyCommand = keyCommandOf(files.findLast((it) => it.keyCommand !== undefined)?.keyCommand);
     const credentials = [KEY_LINE.exec(headers)?.[1], set("ANTHROPIC_AUTH_TOKEN"), set("ANTHROPIC_API_KEY")];
     return {
       address: set("ANTHROPIC_BASE_URL") ?? null,
-      key: credentials.find(isClientKey) ?? null,
+      key: credentials.find(isClientKey) ?? keptKey(keyCommand),
+      keyCommand,
       fixedSession: SESSION_LINE.exec(headers)?.[1] ?? null,
       source: file?.path ?? "ANTHROPIC_BASE_URL",
       sessionSource: files.findLast((it) => Object.hasOwn(it.env, CLAUDE_HEADERS))?.path ?? CLAUDE_HEADERS,
@@ -54,6 +62,7 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     const it = isRecord(provider) ? provider : {};
     const headers = isRecord(it["http_headers"]) ? it["http_headers"] : {};
     const variable = textOf(it["env_key"]);
+    const keyCommand = keyCommandOf(authOf(it["auth"]));
     const credentials = [
       variable === null ? undefined : env(variable),
       textOf(it["experimental_bearer_token"]),
@@ -61,7 +70,8 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     ];
     return {
       address: textOf(it["base_url"]) ?? textOf(top["openai_base_url"]) ?? env("OPENAI_BASE_URL") ?? null,
-      key: credentials.find(isClientKey) ?? null,
+      key: credentials.find(isClientKey) ?? keptKey(keyCommand),
+      keyCommand,
       fixedSession: textOf(headers["x-session-id"]),
       source: file,
       sessionSource: file,
@@ -76,6 +86,7 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     return {
       address: set("GOOGLE_GEMINI_BASE_URL") ?? null,
       key: [set("GEMINI_API_KEY")].find(isClientKey) ?? null,
+      keyCommand: null,
       fixedSession: sessionAmong(set("GEMINI_CLI_CUSTOM_HEADERS")),
       source: env("GOOGLE_GEMINI_BASE_URL") ? "GOOGLE_GEMINI_BASE_URL" : file,
       sessionSource: "GEMINI_CLI_CUSTOM_HEADERS",
@@ -85,6 +96,7 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     return {
       address: env("COPILOT_PROVIDER_BASE_URL") ?? null,
       key: [env("COPILOT_PROVIDER_API_KEY")].find(isClientKey) ?? null,
+      keyCommand: null,
       fixedSession: sessionAmong(env("COPILOT_PROVIDER_HEADERS")),
       source: "COPILOT_PROVIDER_BASE_URL",
       sessionSource: "COPILOT_PROVIDER_HEADERS",
@@ -108,6 +120,7 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     return {
       address: textOf(options["baseURL"]),
       key: [key].find(isClientKey) ?? null,
+      keyCommand: null,
       fixedSession: sessionAmong(
         Object.entries(headers)
           .map((header) => header.join(":"))
@@ -129,6 +142,19 @@ const textAt = (path: string): Promise<string> =>
   Bun.file(path)
     .text()
     .catch(() => "");
+
+/** The key that our command prints; it is not run, because a checkout's settings may name another one. */
+function keptKey(command: KeyCommand | null): string | null {
+  const login = command && readLogin();
+  return login?.url === command?.url ? (login?.key ?? null) : null;
+}
+
+/** The command line of a Codex provider's `auth`. */
+function authOf(auth: unknown): string | null {
+  if (!isRecord(auth) || typeof auth["command"] !== "string") return null;
+  const args = Array.isArray(auth["args"]) ? auth["args"].filter((it) => typeof it === "string") : [];
+  return commandLine([auth["command"], ...args]);
+}
 
 const optionsOf = (provider: unknown): Record<string, unknown> =>
   isRecord(provider) && isRecord(provider["options"]) ? provider["options"] : {};

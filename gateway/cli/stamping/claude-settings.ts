@@ -9,7 +9,13 @@ import { DIRECTORIES } from "./hook-files.ts";
 // replaces the one that a wrapper sets. Only `--settings` on its command line replaces it again, and not managed ones.
 
 /** A settings file that sets variables, and those variables. */
-export type SettingsEnv = { path: string; managed: boolean; env: Readonly<Record<string, string>> };
+export type SettingsEnv = {
+  path: string;
+  managed: boolean;
+  env: Readonly<Record<string, string>>;
+  /** The command that prints its key. */
+  keyCommand: unknown;
+};
 
 /**
  * Claude Code's settings for a command line in a directory that set variables; later ones replace earlier ones. With a null
@@ -31,11 +37,15 @@ export async function claudeSettings(
     ...(managed === null ? [] : [managed]),
   ];
   const read = await Promise.all(
-    sources.map(async (path) => ({
-      path,
-      managed: path === managed,
-      env: envOf(await settingsAt(path, directory ?? homedir())),
-    })),
+    sources.map(async (path) => {
+      const settings = await settingsAt(path, directory ?? homedir());
+      return {
+        path,
+        managed: path === managed,
+        env: envOf(settings),
+        keyCommand: settings?.["apiKeyHelper"],
+      };
+    }),
   );
   return read.filter(({ env }) => Object.keys(env).length > 0);
 }

@@ -43,6 +43,21 @@ export async function trustCodexHooks(directory: string): Promise<CodexHook[] | 
   return await codexHooks(directory);
 }
 
+/**
+ * Codex's `config.toml` without its agreements to the hooks of a file that is gone; null means no file. Codex cannot be asked
+ * to forget them.
+ */
+export function withoutTrust(text: string | null, hooksFile: string): string | null {
+  const path = JSON.stringify(hooksFile)
+    .slice(1, -1)
+    .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const agreement = new RegExp(`(?:^|\\n)\\[hooks\\.state\\."${path}:[^"\\n]*"\\]\\n(?:[^[\\n].*\\n?)*`, "g");
+  const rest = (text ?? "")
+    .replaceAll(agreement, "")
+    .replace(/(?:^|\n)\[hooks\.state\]\n(?=\n*(?:$|\[(?!hooks\.state\.)))/, "");
+  return rest === "" && rest !== text ? null : rest;
+}
+
 type Question = readonly [method: string, params: object];
 
 /** Codex's answers, in order; null if it does not answer all of them. An error is answered with undefined. */

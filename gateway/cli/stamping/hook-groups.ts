@@ -26,16 +26,22 @@ export const editGroups =
     const next = withMember(settings, "hooks", withMember(hooks, event, [...others, ...ours]));
     if (Object.keys(next).length === 0) return null;
     // Equal content keeps the user's formatting.
-    return text !== null && Bun.deepEquals(next, settings) ? text : jsonText(next);
+    return text !== null && Bun.deepEquals(next, settings) ? text : jsonText(next, text);
   };
 
 /** The object with this member, or without it if it would be empty. */
-function withMember(members: Members, name: string, value: object): Members {
+export function withMember(members: Members, name: string, value: object): Members {
   const { [name]: _, ...others } = members;
   return Object.keys(value).length > 0 ? { ...members, [name]: value } : others;
 }
 
-export const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+/** In the form of the text before, so that a change and its removal give the same text again. */
+export function jsonText(value: object, before: string | null = null): string {
+  if (!before?.trim()) return `${JSON.stringify(value, null, 2)}\n`;
+  const indent = /^\s*\{\r?\n([ \t]+)/.exec(before)?.[1] ?? "";
+  const end = /\s*$/.exec(before)?.[0] ?? "";
+  return `${JSON.stringify(value, null, indent)}${end}`;
+}
 
 function objectOf(value: unknown, what: string): Members {
   if (isRecord(value)) return value;
