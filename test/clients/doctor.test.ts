@@ -169,10 +169,11 @@ describe("it finds", () => {
       const { code, out } = await ada.tallygate(["doctor", "--local"]);
       return [code, out] as const;
     };
-    expect((await ada.tallygate(["install", "claude", "codex"])).code).toBe(0);
+    expect((await ada.tallygate(["install", "claude", "codex", "opencode"])).code).toBe(0);
     const [fine, all] = await found();
     expect(all).toMatch(/✓ Claude Code calls the gateway \(.*settings\.json\)/);
     expect(all).toMatch(/✓ Codex calls the gateway \(.*config\.toml\)/);
+    expect(all).toMatch(/✓ opencode calls the gateway \(.*tallygate-gateway\.js\)/);
     expect(fine, all).toBe(0);
 
     await login("http://127.0.0.1:9", key.secret);

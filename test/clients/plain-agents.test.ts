@@ -9,8 +9,8 @@ import { startGithubApp } from "#test/support/github-app-process.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
-// From an empty home to a joined merge: three agents work on one branch, each started by its own command. Claude Code and
-// Codex are set up by `tallygate install` alone, opencode by its own settings and the hook of `tallygate install`.
+// From an empty home to a joined merge: three agents work on one branch, each started by its own command and set up
+// by `tallygate install` alone.
 
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
@@ -83,7 +83,7 @@ check_for_update_on_startup = false
 persistence = "none"`,
 };
 
-/** What `tallygate login` keeps, and the settings that opencode's documentation has. */
+/** What `tallygate login` keeps, and settings of the person's own. */
 async function settle(): Promise<void> {
   const files = {
     ...OWN,
@@ -92,14 +92,6 @@ async function settle(): Promise<void> {
       autoupdate: false,
       share: "disabled",
       permission: { bash: "allow" },
-      provider: {
-        gateway: {
-          npm: "@ai-sdk/openai-compatible",
-          name: "gateway",
-          options: { baseURL: `${gateway.url}/v1`, apiKey: secret },
-          models: { coding: { name: "coding" } },
-        },
-      },
     }),
     // Where there is a plugin it fetches a package of its own, once; this home says that it has.
     ".config/opencode/package-lock.json": JSON.stringify({
@@ -156,7 +148,7 @@ test.skipIf(claude === null || codex === null || opencode === null)(
     const request = [...github.world.pullRequests.values()].at(-1) as PullRequest;
     expect(request.body).toMatch(/^A thing\.\n\nGateway-Session: \S+$/);
     await work(["codex", "exec", "--json", "-m", "coding", "Do step two."]);
-    await work(["opencode", "run", "--model", "gateway/coding", "Do step three."]);
+    await work(["opencode", "run", "--model", "tallygate/coding", "Do step three."]);
     const all = await costs();
     expect(all.map(({ client }) => client)).toEqual(["claude-code", "codex", "opencode"]);
     expect(all.map(({ tokens, cost }) => [tokens, Number(cost) > 0])).toEqual(Array(3).fill([210, true]));
@@ -184,6 +176,8 @@ test.skipIf(claude === null || codex === null || opencode === null)(
     for (const [path, text] of Object.entries(OWN)) {
       expect(await Bun.file(join(ada.home, path)).text()).toBe(text);
     }
-    expect(await Bun.file(join(ada.home, ".codex/hooks.json")).exists()).toBe(false);
+    for (const path of [".codex/hooks.json", ".config/opencode/plugin/tallygate-gateway.js"]) {
+      expect(await Bun.file(join(ada.home, path)).exists()).toBe(false);
+    }
   },
 );

@@ -97,8 +97,8 @@ const HELP = `
 The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
 request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.
 
-After \`tallygate login\`, Claude Code and Codex also send their calls to the gateway. Their settings then have its address and
-the command \`tallygate key\`, never the key. Settings that name another gateway or have a credential are left as they are, and
+After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then have its address and
+the command \`tallygate key\`, or a plugin, never the key. Settings that name another gateway or have a credential are left as they are, and
 the exit status is 1; --no-gateway leaves all alone. \`tallygate uninstall\` undoes everything.
 
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
@@ -180,7 +180,7 @@ function connectOne(name: AgentName, { remove, dryRun, gateway }: Options): bool
       ? ["names no gateway of ours", "the gateway is out of"]
       : ["names the gateway already", "the gateway is in"],
     isDry: dryRun ?? false,
-    after: null,
+    after: remove ? null : (file.afterwards ?? null),
   });
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { readPresent } from "#shared/env.ts";
@@ -6,9 +7,10 @@ import { readLogin } from "../client/login.ts";
 import { type AgentName, CLAUDE_HEADERS, SESSION_LINE } from "./agents.ts";
 import { claudeSettings, effectiveEnv } from "./claude-settings.ts";
 import { codexConfig } from "./codex-settings.ts";
-import { commandLine, keyCommandOf } from "./gateway-files.ts";
+import { commandLine, GATEWAY_FILES, keyCommandOf } from "./gateway-files.ts";
 import type { Git } from "./git.ts";
 import { DIRECTORIES } from "./hook-files.ts";
+import { OPENCODE_PROVIDER } from "./opencode-gateway.ts";
 
 type KeyCommand = NonNullable<ReturnType<typeof keyCommandOf>>;
 
@@ -113,6 +115,15 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
       .map((name) => [name, optionsOf(all[name])] as const)
       .find(([, it]) => it["baseURL"] !== undefined);
     const [name, options] = found ?? [chosen, {}];
+    const plugin = GATEWAY_FILES.opencode?.path(HOMES) ?? "";
+    const isOurs = chosen === OPENCODE_PROVIDER || (chosen === "" && found === undefined);
+    const login = isOurs && existsSync(plugin) ? readLogin() : null;
+    if (login !== null && found === undefined) {
+      return {
+        ...{ address: login.url, key: login.key, keyCommand: null },
+        ...{ fixedSession: null, source: plugin, sessionSource: plugin },
+      };
+    }
     const headers = isRecord(options["headers"]) ? options["headers"] : {};
     const key =
       (await substituted(textOf(options["apiKey"]), place?.directory ?? homedir())) ??

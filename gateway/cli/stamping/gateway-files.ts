@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import type { AgentName } from "./agents.ts";
 import { DIRECTORIES, type Homes } from "./hook-files.ts";
@@ -14,12 +15,21 @@ export type GatewayFile = {
    * @throws Error for a file that cannot be parsed, or that sends the agent's calls elsewhere.
    */
   edit(text: string | null, connection: Connection | null): string | null;
+  /** What the user still has to do. */
+  afterwards?: string;
 };
 
-/** Agents whose own settings can name a gateway and a command for its key, so that no key is in them. */
+const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-gateway.ts")).href;
+
+/** Agents whose own settings can name a gateway and a command or a plugin for its key, so that no key is in them. */
 export const GATEWAY_FILES: Readonly<Partial<Record<AgentName, GatewayFile>>> = {
   claude: { path: (homes) => join(DIRECTORIES.claude(homes), "settings.json"), edit: editClaude },
   codex: { path: (homes) => join(DIRECTORIES.codex(homes), "config.toml"), edit: editCodex },
+  opencode: {
+    path: (homes) => join(DIRECTORIES.opencode(homes), "plugin", "tallygate-gateway.js"),
+    edit: (_, connection) => connection && `export { connecting } from ${JSON.stringify(OPENCODE_PLUGIN)};\n`,
+    afterwards: "Choose a model of the provider Tallygate (/models, or --model tallygate/NAME).",
+  },
 };
 
 /** A command line that is `tallygate key` for a gateway: the program, wherever it is, and the gateway. */
