@@ -237,6 +237,23 @@ describe("it finds", () => {
   });
 });
 
+test("for agents that ask no command for a key, `install` shows a line for the shell that does", async () => {
+  await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
+  const { code, out } = await ada.tallygate(["install", "gemini", "copilot"]);
+  expect(code).toBe(0);
+  expect(out).not.toContain(gateway.secret);
+  const lines = out.split("\n").filter((line) => line.startsWith("  export "));
+  const set = await ada.run(["sh", "-c", `${lines.join("\n")}\nenv`]);
+  for (const expected of [
+    `GOOGLE_GEMINI_BASE_URL=${gateway.url}`,
+    `GEMINI_API_KEY=${gateway.secret}`,
+    `COPILOT_PROVIDER_BASE_URL=${gateway.url}/v1`,
+    `COPILOT_PROVIDER_API_KEY=${gateway.secret}`,
+  ]) {
+    expect(set.out.split("\n")).toContain(expected);
+  }
+});
+
 describe.skipIf(codex === null)("Codex's hook", () => {
   const COMMAND = "git commit -q --allow-empty -m work";
   let vendor: LLMock;

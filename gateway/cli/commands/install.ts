@@ -17,7 +17,7 @@ import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
 import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
 import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
-import { commandLine, GATEWAY_FILES } from "../stamping/gateway-files.ts";
+import { commandLine, GATEWAY_FILES, GATEWAY_VARIABLES } from "../stamping/gateway-files.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
@@ -97,9 +97,10 @@ const HELP = `
 The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
 request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.
 
-After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then have its address and
-the command \`tallygate key\`, or a plugin, never the key. Settings that name another gateway or have a credential are left as they are, and
-the exit status is 1; --no-gateway leaves all alone. \`tallygate uninstall\` undoes everything.
+After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then have its
+address and the command \`tallygate key\`, or a plugin, never the key. Settings that name another gateway or have a credential are
+left as they are, and the exit status is 1. For Gemini CLI and Copilot CLI, a line for your shell's profile is shown.
+--no-gateway adds only the hook. \`tallygate uninstall\` undoes everything.
 
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
 Qwen Code and Cline get no hook: they cannot carry a branch's session.`;
@@ -168,11 +169,19 @@ function installOne(name: AgentName, { remove, dryRun, trust }: Options): boolea
 function connectOne(name: AgentName, { remove, dryRun, gateway }: Options): boolean {
   const file = GATEWAY_FILES[name];
   const login = remove ? null : readLogin();
-  if (!file || !gateway || (login === null && !remove)) return true;
+  if (!gateway || (login === null && !remove)) return true;
   const connection = login && {
     url: login.url,
     keyCommand: [...programOf("../tallygate.ts"), "key", "--url", login.url],
   };
+  if (!file) {
+    const line = connection && GATEWAY_VARIABLES[name]?.(connection);
+    if (line)
+      print(
+        `${name}: its settings cannot name the gateway without a key. Add to your shell's profile:\n  ${line}`,
+      );
+    return true;
+  }
   return changeFile(name, {
     path: file.path(HOMES),
     edit: (text) => file.edit(text, connection),

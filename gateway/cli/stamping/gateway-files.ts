@@ -32,6 +32,17 @@ export const GATEWAY_FILES: Readonly<Partial<Record<AgentName, GatewayFile>>> = 
   },
 };
 
+/**
+ * Variables of agents whose settings have room for neither a command nor a plugin: the user sets them in the shell, which can
+ * ask for the key at each start.
+ */
+export const GATEWAY_VARIABLES: Readonly<Partial<Record<AgentName, (connection: Connection) => string>>> = {
+  gemini: ({ url, keyCommand }) =>
+    `export GOOGLE_GEMINI_BASE_URL=${quoted(url)} GEMINI_API_KEY="$(${commandLine(keyCommand)})"`,
+  copilot: ({ url, keyCommand }) =>
+    `export COPILOT_PROVIDER_BASE_URL=${quoted(`${url}/v1`)} COPILOT_PROVIDER_TYPE=openai COPILOT_PROVIDER_API_KEY="$(${commandLine(keyCommand)})"`,
+};
+
 /** A command line that is `tallygate key` for a gateway: the program, wherever it is, and the gateway. */
 const KEY_COMMAND = /(\S*\btallygate(?:\.ts)?)'? key --url (\S+)$/;
 
