@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import { connect } from "../database.ts";
+import { connect, within } from "../database.ts";
 import { type Address, chooseAddress, ownership, superuserUrlOf, urlOf } from "./address.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { initialise } from "./initialise.ts";
@@ -13,6 +13,9 @@ import { repairOwners } from "./owners.ts";
 import { watchParent } from "./parent-watch.ts";
 import { isServerAlive, readPidFile } from "./pid-file.ts";
 import { adoptServer, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
+
+/** How long a server that is ending may take. */
+const ENDING_MS_MAX = 20_000;
 
 export type EmbeddedOptions = {
   /** Absolute. */
@@ -63,16 +66,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       await initialise({ binaries, account: place.account, directory: place.data, password: spec.password });
     }
     repairOwners(place, options.progress);
-    const found = await adoptServer(spec);
-    const server = found ?? (await launchServer(spec, await chooseAddress(place.directory, place.account)));
-    await ensureDatabase(server.address, spec.password);
+    const { server, adopted } = await openServer(spec);
     const keeper = keepAlive(spec, server, options.log);
     return {
       url: urlOf(server.address, spec.password),
       data: place.data,
       version: binaries.version,
       user: place.account?.name ?? null,
-      adopted: found !== null,
+      adopted,
       stop: async () => {
         await keeper.stop();
         removeTemporary(server.address, place);
@@ -84,6 +85,31 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     throw error;
   }
 }
+
+/** The server that runs, or a new one; one that answered while it was ending is waited for. */
+async function openServer(spec: ServerSpec): Promise<{ server: Server; adopted: boolean }> {
+  for (;;) {
+    const found = await adoptServer(spec);
+    const { directory, account } = spec.place;
+    const server = found ?? (await launchServer(spec, await chooseAddress(directory, account)));
+    try {
+      await ensureDatabase(server.address, spec.password);
+      return { server, adopted: found !== null };
+    } catch (error) {
+      if (found === null || !isEnding(error) || !(await endsSoon(found))) throw error;
+    }
+  }
+}
+
+/** Whether a server that shuts down, or has just gone, can give this error. */
+const isEnding = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^(57P0|CONNECTION_|ECONN|ENOENT)/.test(String(error.code));
+
+const endsSoon = (server: Server): Promise<boolean> =>
+  within(
+    ENDING_MS_MAX,
+    server.exited.then(() => true),
+  ).catch(() => false);
 
 function binariesFor(place: ClusterLocation, options: EmbeddedOptions): Binaries {
   const version = join(place.data, "PG_VERSION");
