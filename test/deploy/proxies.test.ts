@@ -92,7 +92,7 @@ describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
       HOME: join(place, "home"),
       PATH: "/usr/bin:/bin",
     });
-    atEnd(() => proxy.end("SIGKILL"));
+    atEnd(() => proxy.end("SIGTERM"));
     const url = `http://127.0.0.1:${port}`;
     await until(async () => {
       if (proxy.hasExited()) throw new Error(proxy.log());
