@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorFields, type Log } from "#shared/log.ts";
-import { pagesDirectories } from "../../pages-directories.ts";
+import { arePagesPackaged, pagesDirectories } from "../../pages-directories.ts";
 import { buildPages } from "./build-pages.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dir, "../../..");
 export async function ensurePages(dataDirectory: string, log: Log): Promise<void> {
   const [own, checkout] = pagesDirectories(dataDirectory);
   try {
-    await buildPages(ROOT, checkout);
+    if (!arePagesPackaged()) await buildPages(ROOT, checkout);
     // The gateway looks there first, and an older one would hide what was just built.
     rmSync(own, { recursive: true, force: true });
   } catch (error) {
