@@ -31,6 +31,8 @@ export async function reprice(
   const window = windowOf(body);
   const dryRun = body.dry_run ?? false;
   await awaitSettled(deps);
+  // A price that was entered through another gateway is known from here on.
+  await readDatabase(deps, () => deps.directory.refresh());
   const before = await readDatabase(deps, (db) => costOfWindow(db, window));
   if (before.unpriced <= AT_ONCE_MAX) return repriceAtOnce(deps, origin, { window, dryRun, before });
   const job = await insertJob(deps.database, { window, dryRun, before, origin });

@@ -12,7 +12,7 @@ import { pricing, RECORDS_AT_ONCE } from "./price-records.ts";
 
 export type RepriceJobsDeps = {
   database: Database;
-  directory: { current(): Directory };
+  directory: { current(): Directory; refresh(): Promise<void> };
   clock: Clock;
   log: Log;
 };
@@ -30,6 +30,8 @@ async function doRepriceJob(deps: RepriceJobsDeps, stopping: () => boolean): Pro
   const lease = await takeLease(deps, repriceJobs, { where: isUnfinished, leaseMs: LEASE_MS });
   if (!lease) return false;
   try {
+    // A price that was entered through another gateway before the job is known from here on.
+    await deps.directory.refresh();
     await work(deps, lease, stopping);
   } catch (error) {
     await lease.retry(error);

@@ -57,9 +57,18 @@ test("models without a price are listed with the calls that price them", async (
   ]);
 });
 
-test("the command line shows the progress of a dry run, which changes nothing", async () => {
+test("a price counts at once, also at a gateway that it was not entered through", async () => {
+  const { databaseUrl } = gateway;
+  const other = await startGateway({ dataDir: `${place.path}/other`, databaseUrl });
   const price = { model: "dear-model", effective_from: "2026-01-01", input: "0.000001", output: "0.000002" };
   await gateway.admin("POST", "/prices", price);
+  const minute = { from: "2026-10-05", to: "2026-10-05T00:01:00Z", dry_run: true };
+  const answer = await other.admin("POST", "/prices/reprice", minute);
+  await other.kill();
+  expect(answer).toMatchObject({ repriced_records: 60 });
+});
+
+test("the command line shows the progress of a dry run, which changes nothing", async () => {
   const command = [process.execPath, join(import.meta.dir, "../../gateway/cli/tallygate.ts"), "reprice"];
   const asked = ["--from", WINDOW.from, "--to", WINDOW.to, "--dry-run", "--url", gateway.url];
   const run = Bun.spawn([...command, ...asked], {
