@@ -15,11 +15,11 @@ export const argumentsOf = (keyword: string): string[] =>
     .filter((it) => it.getKeyword() === keyword)
     .map((it) => it.getArgumentsContent() ?? "");
 
-/** The words of an instruction in JSON form, such as CMD. The base image has Bun in its PATH, as we do. */
-export function wordsOf(text: string): string[] {
+/** The words of an instruction in JSON form, such as CMD. The base image has `bun` in its PATH. */
+export function wordsOf(text: string, bun = "bun"): string[] {
   const list: unknown = JSON.parse(text.slice(text.indexOf("[")));
   if (!Array.isArray(list)) throw new Error(`not in JSON form: ${text}`);
-  return list.map((word) => (word === "bun" ? process.execPath : String(word)));
+  return list.map((word) => (word === "bun" ? bun : String(word)));
 }
 
 /** The variables that ENV sets. */
@@ -35,20 +35,20 @@ export const environment = (): Record<string, string> =>
  * Carries out the stage `build` in `tree`, which stands for its WORKDIR, as an ordinary user and without network beyond
  * the registry: COPY of the checkout's files, and RUN of Bun. Any other RUN fails.
  */
-export async function build(tree: string): Promise<void> {
+export async function build(tree: string, bun: string): Promise<void> {
   const stages = dockerfile.getFROMs();
   const end = stages[1]?.getRange().start.line ?? Number.POSITIVE_INFINITY;
   for (const it of dockerfile.getInstructions()) {
-    if (it.getRange().start.line < end) await step(it, tree);
+    if (it.getRange().start.line < end) await step(it, { tree, bun });
   }
 }
 
-async function step(instruction: Instruction, tree: string): Promise<void> {
+async function step(instruction: Instruction, { tree, bun }: { tree: string; bun: string }): Promise<void> {
   const words = instruction.getArguments().map((word) => word.getValue());
   if (instruction.getKeyword() === "COPY") copy(words, tree);
   if (instruction.getKeyword() !== "RUN") return;
   if (words[0] !== "bun") throw new Error(`cannot be carried out here: RUN ${words.join(" ")}`);
-  const command = unprivileged([process.execPath, ...words.slice(1)]);
+  const command = unprivileged([bun, ...words.slice(1)]);
   const run = Bun.spawn(command, {
     cwd: tree,
     env: { PATH: "/usr/bin:/bin", HOME: dirname(tree) },

@@ -8,7 +8,7 @@ import { freePort } from "#test/support/ports.ts";
 import { HAS_PROC } from "#test/support/processes.ts";
 import { until } from "#test/support/until.ts";
 import { argumentsOf, build, environment, makeReadOnly, wordsOf } from "./dockerfile.ts";
-import { giveToUnprivileged, unprivileged } from "./unprivileged.ts";
+import { copyBun, giveToUnprivileged, unprivileged } from "./unprivileged.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -38,19 +38,21 @@ describe.if(HAS_PROC)("the image's tree, built by an ordinary user in a bare dir
   const { path: place } = scratch();
   const tree = join(place, "tree");
   const data = join(place, "data");
+  let bun = "";
   const ports = { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) };
   const url = `http://127.0.0.1:${ports.PORT}`;
   const env = { PATH: "/usr/bin:/bin", ...environment(), HOST: "127.0.0.1", DATA_DIR: data, ...ports };
 
   beforeAll(async () => {
     for (const path of [tree, data]) mkdirSync(path);
+    bun = copyBun(place);
     giveToUnprivileged(place);
-    await build(tree);
+    await build(tree, bun);
     makeReadOnly(tree);
   });
 
   const run = (text: string) =>
-    Bun.spawn(unprivileged(wordsOf(text)), { cwd: tree, env, stdio: ["ignore", "ignore", "ignore"] });
+    Bun.spawn(unprivileged(wordsOf(text, bun)), { cwd: tree, env, stdio: ["ignore", "ignore", "ignore"] });
 
   test("has no development dependencies, and the console", async () => {
     const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -68,7 +70,7 @@ describe.if(HAS_PROC)("the image's tree, built by an ordinary user in a bare dir
     expect(await run(health).exited).toBe(1);
     const [command = ""] = argumentsOf("CMD");
     const child = await startChild(
-      ["/bin/sh", "-c", `cd "$0" && exec "$@"`, tree, ...unprivileged(wordsOf(command))],
+      ["/bin/sh", "-c", `cd "$0" && exec "$@"`, tree, ...unprivileged(wordsOf(command, bun))],
       env,
     );
     try {

@@ -1,4 +1,4 @@
-import { lchownSync, lstatSync, readdirSync } from "node:fs";
+import { copyFileSync, lchownSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** `nobody` of every Linux. */
@@ -19,4 +19,11 @@ function own(path: string): void {
   const facts = lstatSync(path);
   if (facts.isDirectory()) for (const name of readdirSync(path)) own(join(path, name));
   lchownSync(path, NOBODY, NOBODY);
+}
+
+/** Copies this Bun to `place`, where that user may run it: the home it comes from may be closed to others. */
+export function copyBun(place: string): string {
+  const path = join(place, "bun");
+  copyFileSync(process.execPath, path);
+  return path;
 }
