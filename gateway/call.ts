@@ -84,6 +84,8 @@ export type Call = {
   streamed: boolean;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** Closes the connection of a client that reads nothing. */
+  closeConnection?(): void;
   /** The memory for the bodies of the call; given back when its record is closed. */
   memory?: BodyMemory;
   /** Its places among the calls in flight. */

@@ -7,6 +7,7 @@ import { type GatewayConfig, readProviderKeys } from "./config.ts";
 import type { Directory } from "./directory.ts";
 import { guardrailCounter } from "./guardrail/guardrail-metrics.ts";
 import { meteredBodyBudget } from "./http/body-budget.ts";
+import { addressIn, closerOf, type Listener } from "./http/listener.ts";
 import { authorizeReports, noteExport, requireAdministrator } from "./identity/authorize.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import { openConnections } from "./mcp/connections.ts";
@@ -46,12 +47,6 @@ import { asOneGateway } from "./workers/as-one.ts";
 const RECORDER_CLOSE_MS = 5000;
 /** How long the limits wait after an outage for its records before they look again. */
 const RECORDED_MAX_MS = 60_000;
-
-/** The server once it listens, which knows the callers' addresses. */
-type Listener = { server: { requestIP(request: Request): { address: string } | null } | null };
-
-const addressIn = (listener: Listener) => (request: Request) =>
-  listener.server?.requestIP(request)?.address ?? null;
 
 export type OpenedDeps = {
   deps: GatewayAppDeps & { reach: OutboundFetch; listener: Listener };
@@ -225,6 +220,7 @@ function accessOf(
     isAdminKey,
     refusals,
     callers,
+    closeConnection: closerOf(listener),
     publicUrl,
     bytesMax,
     allowedHosts,

@@ -118,6 +118,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
     attempt,
     memory: call.memory,
     signal: call.signal,
+    closeConnection: call.closeConnection,
     withholdUsage: attempt.usageRequested && choice.route?.usageChunk !== "pass",
     drainWhenGone: choice.route?.onClientGone !== "cancel",
     onContent: () => {

@@ -1,5 +1,4 @@
 import { type DocumentDecoration, Elysia } from "elysia";
-import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Call, HeaderView, JsonBody, Places } from "../call.ts";
 import { GatewayError } from "../errors.ts";
@@ -25,6 +24,8 @@ export type SurfaceDeps = ExchangeDeps & {
   bytesMax: { json: number; multipart: number };
   bodyBudget: BodyBudget;
   inFlight: InFlight;
+  /** Closes the connection of a request, unless more of its answer is sent within seconds. */
+  closeConnection(request: Request): void;
 };
 
 /** A surface whose calls go through the exchange: its address, its key check, its documentation. */
@@ -72,7 +73,7 @@ const withPlaces = (hold: BodyHold, places: Places): BodyHold => ({
   },
 });
 
-type AdmitDeps = RequestBodyDeps & Pick<SurfaceDeps, "bytesMax">;
+type AdmitDeps = RequestBodyDeps & Pick<SurfaceDeps, "bytesMax" | "closeConnection">;
 type Arrival = {
   id: string;
   hold: BodyHold;
@@ -86,14 +87,14 @@ type Arrival = {
 
 /** The call as a value, once its body is whole. */
 async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
-  const { clock, bytesMax } = deps;
+  const { bytesMax } = deps;
   const { hold, surface, caller, request, named } = arrival;
   const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
   const bytes = await readBody(deps, request, limits);
-  if (named) return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, clock);
+  if (named) return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, deps);
   const body = scanJson(bytes, CALL);
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
@@ -104,7 +105,7 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
       `\`${laterMember}\` needs \`stream: true\`, because the answer cannot be fetched here later.`,
     );
   }
-  return arrived(arrival, { body, streamed }, clock);
+  return arrived(arrival, { body, streamed }, deps);
 }
 
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
@@ -131,13 +132,13 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
     ...(stream !== undefined && { stream: streamed }),
     ...(/^[1-9]\d{0,2}$/.test(n ?? "") && { n: Number(n) }),
   });
-  return { ...arrived(arrival, { body: scanJson(body), streamed }, clock), upload };
+  return { ...arrived(arrival, { body: scanJson(body), streamed }, deps), upload };
 }
 
 const arrived = (
   { id, hold, places, surface, caller, request, named }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
-  clock: Clock,
+  { clock, closeConnection }: Pick<AdmitDeps, "clock" | "closeConnection">,
 ): Call => ({
   id,
   surface,
@@ -151,6 +152,7 @@ const arrived = (
   routeMember: stringMember(body, "route"),
   streamed,
   signal: request.signal,
+  closeConnection: () => closeConnection(request),
   memory: hold,
   places,
   admittedAt: clock.now(),

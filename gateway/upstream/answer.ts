@@ -34,6 +34,8 @@ export type AnswerStory = {
   memory: BodyMemory | undefined;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** Closes the connection of a client that reads nothing. */
+  closeConnection: (() => void) | undefined;
   withholdUsage: boolean;
   drainWhenGone: boolean;
   onContent(): void;
@@ -107,6 +109,7 @@ function relayed(
     idleMs: target.provider.idleMs,
     drains: story.drainWhenGone && drainable ? drains.of(target.provider.name) : null,
     abort,
+    closeConnection: story.closeConnection,
     onContent: story.onContent,
     settle: story.settle,
   });

@@ -29,6 +29,8 @@ export type StreamRelay = {
   drains: Drains | null;
   /** Aborts the provider's answer. */
   abort(): void;
+  /** Closes the client's connection, which otherwise stays as long as Bun lets it be idle: what is unread is not sent. */
+  closeConnection?: (() => void) | undefined;
   /** Called once, at the first chunk with content. */
   onContent(): void;
   /** Called once; the record is durable when it resolves, and only then does the end reach the client. */
@@ -213,6 +215,7 @@ function expire(run: Run): void {
   if (!run.reading) {
     run.gone = true;
     run.controller?.error(new Error("the client stopped reading"));
+    run.relay.closeConnection?.();
     void settle(run, "client_gone");
   }
   run.relay.abort();
