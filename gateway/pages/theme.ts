@@ -13,7 +13,7 @@ const ACCENT: MantineColorsTuple = [
   "#1f2a78",
 ];
 
-/** From text to background; of the same hue as the dark colours in styles/tokens.css. */
+/** From text to background; of the same hue as the dark colours in shared/tokens.css. */
 const DARK: MantineColorsTuple = [
   "#e6e9ef",
   "#c3c9d4",
@@ -27,7 +27,7 @@ const DARK: MantineColorsTuple = [
   "#090c11",
 ];
 
-/** One accent for what can be clicked, one typeface, an 8-pixel grid. The colours of the pages are in styles/tokens.css. */
+/** One accent for what can be clicked, one typeface, an 8-pixel grid. The colours of the pages are in shared/tokens.css. */
 export const THEME = createTheme({
   fontFamily: '"Inter Variable", ui-sans-serif, system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',

@@ -1,14 +1,16 @@
 import { extname, join } from "node:path";
 import { Elysia } from "elysia";
+import { once } from "#shared/once.ts";
 import { BRAND, contentsPage, docsPage, missingPage, searchPage } from "../docs/layout.ts";
 import { SCRIPT } from "../docs/script.ts";
 import { type DocsSearch, searchOf } from "../docs/search.ts";
 import { BASE, readSite, type Site } from "../docs/site.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const STYLES = ["frame", "text", "narrow-and-print"].map((name) =>
-  join(import.meta.dir, `../docs/styles/${name}.css`),
-);
+const STYLES = [
+  "shared/tokens.css",
+  ...["frame", "text", "narrow-and-print"].map((name) => `gateway/docs/styles/${name}.css`),
+];
 const FONT = "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2";
 
 /** Everything is the gateway's own. */
@@ -24,15 +26,14 @@ const HTML = "text/html; charset=utf-8";
 const PLAIN = "text/plain; charset=utf-8";
 
 /** What is kept once somebody has asked for it: the docs do not change while the gateway runs. */
-type Kept = { site: Site; pages: Map<string, string>; search: Promise<DocsSearch> | null };
+type Kept = { site: Site; pages: Map<string, string>; search(): Promise<DocsSearch> };
 
 /** `GET /docs`: the docs for people, made of the Markdown beside the code. They are the same for everybody, so they need no credential. */
 export function docsSite() {
-  let reading: Promise<Kept> | null = null;
-  const kept = (): Promise<Kept> => {
-    reading ??= readSite(ROOT).then((site) => ({ site, pages: new Map(), search: null }));
-    return reading;
-  };
+  const kept = once(async (): Promise<Kept> => {
+    const site = await readSite(ROOT);
+    return { site, pages: new Map(), search: once(() => searchOf(site)) };
+  });
   const missing = async (): Promise<Response> => answer(missingPage((await kept()).site), HTML, 404);
   return new Elysia({ name: "surface.docs", prefix: BASE, detail: { hide: true } })
     .get("", async () => {
@@ -58,7 +59,7 @@ export function docsSite() {
 }
 
 const styles = async (): Promise<string> =>
-  (await Promise.all(STYLES.map((path) => Bun.file(path).text()))).join("\n");
+  (await Promise.all(STYLES.map((path) => Bun.file(join(ROOT, path)).text()))).join("\n");
 
 /** A page's address is looked up in the table of contents, and is never part of a path on disk. */
 function pageOf({ site, pages }: Kept, path: string): string | null {
@@ -69,11 +70,10 @@ function pageOf({ site, pages }: Kept, path: string): string | null {
   return html;
 }
 
-async function searched(it: Kept, request: Request): Promise<string> {
-  it.search ??= searchOf(it.site);
+async function searched({ site, search }: Kept, request: Request): Promise<string> {
   const query = new URL(request.url).searchParams.get("q") ?? "";
-  const search = await it.search;
-  return searchPage(it.site, query, search(query));
+  const find = await search();
+  return searchPage(site, query, find(query));
 }
 
 const answer = (body: string | Blob, type: string, status = 200): Response =>

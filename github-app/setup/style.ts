@@ -1,7 +1,7 @@
 /** Where the typeface of the pages is, below `/setup`. */
 export const FONT_PATH = "/inter.woff2";
 
-/** The look of the console: its colours are those of gateway/pages/styles/tokens.css. */
+/** The look of the console: its colours are those of shared/tokens.css. */
 export const STYLE = `
 @font-face { font-family: "Inter"; src: url("/setup${FONT_PATH}") format("woff2"); font-weight: 100 900; font-display: swap; }
 :root { color-scheme: light dark; --bg: #fff; --panel: #fff; --soft: #f6f7f9; --line: #e4e7ec; --ink: #101828; --mute: #5b6472;

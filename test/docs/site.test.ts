@@ -152,15 +152,9 @@ describe("the docs", () => {
     expect(text).toContain("No page of the docs has this address.");
   });
 
-  test("have the console's colours, in light and dark", async () => {
-    const coloursIn = (css: string) =>
-      ["bg", "panel", "soft", "line", "ink", "mute", "accent", "accent-soft"].map((name) =>
-        [...css.matchAll(new RegExp(`--${name}: (#[0-9a-f]+)`, "g"))].slice(0, 2).map(([, value]) => value),
-      );
-    const colours = coloursIn((await load("/docs/docs.css")).text);
-    expect(colours.every(({ length }) => length === 2)).toBe(true);
-    const tokens = await Bun.file(join(ROOT, "gateway/pages/styles/tokens.css")).text();
-    expect(colours).toEqual(coloursIn(tokens));
+  test("have the console's colours", async () => {
+    const tokens = await Bun.file(join(ROOT, "shared/tokens.css")).text();
+    expect((await load("/docs/docs.css")).text).toContain(tokens);
   });
 
   test("leave out pages whose files are not there", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { STYLE } from "#github-app/setup/style.ts";
 
-const TOKENS = await Bun.file(join(import.meta.dir, "../../gateway/pages/styles/tokens.css")).text();
+const TOKENS = await Bun.file(join(import.meta.dir, "../../shared/tokens.css")).text();
 
 const SHARED = ["bg", "panel", "soft", "line", "ink", "mute", "accent", "bad", "good"] as const;
 
