@@ -69,7 +69,7 @@ describe("gateway settings", () => {
   test.each([
     [{ OIDC_ISSUER: "https://login.example.com" }, ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"]],
     [{ OIDC_CLIENT_SECRET: "any" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "PUBLIC_URL"]],
-    [{ OIDC_GROUPS_CLAIM: "roles" }, ["OIDC_ISSUER"]],
+    [{ OIDC_GROUPS_CLAIM: "roles" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"]],
     [{ GITHUB_CLIENT_ID: "any" }, ["GITHUB_CLIENT_SECRET", "PUBLIC_URL"]],
     [{ SAML_ISSUER: "any" }, ["SAML_ENTRY_POINT", "SAML_CERTIFICATE", "PUBLIC_URL"]],
     [

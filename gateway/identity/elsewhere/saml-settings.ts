@@ -1,16 +1,8 @@
 import { X509Certificate } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
 import { optional, text } from "#shared/env-forms.ts";
 import type { SamlConfig } from "./saml.ts";
-
-const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
-
-function isEntryPoint(value: string): boolean {
-  const url = URL.parse(value);
-  if (url === null || url.hash !== "" || url.username !== "") return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.includes(url.hostname));
-}
-
-const isLine = (value: string): boolean => value.length <= 1000 && !/\p{Cc}/u.test(value);
+import { isLine, isSecureUrl } from "./setting-forms.ts";
 
 /** A certificate as base64 of its DER, from PEM with line breaks or `\n` for them; null: it is none. */
 function certificateIn(value: string): string | null {
@@ -25,7 +17,7 @@ function certificateIn(value: string): string | null {
 /** Settings of sign-in by SAML. */
 export const SAML_SETTINGS = {
   SAML_ENTRY_POINT: optional(
-    text("the identity provider's https URL for sign-in; http only on this machine", isEntryPoint),
+    text("the identity provider's https URL for sign-in; http only on this machine", isSecureUrl),
   ),
   SAML_ISSUER: optional(text("the identity provider's entity id", isLine)),
   SAML_CERTIFICATE: optional(
@@ -34,18 +26,8 @@ export const SAML_SETTINGS = {
   SAML_GROUPS_ATTRIBUTE: text("the name of an attribute", isLine, "groups"),
 };
 
-const NEEDED = ["SAML_ENTRY_POINT", "SAML_ISSUER", "SAML_CERTIFICATE"] as const;
-export type SamlName = keyof typeof SAML_SETTINGS | "PUBLIC_URL";
-
-/** What the settings lack that others of them require. */
-export function samlFaults(isSet: (name: SamlName) => boolean): string[] {
-  const given = ([...NEEDED, "SAML_GROUPS_ATTRIBUTE"] as const).find(isSet);
-  if (given === undefined) return [];
-  const missing = ([...NEEDED, "PUBLIC_URL"] as const).filter((name) => !isSet(name));
-  return missing.map((name) => `${name} is missing, which ${given} requires`);
-}
-
-export type SamlValues = Partial<Record<(typeof NEEDED)[number], string>> & { SAML_GROUPS_ATTRIBUTE: string };
+const SamlEnv = Type.Object(SAML_SETTINGS);
+type SamlValues = Static<typeof SamlEnv>;
 
 export function samlConfigOf(values: SamlValues): SamlConfig | null {
   const { SAML_ENTRY_POINT: entryPoint, SAML_ISSUER: issuer } = values;

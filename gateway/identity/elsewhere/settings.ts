@@ -2,18 +2,11 @@ import { type Static, Type } from "@sinclair/typebox";
 import { optional, secret, text } from "#shared/env-forms.ts";
 import { GITHUB_ADDRESS_SETTINGS, githubAddresses } from "#shared/github-app-config.ts";
 import { Secret } from "../../directory.ts";
-import { SAML_SETTINGS, type SamlName, samlConfigOf, samlFaults } from "./saml-settings.ts";
+import { SAML_SETTINGS, samlConfigOf } from "./saml-settings.ts";
+import { isLine, isSecureUrl } from "./setting-forms.ts";
 import type { WaysConfig } from "./ways.ts";
 
-const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
-
-function isIssuer(value: string): boolean {
-  const url = URL.parse(value);
-  if (url === null || url.search !== "" || url.hash !== "" || url.username !== "") return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.includes(url.hostname));
-}
-
-const isLine = (value: string): boolean => value.length <= 1000 && !/\p{Cc}/u.test(value);
+const isIssuer = (value: string): boolean => isSecureUrl(value) && !value.includes("?");
 
 /** Settings of the ways to sign in elsewhere. */
 export const SIGN_IN_SETTINGS = {
@@ -27,28 +20,27 @@ export const SIGN_IN_SETTINGS = {
   ...SAML_SETTINGS,
 };
 
-/** Settings that need each other. */
-const WHOLE = [
-  ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"],
-  ["GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET", "PUBLIC_URL"],
+/** For each way in, the settings that need each other, and what else belongs to it. */
+const WAYS = [
+  {
+    needed: ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"],
+    other: ["OIDC_GROUPS_CLAIM"],
+  },
+  { needed: ["GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET", "PUBLIC_URL"], other: [] },
+  {
+    needed: ["SAML_ENTRY_POINT", "SAML_ISSUER", "SAML_CERTIFICATE", "PUBLIC_URL"],
+    other: ["SAML_GROUPS_ATTRIBUTE"],
+  },
 ] as const;
-type Name = (typeof WHOLE)[number][number] | "OIDC_GROUPS_CLAIM" | SamlName;
+type Name = (typeof WAYS)[number]["needed" | "other"][number];
 
 /** What the settings lack that others of them require. */
-export const signInFaults = (isSet: (name: Name) => boolean): string[] => [
-  ...wholeFaults(isSet),
-  ...samlFaults(isSet),
-];
-
-function wholeFaults(isSet: (name: Name) => boolean): string[] {
-  const faults = WHOLE.flatMap((names) => {
-    const given = names.find((name) => name !== "PUBLIC_URL" && isSet(name));
-    const missing = given === undefined ? [] : names.filter((name) => !isSet(name));
+export const signInFaults = (isSet: (name: Name) => boolean): string[] =>
+  WAYS.flatMap(({ needed, other }) => {
+    const given = [...needed, ...other].find((name) => name !== "PUBLIC_URL" && isSet(name));
+    const missing = given === undefined ? [] : needed.filter((name) => !isSet(name));
     return missing.map((name) => `${name} is missing, which ${given} requires`);
   });
-  const isClaimAlone = isSet("OIDC_GROUPS_CLAIM") && !WHOLE[0].some((it) => it !== "PUBLIC_URL" && isSet(it));
-  return isClaimAlone ? [...faults, "OIDC_ISSUER is missing, which OIDC_GROUPS_CLAIM requires"] : faults;
-}
 
 const SignInEnv = Type.Object(SIGN_IN_SETTINGS);
 
