@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { withoutTrust } from "#gateway/cli/stamping/codex-hooks.ts";
-import { GATEWAY_FILES } from "#gateway/cli/stamping/gateway-files.ts";
+import { commandLine, GATEWAY_FILES, keyCommandOf } from "#gateway/cli/stamping/gateway-files.ts";
 
 const URL = "https://llm.example.com";
 const CONNECTION = { url: URL, keyCommand: ["/opt/bun", "/a b/tallygate.ts", "key", "--url", URL] };
@@ -69,3 +69,21 @@ test("only the agreements to the hooks of one file are forgotten", () => {
   );
   expect(withoutTrust(`[hooks.state]\n${state("/a/hooks.json")}`, "/a/hooks.json")).toBeNull();
 });
+
+test.each(["https://llm.example.com", "http://[::1]:8787", "https://llm.example.com/~gateway"])(
+  "the command for the key of %s is recognised, however the shell needs it quoted",
+  (url) => {
+    const words = [
+      "/opt/bun",
+      "--no-env-file",
+      "/opt/tallygate/gateway/cli/tallygate.ts",
+      "key",
+      "--url",
+      url,
+    ];
+    expect(keyCommandOf(commandLine(words))).toEqual({
+      program: "/opt/tallygate/gateway/cli/tallygate.ts",
+      url,
+    });
+  },
+);

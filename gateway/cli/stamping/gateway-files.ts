@@ -44,7 +44,7 @@ export const GATEWAY_VARIABLES: Readonly<Partial<Record<AgentName, (connection: 
 };
 
 /** A command line that is `tallygate key` for a gateway: the program, wherever it is, and the gateway. */
-const KEY_COMMAND = /(\S*\btallygate(?:\.ts)?)'? key --url (\S+)$/;
+const KEY_COMMAND = /(\S*\btallygate(?:\.ts)?)'? key --url '?([^\s']+)'?$/;
 
 /** What a command line asks for a gateway's key; null if it is not ours. */
 export function keyCommandOf(line: unknown): { program: string; url: string } | null {
