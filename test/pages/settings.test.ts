@@ -169,6 +169,35 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await page.getByText("admin@localhost").first().waitFor();
   });
 
+  test("Claude Code's settings are entered as JSON, for everybody and for a team, and refused where they are none", async () => {
+    await open("/settings", "Settings");
+    const region = page.getByRole("region", { name: "Agents" });
+    const ofAll = region.getByLabel("Claude Code's managed settings");
+    await ofAll.fill('{"permissions": ');
+    await region.getByRole("button", { name: "Save" }).click();
+    await region.getByText(/[Ee]xpected/).waitFor();
+    await ofAll.fill('{"permissions": {"deny": ["WebFetch"]}}');
+    await region.getByRole("button", { name: "Save" }).click();
+    await region.getByText(/Saved/).waitFor();
+    expect(await gateway.admin("GET", "/settings")).toMatchObject({
+      claude_settings: { permissions: { deny: ["WebFetch"] } },
+    });
+    await gateway.admin("PUT", "/teams/platform", {});
+    await open("/settings/people", "People and teams");
+    await page.getByRole("button", { name: "platform" }).click();
+    await dialog().getByLabel("Claude Code's managed settings").fill('{"model": "opus"}');
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    expect(await gateway.admin("GET", "/teams/platform")).toMatchObject({
+      claude_settings: { model: "opus" },
+      key_template: null,
+    });
+    await page.getByRole("button", { name: "platform" }).click();
+    expect(await dialog().getByLabel("Claude Code's managed settings").inputValue()).toBe(
+      '{\n  "model": "opus"\n}',
+    );
+  });
+
   test("one's own key is made, and a call with the copied snippet's key is seen at once", async () => {
     await open("/me", "My usage");
     await page.getByRole("button", { name: "Make a key" }).click();

@@ -8,7 +8,9 @@ type FieldKind =
   /** `name = value`, one a line. */
   | { kind: "pairs"; placeholder?: string }
   /** `provider model [weight]`, one a line. */
-  | { kind: "targets" };
+  | { kind: "targets" }
+  /** A JSON object. */
+  | { kind: "json"; placeholder?: string };
 
 /** A member of a resource: where it is in the body, what it is called, and how it is entered. */
 export type Field = FieldKind & {
@@ -71,7 +73,7 @@ function written({ kind }: Field, value: unknown): FormValue {
           .join("\n")
       : "";
   }
-  return String(value);
+  return kind === "json" ? JSON.stringify(value, null, 2) : String(value);
 }
 
 /** The body that a form describes. */
@@ -114,7 +116,15 @@ function read({ kind }: Field, value: FormValue): unknown {
   const text = kind === "secret" || kind === "area" ? value : value.trim();
   if (text === "") return undefined;
   if (kind === "integer") return /^-?\d+$/.test(text) ? Number(text) : text;
-  return text;
+  return kind === "json" ? parsed(text) : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 const pairOf = (line: string): [string, string] => {

@@ -63,6 +63,8 @@ function faultIn(error: unknown, fields: readonly Field[]): { name: string; mess
   return field ? { name: field.name, message } : null;
 }
 
+const SEVERAL_LINES: ReadonlySet<Field["kind"]> = new Set(["area", "lines", "pairs", "targets", "json"]);
+
 type EntryProps = {
   field: Field;
   value: FormValue;
@@ -94,7 +96,7 @@ function Entry({ field, value, error, change }: EntryProps) {
   if (field.kind === "secret") {
     return <PasswordInput {...common} value={text} onChange={onChange} autoComplete="off" />;
   }
-  if (field.kind === "area" || field.kind === "lines" || field.kind === "pairs" || field.kind === "targets") {
+  if (SEVERAL_LINES.has(field.kind)) {
     return (
       <Textarea
         {...common}

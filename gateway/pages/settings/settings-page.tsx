@@ -36,6 +36,21 @@ export const SettingsPage = () => (
       fields={[
         { name: "metrics_receiver", label: "Accept agents' own metrics at /otel/v1/metrics", kind: "switch" },
         { name: "hooks", label: "Accept events of managed hooks at /hooks/v1/events", kind: "switch" },
+        {
+          name: "claude_settings",
+          label: "Claude Code's managed settings",
+          kind: "json",
+          nullable: true,
+          placeholder: '{"permissions": {"deny": ["WebFetch"]}}',
+          help: "A JSON object that Claude Code fetches once its user has signed in here. A team's own settings replace it.",
+        },
+        {
+          name: "own_key_template",
+          label: "What people's own keys may do",
+          kind: "json",
+          required: true,
+          help: 'A JSON object of scopes and limits, such as {"limits": {"budget_usd": "100"}}. A team\'s own template replaces it.',
+        },
       ]}
     />
     <SettingsForm
