@@ -265,4 +265,5 @@ CREATE TABLE "refresh_tokens" (
 ALTER TABLE "keys" ADD COLUMN "program" text COLLATE "C";--> statement-breakpoint
 CREATE UNIQUE INDEX "refresh_tokens_sha256" ON "refresh_tokens" USING btree ("org_id","sha256");--> statement-breakpoint
 CREATE INDEX "refresh_tokens_key" ON "refresh_tokens" USING btree ("org_id","key_id");--> statement-breakpoint
-ALTER TABLE "teams" ADD COLUMN "claude_settings" jsonb;
+ALTER TABLE "teams" ADD COLUMN "claude_settings" jsonb;--> statement-breakpoint
+ALTER TABLE "reprice_jobs" ADD COLUMN "cancelled_at" timestamptz(3);

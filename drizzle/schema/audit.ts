@@ -19,6 +19,7 @@ export const AUDITED = [
   "price.changed",
   "price.deleted",
   "prices.repriced",
+  "repricing.cancelled",
   "guardrail.set",
   "guardrail.deleted",
   "mcp_server.set",

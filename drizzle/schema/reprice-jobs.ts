@@ -29,6 +29,8 @@ export const repriceJobs = pgTable(
     lastStartedAt: instant("last_started_at"),
     lastId: uuid("last_id"),
     finishedAt: instant("finished_at"),
+    /** An administrator ended it then; it is finished, too. */
+    cancelledAt: instant("cancelled_at"),
     ...leaseColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],

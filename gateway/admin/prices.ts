@@ -30,7 +30,7 @@ import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
-import { jobView, reprice } from "./reprice.ts";
+import { cancelReprice, jobView, reprice } from "./reprice.ts";
 import { unpricedModels } from "./unpriced-models.ts";
 import { viewAs } from "./view-as.ts";
 
@@ -42,6 +42,9 @@ export const adminPrices = (deps: AdminDeps) =>
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/reprice", ({ request }) => jobs(deps, request), { ...JOBS })
     .get("/reprice/:id", ({ params }) => readJob(deps, params.id), { ...JOB })
+    .post("/reprice/:id/cancel", ({ params, origin }) => cancelReprice(deps, origin, params.id), {
+      ...CANCEL,
+    })
     .get("/unpriced", () => unpricedModels(deps), { ...UNPRICED_MODELS })
     .get("/:id", async ({ params }) => viewOf(await readDatabase(deps, (db) => existing(db, params.id))), {
       ...READ,
@@ -86,6 +89,11 @@ const JOBS = docs({
   answers: { 200: pageOf(RepriceJobView) },
 });
 const JOB = docs({ summary: "Read how far a job of repricing is", answers: { 200: RepriceJobView } });
+const CANCEL = docs({
+  summary: "Cancel a job of repricing",
+  description: "What it has priced stays priced. Both sums are in the audit log. 422 if it is finished.",
+  answers: { 200: RepriceJobView },
+});
 const UNPRICED_MODELS = docs({
   summary: "List models without a price, and how to give them one",
   description: "Of the last 7 days, those with the most calls first.",

@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.ts";
 import { pricing, RECORDS_AT_ONCE } from "../repricing/price-records.ts";
 import { newCostOf } from "../repricing/reprice-jobs.ts";
 import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
 import {
   applyPrices,
   costOfWindow,
@@ -12,8 +13,9 @@ import {
   type RecordWindow,
   type UnpricedRecord,
 } from "../stores/reprice.ts";
-import { auditRepricing, insertJob, type RepriceJobRow } from "../stores/reprice-jobs.ts";
+import { auditRepricing, cancelJob, findJob, insertJob, type RepriceJobRow } from "../stores/reprice-jobs.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 /** At most so many records are priced before the answer; more are a job. */
@@ -88,10 +90,27 @@ function windowOf({ from, to }: RepriceBody): RecordWindow {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
+/** Cancels a job; what is priced stays priced. The audit log keeps its old and its new sum. */
+export const cancelReprice = (deps: AdminDeps, origin: Origin, text: string): Promise<RepriceJobView> =>
+  audited(deps.database, origin, async (tx, audit) => {
+    const id = idParameter(text);
+    if (!(await findJob(tx, id))) throw new GatewayError("not_found");
+    const job = await cancelJob(tx, id, deps.clock.now());
+    if (!job) throw new GatewayError("conflict", "The job is finished.");
+    const after = jobView(job);
+    await audit({ action: "repricing.cancelled", subject: `${job.from} to ${job.to}`, after });
+    return after;
+  });
+
+const stateOf = ({ finishedAt, cancelledAt }: RepriceJobRow): RepriceJobView["state"] => {
+  if (finishedAt === null) return "running";
+  return cancelledAt === null ? "done" : "cancelled";
+};
+
 export const jobView = (job: RepriceJobRow): RepriceJobView =>
   viewAs(RepriceJobView, {
     ...job,
-    state: job.finishedAt === null ? "running" : "done",
+    state: stateOf(job),
     oldCostUsd: formatDecimal(parseDecimal(job.oldCostUsd)),
     newCostUsd: newCostOf(job),
   });

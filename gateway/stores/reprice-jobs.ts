@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Origin } from "./audit.ts";
@@ -84,6 +84,20 @@ export const stepJob = (
       return row ?? null;
     }),
   );
+
+/**
+ * Cancels a job; what is priced stays priced. The row's lock lets the batch under way end first, and its process has lost
+ * the lease then. Null: it was finished already.
+ */
+export async function cancelJob(tx: Transaction, id: string, at: Date): Promise<RepriceJobRow | null> {
+  const ended = at.toISOString();
+  const [job] = await tx
+    .update(repriceJobs)
+    .set({ finishedAt: ended, cancelledAt: ended, leasedUntil: null, failure: null })
+    .where(and(isJob(id), isUnfinished))
+    .returning();
+  return job ?? null;
+}
 
 export type RepricedSums = {
   from: string;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { closed, nullable, oneOf } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 
 const perMillion = (what: string) => Usd(`USD per million ${what}.`);
@@ -87,10 +87,10 @@ export const RepriceView = closed({
 });
 export type RepriceView = Static<typeof RepriceView>;
 
-/** A job of repricing, and how far it is. */
+/** A job of repricing, and how far it is. It goes on after a restart. */
 export const RepriceJobView = closed({
   id: Type.String(),
-  state: Type.String({ description: "`running` or `done`. A job goes on after a restart." }),
+  state: oneOf(["running", "done", "cancelled"]),
   ...RepriceView.properties,
   checked_records: Type.Integer({ description: "How many of the unpriced records were looked at so far." }),
   created_at: Type.String(),

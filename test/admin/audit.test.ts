@@ -85,6 +85,7 @@ const ELSEWHERE = new Set([
   "POST /guardrails/:id",
   "POST /providers/:id/test",
   "POST /prices/reprice",
+  "POST /prices/reprice/:id/cancel",
   "POST /pull-requests/:id/accept",
   "POST /reports",
   "PUT /reports/:id",

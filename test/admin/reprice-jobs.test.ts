@@ -1,47 +1,84 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
+import { TALLYGATE } from "../support/checkout.ts";
 import { scratch } from "../support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+import { inTerminal } from "../support/terminal.ts";
+import { storeUnpriced } from "../support/unpriced-records.ts";
 import { until } from "../support/until.ts";
 
 const RECORDS = 6_000;
-const WINDOW = { from: "2026-10-01", to: "2026-10-31" };
+const HALF = 3_000;
+const WINDOW = { from: "2026-10-05", to: "2026-10-31" };
 const COST = "0.000000000003";
 
 let place: ReturnType<typeof scratch>;
 let gateway: GatewayProcess;
+let other: GatewayProcess;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   place = scratch();
   gateway = await startGateway({ dataDir: `${place.path}/gateway` });
-  sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const { databaseUrl } = gateway;
+  other = await startGateway({ dataDir: `${place.path}/other`, databaseUrl });
+  sql = connect(gateway.databaseUrl, { name: "test", max: 2, statementTimeoutMs: 60_000 });
   // The gateway makes the months' partitions meanwhile, which no row may be written beside.
   await ensurePartitions(gateway.databaseUrl, new Date());
-  await unpriced(RECORDS, "2026-10-05T00:00:00Z");
+  await storeUnpriced(sql, RECORDS, WINDOW.from);
 });
-/** Calls of a model without a price, a second apart. */
-const unpriced = (records: number, from: string) => sql`
-  insert into requests (id, started_at, surface, channel, state, streamed, attempts, route, route_source, provider,
-    model, key_id, client, tags, usage_source, uncached_input_tokens, input_tokens, output_tokens, unpriced, partial)
-  select gen_random_uuid(), ${from}::timestamptz + n * interval '1 second', 'chat.completions', 'api', 'ok', false, 1,
-    '(direct)', 'direct', 'echo', 'dear-model', gen_random_uuid(), 'test', '{}', 'provider', 1, 1, 1, true, false
-  from generate_series(0, ${records}::integer - 1) as n`;
-
 afterAll(async () => {
   await sql.end({ timeout: 1 });
   await gateway.kill();
+  await other.kill();
 });
 
 type Job = Record<string, unknown> & { id: string; state: string; checked_records: number };
 const job = (id: string) => gateway.admin<Job>("GET", `/prices/reprice/${id}`);
+const audited = async (action: string) =>
+  (await gateway.admin<{ data: object[] }>("GET", `/audit?action=${action}`)).data;
+
+/** Starts a job over `WINDOW`, and keeps it from its second half until `go` is called. */
+async function halted(): Promise<{ started: Job; go(): Promise<void> }> {
+  const go = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holding = sql.begin(async (tx) => {
+    await tx`
+      select 1 from requests where started_at = ${WINDOW.from}::timestamptz + ${HALF}::integer * interval '1 second'
+      for update`;
+    locked.resolve();
+    await go.promise;
+  });
+  await locked.promise;
+  const started = await gateway.admin<Job>("POST", "/prices/reprice", WINDOW);
+  await until(async () => (await waiting()).length === 1);
+  expect(await job(started.id)).toMatchObject({ checked_records: HALF });
+  return {
+    started,
+    go: async () => {
+      go.resolve();
+      await holding;
+    },
+  };
+}
+
+/** Statements that wait for a lock: the job's batch, and a change of the job meanwhile. */
+const waiting = () => sql`
+  select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+
+const sumsOf = async () => {
+  const [sums] = await sql`
+    select count(*) filter (where unpriced)::integer as unpriced, count(*) filter (where not unpriced)::integer as priced,
+      min(cost_usd)::text as least, max(cost_usd)::text as most
+    from requests where started_at < '2026-11-01'`;
+  return sums;
+};
 
 test("models without a price are listed with the calls that price them", async () => {
   const NOW = new Date().toISOString();
-  await unpriced(1, NOW);
+  await storeUnpriced(sql, 1, NOW);
   const { data } = await gateway.admin<{ data: Record<string, unknown>[] }>("GET", "/prices/unpriced");
   expect(data).toEqual([
     {
@@ -57,19 +94,15 @@ test("models without a price are listed with the calls that price them", async (
   ]);
 });
 
-test("a price counts at once, also at a gateway that it was not entered through", async () => {
-  const { databaseUrl } = gateway;
-  const other = await startGateway({ dataDir: `${place.path}/other`, databaseUrl });
+test("a price counts at once, also for the gateway that it was not entered through", async () => {
   const price = { model: "dear-model", effective_from: "2026-01-01", input: "0.000001", output: "0.000002" };
   await gateway.admin("POST", "/prices", price);
-  const minute = { from: "2026-10-05", to: "2026-10-05T00:01:00Z", dry_run: true };
-  const answer = await other.admin("POST", "/prices/reprice", minute);
-  await other.kill();
-  expect(answer).toMatchObject({ repriced_records: 60 });
+  const minute = { from: WINDOW.from, to: `${WINDOW.from}T00:01:00Z`, dry_run: true };
+  expect(await other.admin("POST", "/prices/reprice", minute)).toMatchObject({ repriced_records: 60 });
 });
 
 test("the command line shows the progress of a dry run, which changes nothing", async () => {
-  const command = [process.execPath, join(import.meta.dir, "../../gateway/cli/tallygate.ts"), "reprice"];
+  const command = [...TALLYGATE, "reprice"];
   const asked = ["--from", WINDOW.from, "--to", WINDOW.to, "--dry-run", "--url", gateway.url];
   const run = Bun.spawn([...command, ...asked], {
     env: { ...process.env, ADMIN_KEY },
@@ -77,35 +110,54 @@ test("the command line shows the progress of a dry run, which changes nothing", 
     stderr: "pipe",
   });
   const [out, notes] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
-  expect(notes).toContain(`${RECORDS} of ${RECORDS} records checked, ${RECORDS} priced`);
+  expect(notes).toContain("tallygate: 6,000 of 6,000 records checked, 6,000 priced\n");
   expect(out).toBe(
-    `${RECORDS} of ${RECORDS} unpriced records would get a price.\n` +
+    "6,000 of 6,000 unpriced records would get a price.\n" +
       "Cost of the window: 0 USD before, 0.000000018 USD then.\n",
   );
   const [left] = await sql`select count(*)::integer as unpriced from requests where unpriced`;
   expect(left).toEqual({ unpriced: RECORDS + 1 });
 });
 
-test("many records are a job, which goes on after its gateway was killed, and adds up exactly", async () => {
-  const answer = await fetch(`${gateway.url}/admin/v1/prices/reprice`, {
+test("a job that is cancelled ends where it is, and what it has priced stays priced", async () => {
+  const { started, go } = await halted();
+  const cancelling = gateway.admin<Job>("POST", `/prices/reprice/${started.id}/cancel`);
+  await until(async () => (await waiting()).length === 2);
+  await go();
+  const cancelled = await cancelling;
+  const priced = cancelled.checked_records;
+  expect(priced).toBeLessThan(RECORDS);
+  expect(cancelled).toMatchObject({
+    state: "cancelled",
+    repriced_records: priced,
+    finished_at: expect.any(String),
+  });
+  const again = await fetch(`${gateway.url}/admin/v1/prices/reprice/${started.id}/cancel`, {
     method: "POST",
-    headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
-    body: JSON.stringify(WINDOW),
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
   });
-  expect(answer.status).toBe(202);
-  const started = (await answer.json()) as Job;
-  expect(answer.headers.get("location")).toBe(`/admin/v1/prices/reprice/${started.id}`);
-  expect(started).toMatchObject({
-    state: "running",
-    unpriced_records: RECORDS,
-    checked_records: 0,
-    old_cost_usd: "0",
-  });
+  expect(again.status).toBe(422);
+  expect(await audited("repricing.cancelled")).toEqual([
+    expect.objectContaining({ after: expect.objectContaining({ new_cost_usd: cancelled["new_cost_usd"] }) }),
+  ]);
+  // A round of both gateways later, nothing has gone on.
+  await until(
+    async () => (await sql`select 1 from reprice_jobs where leased_until is not null`).length === 0,
+  );
+  expect(await job(started.id)).toEqual(cancelled);
+  expect(await sumsOf()).toEqual({ unpriced: RECORDS - priced, priced, least: COST, most: COST });
+  await sql`update requests set unpriced = true, cost_usd = null, token_cost_usd = null, price = null`;
+});
 
-  await until(async () => (await job(started.id)).checked_records > 0);
-  await gateway.kill();
-  const { databaseUrl } = gateway;
-  gateway = await startGateway({ dataDir: `${place.path}/gateway`, databaseUrl });
+test("a job of two gateways goes on after both were killed in its midst, is followed meanwhile, and adds up exactly", async () => {
+  const { started, go } = await halted();
+  expect(started).toMatchObject({ state: "running", unpriced_records: RECORDS, checked_records: 0 });
+  const follower = inTerminal([...TALLYGATE, "reprice", "--job", "--url", gateway.url], { ADMIN_KEY });
+  await until(() => follower.text().includes(" 50 %  3,000 of 6,000 records checked, 3,000 priced"));
+
+  await Promise.all([gateway.kill(), other.kill()]);
+  await go();
+  await Promise.all([gateway.start(), other.start()]);
   await until(async () => (await job(started.id)).state === "done");
 
   expect(await job(started.id)).toMatchObject({
@@ -116,13 +168,11 @@ test("many records are a job, which goes on after its gateway was killed, and ad
     finished_at: expect.any(String),
     failure: null,
   });
-  const [sums] = await sql`
-    select count(*)::integer as records, min(cost_usd)::text as least, max(cost_usd)::text as most
-    from requests where not unpriced`;
-  expect(sums).toMatchObject({ records: RECORDS, least: COST, most: COST });
-  const { data } = await gateway.admin<{ data: object[] }>("GET", "/audit?limit=1");
-  expect(data[0]).toMatchObject({
-    action: "prices.repriced",
-    after: { cost_usd: "0.000000018", repriced_records: RECORDS },
-  });
+  expect(await sumsOf()).toEqual({ unpriced: 0, priced: RECORDS, least: COST, most: COST });
+  expect(await audited("prices.repriced")).toEqual([
+    expect.objectContaining({ after: { cost_usd: "0.000000018", repriced_records: RECORDS } }),
+  ]);
+  expect(await follower.exited).toBe(0);
+  expect(follower.text()).toContain("100 %  6,000 of 6,000 records checked, 6,000 priced\r\n");
+  expect(follower.text()).toContain("6,000 of 6,000 unpriced records got a price.\r\n");
 });

@@ -33,6 +33,7 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/prices/reprice": "administrator",
   "POST /admin/v1/prices/reprice": "administrator",
   "GET /admin/v1/prices/reprice/{id}": "administrator",
+  "POST /admin/v1/prices/reprice/{id}/cancel": "administrator",
   "GET /admin/v1/prices/unpriced": "administrator",
   "GET /admin/v1/prices/{id}": "administrator",
   "PATCH /admin/v1/prices/{id}": "administrator",

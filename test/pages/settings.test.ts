@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { connect } from "#drizzle/database.ts";
+import { ensurePartitions } from "#drizzle/partitions.ts";
+import { newId } from "#shared/ids.ts";
 import { linkFor } from "#test/identity/browser.ts";
+import { atEnd } from "#test/support/at-end.ts";
 import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { storeUnpriced } from "#test/support/unpriced-records.ts";
 import { expectFit, openByName } from "./fit.ts";
 
 /** Each page of the administration. */
@@ -146,6 +151,38 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await row("4").waitFor({ state: "detached" });
     expect(await row("5").textContent()).toContain("in force");
     expect(new URL(page.url()).searchParams.get("on")).toBe("2020-12-31");
+  });
+
+  test("calls are priced later, and a job that runs is found again and cancelled", async () => {
+    const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    atEnd(() => sql.end({ timeout: 1 }));
+    await ensurePartitions(gateway.databaseUrl, new Date());
+    await storeUnpriced(sql, 3, new Date().toISOString());
+    const price = { model: "dear-model", effective_from: "2026-01-01", input: "1000000", output: "1000000" };
+    await gateway.admin("POST", "/prices", price);
+    await open("/settings/prices", "Prices");
+    await page.getByRole("textbox", { name: "From" }).fill("2026-01-01");
+    await page.getByRole("textbox", { name: "To" }).fill("2999-12-31");
+    await page.getByRole("button", { name: "Show what would change" }).click();
+    await page.getByText(/3 of 3 calls get a price/).waitFor();
+    await page.getByRole("button", { name: "Price 3 calls" }).click();
+    await page.getByText("Done.", { exact: true }).waitFor();
+    const [left] = await sql`select count(*)::integer as unpriced from requests where unpriced`;
+    expect(left).toEqual({ unpriced: 0 });
+
+    // One that waits after a failure, so it is still there.
+    const id = newId();
+    await sql`
+      insert into reprice_jobs (id, from_at, to_at, dry_run, created_at, actor, unpriced_records, old_cost_usd,
+        checked_records, next_attempt_at)
+      values (${id}, '2026-01-01', '2027-01-01', false, now(), 'admin key', 400, 0, 100, now() + interval '1 day')`;
+    await page.reload();
+    const bar = page.getByRole("progressbar", { name: "Progress of pricing" });
+    await bar.waitFor();
+    expect(await bar.getAttribute("aria-valuenow")).toBe("25");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText(/^Cancelled/).waitFor();
+    expect(await gateway.admin("GET", `/prices/reprice/${id}`)).toMatchObject({ state: "cancelled" });
   });
 
   test("settings are saved, a wrong one is refused at its field, and the audit log says who changed what", async () => {

@@ -1,13 +1,24 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { pageOf } from "#shared/admin/fields.ts";
 import { RepriceJobView, RepriceView } from "#shared/admin/prices.ts";
 import { fits } from "#shared/schema.ts";
-import { adminApi, expectShape } from "../client/api.ts";
+import { type Api, adminApi, expectShape } from "../client/api.ts";
+import { follow } from "../client/follow.ts";
+import { countText, type ProgressState } from "../print/progress.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
-type Options = { from?: string; to?: string; job?: string; dryRun?: boolean; url?: string };
+type Options = {
+  from?: string;
+  to?: string;
+  /** True: the newest one. */
+  job?: string | true;
+  cancel?: string;
+  dryRun?: boolean;
+  json?: boolean;
+  url?: string;
+};
 
 const PATH = "/admin/v1/prices/reprice";
-const POLL_MS = 1000;
 
 export const addReprice = (program: Command) =>
   program
@@ -16,41 +27,77 @@ export const addReprice = (program: Command) =>
     .option("--from <date>", "calls since then")
     .option("--to <date>", "calls until then; a date includes that day")
     .option("--dry-run", "show the sums and change nothing")
-    .option("--job <id>", "follow a job that runs already")
+    .addOption(
+      new Option("--job [id]", "follow a job that runs already; without an id, the newest").conflicts(WINDOW),
+    )
+    .addOption(
+      new Option("--cancel <id>", "cancel a job; what is priced stays priced").conflicts([...WINDOW, "job"]),
+    )
+    .option("--json", "print the result as JSON, and no progress")
     .option(...URL_OPTION)
-    .addHelpText("after", "\nMany records are a job of the gateway: it goes on if this command is stopped.")
+    .addHelpText("after", HELP)
     .action(reprice);
 
-async function reprice({ from, to, job, dryRun = false, url }: Options): Promise<void> {
+const WINDOW = ["from", "to", "dryRun"];
+
+const CANCELLED = "The job was cancelled; what it had priced stays priced.";
+
+const HELP = `
+Many records are a job of the gateway: it goes on if this command is stopped or the gateway restarts.`;
+
+async function reprice({ from, to, job, cancel, dryRun = false, json = false, url }: Options): Promise<void> {
   const api = adminApi(url);
-  if (job !== undefined) return follow(api, job);
+  if (cancel !== undefined) return printResult(await cancelled(api, cancel), json);
+  if (job !== undefined)
+    return printResult(await followed(api, job === true ? await newest(api) : job, json), json);
   if (from === undefined || to === undefined) throw new Error("Give --from and --to, or --job.");
   const answer = await api.call("POST", PATH, { from, to, dry_run: dryRun });
-  if (fits(RepriceView, answer)) return printSums(answer);
+  if (fits(RepriceView, answer)) return printResult(answer, json);
   const { id } = expectShape(RepriceJobView, answer, "Repricing");
-  printNote(`job ${id}; to follow it again: tallygate reprice --job ${id}`);
-  await follow(api, id);
+  if (!json) printNote(`job ${id}; follow it again with --job ${id}, cancel it with --cancel ${id}`);
+  printResult(await followed(api, id, json), json);
 }
 
-async function follow(api: ReturnType<typeof adminApi>, id: string): Promise<void> {
-  for (let seen = -1; ; await Bun.sleep(POLL_MS)) {
-    const job = expectShape(RepriceJobView, await api.call("GET", `${PATH}/${id}`), "The job");
-    const { checked_records: checked, unpriced_records: all, repriced_records: priced } = job;
-    if (checked !== seen) printNote(`${checked} of ${all} records checked, ${priced} priced`);
-    seen = checked;
-    if (job.state === "done") return printSums(job);
-  }
+const at = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
+
+const cancelled = async (api: Api, id: string): Promise<RepriceJobView> =>
+  expectShape(RepriceJobView, await api.call("POST", `${at(id)}/cancel`), "The job");
+
+/** @throws Error if there has been no job. */
+async function newest(api: Api): Promise<string> {
+  const page = await api.call("GET", `${PATH}?limit=1`);
+  const [job] = expectShape(pageOf(RepriceJobView), page, "The jobs").data;
+  if (!job) throw new Error("No job of repricing has been started.");
+  return job.id;
 }
 
-type Sums = Pick<
-  RepriceView,
-  "dry_run" | "repriced_records" | "unpriced_records" | "old_cost_usd" | "new_cost_usd"
->;
+const followed = (api: Api, id: string, silent: boolean): Promise<RepriceJobView> =>
+  follow({
+    read: async () => expectShape(RepriceJobView, await api.call("GET", at(id)), "The job"),
+    isDone: ({ state }) => state !== "running",
+    progressOf,
+    silent,
+  });
 
-function printSums(sums: Sums): void {
-  const verb = sums.dry_run ? "would get" : "got";
-  print(`${sums.repriced_records} of ${sums.unpriced_records} unpriced records ${verb} a price.`);
-  print(
-    `Cost of the window: ${sums.old_cost_usd} USD before, ${sums.new_cost_usd} USD ${sums.dry_run ? "then" : "now"}.`,
-  );
+const progressOf = (job: RepriceJobView): ProgressState => {
+  const { checked_records: done, unpriced_records: of, repriced_records: priced, failure } = job;
+  const waiting = failure === null ? "" : ` (waiting after a failure: ${failure})`;
+  return {
+    done,
+    of,
+    text: `${countText(done)} of ${countText(of)} records checked, ${countText(priced)} priced${waiting}`,
+  };
+};
+
+function printResult(result: RepriceView | RepriceJobView, json: boolean): void {
+  print(json ? JSON.stringify(result, null, 2) : resultText(result));
+}
+
+function resultText(result: RepriceView | RepriceJobView): string {
+  const { dry_run: isDry, repriced_records: priced, unpriced_records: all } = result;
+  return [
+    ...("state" in result && result.state === "cancelled" ? [CANCELLED] : []),
+    `${countText(priced)} of ${countText(all)} unpriced records ${isDry ? "would get" : "got"} a price.`,
+    `Cost of the window: ${result.old_cost_usd} USD before, ${result.new_cost_usd} USD ${isDry ? "then" : "now"}.`,
+  ].join("\n");
 }

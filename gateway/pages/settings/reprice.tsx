@@ -1,6 +1,7 @@
 import { Button, Group, Progress, TextInput } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import type { Page } from "#shared/admin/fields.ts";
 import type { RepriceJobView, RepriceView } from "#shared/admin/prices.ts";
 import { getJson, sendJson } from "../data/api.ts";
 import { count } from "../parts/format.ts";
@@ -12,19 +13,24 @@ const PATH = "/admin/v1/prices/reprice";
 const POLL_MS = 1000;
 
 type Window = { from: string; to: string };
-const reprice = <T,>(window: Window, dryRun: boolean) =>
-  sendJson<T>(PATH, { method: "POST", body: { ...window, dry_run: dryRun } });
+/** Many calls are priced by a job. */
+type Answer = RepriceView | RepriceJobView;
+const isJob = (answer: Answer): answer is RepriceJobView => "id" in answer;
+const reprice = (window: Window, dryRun: boolean) =>
+  sendJson<Answer>(PATH, { method: "POST", body: { ...window, dry_run: dryRun } });
 
 /** Prices records that have no cost: first what would come of it, then a job with its progress. */
 export function Reprice() {
   const [window, setWindow] = useState<Window>({ from: "", to: "" });
-  const dry = useMutation({ mutationFn: () => reprice<RepriceView>(window, true) });
-  const start = useMutation({ mutationFn: () => reprice<RepriceJobView>(window, false) });
+  const dry = useMutation({ mutationFn: () => reprice(window, true) });
+  const start = useMutation({ mutationFn: () => reprice(window, false) });
   const change = (part: Partial<Window>) => {
     setWindow({ ...window, ...part });
     dry.reset();
     start.reset();
   };
+  const running = useRunningJob();
+  const answer: Answer | null = start.data ?? dry.data ?? running;
   const error = dry.error ?? start.error;
   return (
     <Panel
@@ -58,18 +64,21 @@ export function Reprice() {
         </Group>
       </form>
       {error && <Fault error={error} />}
-      {dry.data && !start.data && (
-        <Sums sums={dry.data}>
-          <Button
-            disabled={dry.data.repriced_records === 0}
-            loading={start.isPending}
-            onClick={() => start.mutate()}
-          >
-            Price {count(dry.data.repriced_records)} calls
-          </Button>
-        </Sums>
+      {answer && (
+        <Outcome key={isJob(answer) ? answer.id : "at once"} answer={answer}>
+          {(sums) =>
+            dry.data && (
+              <Button
+                disabled={sums.repriced_records === 0}
+                loading={start.isPending}
+                onClick={() => start.mutate()}
+              >
+                Price {count(sums.repriced_records)} calls
+              </Button>
+            )
+          }
+        </Outcome>
       )}
-      {start.data && <RepriceProgress started={start.data} />}
     </Panel>
   );
 }
@@ -84,22 +93,61 @@ const Sums = ({ sums, children }: { sums: RepriceView; children: ReactNode }) =>
   </div>
 );
 
+/** `children` makes the button for what a dry run has shown. */
+type OutcomeProps<T> = { answer: T; children: (sums: RepriceView) => ReactNode };
+
+const Outcome = ({ answer, children }: OutcomeProps<Answer>) =>
+  isJob(answer) ? (
+    <JobProgress answer={answer}>{children}</JobProgress>
+  ) : (
+    <Sums sums={answer}>{answer.dry_run ? children(answer) : <p className="mute">Done.</p>}</Sums>
+  );
+
+/** The job that runs already, because this page was left meanwhile or somebody else started it, or null. */
+function useRunningJob(): RepriceJobView | null {
+  const { data } = useQuery({
+    queryKey: ["settings", "reprice", "newest"],
+    queryFn: ({ signal }) => getJson<Page<RepriceJobView>>(`${PATH}?limit=1`, signal),
+  });
+  const newest = data?.data[0];
+  return newest?.state === "running" ? newest : null;
+}
+
+const addressOf = ({ id }: RepriceJobView): string => `${PATH}/${encodeURIComponent(id)}`;
+
 /** A job goes on without this page, and after a restart of the gateway. */
-function RepriceProgress({ started }: { started: RepriceJobView }) {
+function JobProgress({ answer: started, children }: OutcomeProps<RepriceJobView>) {
+  const queries = useQueryClient();
+  const queryKey = ["settings", "reprice", started.id];
   const { data = started } = useQuery({
-    queryKey: ["settings", "reprice", started.id],
-    queryFn: ({ signal }) => getJson<RepriceJobView>(`${PATH}/${encodeURIComponent(started.id)}`, signal),
-    refetchInterval: ({ state }) => (state.data?.state === "done" ? false : POLL_MS),
+    queryKey,
+    queryFn: ({ signal }) => getJson<RepriceJobView>(addressOf(started), signal),
+    refetchInterval: ({ state }) => (state.data && state.data.state !== "running" ? false : POLL_MS),
+  });
+  const cancel = useMutation({
+    mutationFn: () => sendJson<RepriceJobView>(`${addressOf(started)}/cancel`, { method: "POST", body: {} }),
+    onSuccess: (ended) => queries.setQueryData(queryKey, ended),
   });
   const share = data.unpriced_records === 0 ? 1 : data.checked_records / data.unpriced_records;
   return (
     <Sums sums={data}>
       <Progress value={100 * (data.state === "done" ? 1 : share)} aria-label="Progress of pricing" />
-      <p className="mute">
-        {data.state === "done"
-          ? "Done."
-          : `${count(data.checked_records)} calls checked. You can leave this page.`}
-      </p>
+      <Group>
+        <p className="mute">{stateText(data)}</p>
+        {data.state === "running" && (
+          <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+            Cancel
+          </Button>
+        )}
+      </Group>
+      {cancel.error && <Fault error={cancel.error} />}
+      {data.dry_run && data.state === "done" && children(data)}
     </Sums>
   );
+}
+
+function stateText({ state, checked_records: checked }: RepriceJobView): string {
+  if (state === "done") return "Done.";
+  if (state === "cancelled") return "Cancelled. What was priced until then stays priced.";
+  return `${count(checked)} calls checked. You can leave this page.`;
 }
