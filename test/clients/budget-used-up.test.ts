@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
 import { newId } from "#shared/ids.ts";
+import { priceCent } from "#test/limits/cent-vendor.ts";
 import { type AgentName, agentProgram, runAgent } from "#test/support/agents.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -22,13 +23,7 @@ beforeAll(async () => {
     provider: "chat-vendor",
     model: "gpt-cent",
   });
-  await gateway.admin("POST", "/prices", {
-    model: "gpt-cent",
-    effective_from: "2026-01-01",
-    input: "0",
-    output: "0",
-    per_call: "0.01",
-  });
+  await priceCent(gateway, "gpt-cent");
 });
 
 afterAll(() => vendor.stop());

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { answerDone } from "#test/limits/cent-vendor.ts";
 import { callOnce } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
@@ -14,12 +15,9 @@ const ENOUGH = 4096;
 test.if(process.platform === "linux")(
   "a gateway that may open no further file says so, records it, and goes on",
   async () => {
-    const upstream = await scriptedUpstream(({ body }, reply) => {
-      const { model } = JSON.parse(body);
-      const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-      const choices = [{ index: 0, message: { role: "assistant", content: "done" } }];
-      reply.json({ id: "c", object: "chat.completion", model, choices, usage }, 200, { connection: "close" });
-    });
+    const upstream = await scriptedUpstream((request, reply) =>
+      answerDone(request, reply, { connection: "close" }),
+    );
     const gateway = await startGateway({ dataDir: place.path });
     await gateway.admin("PUT", "/providers/one", {
       kind: "openai-compatible",

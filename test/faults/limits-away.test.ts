@@ -2,12 +2,13 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
+import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey } from "#test/limits/world.ts";
 import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { postgresGate } from "#test/support/postgres-gate.ts";
-import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
 // Gateways whose Postgres goes away and comes back, and a provider whose every call costs a cent.
@@ -15,29 +16,8 @@ import { until } from "#test/support/until.ts";
 let upstream: ScriptedUpstream;
 
 beforeAll(async () => {
-  upstream = await scriptedUpstream(({ body }, reply) => {
-    const { model } = JSON.parse(body);
-    const message = { role: "assistant", content: "done" };
-    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
-  });
+  upstream = await doneVendor();
 });
-
-async function provide(gateway: GatewayProcess): Promise<void> {
-  await gateway.admin("PUT", "/providers/vendor", {
-    kind: "openai-compatible",
-    base_url: `${upstream.url}/v1`,
-    allow_private_network: true,
-    models: ["cent"],
-  });
-  await gateway.admin("POST", "/prices", {
-    model: "cent",
-    effective_from: "2020-01-01",
-    input: "0",
-    output: "0",
-    per_call: "0.01",
-  });
-}
 
 const call = (gateway: GatewayProcess, secret: string) =>
   callOnce(gateway.url, secret, { model: "cent", maxTokens: 50 });
@@ -71,7 +51,7 @@ describe("with Postgres stopped", () => {
     const begin = (n: number) =>
       startGateway({ dataDir: join(place.path, `gateway-${n}`), databaseUrl: postgres.url });
     gateways = [await begin(0), await begin(1)];
-    await provide(gatewayAt(0));
+    await offerCent(gatewayAt(0), upstream.url);
   });
 
   const LIMITS = {
@@ -145,7 +125,7 @@ describe("a key that refuses", () => {
     const gate = await postgresGate(database.url);
     const gateway = await startGateway({ dataDir: place.path, databaseUrl: gate.url });
     const sql = testSql(database.url);
-    await provide(gateway);
+    await offerCent(gateway, upstream.url);
     const { secret, id } = await limitedKey(gateway, { budget_usd: "2", when_away: "refuse" });
     expect(await statuses(gateway, secret, 2)).toEqual([200, 200]);
     await gate.shut();

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { newId } from "#shared/ids.ts";
+import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { casesOf } from "#test/support/fault-run.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
-import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { startWorkers } from "#test/support/workers-process.ts";
 
@@ -45,28 +46,10 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
 
   beforeAll(async () => {
     database = await testDatabase();
-    upstream = await scriptedUpstream(async ({ body }, reply) => {
-      await hold();
-      const { model } = JSON.parse(body);
-      const message = { role: "assistant", content: "done" };
-      const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-      reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
-    });
+    upstream = await doneVendor(() => hold());
     gateways = await startAll(place.path, database.url);
     sql = testSql(database.url);
-    await gatewayOf(0).admin("PUT", "/providers/vendor", {
-      kind: "openai-compatible",
-      base_url: `${upstream.url}/v1`,
-      allow_private_network: true,
-      models: ["cent"],
-    });
-    await gatewayOf(0).admin("POST", "/prices", {
-      model: "cent",
-      effective_from: "2020-01-01",
-      input: "0",
-      output: "0",
-      per_call: "0.01",
-    });
+    await offerCent(gatewayOf(0), upstream.url);
     // On every replica within five seconds.
     const { secret } = await limitedKey(gatewayOf(0), {});
     for (const { url } of gateways) {

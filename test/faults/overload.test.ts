@@ -1,9 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { defaultCallsMax } from "#gateway/upstream/in-flight.ts";
+import { doneVendor } from "#test/limits/cent-vendor.ts";
 import { callOnce, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
 // A gateway that takes eight calls at once, six of one key and four at a provider, and providers that answer when they may.
@@ -15,13 +16,9 @@ let asked = 0;
 let gate = Promise.withResolvers<void>();
 
 beforeAll(async () => {
-  upstream = await scriptedUpstream(async ({ body }, reply) => {
+  upstream = await doneVendor(() => {
     asked += 1;
-    await gate.promise;
-    const { model } = JSON.parse(body);
-    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-    const message = { role: "assistant", content: "done" };
-    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
+    return gate.promise;
   });
   const env = { CALLS_MAX: "8", CALLS_PER_KEY_MAX: "6", CALLS_PER_PROVIDER_MAX: "4" };
   gateway = await startGateway({ dataDir: place.path, env });

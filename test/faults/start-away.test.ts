@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce } from "#test/limits/world.ts";
 import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
 const CREDENTIAL = "the-vendor-credential-of-this-suite";
@@ -29,13 +29,7 @@ const adminStatus = async (url: string): Promise<number> =>
 test("a gateway that starts while Postgres is away serves known keys from its snapshot, and needs no restart", async () => {
   const place = scratch();
   const seen: (string | undefined)[] = [];
-  const upstream = await scriptedUpstream(({ headers, body }, reply) => {
-    seen.push(headers["authorization"]);
-    const { model } = JSON.parse(body);
-    const message = { role: "assistant", content: "done" };
-    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
-  });
+  const upstream = await doneVendor(({ headers }) => seen.push(headers["authorization"]));
   let postgres: Embedded = await start(join(place.path, "data"));
   const dataDir = join(place.path, "gateway");
   const gateway = await startGateway({ dataDir, databaseUrl: postgres.url });
@@ -77,21 +71,8 @@ test("a gateway that starts while Postgres is away serves known keys from its sn
 });
 
 async function furnish(gateway: GatewayProcess, upstream: string): Promise<string> {
-  await gateway.admin("PUT", "/providers/vendor", {
-    kind: "openai-compatible",
-    base_url: `${upstream}/v1`,
-    allow_private_network: true,
-    credential: CREDENTIAL,
-    models: ["cent"],
-  });
+  await offerCent(gateway, upstream, CREDENTIAL);
   await gateway.admin("PUT", "/routes/helper", { surface: "chat", provider: "vendor", model: "cent" });
-  await gateway.admin("POST", "/prices", {
-    model: "cent",
-    effective_from: "2020-01-01",
-    input: "0",
-    output: "0",
-    per_call: "0.01",
-  });
   await gateway.admin("PUT", "/guardrails/fruit", { action: "block", match: { pattern: "PINEAPPLE" } });
   const limits = { budget_usd: "5", concurrency: 3 };
   return (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada", limits })).secret;

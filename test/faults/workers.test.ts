@@ -3,11 +3,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { newId } from "#shared/ids.ts";
+import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
-import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { startWorkers, type WorkersProcess } from "#test/support/workers-process.ts";
 
@@ -25,27 +26,9 @@ let hold = (): Promise<void> => Bun.sleep(5);
 beforeAll(async () => {
   database = await testDatabase();
   sql = testSql(database.url);
-  upstream = await scriptedUpstream(async ({ body }, reply) => {
-    const { model } = JSON.parse(body);
-    await hold();
-    const message = { role: "assistant", content: "done" };
-    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
-  });
+  upstream = await doneVendor(() => hold());
   gateway = await startWorkers(2, { dataDir: join(place.path, "data"), databaseUrl: database.url });
-  await gateway.admin("PUT", "/providers/vendor", {
-    kind: "openai-compatible",
-    base_url: `${upstream.url}/v1`,
-    allow_private_network: true,
-    models: ["cent"],
-  });
-  await gateway.admin("POST", "/prices", {
-    model: "cent",
-    effective_from: "2020-01-01",
-    input: "0",
-    output: "0",
-    per_call: "0.01",
-  });
+  await offerCent(gateway, upstream.url);
   ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "clients" }));
 });
 

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
-import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { doneVendor, priceCent } from "./cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "./world.ts";
 
 // The model `gpt-cent` costs a cent a call, whatever it says; `gpt-words` costs by the token.
@@ -36,23 +37,15 @@ async function together(calls: (() => Promise<Outcome>)[]): Promise<Outcome[]> {
 }
 
 beforeAll(async () => {
-  upstream = await scriptedUpstream(async ({ body }, reply) => {
-    await arrive();
-    const { model } = JSON.parse(body);
-    const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-    const message = { role: "assistant", content: "done" };
-    reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
-  });
+  upstream = await doneVendor(() => arrive());
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
-  const since = { effective_from: "2020-01-01" };
+  await priceCent(gateway, "gpt-cent");
   await gateway.admin("POST", "/prices", {
-    model: "gpt-cent",
-    input: "0",
-    output: "0",
-    per_call: "0.01",
-    ...since,
+    model: "gpt-words",
+    effective_from: "2020-01-01",
+    input: "1000",
+    output: "1000",
   });
-  await gateway.admin("POST", "/prices", { model: "gpt-words", input: "1000", output: "1000", ...since });
 });
 
 const call = (
