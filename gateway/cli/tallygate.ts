@@ -10,7 +10,13 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   usage: async () => (await import("./commands/usage.ts")).addOwnUsage,
   session: async () => (await import("./commands/session.ts")).addSession,
   run: async () => (await import("./commands/run.ts")).addRun,
-  pr: async () => (await import("./commands/pr.ts")).addPr,
+  pr: async () => {
+    const [{ addPr }, { addPrCost }] = [
+      await import("./commands/pr.ts"),
+      await import("./commands/pr-cost.ts"),
+    ];
+    return (program) => addPrCost(addPr(program));
+  },
   review: async () => (await import("./commands/review.ts")).addReview,
   install: async () => (await import("./commands/install.ts")).addInstall,
   uninstall: async () => (await import("./commands/install.ts")).addUninstall,

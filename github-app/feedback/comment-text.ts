@@ -1,5 +1,6 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
 import type { SessionCost } from "#drizzle/session-cost.ts";
+import { usdText } from "#shared/usd-text.ts";
 
 export type CommentFacts = {
   link: LinkState;
@@ -44,17 +45,3 @@ const UNKNOWN: Partial<Record<LinkState, string>> & { no_stamp: string } = {
   unknown_session:
     "The cost of this pull request is not known: no call of the session that its description names is recorded.",
 };
-
-const USD = new Intl.NumberFormat("en-US", {
-  style: "currency",
-  currency: "USD",
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 4,
-});
-
-/** Dollars for people, e.g. `$1,234.50`; rounded to a hundredth of a cent, but never to zero. */
-export function usdText(exact: string): string {
-  // A decimal number as text: formatted exactly, where a float would be rounded first.
-  const text = USD.format(exact as `${number}`);
-  return text === "$0.00" && /[1-9]/.test(exact) ? "under $0.0001" : text;
-}

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { checkText, type Stamp } from "#github-app/feedback/check-text.ts";
-import {
-  COMMENT_MARKER,
-  type CommentFacts,
-  commentText,
-  usdText,
-} from "#github-app/feedback/comment-text.ts";
+import { COMMENT_MARKER, type CommentFacts, commentText } from "#github-app/feedback/comment-text.ts";
 import { SESSION_LINE_DIAGNOSTICS } from "#shared/session-line.ts";
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
+import { usdText } from "#shared/usd-text.ts";
 
 const stamp = (over: Partial<Stamp>): Stamp => ({ sessionIds: [], diagnostics: [], known: false, ...over });
 

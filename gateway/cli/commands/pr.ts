@@ -21,7 +21,7 @@ type Options = {
   json?: true;
 };
 
-export const addPr = (program: Command) => {
+export const addPr = (program: Command): Command => {
   const pr = program.command("pr").description("The pull request of a task.");
   pr.command("stamp")
     .description(
@@ -43,6 +43,7 @@ export const addPr = (program: Command) => {
       const stamped = await stampIn(directoryOf(command), options, null);
       process.exitCode = printStamped(stamped, options.json ?? false);
     });
+  return pr;
 };
 
 const HELP = `

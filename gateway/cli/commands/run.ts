@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { inheritedEnv, readPresent } from "#shared/env.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { KEY_VARIABLE } from "../../hooks/managed-settings.ts";
 import { keyState } from "../client/key-state.ts";
 import { agentGateway, loginFor } from "../client/settings.ts";
+import { exportVariables } from "../client/workflow-file.ts";
 import {
   type Additions,
   type AgentName,
@@ -26,7 +27,7 @@ import { keepTask, openTask, type Task } from "../stamping/task.ts";
 import { directoryOf, printNote } from "./common.ts";
 import { parseSession } from "./session.ts";
 
-type Options = { session?: SessionId; subscription?: true; stamp?: true; quiet?: true };
+type Options = { session?: SessionId; subscription?: true; stamp?: true; quiet?: true; export?: string };
 
 /** Only the gateway's own processes need these; no agent may see them. */
 const OURS = { ADMIN_KEY: null, MASTER_KEY: null };
@@ -36,13 +37,21 @@ export const addRun = (program: Command) =>
   program
     .command("run")
     .description("Run a coding agent so that all its calls carry the branch's session.")
-    .argument("<command...>", "the agent's own command line, after --")
+    .argument("[command...]", "the agent's own command line, after --")
     .option("--session <id>", "this session instead of the branch's", parseSession)
     .option("--subscription", "the agent's own subscription pays, and nothing else; Claude Code and Codex")
     .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
     .option("-q, --quiet", "do not say which session it is")
+    .addOption(
+      new Option(
+        "--export <file>",
+        "run nothing; append the variables to this file, as GITHUB_ENV has them",
+      ).conflicts(["stamp"]),
+    )
     .addHelpText("after", HELP)
     .action(async (words: string[], options: Options, command: Command) => {
+      if ((words.length === 0) !== (options.export !== undefined))
+        command.error("error: give either a command after -- or --export");
       process.exitCode = await run(directoryOf(command), words, options);
     });
 
@@ -55,7 +64,8 @@ Qwen Code and Cline cannot carry the session: their calls are recorded, but coun
 
   tallygate run -- claude
   tallygate run -- codex exec "fix the build"
-  tallygate run -- npx @google/gemini-cli`;
+  tallygate run -- npx @google/gemini-cli
+  tallygate run --export "$GITHUB_ENV"`;
 
 /** Runs the command to its end and returns its exit status. */
 async function run(directory: string, words: readonly string[], options: Options): Promise<number> {
@@ -68,6 +78,10 @@ async function run(directory: string, words: readonly string[], options: Options
   if (gateway === "refused") return 1;
   const added = await additionsOf(directory, words, { session: task.session, subscription, gateway });
   if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
+  if (options.export !== undefined) {
+    await exportVariables(options.export, added.env);
+    return 0;
+  }
   const status = await withAdded(directory, words, added);
   if (requested === null) await keepTask(git, task.session).catch(() => undefined);
   if (options.stamp) await stampAtEnd(directory, requested);

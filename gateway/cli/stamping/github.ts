@@ -9,7 +9,7 @@ export type GithubApi = {
   /** The web host of the repositories it serves, with its port, if any. */
   host: string;
   way: GithubVia;
-  ask(method: "GET" | "PATCH" | "PUT", path: string, body?: object): Promise<GithubAnswer>;
+  ask(method: "GET" | "PATCH" | "POST" | "PUT", path: string, body?: object): Promise<GithubAnswer>;
 };
 
 const WAYS = ["gh", "rest"] as const;

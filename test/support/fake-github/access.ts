@@ -103,6 +103,8 @@ export function refusal(caller: Caller, operation: Operation, fullName: string |
   const { installation, permissions } = caller;
   if (installation.removed) return 401;
   if (installation.suspendedAt !== null) return 403;
+  // An installation is no person.
+  if (operation === "GET /user") return 403;
   if (fullName !== null && !installation.repositories.some((it) => it.fullName === fullName)) return 404;
   const [name, access] = PERMISSIONS[operation] ?? ["metadata", "read"];
   const granted = permissions[name];

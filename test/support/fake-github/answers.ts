@@ -17,7 +17,7 @@ import { reviewQuery } from "./graphql.ts";
 import type { Operation } from "./operations.ts";
 import { commitView, pullRequestSimpleView, pullRequestView, reviewView } from "./pull-request-views.ts";
 import { fullRepositoryView, ownAccountView, repositoryView } from "./repository-views.ts";
-import { keyOf, type PullRequest } from "./world.ts";
+import { keyOf, type PullRequest, personAccount } from "./world.ts";
 import { WRITTEN_ANSWERS } from "./written-answers.ts";
 
 const APP: Partial<Record<Operation, Answerer>> = {
@@ -72,7 +72,7 @@ const APP: Partial<Record<Operation, Answerer>> = {
     }));
   },
   "GET /user": ({ caller }) =>
-    ok(ownAccountView({ id: 9, login: caller.kind === "person" ? caller.login : "nobody", type: "User" })),
+    ok(ownAccountView(personAccount(caller.kind === "person" ? caller.login : "nobody"))),
 };
 
 function pullRequestOf(asked: Asked, backstage: Backstage): PullRequest {

@@ -47,12 +47,12 @@ export const commentView = (it: Comment, app: Registration) => ({
   url: `${WEB}/repos/${it.repository.fullName}/issues/comments/${it.id}`,
   html_url: `${WEB}/${it.repository.fullName}/pull/${it.number}#issuecomment-${it.id}`,
   issue_url: `${WEB}/repos/${it.repository.fullName}/issues/${it.number}`,
-  user: accountView(botOf(app)),
+  user: accountView(it.author ?? botOf(app)),
   body: it.body,
   created_at: it.createdAt,
   updated_at: it.updatedAt,
   author_association: "NONE",
-  performed_via_github_app: appView(app),
+  performed_via_github_app: it.author === null ? appView(app) : null,
 });
 
 export function issueView(it: Issue, app: Registration) {

@@ -10,7 +10,7 @@ import { createPatience } from "./patience.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import { createSignInPages } from "./sign-in-pages.ts";
 import { createStory } from "./story.ts";
-import { newWorld } from "./world.ts";
+import { type Installation, newWorld } from "./world.ts";
 
 export type FakeGithubOptions = {
   now?: () => Date;
@@ -140,6 +140,8 @@ export function startFakeGithub(options: FakeGithubOptions = {}) {
       deed === null ? meanwhile.delete(operation) : meanwhile.set(operation, deed),
     fail: (failure: Failure) => failures.push(failure),
     personalToken: tokens.personal,
+    /** As a workflow has it. */
+    installationToken: (installation: Installation) => tokens.issue(installation).token,
     signIn: signIn.state,
     limits,
     /** How patient callers were. */

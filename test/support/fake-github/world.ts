@@ -3,6 +3,8 @@ import { generateKeyPairSync } from "node:crypto";
 /** What the stand-in for GitHub knows. Times are GitHub's: whole seconds, RFC 3339. */
 export type Account = { id: number; login: string; type: "User" | "Bot" | "Organization" };
 
+export const personAccount = (login: string): Account => ({ id: 9, login, type: "User" });
+
 export type Repository = {
   id: number;
   fullName: string;
@@ -66,6 +68,8 @@ export type Comment = {
   repository: Repository;
   number: number;
   body: string;
+  /** Null: the App. */
+  author: Account | null;
   createdAt: string;
   updatedAt: string;
 };

@@ -1,7 +1,7 @@
 import { checkRunView, commentView, issueView } from "./app-views.ts";
 import { type Answerer, type Asked, found, list, ok, repositoryOf, text } from "./asked.ts";
 import type { Operation } from "./operations.ts";
-import { keyOf, type World } from "./world.ts";
+import { keyOf, personAccount, type World } from "./world.ts";
 
 const WRITTEN: Partial<Record<Operation, Answerer>> = {
   "GET /repos/{owner}/{repo}/issues": (asked, backstage) => {
@@ -57,6 +57,7 @@ const WRITTEN: Partial<Record<Operation, Answerer>> = {
       repository,
       number,
       body: text(asked.body["body"]) ?? "",
+      author: asked.caller.kind === "person" ? personAccount(asked.caller.login) : null,
       createdAt: at,
       updatedAt: at,
     };

@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { adminApi } from "../client/api.ts";
+import { awaitPullRequest, type PullRequestName } from "../client/pull-request-page.ts";
+import { costText, pullRequestCost } from "../print/pull-request-cost.ts";
+import { showComment } from "../stamping/cost-comment.ts";
+import { gitIn } from "../stamping/git.ts";
+import { type GithubVia, openGithub } from "../stamping/github.ts";
+import { locatePullRequest, type RepositoryName } from "../stamping/pull-request.ts";
+import { directoryOf, parseCount, print, printNote, URL_OPTION } from "./common.ts";
+import { parseAccess, parseRepository } from "./pr.ts";
+
+type Options = {
+  number?: number;
+  repo?: RepositoryName;
+  maxUsd?: string;
+  wait?: number;
+  merged?: true;
+  comment?: true;
+  via?: GithubVia;
+  url?: string;
+  json?: true;
+};
+
+export const addPrCost = (pr: Command) =>
+  pr
+    .command("cost")
+    .description("Print what the session of the pull request cost, and check it against a budget.")
+    .option("--number <n>", "of this pull request instead of the branch's", parseCount)
+    .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
+    .option("--max-usd <amount>", "exit with 1 if it is above", parseUsd)
+    .option("--wait <seconds>", "wait until the gateway knows it, at most so long", parseCount)
+    .option("--merged", "with --wait: until the gateway knows the merge")
+    .option("--comment", "show it in one comment on the pull request, too")
+    .option(
+      "--via <way>",
+      "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
+      parseAccess,
+    )
+    .option("--json", "answer as JSON")
+    .option(...URL_OPTION)
+    .addHelpText("after", HELP)
+    .action(async (options: Options, command: Command) => {
+      process.exitCode = await cost(directoryOf(command), options);
+    });
+
+const HELP = `
+ADMIN_KEY is the admin key, or an admin token with the role manager. An unknown cost is never above the budget.
+
+  tallygate pr cost --repo octo-org/shop --number 12 --max-usd 5`;
+
+function parseUsd(text: string): string {
+  if (/^\d{1,9}(\.\d{1,12})?$/.test(text)) return text;
+  throw new InvalidArgumentError("Expected an amount, such as 2.50.");
+}
+
+/** Exit status 1 if it is above the budget, or the comment could not be written. */
+async function cost(directory: string, options: Options): Promise<number> {
+  const { maxUsd: budget = null, wait = 0, via = null } = options;
+  const name = await nameOf(directory, options);
+  const page = await awaitPullRequest(adminApi(options.url), name, {
+    ms: wait * 1000,
+    until: options.merged ? "merged" : "known",
+  });
+  if (page === null) throw new Error(`${addressOf(name)} is not known to the gateway. ${UNKNOWN}`);
+  const figures = pullRequestCost(page, budget);
+  const markdown = costText(page, figures, "markdown");
+  const text = costText(page, figures, "plain");
+  const isShown =
+    options.comment === undefined ||
+    (await showComment(openGithub(directory, via), name, markdown).then(
+      () => true,
+      (error: unknown) => {
+        printNote(error instanceof Error ? error.message : "The comment could not be written.");
+        return false;
+      },
+    ));
+  const { costUsd, isLowerBound, isAbove } = figures;
+  const facts = { cost_usd: costUsd, is_lower_bound: isLowerBound, session: page.session, above: isAbove };
+  print(options.json ? JSON.stringify({ ...facts, text, markdown }, null, 2) : text);
+  return isAbove || !isShown ? 1 : 0;
+}
+
+const UNKNOWN = "The GitHub App reports pull requests of the repositories that it is installed in.";
+
+const addressOf = ({ owner, repository, number }: PullRequestName): string =>
+  `${owner}/${repository}#${number}`;
+
+/** GitHub is asked only for what the options leave open. */
+async function nameOf(directory: string, { repo, number, via }: Options): Promise<PullRequestName> {
+  if (repo && number !== undefined) return { ...repo, number };
+  const found = await locatePullRequest(gitIn(directory), openGithub(directory, via ?? null), {
+    place: repo ?? null,
+    number: number ?? null,
+  });
+  if (found === null) throw new Error("This branch has no pull request yet.");
+  return { owner: found.owner, repository: found.repository, number: found.number };
+}
