@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { RUN } from "#gateway/cli/own-program.ts";
 import { withoutTrust } from "#gateway/cli/stamping/codex-hooks.ts";
 import { commandLine, GATEWAY_FILES, keyCommandOf } from "#gateway/cli/stamping/gateway-files.ts";
 
@@ -85,5 +86,7 @@ test.each(["https://llm.example.com", "http://[::1]:8787", "https://llm.example.
       program: "/opt/tallygate/gateway/cli/tallygate.ts",
       url,
     });
+    const compiled = ["/opt/tallygate-0.2.0-linux-x64", RUN, "gateway/cli/tallygate.ts", ...words.slice(3)];
+    expect(keyCommandOf(commandLine(compiled))).toEqual({ program: "/opt/tallygate-0.2.0-linux-x64", url });
   },
 );

@@ -15,6 +15,7 @@ import { readPresent } from "#shared/env.ts";
 import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
 import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
+import { commandOf } from "../own-program.ts";
 import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
 import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
 import { commandLine, GATEWAY_FILES, GATEWAY_VARIABLES } from "../stamping/gateway-files.ts";
@@ -172,7 +173,7 @@ function connectOne(name: AgentName, { remove, dryRun, gateway }: Options): bool
   if (!gateway || (login === null && !remove)) return true;
   const connection = login && {
     url: login.url,
-    keyCommand: [...programOf("../tallygate.ts"), "key", "--url", login.url],
+    keyCommand: [...commandOf(join(import.meta.dir, "../tallygate.ts")), "key", "--url", login.url],
   };
   if (!file) {
     const line = connection && GATEWAY_VARIABLES[name]?.(connection);
@@ -238,10 +239,4 @@ function replace(path: string, text: string | null): void {
 }
 
 /** With full paths, because an agent's PATH may have neither; without the project's own `.env`. */
-const programOf = (script: string): string[] => [
-  process.execPath,
-  "--no-env-file",
-  join(import.meta.dir, script),
-];
-
-const hookCommand = (): string => commandLine(programOf("../stamp-hook.ts"));
+const hookCommand = (): string => commandLine(commandOf(join(import.meta.dir, "../stamp-hook.ts")));

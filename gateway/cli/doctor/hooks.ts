@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { readPresent } from "#shared/env.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
+import { LOCATE, RUN } from "../own-program.ts";
 import { type AgentName, agentTitle } from "../stamping/agents.ts";
 import { codexHooks, runsHook } from "../stamping/codex-hooks.ts";
 import { HOOK_FILES } from "../stamping/hook-files.ts";
@@ -18,10 +19,10 @@ export async function hookFinding(name: AgentName, directory: string): Promise<F
       .catch(() => "")
   ).replaceAll("file://", "");
   const install = `\`tallygate install ${name}\` adds it.`;
-  if (!SCRIPT.test(text)) return skipped(`${title} has no hook that stamps pull requests.`, install);
-  const script = SCRIPT.exec(text)?.[1] ?? "";
-  if (!existsSync(decodeURI(script))) {
-    return failed(`${title}'s hook runs ${script}, which does not exist.`, install);
+  const program = PROGRAM.exec(text)?.slice(1).find(Boolean);
+  if (!program) return skipped(`${title} has no hook that stamps pull requests.`, install);
+  if (!existsSync(decodeURI(program))) {
+    return failed(`${title}'s hook runs ${program}, which does not exist.`, install);
   }
   if (isSwitchedOff(parsedJson(text))) {
     return failed(
@@ -33,7 +34,10 @@ export async function hookFinding(name: AgentName, directory: string): Promise<F
 }
 
 /** An absolute path without blanks. */
-const SCRIPT = new RegExp(`((?:[A-Za-z]:)?/[^\\s"'\\\\]*(?:${HOOK_SCRIPT}|opencode-hook\\.ts))`);
+const PATH = `(?:[A-Za-z]:)?/[^\\s"'\\\\]*`;
+const SCRIPT = `(?:${HOOK_SCRIPT}|opencode-hook\\.ts)`;
+/** What a hook runs: the compiled program that has our script, or the script. */
+const PROGRAM = new RegExp(`(${PATH})\\W+(?:${RUN}|${LOCATE})\\W+[\\w/-]*${SCRIPT}|(${PATH}${SCRIPT})`);
 
 /** Claude Code's switch, and Gemini CLI's. */
 const isSwitchedOff = (settings: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { isRecord, parsedJson } from "#shared/json.ts";
+import { exportOf, RUN } from "../own-program.ts";
 import type { AgentName } from "./agents.ts";
 import { DIRECTORIES, type Homes } from "./hook-files.ts";
 import { jsonText, withMember } from "./hook-groups.ts";
@@ -19,7 +19,7 @@ export type GatewayFile = {
   afterwards?: string;
 };
 
-const OPENCODE_PLUGIN = pathToFileURL(join(import.meta.dir, "opencode-gateway.ts")).href;
+const OPENCODE_PLUGIN = join(import.meta.dir, "opencode-gateway.ts");
 
 /** Agents whose own settings can name a gateway and a command or a plugin for its key, so that no key is in them. */
 export const GATEWAY_FILES: Readonly<Partial<Record<AgentName, GatewayFile>>> = {
@@ -27,7 +27,7 @@ export const GATEWAY_FILES: Readonly<Partial<Record<AgentName, GatewayFile>>> = 
   codex: { path: (homes) => join(DIRECTORIES.codex(homes), "config.toml"), edit: editCodex },
   opencode: {
     path: (homes) => join(DIRECTORIES.opencode(homes), "plugin", "tallygate-gateway.js"),
-    edit: (_, connection) => connection && `export { connecting } from ${JSON.stringify(OPENCODE_PLUGIN)};\n`,
+    edit: (_, connection) => connection && exportOf("connecting", OPENCODE_PLUGIN),
     afterwards: "Choose a model of the provider Tallygate (/models, or --model tallygate/NAME).",
   },
 };
@@ -44,11 +44,12 @@ export const GATEWAY_VARIABLES: Readonly<Partial<Record<AgentName, (connection: 
 };
 
 /** A command line that is `tallygate key` for a gateway: the program, wherever it is, and the gateway. */
-const KEY_COMMAND = /(\S*\btallygate(?:\.ts)?)'? key --url '?([^\s']+)'?$/;
+const KEY_COMMAND = new RegExp(`(?:(\\S+) ${RUN} )?(\\S*\\btallygate(?:\\.ts)?)'? key --url '?([^\\s']+)'?$`);
 
 /** What a command line asks for a gateway's key; null if it is not ours. */
 export function keyCommandOf(line: unknown): { program: string; url: string } | null {
-  const [, program, url] = (typeof line === "string" && KEY_COMMAND.exec(line)) || [];
+  const [, compiled, script, url] = (typeof line === "string" && KEY_COMMAND.exec(line)) || [];
+  const program = compiled ?? script;
   return program && url ? { program, url } : null;
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { exportOf } from "../own-program.ts";
 import type { AgentName } from "./agents.ts";
 import { editGroups, type HookGroup, jsonText } from "./hook-groups.ts";
 
@@ -28,7 +28,7 @@ export const DIRECTORIES = {
   opencode: ({ home, env }) => join(env("XDG_CONFIG_HOME") ?? join(home, ".config"), "opencode"),
 } as const satisfies Record<AgentName, (homes: Homes) => string>;
 
-const OPENCODE_HOOK = pathToFileURL(join(import.meta.dir, "opencode-hook.ts")).href;
+const OPENCODE_HOOK = join(import.meta.dir, "opencode-hook.ts");
 
 const TIMEOUT_SECONDS = 60;
 /** Tools of GitHub's own MCP server, whatever name the agent gives the server. */
@@ -73,6 +73,6 @@ export const HOOK_FILES = {
   },
   opencode: {
     path: (homes) => join(DIRECTORIES.opencode(homes), "plugin", "tallygate.js"),
-    edit: (_, command) => command && `export { stamping } from ${JSON.stringify(OPENCODE_HOOK)};\n`,
+    edit: (_, command) => command && exportOf("stamping", OPENCODE_HOOK),
   },
 } as const satisfies Record<AgentName, HookFile>;

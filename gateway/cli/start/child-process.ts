@@ -1,4 +1,5 @@
 import { JOINS, PREPARED, PROCEED, READY, TAKES_OVER } from "#shared/stop-signal.ts";
+import { commandOf } from "../own-program.ts";
 
 export type ChildProcess = {
   pid: number;
@@ -40,7 +41,7 @@ export function startChildProcess(
   const prepared = flag();
   const ready = flag();
   // The launcher has read .env already and passes each child what it needs from it.
-  const started = Bun.spawn([process.execPath, "--no-env-file", script], {
+  const started = Bun.spawn(commandOf(script), {
     env: { ...env, ...BEGINNINGS[beginning] },
     // A session of its own: Ctrl-C reaches it through us, once.
     detached: true,

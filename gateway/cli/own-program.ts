@@ -1,0 +1,32 @@
+/** How other processes and programs find our own scripts: from a checkout or package by path, from the compiled program by its name. */
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** Before a script's path below the root: the compiled program (`gateway/deploy/binary`) runs that script. */
+export const RUN = "__run";
+/** Before a file's path below the root: the compiled program prints the file's address. */
+export const LOCATE = "__locate";
+
+/**
+ * A command that runs a script of ours without the `.env` of its directory, with full paths. The compiled program names itself:
+ * the files that it has unpacked are elsewhere in its next version.
+ */
+export const commandOf = (script: string): string[] =>
+  Bun.isStandaloneExecutable
+    ? [process.execPath, RUN, relative(ROOT, script)]
+    : [process.execPath, "--no-env-file", script];
+
+/** JavaScript for another program's plugin file: exports `name` of a module of ours. */
+export function exportOf(name: string, module: string): string {
+  if (!Bun.isStandaloneExecutable) {
+    return `export { ${name} } from ${JSON.stringify(pathToFileURL(module).href)};\n`;
+  }
+  const words = JSON.stringify([LOCATE, relative(ROOT, module)]);
+  return [
+    `import { execFileSync } from "node:child_process";`,
+    `const address = execFileSync(${JSON.stringify(process.execPath)}, ${words}, { encoding: "utf8" });`,
+    `export const { ${name} } = await import(address);\n`,
+  ].join("\n");
+}
