@@ -49,13 +49,38 @@ export const MANAGED_SETTINGS_PATHS = {
   win32: "C:\\Program Files\\ClaudeCode\\managed-settings.json",
 } as const;
 
+/** Tables of Codex's config.toml with its hooks. Those of the system's own file are trusted without a question. */
+export const codexHooks = (url: string): string =>
+  ["PreToolUse", "PostToolUse", "SessionEnd"]
+    .map((event) =>
+      [
+        `[[hooks.${event}]]`,
+        `[[hooks.${event}.hooks]]`,
+        `type = "command"`,
+        `command = ${JSON.stringify(forwarder(url, "codex"))}`,
+        `timeout = ${TIMEOUT_SECONDS}\n`,
+      ].join("\n"),
+    )
+    .join("\n");
+
+/** The member `hooks` of Gemini CLI's settings.json. */
+export function geminiHooks(url: string): Record<string, unknown> {
+  const command = forwarder(url, "gemini-cli");
+  const hook = { name: "tallygate", type: "command", command, timeout: TIMEOUT_SECONDS * 1000 };
+  const events = ["BeforeTool", "AfterTool", "SessionEnd"];
+  return Object.fromEntries(events.map((event) => [event, [{ matcher: "*", hooks: [hook] }]]));
+}
+
 /**
  * A command for agents with command hooks: it forwards its standard input to the gateway, and the answer to the agent.
- * It fails silently, so that an unreachable gateway blocks nobody.
+ * Without a key in the environment it asks for the one of `tallygate login`. It fails silently, so that an unreachable
+ * gateway blocks nobody.
  */
 export const forwarder = (url: string, client: string): string =>
   `curl -sf -m ${TIMEOUT_SECONDS - 1} --data-binary @- -H "content-type: application/json" ` +
-  `-H "x-gateway-key: $${KEY_VARIABLE}" -H "x-client: ${client}" -H "x-session-id: $${SESSION_VARIABLE}" ` +
+  `-H "x-gateway-key: \${${KEY_VARIABLE}:-$(tallygate key --url ${baseOf(url)} 2>&-)}" ` +
+  `-H "x-client: ${client}" -H "x-session-id: $${SESSION_VARIABLE}" ` +
   `${hooksUrl(url)} || true`;
 
-const hooksUrl = (url: string) => `${url.replace(/\/+$/, "")}/hooks/v1/events`;
+const baseOf = (url: string) => url.replace(/\/+$/, "");
+const hooksUrl = (url: string) => `${baseOf(url)}/hooks/v1/events`;

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
+import { MANAGED_FILES } from "#gateway/cli/stamping/managed-files.ts";
 import {
-  forwarder,
+  codexHooks,
   KEY_VARIABLE,
   managedSettings,
   SESSION_VARIABLE,
@@ -137,18 +138,25 @@ async function home() {
  * Puts the settings where an administrator would, in a view of the file system that only the agent has. Where that is
  * not allowed, they are given as an argument.
  */
-const MANAGED = `mount -t tmpfs tmpfs /mnt && mkdir /mnt/u /mnt/w &&
-mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w /etc && mkdir -p /etc/claude-code &&
-cp "$0" /etc/claude-code/managed-settings.json`;
+const placing = (path: string) => `mount -t tmpfs tmpfs /mnt && mkdir /mnt/u /mnt/w &&
+mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/u,workdir=/mnt/w /etc && mkdir -p ${dirname(path)} &&
+cp "$0" ${path}`;
 const canBeManaged =
   process.platform === "linux" &&
-  Bun.spawnSync(["unshare", "-m", "sh", "-c", MANAGED, "/dev/null"], { stderr: "ignore" }).success;
+  Bun.spawnSync(["unshare", "-m", "sh", "-c", placing("/etc/tallygate/none"), "/dev/null"], {
+    stderr: "ignore",
+  }).success;
+
+/** The agent's command, with `file` where administrators put it. */
+function managed(name: "claude" | "codex" | "gemini", file: string, command: string[]): string[] {
+  const path = MANAGED_FILES[name]?.paths.linux ?? "";
+  return ["unshare", "-m", "sh", "-c", `${placing(path)} && exec "$@"`, file, ...command];
+}
 
 function commandFor(path: string, words: string[]): string[] {
   const file = join(path, "managed-settings.json");
   const command = [...(claude ?? []), ...words, "--allowedTools", "Bash", "WebFetch", "--strict-mcp-config"];
-  if (!canBeManaged) return [...command, "--settings", file];
-  return ["unshare", "-m", "sh", "-c", `${MANAGED} && exec "$@"`, file, ...command];
+  return canBeManaged ? managed("claude", file, command) : [...command, "--settings", file];
 }
 
 /** No text of the prompt, of arguments or of results is anywhere that the gateway writes. */
@@ -261,25 +269,26 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
   });
 });
 
-/** The hooks of an agent, every one the command that passes its JSON on. */
-const forwarding = (client: string, events: string[], group: object, hook: object = {}) => {
-  const command = forwarder(`http://127.0.0.1:${hooks.port}`, client);
-  const one = { ...group, hooks: [{ type: "command", command, ...hook }] };
-  return Object.fromEntries(events.map((event) => [event, [one]]));
-};
+/** An agent's file for administrators. A hook for prompts is added: administrators may send more than the product wants. */
+async function managedFile(name: "codex" | "gemini", path: string): Promise<{ file: string; url: string }> {
+  const url = `http://127.0.0.1:${hooks.port}`;
+  const file = join(path, "managed");
+  await Bun.write(file, MANAGED_FILES[name]?.text(url, { gateway: true, required: false }) ?? "");
+  return { file, url };
+}
 
-describe.skipIf(codex === null)("codex with command hooks", () => {
+describe.skipIf(codex === null || !canBeManaged)("codex with managed hooks", () => {
   test("its calls are one row each, and what a policy denies does not run", async () => {
     const it = await home();
     await gateway.admin("PUT", "/hook-policies/no-shell", { client: "codex", tool: "Bash", enabled: false });
     try {
-      const events = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionEnd"];
-      const config = { hooks: forwarding("codex", events, {}, { timeout: 5 }) };
-      await Bun.write(join(it.path, ".codex/hooks.json"), JSON.stringify(config));
+      const { file, url } = await managedFile("codex", it.path);
+      const prompts = codexHooks(url).replaceAll("PreToolUse", "UserPromptSubmit").split("\n\n")[0];
+      await Bun.write(file, `${await Bun.file(file).text()}\n${prompts}`);
       await Bun.write(join(it.path, ".codex/config.toml"), CODEX_CONFIG(`http://127.0.0.1:${door.port}/v1`));
-      const words = ["exec", "--json", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"];
-      const run = () =>
-        runAgent([...(codex ?? []), ...words, "-m", "gpt-5", PROMPT], { home: it.path, env: it.env });
+      const words = ["exec", "--json", "--skip-git-repo-check", "-m", "gpt-5", PROMPT];
+      const command = managed("codex", file, [...(codex ?? []), ...words]);
+      const run = () => runAgent(command, { home: it.path, env: it.env });
       await run();
       const ids = ["call_exec_command_0", "call_exec_command_1"];
       const rows = await it.rows((them) => them.filter(({ status }) => status === "ok").length === 2);
@@ -311,19 +320,17 @@ wire_api = "responses"
 env_key = "ANTHROPIC_API_KEY"
 `;
 
-describe.skipIf(gemini === null)("gemini cli with command hooks", () => {
+describe.skipIf(gemini === null || !canBeManaged)("gemini cli with managed hooks", () => {
   test("the ends of its calls are rows, and an error is a failure", async () => {
     const it = await home();
     try {
-      const events = ["BeforeTool", "AfterTool", "BeforeAgent", "SessionEnd"];
-      const settings = {
-        security: { auth: { selectedType: "gemini-api-key" } },
-        hooks: forwarding("gemini-cli", events, { matcher: "*" }, { name: "tallygate", timeout: 5000 }),
-      };
-      await Bun.write(join(it.path, ".gemini/settings.json"), JSON.stringify(settings));
+      const { file } = await managedFile("gemini", it.path);
+      const settings = JSON.parse(await Bun.file(file).text());
+      settings.hooks.BeforeAgent = settings.hooks.SessionEnd;
+      await Bun.write(file, JSON.stringify(settings));
       await Bun.write(join(it.path, "here.txt"), CANARY.text);
       const words = ["-p", PROMPT, "-m", "gemini-2.5-pro", "--approval-mode", "yolo"];
-      await runAgent([...(gemini ?? []), ...words], {
+      await runAgent(managed("gemini", file, [...(gemini ?? []), ...words]), {
         home: it.path,
         env: {
           ...it.env,

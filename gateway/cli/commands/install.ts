@@ -12,7 +12,6 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { readPresent } from "#shared/env.ts";
-import { forwarder, MANAGED_SETTINGS_PATHS, managedSettings } from "../../hooks/managed-settings.ts";
 import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
 import { commandOf } from "../own-program.ts";
@@ -20,6 +19,7 @@ import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents
 import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
 import { commandLine, GATEWAY_FILES, GATEWAY_VARIABLES } from "../stamping/gateway-files.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
+import { MANAGED_FILES } from "../stamping/managed-files.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
 type Options = {
@@ -28,7 +28,7 @@ type Options = {
   trust?: true;
   gateway: boolean;
   managed?: true;
-  required?: true;
+  required?: boolean;
   url?: string;
 };
 
@@ -52,7 +52,7 @@ export const addInstall = (program: Command) =>
     .addOption(
       new Option(
         "--managed",
-        "only print Claude Code's managed settings, which report its tool calls to the gateway",
+        "only print an agent's file for an organisation's machines (default: claude)",
       ).conflicts(["remove", "dryRun"]),
     )
     .option("--required", "with --managed: block tools while the gateway is unreachable")
@@ -61,7 +61,7 @@ export const addInstall = (program: Command) =>
     .action(async (agents: AgentName[], options: Options, command: Command) => {
       const fault = faultOf(agents, options);
       if (fault) command.error(`error: ${fault}`);
-      process.exitCode = options.managed ? printManaged(options) : await install(agents, options);
+      process.exitCode = options.managed ? printManaged(agents[0], options) : await install(agents, options);
     });
 
 export const addUninstall = (program: Command) =>
@@ -88,7 +88,11 @@ function addAgent(word: string, before: readonly AgentName[] = []): AgentName[] 
 /** A name that would be ignored, or null. */
 function faultOf(agents: readonly AgentName[], { managed, required, url }: Options): string | null {
   if (managed) {
-    return agents.every((name) => name === "claude") ? null : "option '--managed' is for Claude Code only";
+    const isOne = agents.length <= 1 && agents.every((name) => MANAGED_FILES[name]);
+    if (!isOne) return `option '--managed' is for one of ${Object.keys(MANAGED_FILES).join(", ")}`;
+    return required && agents.some((name) => name !== "claude")
+      ? "option '--required' is for Claude Code only"
+      : null;
   }
   if (required) return "option '--required' requires '--managed'";
   return url === undefined ? null : "option '--url' requires '--managed'";
@@ -104,14 +108,20 @@ left as they are, and the exit status is 1. For Gemini CLI and Copilot CLI, a li
 --no-gateway adds only the hook. \`tallygate uninstall\` undoes everything.
 
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
-Qwen Code and Cline get no hook: they cannot carry a branch's session.`;
+Qwen Code and Cline get no hook: they cannot carry a branch's session.
+
+For an organisation's machines, --managed prints the settings of claude, codex or gemini that report tool calls to the gateway; those of
+codex and gemini send their model calls there, too.`;
 
 /** Printed for administrators to distribute; this program does not write it. */
-function printManaged({ url, required }: Options): number {
-  process.stdout.write(managedSettings(gatewayUrl(url), { required: required ?? false }));
-  const places = Object.entries(MANAGED_SETTINGS_PATHS).map(([system, path]) => `  ${system}: ${path}`);
-  printNote(`it belongs on every machine, where TALLYGATE_KEY holds a client key, as\n${places.join("\n")}`);
-  printNote(`agents whose hooks are commands run instead\n  ${forwarder(gatewayUrl(url), "codex")}`);
+function printManaged(name: AgentName = "claude", { url, required = false, gateway }: Options): number {
+  const file = MANAGED_FILES[name];
+  if (!file) return 1;
+  const address = gatewayUrl(url);
+  process.stdout.write(file.text(address, { required, gateway }));
+  const places = Object.entries(file.paths).map(([system, path]) => `  ${system}: ${path}`);
+  printNote(`it belongs on every machine, as\n${places.join("\n")}`);
+  printNote(file.needs(address, { required, gateway }));
   return 0;
 }
 
