@@ -1,9 +1,10 @@
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
+import { pathsAsSent } from "#shared/paths-as-sent.ts";
 import { type AdminDeps, admin } from "./admin/admin.ts";
 import { type AdminDigestDeps, adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
-import { hostGuard } from "./plugins/host-guard.ts";
+import { hostGuard, refusePath } from "./plugins/host-guard.ts";
 import { lastAnswers } from "./plugins/last-answers.ts";
 import { agentTelemetry } from "./surfaces/agent-telemetry.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
@@ -93,9 +94,10 @@ const ofPeople = (deps: GatewayAppDeps) =>
 
 /** Everything on the gateway's port. Errors and the host guard come first: Elysia hooks do not apply backwards. */
 export function gatewayApp(deps: GatewayAppDeps) {
-  const app = new Elysia({
+  const app: Elysia = new Elysia({
     normalize: false,
     serve: {
+      routes: pathsAsSent((request) => app.fetch(request), refusePath),
       // Otherwise two gateways on one port would silently share its calls; under the launcher, see listen.ts.
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,

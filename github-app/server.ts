@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { within } from "#drizzle/database.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
+import { pathsAsSent } from "#shared/paths-as-sent.ts";
 import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
 import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
@@ -33,11 +34,18 @@ const guessesOf = ({ clock, log }: Pick<SetupDeps, "clock" | "log">) =>
 export function createServer(deps: ServerDeps) {
   const inbox = createInbox(deps);
   const entry = { ...deps, guesses: guessesOf(deps) };
+  const app: Elysia = new Elysia({
+    normalize: false,
+    serve: {
+      routes: pathsAsSent((request) => app.fetch(request), refusePath),
+      reusePort: false,
+      idleTimeout: 30,
+      maxRequestBodySize: BODY_BYTES_MAX,
+      development: false,
+    },
+  });
   return (
-    new Elysia({
-      normalize: false,
-      serve: { reusePort: false, idleTimeout: 30, maxRequestBodySize: BODY_BYTES_MAX, development: false },
-    })
+    app
       // First: a hook that is registered after a route does not apply to it.
       .onError(({ error, code }) => {
         if (code === "NOT_FOUND") return failure(404, "not_found", "Nothing exists at this address.");
@@ -90,6 +98,9 @@ async function readiness({ ping }: ServerDeps): Promise<Response> {
     return Response.json({ status: "not ready", reason: "database" }, { status: 503 });
   }
 }
+
+/** A proxy in front may have read another path than we do. */
+const refusePath = () => failure(400, "invalid_request", "The path of the address is ambiguous.");
 
 const failure = (status: number, type: string, message: string) =>
   Response.json({ error: { type, message } }, { status });

@@ -26,3 +26,13 @@ export const hostGuard = (allowedHosts: readonly string[] | null) =>
     }
     return undefined;
   });
+
+/** The answer where a proxy in front may have read another path than we do. */
+export const refusePath = (request: Request): Response =>
+  errorAnswer(
+    new GatewayError(
+      "invalid_request",
+      "The path of the address is ambiguous. Send it without backslashes, dot segments and empty segments.",
+    ),
+    request,
+  );

@@ -6,6 +6,7 @@ import type { Delivery } from "#github-app/stores/inbox-store.ts";
 import { systemClock } from "#shared/clock.ts";
 import { deliver, keptLog, pageDeps, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { EXAMPLES, pullRequestPayload, signatureOf } from "#test/support/github-payloads.ts";
+import { rawAnswer } from "#test/support/raw-client.ts";
 
 const PREVIOUS = "the secret before that one, still valid";
 
@@ -276,4 +277,13 @@ describe("other addresses", () => {
     await refused(fetch(`${running.url}/api/github/webhooks`), 404, "not_found");
     await refused(fetch(`${running.url}/probot`), 404, "not_found");
   });
+
+  test.each(["/x\\..\\setup", "/api\\github\\webhooks", "/setup\\new", "/%2e%2e/setup", "//healthz"])(
+    "%s, which a proxy may have read as another path, reaches no handler",
+    async (target) => {
+      const request = `GET ${target} HTTP/1.1\r\nhost: gateway.example\r\nconnection: close\r\n\r\n`;
+      const answer = await rawAnswer(running.url, request);
+      expect([answer.status, answer.body.toString()]).toEqual([400, expect.stringContaining("ambiguous")]);
+    },
+  );
 });

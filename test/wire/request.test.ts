@@ -348,6 +348,28 @@ describe("a Host or target that could mislead the router", () => {
     expect([400, 401, 404]).toContain(answer.status);
   });
 
+  test.each([
+    "/admin\\v1\\providers",
+    "/v1\\models",
+    "/v1/x\\..\\models",
+    "/x/../admin/v1/providers",
+    "/x/%2e%2e/admin/v1/providers",
+    "/x//..\\..\\admin/v1/providers",
+    "/v1/files/x/..\\..\\..\\admin\\v1\\providers",
+    `${"/x".repeat(20)}${"\\..".repeat(20)}\\admin\\v1\\providers`,
+    "/v1beta/x\\..\\models/gemini-2.5-pro",
+    "//v1/models",
+  ])("%s, which a proxy may have read as another path, reaches no handler", async (target) => {
+    const answer = await get(target, "gateway.example", `authorization: Bearer ${ADMIN_KEY}\r\n`);
+    expect([answer.status, answer.body.toString()]).toEqual([400, expect.stringContaining("ambiguous")]);
+  });
+
+  test("a path that no handler has is 404 as it was sent, whatever is encoded in it", async () => {
+    for (const target of ["/nothing", "/v1/nothing/", "/v1/a%20b/%C3%BC", "/v1/a:b@c;d=e/x!'()*~"]) {
+      expect((await get(target, "gateway.example")).status).toBe(404);
+    }
+  });
+
   test.each(["TRACE", "CONNECT", "PROPFIND"])("%s is no method of this server", async (method) => {
     const answer = await rawAnswer(
       gateway.url,
