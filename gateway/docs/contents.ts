@@ -28,7 +28,7 @@ const INSTALL: readonly Row[] = [
   ["providers-routes-and-keys", "Add providers, routes and keys", "Store a credential, name a route, and give somebody a client key.", README, "Providers, routes and keys"],
   ["providers", "Kinds of provider", "Each kind with its variable, its address, its timeouts and its limits.", PROVIDERS],
   ["settings", "Settings", "All environment variables, and the switches of administrators.", RUNNING, "Settings", "Switches"],
-  ["deploy", "Deploy", "One container, compose, Kubernetes, systemd, proxies and monitoring.", "gateway/deploy/README.md"],
+  ["deploy", "Deploy", "One program, a container, compose, Kubernetes, systemd, proxies and monitoring.", "gateway/deploy/README.md"],
 ];
 
 // biome-ignore format: one row a page

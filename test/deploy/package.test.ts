@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Child, startChild } from "#test/support/child.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -37,15 +37,16 @@ async function printed(command: readonly string[], place: Place): Promise<string
   return said[0];
 }
 
-/** Starts it, and makes calls with the right key and a wrong one; `use` does more before it is stopped. */
+/** Starts it with settings in `.env`, and makes calls with the right key and a wrong one; `use` does more before it is stopped. */
 async function whileStarted(
   command: readonly string[],
   place: Place,
   use: (url: string) => Promise<void>,
 ): Promise<Child> {
-  const ports = { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) };
-  const url = `http://127.0.0.1:${ports.PORT}`;
-  const child = await startChild(asUser(command, place), { ...place.env, ...ports });
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}`;
+  writeFileSync(join(place.cwd, ".env"), `PORT=${port}\nGITHUB_APP_PORT=${freePort()}\n`);
+  const child = await startChild(asUser(command, place), place.env);
   try {
     await until(() => {
       if (child.hasExited()) throw new Error(child.log());
