@@ -62,6 +62,8 @@ const TOP = (cheap: string, dear: string): Record<string, string> => ({
   "a built-in tool's parameters": `{"model":"${cheap}","tools":[{"parameters":{"Model":"${dear}"},"type":"image"}]}`,
   "a built-in tool's parameters twice": `{"model":"${cheap}","tools":[{"type":"image","parameters":{"model":"${dear}","model":"${cheap}"}}]}`,
   "parameters in another case": `{"model":"${cheap}","tools":[{"type":"image","Parameters":{"model":"${dear}"}}]}`,
+  "token ids in another case": `{"model":"${cheap}","Prompt_Token_IDs":[464],"Input_Ids":[464]}`,
+  "token ids twice": `{"model":"${cheap}","input_ids":[464],"input_ids":[4168]}`,
   "another fallback name": `{"model":"${cheap}","FallBacks":["${dear}"]}`,
 });
 
