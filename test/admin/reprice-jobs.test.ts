@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
+import type { ReportPayload } from "#shared/report.ts";
 import { TALLYGATE } from "../support/checkout.ts";
 import { scratch } from "../support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -91,6 +92,14 @@ test("models without a price are listed with the calls that price them", async (
       reason: expect.stringContaining("No price is known for dear-model of echo"),
       remedy: expect.stringContaining('POST /admin/v1/prices {"provider":"echo","model":"dear-model"'),
     },
+  ]);
+  const answer = await fetch(`${gateway.url}/v1/reports?id=unpriced-models`, {
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
+  });
+  const { reports }: ReportPayload = await answer.json();
+  expect(reports[0]?.description).toContain("GET /admin/v1/prices/unpriced names the call");
+  expect(reports[0]?.result?.rows).toMatchObject([
+    { groups: ["dear-model"], current: { unpriced_requests: 1, cost_usd: null } },
   ]);
 });
 

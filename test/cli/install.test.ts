@@ -64,3 +64,26 @@ test("a lock file that has changed since is installed; a failure says what it ne
   expect(said).toStartWith("Installing the packages that a start needs …\n");
   expect(said).toContain("write access to it and the registry");
 });
+
+type Locked = Record<"dependencies" | "optionalDependencies", Record<string, string> | undefined>;
+
+test("what a start installs has no package that only tests name, no compiler, and no script that patches", () => {
+  const { packages } = Bun.JSONC.parse(readFileSync(join(ROOT, "bun.lock"), "utf8")) as {
+    packages: Record<string, [version: string, registry: string, it?: Locked]>;
+  };
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const installed = new Set<string>();
+  const waiting = Object.keys(dependencies);
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (installed.has(name)) continue;
+    installed.add(name);
+    const [, , it] = packages[name] ?? [];
+    waiting.push(...Object.keys({ ...it?.dependencies, ...it?.optionalDependencies }));
+  }
+  expect(installed.size).toBeGreaterThan(100);
+  const needless = [...Object.keys(devDependencies), "patch-package", "typescript"];
+  expect(needless.filter((name) => installed.has(name))).toEqual([]);
+  expect(Object.keys(dependencies).filter((name) => /^@types\/|^(zod|valibot|arktype)$/.test(name))).toEqual(
+    [],
+  );
+});

@@ -104,6 +104,20 @@ describe("first and later starts", () => {
     await started(directory);
     const modeOf = (path: string) => statSync(join(directory, "postgres", path)).mode & 0o077;
     expect(["data", "run", "password", "server.log"].map(modeOf)).toEqual([0, 0, 0, 0]);
+    // Whoever can open the lock can take it, and keep a launcher from starting.
+    expect(["launcher.lock", "launcher.pid"].map(modeOf)).toEqual([0, 0]);
+  });
+
+  test("the gateway's role owns its database and has no power over the server", async () => {
+    const { url } = await started(copyOfPrepared());
+    const powers = "rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls";
+    expect(await ask(url, `select ${powers} from pg_roles where rolname = current_user`)).toBe(false);
+    expect(
+      await ask(
+        url,
+        "select pg_get_userbyid(datdba) = current_user from pg_database where datname = current_database()",
+      ),
+    ).toBe(true);
   });
 
   test("a wrong password is refused", async () => {

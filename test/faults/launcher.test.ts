@@ -252,6 +252,22 @@ describe("the launcher", () => {
     await database.close();
   });
 
+  test("a database of one's own that is not there is named, and nobody says that it is migrated", async () => {
+    const port = freePort();
+    const it = launcher(LAUNCHER, {
+      DATA_DIR: join(space.path, "away"),
+      DATABASE_URL: `postgres://somebody:canary@127.0.0.1:${port}/shop`,
+      MASTER_KEY: "00".repeat(32),
+    });
+    await it.saying("Tallygate is ready.");
+    expect(it.said()).toContain(
+      `The database shop at 127.0.0.1:${port} cannot be reached: nothing listens there`,
+    );
+    expect(it.said()).not.toMatch(/Migrating|canary/);
+    it.process.kill("SIGTERM");
+    expect(await it.process.exited).toBe(0);
+  });
+
   test("a database that does not let us in is named as the fault", async () => {
     const database = await testDatabase();
     const it = launcher(LAUNCHER, {

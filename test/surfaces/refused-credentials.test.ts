@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { until } from "#test/support/until.ts";
 
 let gateway: GatewayProcess;
 let secret: string;
@@ -60,6 +61,18 @@ test("wrong keys at every door are counted, and slowed from the tenth in a minut
       true,
     ]);
   }
+  const logged = () =>
+    gateway
+      .log()
+      .split("\n")
+      .filter((line) => line.includes('"credentials refused"'));
+  await until(() => logged().length > 0);
+  expect(logged().map((line) => JSON.parse(line))[0]).toMatchObject({
+    address: expect.stringContaining("127.0.0.1"),
+    refusals: 1,
+  });
+  expect(gateway.log()).not.toContain(WRONG);
+
   expect((await knock(["GET", "/v1/models", "authorization"], secret)).status).toBe(200);
   expect((await knock(["GET", "/admin/v1/settings", "authorization"], ADMIN_KEY)).status).toBe(200);
 });

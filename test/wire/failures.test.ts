@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
 import { freePort } from "#test/support/ports.ts";
 import { type RawAnswer, rawAnswer, rawPost } from "#test/support/raw-client.ts";
@@ -145,6 +145,7 @@ describe("an answer that no client may get is 502, with its cause in record and 
     ["bad_status", head(999, "")],
     ["bad_status", head(600, "")],
     ["headers_too_large", head(200, `x-request-id: ${"a".repeat(70_000)}\r\n`)],
+    ["headers_too_large", head(200, `x-ratelimit-reset: ${"a".repeat(1_000_000)}\r\n`)],
     ["redirect", head(307, "location: http://127.0.0.1/\r\n")],
   ])("%s", async (cause, raw) => {
     play = (reply) => reply.raw(raw);
@@ -157,11 +158,16 @@ describe("an answer that no client may get is 502, with its cause in record and 
 });
 
 describe("a failure names its cause:", () => {
+  // Speaks no TLS.
+  const plain = Bun.serve({ port: 0, fetch: () => new Response("{}") });
+  const plainForTls = `https://127.0.0.1:${plain.port}/v1`;
+  afterAll(() => plain.stop(true));
   const reachable = { kind: "openai-compatible", allow_private_network: true };
 
   test.each([
     ["dns", "http://nobody.invalid/v1", "upstream_unreachable"],
     ["refused", `http://127.0.0.1:${freePort()}/v1`, "upstream_unreachable"],
+    ["tls", plainForTls, "upstream_unreachable"],
     ["address_refused", "https://localhost/v1", "upstream_unreachable"],
   ])("%s, in the record, the log and the message of the last attempt", async (cause, base_url, type) => {
     const name = `p-${cause.replace("_", "-")}`;

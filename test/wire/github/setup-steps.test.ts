@@ -5,6 +5,7 @@ import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
+import { BROWSER, faultsOfAccess, launchBrowser, visit } from "#test/support/browser.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { deliver, keptLog } from "#test/support/github-app.ts";
 import { freePort } from "#test/support/ports.ts";
@@ -156,6 +157,27 @@ test("deliveries that fail and deliveries that are refused are shown", async () 
   expect(await page()).toMatch(
     /Of GitHub&#39;s last \d+ deliveries 1 failed|Of GitHub's last \d+ deliveries \d+ failed/,
   );
+});
+
+test.skipIf(!BROWSER)("the page reads well on a phone in the dark, as on a desk by day", async () => {
+  const browser = await launchBrowser();
+  const { page, context, faults } = await visit(browser, { origin: url });
+  const [name = "", value = ""] = cookie.split("=");
+  await context.addCookies([{ name, value, url: `${url}/setup` }]);
+  for (const [path, width, colorScheme] of [
+    ["/setup", 1440, "light"],
+    ["/setup", 390, "dark"],
+    ["/setup/new", 390, "dark"],
+    ["/setup/new", 390, "light"],
+  ] as const) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ colorScheme });
+    await page.goto(path);
+    const tooWide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    // Among axe's rules is the contrast of texts and buttons.
+    expect([path, width, await faultsOfAccess(page), tooWide]).toEqual([path, width, [], 0]);
+  }
+  expect(faults).toEqual([]);
 });
 
 test("wrong keys and links are slowed from the tenth in a minute on; a browser that is in is not", async () => {
