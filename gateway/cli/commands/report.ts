@@ -5,6 +5,7 @@ import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";
 import { type Api, adminApi, apiAt, expectShape } from "../client/api.ts";
 import { clientGateway, readAdminKey } from "../client/settings.ts";
+import { printable, printableJson, shortened } from "../print/printable.ts";
 import { resultText } from "../print/result-text.ts";
 import { print, URL_OPTION } from "./common.ts";
 
@@ -72,12 +73,21 @@ function faultOf(query: URLSearchParams): string | null {
 async function report(query: URLSearchParams, options: Options): Promise<void> {
   const api = reportsApi(options.url);
   const payload = expectShape(ReportPayload, await api.call("GET", `/v1/reports?${query}`), "The reports");
-  if (options.json) return print(JSON.stringify(payload, null, 2));
-  if (options.csv) return print((await csvOf(api, payload.reports)).trimEnd());
-  print(
-    payload.reports.map((it) => `${it.title}\n${it.result ? resultText(it.result) : FAILED}`).join("\n\n"),
-  );
+  if (options.json) return print(printableJson(payload));
+  if (options.csv) return print(shownCsv((await csvOf(api, payload.reports)).trimEnd()));
+  const width = process.stdout.columns || COLUMNS;
+  const texts = payload.reports.map(({ title, result }) => {
+    return `${shortened(title, width)}\n${result ? resultText(result, width) : FAILED}`;
+  });
+  print(texts.join("\n\n"));
 }
+
+/** A file and a pipe have no width; 80 columns fit everywhere. */
+const COLUMNS = 80;
+
+/** A file gets CSV as it is; on a terminal, names cannot act. */
+const shownCsv = (csv: string): string =>
+  process.stdout.isTTY ? csv.split("\r\n").map(printable).join("\n") : csv;
 
 const FAILED = "This report failed. The gateway's log says why.";
 

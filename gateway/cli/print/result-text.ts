@@ -1,85 +1,109 @@
-import {
-  type Decomposition,
-  type Figures,
-  MEASURE_MEANING,
-  type MeasureName,
-  type Result,
-  type Row,
-  type Unit,
-} from "#shared/report.ts";
+import { type Decomposition, MEASURE_MEANING, type MeasureName, type Result } from "#shared/report.ts";
+import { dimensionWord, measureWord } from "#shared/report-words.ts";
+import { cellText, changeText, signedText } from "./figure-text.ts";
+import { shortened } from "./printable.ts";
 import { tableText } from "./table.ts";
+import { groupText, windowText } from "./window-text.ts";
 
-/** A result as a table: one line per group, the total last; with a comparison, each measure's change next to it. */
-export function resultText(result: Result): string {
-  const { dimensions, measures } = result.spec;
-  const shown = [...new Set(measures)];
-  const head = [
-    ...(dimensions.length > 0 ? dimensions : [""]),
-    ...shown.flatMap((name) => (result.previousWindow ? [titleOf(name), "change"] : [titleOf(name)])),
-  ];
-  const width = Math.max(dimensions.length, 1);
-  const line = (groups: readonly string[], row: Row) => [
-    ...Array.from({ length: width }, (_, at) => printable(groups[at] ?? "")),
-    ...shown.flatMap((name) => cellsOf(row, name, result.previousWindow !== null)),
-  ];
-  const rows = [...result.rows.map((row) => line(row.groups, row)), line(["total"], result.total)];
+const GAP = 2;
+/** A longer name is cut, so that the figures have room. */
+const NAME_WIDTH_MAX = 30;
+/** Titles of measures are broken into lines of about this width. */
+const TITLE_WIDTH = 10;
+
+type Column = { title: string; cells: readonly string[] };
+
+/**
+ * A result as a table of at most `width` columns: one line per group, the total last; with a comparison, each measure's
+ * change next to it. Measures for which there is no room are left out, and named below.
+ */
+export function resultText(result: Result, width: number): string {
+  const names = nameColumns(result, width);
+  const measures = [...new Set(result.spec.measures)];
+  const { shown, left } = fitting(result, measures, width - widthOf(names));
+  const columns = [...names, ...shown];
+  const lines = [...result.rows, result.total].map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
+  const table = tableText(
+    columns.map(({ title }) => title),
+    lines,
+    (column) => column >= names.length,
+  );
+  const isCut = names.some(({ cells }) => cells.some((cell) => cell.endsWith("…")));
   return [
-    windowText(result),
-    tableText(head, rows, (column) => column >= width),
+    headText(result, width),
+    table,
+    ...noteText(left, isCut, width),
     ...(result.decomposition ? [decompositionText(result.decomposition)] : []),
   ].join("\n");
 }
 
-const titleOf = (name: MeasureName): string => {
-  const unit = MEASURE_MEANING[name][0];
-  return unit !== "USD" && unit !== "ms" ? name : `${name} (${unit})`;
-};
-
-function windowText({ window, previousWindow }: Result): string {
-  const span = ({ from, to }: Result["window"]) => `${from ?? "the first record"} to ${to ?? "now"}`;
-  return previousWindow ? `${span(window)}, against ${span(previousWindow)}` : span(window);
+function nameColumns({ spec, rows }: Result, width: number): Column[] {
+  const { dimensions } = spec;
+  if (dimensions.length === 0) return [{ title: "", cells: [...rows.map(() => ""), "Total"] }];
+  const most = Math.min(NAME_WIDTH_MAX, Math.floor(width / 2 / dimensions.length));
+  return dimensions.map((dimension, at) => ({
+    title: dimensionWord(dimension),
+    cells: [
+      ...rows.map(({ groups }) => shortened(groupText(dimension, groups[at] ?? ""), most)),
+      at === 0 ? "Total" : "",
+    ],
+  }));
 }
 
-/** Unknown differs from 0; "≥" marks a lower bound of cost. */
-function cellsOf(row: Row, name: MeasureName, compared: boolean): string[] {
-  const unit = MEASURE_MEANING[name][0];
-  const value = figureOf(row.current, name);
-  const bound = row.floor && unit === "USD" && value !== null && name !== "cost_decomposition" ? "≥ " : "";
-  const cell = value === null ? "–" : bound + figureText(value, unit);
-  if (!compared) return [cell];
-  const delta = figureOf(row.delta, name);
-  return [cell, delta === null ? "–" : `${delta > 0 ? "+" : ""}${figureText(delta, unit)}`];
+/** The first measures for which there is room, and at least one. */
+function fitting(
+  result: Result,
+  measures: readonly MeasureName[],
+  room: number,
+): { shown: Column[]; left: readonly MeasureName[] } {
+  const shown: Column[] = [];
+  for (const [at, name] of measures.entries()) {
+    const columns = measureColumns(result, name);
+    if (at > 0 && widthOf([...shown, ...columns]) + GAP > room) return { shown, left: measures.slice(at) };
+    shown.push(...columns);
+  }
+  return { shown, left: [] };
 }
 
-/** One figure of a group, without a comparison. */
-export const cellText = (row: Row, name: MeasureName): string => cellsOf(row, name, false).join();
-
-const figureOf = (figures: Figures | null, name: MeasureName): number | null => figures?.[name] ?? null;
-
-/** Money down to its first significant digits, shares in percent. */
-function figureText(value: number, unit: Unit): string {
-  if (unit === "fraction") return `${(value * 100).toFixed(1)} %`;
-  const digits =
-    unit === "USD" ? (Math.abs(value) >= 1 || value === 0 ? 2 : 6) : Number.isInteger(value) ? 0 : 1;
-  return value.toLocaleString("en-US", {
-    minimumFractionDigits: unit === "USD" ? 2 : 0,
-    maximumFractionDigits: digits,
-  });
+function measureColumns({ rows, total, previousWindow }: Result, name: MeasureName): Column[] {
+  const all = [...rows, total];
+  const [unit] = MEASURE_MEANING[name];
+  const title = unit === "USD" ? `${measureWord(name)} (USD)` : measureWord(name);
+  const column = { title: Bun.wrapAnsi(title, TITLE_WIDTH), cells: all.map((row) => cellText(row, name)) };
+  if (previousWindow === null) return [column];
+  return [column, { title: "Change", cells: all.map((row) => changeText(row, name)) }];
 }
 
-/** Labels come from clients and must not move a terminal's cursor. */
-export const printable = (label: string): string => label.replace(/[\p{Cc}\p{Cf}]/gu, "�");
+const widthOf = (columns: readonly Column[]): number =>
+  columns.reduce(
+    (sum, { title, cells }) =>
+      sum + GAP + Math.max(...[...title.split("\n"), ...cells].map((text) => Bun.stringWidth(text))),
+    -GAP,
+  );
+
+function headText({ window, previousWindow }: Result, width: number): string {
+  const span = `${windowText(window)} (UTC)`;
+  const text = previousWindow ? `${span}, compared with ${windowText(previousWindow)}` : span;
+  return Bun.wrapAnsi(text, width);
+}
+
+function noteText(left: readonly MeasureName[], isCut: boolean, width: number): string[] {
+  if (left.length === 0 && !isCut) return [];
+  const missing = left.length === 0 ? "" : ` Left out: ${left.map(measureWord).join("; ")}.`;
+  const cut = isCut ? ' Names that end with "…" are cut.' : "";
+  return [Bun.wrapAnsi(`Shortened.${missing}${cut} --json and --csv have everything.`, width)];
+}
 
 function decompositionText({ deltaUsd, parts, unmodelledUsd, floor }: Decomposition): string {
   const named = [
-    ["number of people", parts.users],
-    ["requests per person", parts.requestsPerUser],
-    ["input tokens per request", parts.inputTokensPerRequest],
-    ["output tokens per request", parts.outputTokensPerRequest],
-    ["price per token", parts.pricePerToken],
-    ["not modelled", unmodelledUsd],
-    ["change in cost", deltaUsd],
+    ["Number of people", parts.users],
+    ["Requests per person", parts.requestsPerUser],
+    ["Input tokens per request", parts.inputTokensPerRequest],
+    ["Output tokens per request", parts.outputTokensPerRequest],
+    ["Price per token", parts.pricePerToken],
+    ["Not modelled", unmodelledUsd],
+    ["Change in cost", deltaUsd],
   ] as const;
-  const rows = named.map(([name, usd]) => [name, `${usd > 0 ? "+" : ""}${figureText(usd, "USD")}`]);
-  return `\n${tableText(["what changed the cost", floor ? "≥ USD" : "USD"], rows, (column) => column === 1)}`;
+  const rows = named.map(([name, usd]) => [name, signedText(usd, "USD")]);
+  return `\n${tableText(["What changed the cost", floor ? "≥ USD" : "USD"], rows, (column) => column === 1)}`;
 }

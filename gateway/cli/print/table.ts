@@ -1,11 +1,17 @@
-/** Text in columns with an underlined header; columns in `right` are right-aligned. */
+/** Text in columns with an underlined header of one or more lines; columns in `right` are right-aligned. */
 export function tableText(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   right: (column: number) => boolean,
 ): string {
-  const widths = head.map((title, at) =>
-    Math.max(...[title, ...rows.map((row) => row[at] ?? "")].map((cell) => Bun.stringWidth(cell))),
+  const titles = head.map((title) => title.split("\n"));
+  const height = Math.max(...titles.map((lines) => lines.length));
+  // A short title is next to the rule.
+  const heads = Array.from({ length: height }, (_, line) =>
+    titles.map((lines) => lines[line - height + lines.length] ?? ""),
+  );
+  const widths = head.map((_, at) =>
+    Math.max(...[...heads, ...rows].map((cells) => Bun.stringWidth(cells[at] ?? ""))),
   );
   const line = (cells: readonly string[]) =>
     widths
@@ -17,5 +23,5 @@ export function tableText(
       .join("  ")
       .trimEnd();
   const rule = "─".repeat(widths.reduce((sum, width) => sum + width + 2, -2));
-  return [line(head), rule, ...rows.map(line)].join("\n");
+  return [...heads.map(line), rule, ...rows.map(line)].join("\n");
 }

@@ -3,7 +3,8 @@ import { Me } from "#shared/admin/me.ts";
 import type { Result, Row } from "#shared/report.ts";
 import { nullable, open } from "#shared/schema.ts";
 import { formatPico, parsePico } from "../../limits/money.ts";
-import { cellText, printable } from "./result-text.ts";
+import { cellText } from "./figure-text.ts";
+import { printable, shortened } from "./printable.ts";
 import { tableText } from "./table.ts";
 
 /** Of `GET /v1/me`, what is printed. */
@@ -61,7 +62,4 @@ function groupText(title: string, { rows, total }: Result): string {
   return tableText([title, "calls", "tokens in", "tokens out", "USD"], all, (column) => column > 0);
 }
 
-function nameOf({ groups }: Row): string {
-  const name = printable(groups[0] ?? "");
-  return name.length > NAME_WIDTH_MAX ? `${name.slice(0, NAME_WIDTH_MAX - 1)}…` : name;
-}
+const nameOf = ({ groups }: Row): string => shortened(groups[0] ?? "", NAME_WIDTH_MAX);

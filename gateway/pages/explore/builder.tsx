@@ -1,8 +1,9 @@
 import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
 import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { type ChangeSpec, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
-import { dimensionWord, measureWord, SOURCE_WORDS } from "../parts/words.ts";
+import { SOURCE_WORDS } from "../parts/words.ts";
 import { FilterAdder } from "./filter-adder.tsx";
 
 type BuilderProps = { spec: Spec; catalogue: ReportCatalogue; search: SpecSearch; change: ChangeSpec };

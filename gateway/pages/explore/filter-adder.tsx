@@ -1,10 +1,10 @@
 import { Autocomplete, Button, Popover, Select } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { DimensionName, Spec } from "#shared/report.ts";
+import { dimensionWord } from "#shared/report-words.ts";
 import { useReport } from "../data/reports.ts";
 import type { ChangeSpec, SpecSearch } from "../data/spec-search.ts";
 import { narrowed } from "../parts/filter-chips.tsx";
-import { dimensionWord } from "../parts/words.ts";
 
 type FilterAdderProps = {
   spec: Spec;

@@ -1,3 +1,4 @@
+import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport, useReports } from "../data/reports.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
@@ -6,7 +7,6 @@ import { beforeWords, ComparePicker, RangePicker } from "../parts/frame-controls
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
-import { dimensionWord } from "../parts/words.ts";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { CostMoved } from "./cost-moved.tsx";
 import { MissingNote } from "./missing-note.tsx";

@@ -1,6 +1,6 @@
+import { dimensionWord } from "#shared/report-words.ts";
 import { FILTER_NAMES, type FilterName, type FrameSearch } from "../data/search.ts";
 import { Foreign } from "./foreign.tsx";
-import { dimensionWord } from "./words.ts";
 
 type FilterChipsProps = {
   search: FrameSearch;

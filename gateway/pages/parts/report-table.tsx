@@ -1,10 +1,11 @@
 import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/report.ts";
+import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Change } from "./change.tsx";
 import { GroupName } from "./charts/chart.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { isTimeDimension, longTimeGroup } from "./dates.ts";
 import { Measured } from "./money.tsx";
-import { dimensionWord, directionOf, measureWord } from "./words.ts";
+import { directionOf } from "./words.ts";
 
 type ReportTableProps = {
   result: Result;

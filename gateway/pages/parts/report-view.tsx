@@ -1,5 +1,6 @@
 import type { DimensionName, MeasureName, Result, Unit } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Bars } from "./charts/bars.tsx";
 import { inWords } from "./charts/causes.ts";
 import { ChartPanel } from "./charts/chart.tsx";
@@ -12,7 +13,6 @@ import { plainName } from "./foreign.tsx";
 import { Panel } from "./page-head.tsx";
 import { ReportTable } from "./report-table.tsx";
 import { Empty } from "./states.tsx";
-import { dimensionWord, measureWord } from "./words.ts";
 
 type ReportViewProps = {
   result: Result;

@@ -1,5 +1,4 @@
-import type { DimensionName, MeasureName, SourceName } from "#shared/report.ts";
-import type { FilterName } from "../data/search.ts";
+import type { MeasureName, SourceName } from "#shared/report.ts";
 import type { Direction } from "./change.tsx";
 
 /** What a source is called on the pages. */
@@ -9,54 +8,6 @@ export const SOURCE_WORDS = {
   agent_metrics: "Agents' own figures",
   outcomes: "Pull requests",
 } as const satisfies Record<SourceName, string>;
-
-const DIMENSION_WORDS: Readonly<Record<FilterName, string>> = {
-  team: "Team",
-  cost_center: "Cost centre",
-  client: "Client",
-  model: "Model",
-  route: "Route",
-  subject: "Person",
-  key: "Key",
-  channel: "Channel",
-  tag: "Tag",
-  session: "Session",
-  server: "Tool server",
-  tool: "Tool",
-  repository: "Repository",
-  day: "Day",
-  week: "Week",
-  month: "Month",
-};
-
-export const dimensionWord = (name: DimensionName | FilterName): string => DIMENSION_WORDS[name] ?? name;
-
-const MEASURE_WORDS: Readonly<Partial<Record<MeasureName, string>>> = {
-  cost_usd: "Cost",
-  estimated_cost_usd: "Estimated cost",
-  ttft_avg_ms: "First token, mean",
-  latency_avg_ms: "Latency, mean",
-  latency_p95_ms: "Latency, 95 %",
-  users: "People",
-  cost_per_user: "Cost per person",
-  requests_per_user: "Requests per person",
-  cost_per_1k_requests: "Cost per 1,000 requests",
-  cost_per_1k_sessions: "Cost per 1,000 sessions",
-  cost_per_1m_tokens: "Cost per million tokens",
-  cost_decomposition: "Change in cost",
-  merged_prs: "Merged pull requests",
-  reverted_prs: "Reverted",
-  joined_prs: "Joined",
-  cost_per_merged_pr: "Cost per merged pull request",
-  ok: "Succeeded",
-};
-
-const sentence = (name: string): string => {
-  const words = name.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
-
-export const measureWord = (name: MeasureName): string => MEASURE_WORDS[name] ?? sentence(name);
 
 const WORSE = /cost|unpriced|latency|ttft|failed|denied|unknown|revert/;
 const BETTER = /^(cache_hit_rate|joined_prs|merged_prs|ok)$/;
