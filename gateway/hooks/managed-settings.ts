@@ -50,7 +50,7 @@ export const MANAGED_SETTINGS_PATHS = {
 } as const;
 
 /** Tables of Codex's config.toml with its hooks. Those of the system's own file are trusted without a question. */
-export const codexHooks = (url: string): string =>
+export const codexHookTables = (url: string): string =>
   ["PreToolUse", "PostToolUse", "SessionEnd"]
     .map((event) =>
       [

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
 import { MANAGED_FILES } from "#gateway/cli/stamping/managed-files.ts";
 import {
-  codexHooks,
+  codexHookTables,
   KEY_VARIABLE,
   managedSettings,
   SESSION_VARIABLE,
@@ -283,7 +283,7 @@ describe.skipIf(codex === null || !canBeManaged)("codex with managed hooks", () 
     await gateway.admin("PUT", "/hook-policies/no-shell", { client: "codex", tool: "Bash", enabled: false });
     try {
       const { file, url } = await managedFile("codex", it.path);
-      const prompts = codexHooks(url).replaceAll("PreToolUse", "UserPromptSubmit").split("\n\n")[0];
+      const prompts = codexHookTables(url).replaceAll("PreToolUse", "UserPromptSubmit").split("\n\n")[0];
       await Bun.write(file, `${await Bun.file(file).text()}\n${prompts}`);
       await Bun.write(join(it.path, ".codex/config.toml"), CODEX_CONFIG(`http://127.0.0.1:${door.port}/v1`));
       const words = ["exec", "--json", "--skip-git-repo-check", "-m", "gpt-5", PROMPT];

@@ -1,15 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { readPresent } from "#shared/env.ts";
 import { readLogin } from "../client/login.ts";
@@ -20,6 +11,7 @@ import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks
 import { commandLine, GATEWAY_FILES, GATEWAY_VARIABLES } from "../stamping/gateway-files.ts";
 import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
 import { MANAGED_FILES } from "../stamping/managed-files.ts";
+import { replaceFile } from "../stamping/replace-file.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
 type Options = {
@@ -161,7 +153,7 @@ function forgetTrust({ dryRun }: Options): void {
   if (dryRun || existsSync(hooksFile) || !existsSync(path)) return;
   const before = readFileSync(path, "utf8");
   const after = withoutTrust(before, hooksFile);
-  if (after !== before) replace(path, after);
+  if (after !== before) replaceFile(path, after);
 }
 
 function installOne(name: AgentName, { remove, dryRun, trust }: Options): boolean {
@@ -222,7 +214,7 @@ function changeFile(name: AgentName, { path, edit, says, isDry, after: hint }: C
       print(`${name}: ${path} ${same}.`);
       return true;
     }
-    if (!isDry) replace(path, after);
+    if (!isDry) replaceFile(path, after);
     print(`${name}: ${isDry ? "would change" : changed} ${path}${after === null ? ", which is gone" : ""}.`);
     if (hint) print(`  ${hint}`);
     return true;
@@ -232,20 +224,6 @@ function changeFile(name: AgentName, { path, edit, says, isDry, after: hint }: C
     );
     return false;
   }
-}
-
-/** Writes atomically; a symbolic link stays, and its target is replaced. */
-function replace(path: string, text: string | null): void {
-  const real = existsSync(path) ? realpathSync(path) : path;
-  if (text === null) {
-    rmSync(real);
-    return;
-  }
-  const mode = existsSync(real) ? statSync(real).mode & 0o777 : 0o600;
-  mkdirSync(dirname(real), { recursive: true });
-  const temporary = `${real}.tmp-${process.pid}`;
-  writeFileSync(temporary, text, { mode });
-  renameSync(temporary, real);
 }
 
 /** With full paths, because an agent's PATH may have neither; without the project's own `.env`. */

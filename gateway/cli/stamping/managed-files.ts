@@ -1,5 +1,5 @@
 import {
-  codexHooks,
+  codexHookTables,
   geminiHooks,
   KEY_VARIABLE,
   MANAGED_SETTINGS_PATHS,
@@ -40,7 +40,7 @@ export const MANAGED_FILES: Readonly<Partial<Record<AgentName, ManagedFile>>> = 
     paths: { darwin: "/etc/codex/config.toml", linux: "/etc/codex/config.toml" },
     text: (url, { gateway }) => {
       const provider = gateway ? GATEWAY_FILES.codex?.edit(null, connectionTo(url)) : null;
-      return [provider, codexHooks(url)].filter((part) => part).join("\n");
+      return [provider, codexHookTables(url)].filter((part) => part).join("\n");
     },
     needs: (_, { gateway }) =>
       `On each machine, ${gateway ? "its user has run `tallygate login`" : KEY_OR_LOGIN}.`,
