@@ -18,6 +18,9 @@ export const commandOf = (script: string): string[] =>
     ? [process.execPath, RUN, relative(ROOT, script)]
     : [process.execPath, "--no-env-file", script];
 
+/** Whether a path is in the cache of `npx`, which npm may clear. */
+export const isOfNpx = (path: string): boolean => /[\\/]_npx[\\/]/.test(path);
+
 /** JavaScript for another program's plugin file: exports `name` of a module of ours. */
 export function exportOf(name: string, module: string): string {
   if (!Bun.isStandaloneExecutable) {

@@ -30,11 +30,20 @@ const asUser = (command: readonly string[], { cwd }: Place): string[] => [
 ];
 
 /** What the user's command prints. */
-async function printed(command: readonly string[], place: Place): Promise<string> {
+const printed = async (command: readonly string[], place: Place): Promise<string> =>
+  (await outputs(command, place)).stdout;
+
+async function outputs(
+  command: readonly string[],
+  place: Place,
+): Promise<{ stdout: string; stderr: string }> {
   const started = Bun.spawn(asUser(command, place), { env: place.env, stdio: ["ignore", "pipe", "pipe"] });
-  const said = await Promise.all([new Response(started.stdout).text(), new Response(started.stderr).text()]);
-  expect(await started.exited, said.join("")).toBe(0);
-  return said[0];
+  const [stdout, stderr] = await Promise.all([
+    new Response(started.stdout).text(),
+    new Response(started.stderr).text(),
+  ]);
+  expect(await started.exited, stdout + stderr).toBe(0);
+  return { stdout, stderr };
 }
 
 /** Starts it with settings in `.env`, and makes calls with the right key and a wrong one; `use` does more before it is stopped. */
@@ -107,6 +116,8 @@ describe.if(HAS_PROC)("what a release has for an ordinary user in a bare directo
     const child = await whileStarted([...npx, "start"], bare, async (url) => {
       expect(await printed([...npx, "report", "spend-by-model", "--url", url], bare)).toContain("echo");
       expect(await printed([...npx, "--version"], bare)).toBe(`${version}\n`);
+      const { stderr } = await outputs([...npx, "install", "claude", "--dry-run"], bare);
+      expect(stderr).toContain("npm install -g tallygate");
     });
     // npx ends at once, and what it started notices that.
     await until(() => child.log().includes("gateway stopped"));

@@ -5,7 +5,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { readPresent } from "#shared/env.ts";
 import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
-import { commandOf } from "../own-program.ts";
+import { commandOf, isOfNpx } from "../own-program.ts";
 import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
 import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
 import { commandLine, GATEWAY_FILES, GATEWAY_VARIABLES } from "../stamping/gateway-files.ts";
@@ -117,6 +117,9 @@ function printManaged(name: AgentName = "claude", { url, required = false, gatew
   return 0;
 }
 
+const FROM_NPX =
+  "these settings name a program in npm's cache, which npm may clear: run `npm install -g tallygate`, then `tallygate install` again.";
+
 const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
 
 /** Exit status 1: an agent's file could not be changed, or no agent was found. */
@@ -130,6 +133,7 @@ async function install(names: readonly AgentName[], options: Options): Promise<n
   const installed = agents.map((name) => installOne(name, options)).every(Boolean);
   const connected = agents.map((name) => connectOne(name, options)).every(Boolean);
   if (options.remove && agents.includes("codex")) forgetTrust(options);
+  if (!options.remove && isOfNpx(import.meta.dir)) printNote(FROM_NPX);
   const trusted = options.trust && agents.includes("codex") ? await trust() : true;
   return installed && connected && trusted ? 0 : 1;
 }
