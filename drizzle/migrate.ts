@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DrizzleQueryError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate as applyMigrations } from "drizzle-orm/postgres-js/migrator";
 import type postgres from "postgres";
@@ -21,6 +22,9 @@ export async function migrate(url: string, directory = MIGRATIONS_DIRECTORY): Pr
     await client`select pg_advisory_lock(${MIGRATION_LOCK})`;
     await applyMigrations(drizzle(client), { migrationsFolder: directory });
     await client`select pg_advisory_unlock(${MIGRATION_LOCK})`;
+  } catch (error) {
+    // Drizzle's own error quotes the statement; what the server says about it is below.
+    throw error instanceof DrizzleQueryError && error.cause ? error.cause : error;
   } finally {
     await client.end({ timeout: 5 });
   }

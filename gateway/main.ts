@@ -91,9 +91,7 @@ function stop(exitCode: number): Promise<void> {
 
 function giveUp(what: string) {
   return (error: unknown): never => {
-    // Drizzle's own error quotes the statement; what the server says about it is below.
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    process.stderr.write(`${what}: ${cause instanceof Error ? cause.message : cause}\n`);
+    process.stderr.write(`${what}: ${error instanceof Error ? error.message : error}\n`);
     process.exit(1);
   };
 }

@@ -271,6 +271,19 @@ describe("migrations", () => {
     await admin.end();
   });
 
+  test("what the server refuses is said in its words", async () => {
+    const name = `taken_${crypto.randomUUID().replaceAll("-", "")}`;
+    const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    await admin.unsafe(`create database ${name}`);
+    const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
+    const client = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    await client.unsafe("create table settings (anything text)");
+    await client.end();
+    await expect(migrate(url)).rejects.toThrow('relation "settings" already exists');
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+  });
+
   // It would be migrated and ready, and every record with a letter that it lacks would be refused afterwards.
   test("a database that cannot hold every letter is refused at once, and told why", async () => {
     const name = `latin_${crypto.randomUUID().replaceAll("-", "")}`;
