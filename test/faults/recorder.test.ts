@@ -101,7 +101,8 @@ test("10 x kill -9 of the process and 3 x of Postgres: every promised row is the
   expect(settled.length).toBeGreaterThan(0);
   expect(opened.filter((id) => !states.has(id))).toEqual([]);
   expect(settled.filter((id) => states.get(id) !== "ok")).toEqual([]);
-  expect(readdirSync(directory)).toEqual([]);
+  // One that was killed between its lock and its segment leaves the lock, which is removed after a minute.
+  expect(readdirSync(directory).filter((name) => !/\.lock(-journal)?$/.test(name))).toEqual([]);
 });
 
 test("the segment of a process that dies is adopted by a running one, and not before it dies", async () => {
