@@ -137,10 +137,13 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
 }
 
 /** What another key made at a vendor through this gateway does not exist for this one. @throws GatewayError not_found */
-async function requireOwnReferences(deps: ExchangeDeps, { key, body }: Call): Promise<void> {
-  const references = referencesIn(body);
+export async function requireOwnReferences(
+  deps: Pick<ExchangeDeps, "refersToForeign">,
+  keyId: string,
+  references: References,
+): Promise<void> {
   if (references.kept.length + references.files.length === 0) return;
-  if (await deps.refersToForeign(key.id, references)) {
+  if (await deps.refersToForeign(keyId, references)) {
     throw new GatewayError("not_found", "No such response, container or file exists.");
   }
 }
@@ -157,7 +160,7 @@ async function routed(
   const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps.classify));
   requireScope(received.key, chosen, () => additionalModels(received.body));
   const call = await resolveReferences(deps.keptAnswers, received, chosen);
-  await requireOwnReferences(deps, call);
+  await requireOwnReferences(deps, call.key.id, referencesIn(call.body));
   const choice = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
   return { call, choice: orderedTargets(choice, { id: call.id, session }, deps.deployments) };
 }

@@ -17,6 +17,7 @@ export type BatchDeps = Pick<
   | "consult"
   | "guardrailTriggered"
   | "limiter"
+  | "refersToForeign"
 > & {
   database: Pick<Database, "db">;
   providerApi: ProviderApi;

@@ -1,19 +1,18 @@
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { routingLookups } from "../exchange.ts";
+import { requireOwnReferences, routingLookups } from "../exchange.ts";
 import { evaluateGuardrails, type GuardrailInput, type GuardrailVerdict } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
-import { textsOf } from "../guardrail/text.ts";
 import { additionalModels } from "../http/additional-models.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { readLabels } from "../http/labels.ts";
-import { allMembers } from "../http/members.ts";
+import { allOf, type References, referencesIn } from "../http/references.ts";
 import { scanJson, stringMember } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
-import { hasTokenIds } from "../http/token-ids.ts";
 import { chooseRoute } from "../routing/choose.ts";
 import { requireScope } from "../routing/scope.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { bodyTexts } from "../upstream/body-texts.ts";
 import type { BatchDeps } from "./deps.ts";
 
 /** Summary of the requests of a batch read so far. */
@@ -30,8 +29,10 @@ type BatchRequests = {
 export type Resolver = {
   summary: BatchRequests;
   /**
-   * Evaluates the guardrails for all requests resolved since the last call; none of them may be forwarded before.
-   * @throws GatewayError guardrail_blocked: refuses the whole batch, because nobody reads a synthetic answer in it.
+   * Evaluates the guardrails for all requests resolved since the last call, and whether they refer to what another key
+   * made; none of them may be forwarded before.
+   * @throws GatewayError not_found; guardrail_blocked: refuses the whole batch, because nobody reads a synthetic answer
+   * in it.
    */
   evaluate(): Promise<void>;
   /**
@@ -47,7 +48,7 @@ const NAMES_MAX = 100;
 
 type ResolverDeps = Pick<
   BatchDeps,
-  "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailTriggered"
+  "clock" | "directory" | "prices" | "classify" | "consult" | "guardrailTriggered" | "refersToForeign"
 >;
 
 /** Resolves the requests of a batch one by one and checks each against the key's scopes. */
@@ -62,14 +63,17 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
     direct: false,
     requests: 0,
   };
-  let unevaluated: GuardrailInput[] = [];
+  let unevaluated: { input: GuardrailInput; references: References }[] = [];
   return {
     summary,
     async evaluate() {
       const tools = { pace: pace(deps.clock), consult: deps.consult };
       const batch = unevaluated;
       unevaluated = [];
-      for (const one of batch) requirePass(deps, await evaluateGuardrails(directory.guardrails, one, tools));
+      await requireOwnReferences(deps, key.id, allOf(batch.map(({ references }) => references)));
+      for (const { input } of batch) {
+        requirePass(deps, await evaluateGuardrails(directory.guardrails, input, tools));
+      }
     },
     resolve(surface, bytes) {
       const body = scanJson(bytes, CALL);
@@ -82,18 +86,11 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
         routeMember: stringMember(body, "route"),
       };
       const choice = chooseRoute(directory, call, lookups);
-      const others = () => additionalModels(body);
-      requireScope(key, choice, others);
+      requireScope(key, choice, () => additionalModels(body));
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(summary.provider, provider, wire === SURFACES[surface].wire);
-      unevaluated.push({
-        key,
-        labels,
-        choice,
-        additionalModels: others,
-        texts: () => textsOf(allMembers(body)),
-        tokenIds: () => hasTokenIds(body),
-      });
+      const input = { key, labels, choice, ...bodyTexts(body) };
+      unevaluated.push({ input, references: referencesIn(body) });
       summary.provider = provider;
       summary.requests += 1;
       if (choice.route) summary.routes.add(choice.route.name);

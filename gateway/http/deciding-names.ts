@@ -75,6 +75,7 @@ export const CALL: DecidingNames = {
     "user",
   ]),
   within: new Map([
+    ["container", { names: new Set(["id"]) }],
     ["fallbacks", MODEL],
     ["tools", TOOL],
   ]),

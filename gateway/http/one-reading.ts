@@ -18,7 +18,7 @@ const PLAIN = /^[a-z0-9_]*$/;
  * The name as servers see it that ignore case. By Unicode's simple case folding, the long s and the Kelvin sign are
  * ASCII letters too; by its lower and upper case, so are the I with a dot and the i without.
  */
-const foldedName = (name: string): string =>
+export const foldedName = (name: string): string =>
   PLAIN.test(name)
     ? name
     : name

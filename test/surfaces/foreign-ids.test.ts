@@ -105,8 +105,17 @@ test("another key's file is 404, at any depth and in any spelling", async () => 
   expect(file.id).toBe("file-first");
   const content = [{ type: "input_file", file_id: file.id }];
   const body = { model: "chat", input: [{ role: "user", content }] };
-  const escaped = JSON.stringify(body).replace('"file_id"', '"file\\u005fid"');
-  for (const sent of [JSON.stringify(body), escaped]) {
+  const written = (member: string) => JSON.stringify(body).replace('"file_id":"file-first"', member);
+  for (const sent of [
+    JSON.stringify(body),
+    written('"file\\u005fid":"file-first"'),
+    written('"File_ID":"file-first"'),
+    written('"f\u0130le_id":"file-first"'),
+    written('"f\\u0131le_id":"file-first"'),
+    written('"file_id":"file-first","file_id":"file-nobodys"'),
+    written('"file_id":"file-nobodys","file_id":"file-first"'),
+    written('"FILE_IDS":["file-nobodys","file-first"]'),
+  ]) {
     expect((await send("/v1/responses", other, sent)).status).toBe(404);
     expect((await send("/v1/responses", gateway.secret, sent)).status).toBe(200);
   }
@@ -120,6 +129,39 @@ test("another key's container is 404", async () => {
   const refused = await send("/v1/messages", other, again);
   expect([refused.status, JSON.parse(refused.text).error.type]).toEqual([404, "not_found_error"]);
   expect((await send("/v1/messages", gateway.secret, again)).status).toBe(200);
+  expect((await send("/v1/messages", other, { ...body, container: { id: "container_first" } })).status).toBe(
+    404,
+  );
+  for (const container of [
+    '{"id":"x","id":"container_first"}',
+    '{"id":"container_first","id":"x"}',
+    '{"ID":"container_first"}',
+  ]) {
+    const text = JSON.stringify(body).replace("{", `{"container":${container},`);
+    expect((await send("/v1/messages", other, text)).status).toBe(400);
+  }
+});
+
+test("a batch whose requests name what another key made is 404, and nothing reaches the vendor", async () => {
+  const content = [{ type: "input_file", file_id: "file-first" }];
+  const body = { model: "gpt-5", input: [{ role: "user", content }] };
+  const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/responses", body });
+  const upload = async (key: string) => {
+    const file = await toFile(Buffer.from(`${line}\n`), "a.jsonl");
+    return await clientOf(key).files.create({ file, purpose: "batch" });
+  };
+  const sent = seen.length;
+  expect((await upload(other).catch((error) => error)).status).toBe(404);
+  const params = {
+    model: "claude",
+    max_tokens: 1,
+    messages: [{ role: "user", content: "hi" }],
+    container: "container_first",
+  };
+  const requests = [{ custom_id: "a", params }];
+  expect((await send("/v1/messages/batches", other, { requests })).status).toBe(404);
+  expect(seen.slice(sent)).toEqual([]);
+  expect((await upload(gateway.secret)).id).toBe("file-first");
 });
 
 test("a response is read, listed, cancelled and deleted by its own key alone, at the provider that keeps it", async () => {
