@@ -1,0 +1,111 @@
+import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
+import { agentPoints } from "#drizzle/schema/agent.ts";
+import { pullRequests, repositories, reviews } from "#drizzle/schema/github.ts";
+import { keys } from "#drizzle/schema/keys.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { sessionLinks } from "#drizzle/schema/sessions.ts";
+import { toolCalls } from "#drizzle/schema/tools.ts";
+
+/**
+ * A table of ClickHouse that has the columns of one in Postgres. `order` identifies a row: of several rows with the same
+ * values there, the one with the highest `version` counts. `month`: the instant by whose month rows lie together; it is in
+ * `order`, because only rows of one month replace each other.
+ */
+type Copied = { of: PgTable; order: readonly string[]; month?: string; only?: readonly string[] };
+
+/** What reports read, by its name in both databases. */
+export const COPIED = {
+  requests: { of: requests, order: ["org_id", "started_at", "id"], month: "started_at" },
+  // Sightings of a call may move its start.
+  tool_calls: { of: toolCalls, order: ["org_id", "origin", "external_id"] },
+  agent_points: { of: agentPoints, order: ["org_id", "ended_at", "hash"], month: "ended_at" },
+  pull_requests: { of: pullRequests, order: ["org_id", "repository_id", "number"] },
+  reviews: { of: reviews, order: ["org_id", "repository_id", "id"] },
+  repositories: { of: repositories, order: ["org_id", "id"] },
+  session_links: { of: sessionLinks, order: ["org_id", "session", "of_session"] },
+  // What a key may do stays in Postgres.
+  keys: { of: keys, order: ["org_id", "id"], only: ["org_id", "id", "name"] },
+} as const satisfies Record<string, Copied>;
+export type CopiedTable = keyof typeof COPIED;
+export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
+
+/** The columns of a copied table in their order; each row has a `version` beside them. */
+export const columnsOf = (name: CopiedTable): PgColumn[] => {
+  const { of, only }: Copied = COPIED[name];
+  return getTableConfig(of).columns.filter((column) => only?.includes(column.name) ?? true);
+};
+
+/**
+ * Exact decimals: 46 digits before the point, 30 behind it. An administrator's price has at most 12 and 18 digits
+ * (`readDecimal`), six places more per token, and factors of tiers few more; a call counts at most 2^31 units.
+ */
+const EXACT = "Decimal(76, 30)";
+
+/** How a type of Postgres is stored. JSON is text, and so are bytes: in hexadecimal digits. */
+const TYPES: Record<string, string> = {
+  'text COLLATE "C"': "String",
+  'text[] COLLATE "C"': "Array(LowCardinality(String))",
+  "timestamptz(3)": "DateTime64(3, 'UTC')",
+  numeric: EXACT,
+  uuid: "UUID",
+  boolean: "Bool",
+  smallint: "Int16",
+  integer: "Int32",
+  bigint: "Int64",
+  jsonb: "String",
+  bytea: "String",
+};
+
+/** Texts with about as many values as there are rows. All others are stored as numbers of a dictionary. */
+const MANY = new Set([
+  "session",
+  "agent_session",
+  "parent_session",
+  "of_session",
+  "accepted_session",
+  "task",
+  "agent_id",
+  "parent_agent_id",
+  "provider_request_id",
+  "kept_id",
+  "external_id",
+  "full_name",
+  "merge_commit_sha",
+  "body_sha256",
+]);
+
+/** Lists cannot be null there: an unknown one is empty, and no known one is. */
+function typeOf(column: PgColumn): string {
+  const type = TYPES[column.getSQLType()];
+  if (type === undefined) throw new Error(`no type in ClickHouse for ${column.name}`);
+  if (type.startsWith("Array")) return type;
+  const nullable = column.notNull ? type : `Nullable(${type})`;
+  const isLabel = column.getSQLType().startsWith("text");
+  return isLabel && !MANY.has(column.name) ? `LowCardinality(${nullable})` : nullable;
+}
+
+function createTable(name: CopiedTable): string {
+  const { order, month }: Copied = COPIED[name];
+  const columns = [...columnsOf(name).map((column) => `${column.name} ${typeOf(column)}`), "version UInt64"];
+  return `create table if not exists ${name} (
+  ${columns.join(",\n  ")}
+) engine = ReplacingMergeTree(version)${month ? `\npartition by toYYYYMM(${month})` : ""}
+order by (${order.join(", ")})`;
+}
+
+/** What a trigger of `requests` does in Postgres: under which other ids agents made the calls of a session. */
+const SESSION_AGENTS = [
+  `create table if not exists session_agents (
+  org_id LowCardinality(String),
+  session String,
+  agent_session String
+) engine = ReplacingMergeTree
+order by (org_id, session, agent_session)`,
+  `create materialized view if not exists session_agents_of_requests to session_agents as
+select distinct r.org_id as org_id, assumeNotNull(r.session) as session, assumeNotNull(agent) as agent_session
+from requests r array join [r.agent_session, r.parent_session] as agent
+where agent <> r.session`,
+];
+
+/** The statements that make all tables in an empty database, one by one; they change nothing where the tables exist. */
+export const createTables = (): string[] => [...COPIED_TABLES.map(createTable), ...SESSION_AGENTS];

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@clickhouse/client";
+import { atEnd } from "./at-end.ts";
+import { type Child, startChild } from "./child.ts";
+import { until } from "./until.ts";
+
+/** Whether the engine is installed: packages of it exist for Linux and macOS. Without it, suites that need it are skipped. */
+export const HAS_CLICKHOUSE = isInstalled();
+if (!HAS_CLICKHOUSE) console.warn("chDB is not installed, so tests with ClickHouse are skipped.");
+
+function isInstalled(): boolean {
+  const library = process.platform === "linux" ? `linux-${process.arch}-gnu` : `darwin-${process.arch}`;
+  try {
+    return import.meta.resolve(`@chdb/lib-${library}/package.json`) !== "";
+  } catch {
+    return false;
+  }
+}
+
+export type TestClickHouse = {
+  /** With user, password and database. */
+  url: string;
+  /** The address of an empty database of its own. */
+  database(): Promise<string>;
+  /** Ends the process at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again on the same data and the same port, after `kill`. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const USER = "tallygate";
+const PASSWORD = "a password";
+const SCRIPT = join(import.meta.dir, "clickhouse-child.ts");
+
+/** ClickHouse's engine behind its HTTP interface in a process of its own, which ends with the test or the file. */
+export async function startClickHouse(): Promise<TestClickHouse> {
+  const directory = mkdtempSync(join(tmpdir(), "tallygate-clickhouse-"));
+  let child: Child | null = null;
+  let port = 0;
+  const start = async () => {
+    const { PATH = "", HOME = "" } = process.env;
+    const command = [process.execPath, SCRIPT, directory, String(port), USER, PASSWORD];
+    const started = await startChild(command, { PATH, HOME });
+    child = started;
+    await until(() => {
+      if (started.hasExited()) throw new Error(`ClickHouse did not start: ${started.log()}`);
+      return /^listening \d+$/m.test(started.log());
+    });
+    port = Number(/^listening (\d+)$/m.exec(started.log())?.[1]);
+  };
+  const kill = async () => {
+    await child?.end("SIGKILL");
+  };
+  const addressOf = (database: string) =>
+    `http://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+  const close = atEnd(async () => {
+    await kill();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  await start();
+  return {
+    url: addressOf("default"),
+    database: async () => {
+      const name = `t_${crypto.randomUUID().replaceAll("-", "")}`;
+      const client = createClient({ url: addressOf("default") });
+      await client.command({ query: `create database ${name}` });
+      await client.close();
+      return addressOf(name);
+    },
+    kill,
+    start,
+    close,
+  };
+}
