@@ -3,18 +3,21 @@ import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { assemble } from "./reports/assemble.ts";
 import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
+import { CLICKHOUSE, type Engine, POSTGRES } from "./reports/engines.ts";
 import { planReport } from "./reports/plan.ts";
+import { tasksOf, tasksQuery } from "./reports/relations.ts";
 import { revertedOf, revertsQuery } from "./reports/reverts.ts";
 import type { Reach } from "./reports/rollup/cover.ts";
 import { reachOf, surveyQuery } from "./reports/rollup/survey.ts";
 import { type Period, type Periods, periodsOf } from "./reports/window.ts";
-import { type AskDatabase, openReportStore } from "./stores/reports/report-store.ts";
+import { openReportRecords } from "./stores/clickhouse/report-records.ts";
+import { type AskDatabase, openReportStore, type ReportStore } from "./stores/reports/report-store.ts";
 
-/** Answers checked specs, from single records or from rollups of them. */
+/** Answers checked specs, from single records or, in Postgres, from rollups of them. */
 export type ReportRunner = {
   /**
    * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
-   * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when Postgres is away or a statement
+   * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when a database is away or a statement
    * takes longer than 30 s; overloaded when too many reports wait already.
    */
   run(spec: Spec, now: Date): Promise<Result>;
@@ -26,6 +29,8 @@ const ROLLUPS_FROM = 20_000;
 
 type Options = {
   url: string;
+  /** Where records are read instead of Postgres; null: they are not. */
+  clickhouseUrl?: string | null;
   orgId?: string;
   /** Records in a report's windows from which rollups are read; infinite: only where single records are dropped. */
   rollupsFrom?: number;
@@ -33,48 +38,81 @@ type Options = {
 
 export function reportRunner({
   url,
+  clickhouseUrl = null,
   orgId = DEFAULT_ORG,
   rollupsFrom = ROLLUPS_FROM,
 }: Options): ReportRunner {
-  const store = openReportStore(url);
+  const postgres = openReportStore(url);
+  const clickhouse = clickhouseUrl === null ? null : openReportRecords(clickhouseUrl);
   return {
-    run: (spec, now) => report({ store, orgId, rollupsFrom }, spec, now),
-    close: store.close,
+    run: (spec, now) => report({ postgres, clickhouse, orgId, rollupsFrom }, spec, now),
+    close: async () => {
+      await Promise.all([postgres.close(), clickhouse?.close()]);
+    },
   };
 }
 
-type Reporting = { store: ReturnType<typeof openReportStore>; orgId: string; rollupsFrom: number };
+type Reporting = {
+  postgres: ReportStore;
+  /** Null: records are read from Postgres. */
+  clickhouse: ReportStore | null;
+  orgId: string;
+  rollupsFrom: number;
+};
 
 /** One report, from its spec to its result. Read it top to bottom: that is the order in which things happen. */
-async function report({ store, orgId, rollupsFrom }: Reporting, spec: Spec, now: Date): Promise<Result> {
+async function report(reporting: Reporting, spec: Spec, now: Date): Promise<Result> {
+  const { orgId, rollupsFrom } = reporting;
   // Window: the current period, and the one to compare it with.
   const periods = periodsOf(spec.range, spec.compare, now);
 
-  // All statements read one snapshot, so that rows, total and coverage cannot disagree.
-  const answers = await store.snapshot(async (database) => {
-    // Facts: single records where these are few, else sums of them as far as they reach.
-    const reach = await reachIn(database, { orgId, spec, periods }, rollupsFrom);
-    const reverted = needsReverts(spec) ? revertedOf(await database(revertsQuery(orgId))) : [];
+  // All statements read one snapshot of Postgres, so that rows, total and coverage cannot disagree.
+  const answers = await reading(reporting, async (databases) => {
+    // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
+    const known = await knownIn(databases, { orgId, spec, periods }, rollupsFrom);
+    const reverted = needsReverts(spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
 
     // Plan and run: one statement for the rows of both periods, side by side, and their total.
-    const ask: Ask = { orgId, spec, periods, reverted, reach };
-    const rows = await database(planReport(ask));
+    const ask: Ask = { engine: databases.engine, orgId, spec, periods, reverted, ...known };
+    const rows = await databases.records(planReport(ask));
 
     // Coverage: what the labels asked for do not reach back to.
-    return { rows, coverage: await coverageIn(database, ask, rollupsFrom) };
+    return { rows, coverage: await coverageIn(databases, ask, rollupsFrom) };
   });
 
   // Compare and assemble: exact figures, their changes, shares and lower bounds, and why the cost changed.
   return assemble(spec, periods, answers);
 }
 
+/** What is asked of: the database of records, and Postgres, which knows everything else. */
+type Databases = { engine: Engine; records: AskDatabase; postgres: AskDatabase };
+
+const reading = <T>({ postgres, clickhouse }: Reporting, work: (databases: Databases) => Promise<T>) =>
+  clickhouse
+    ? clickhouse.snapshot((records) =>
+        work({ engine: CLICKHOUSE, records, postgres: (query) => postgres.snapshot((ask) => ask(query)) }),
+      )
+    : postgres.snapshot((ask) => work({ engine: POSTGRES, records: ask, postgres: ask }));
+
 const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
 const ALL_TIME: Periods = { current: EVER, previous: null };
+
+type Asked = Pick<Ask, "orgId" | "spec" | "periods">;
+
+/** What a statement has to know beforehand: how far rollups reach, or, where there are none, the sessions of outcomes. */
+async function knownIn(
+  { engine, postgres }: Databases,
+  asked: Asked,
+  rollupsFrom: number,
+): Promise<Pick<Ask, "reach" | "tasks">> {
+  if (engine === POSTGRES) return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null };
+  return { reach: null, tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null };
+}
 
 /** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */
 async function reachIn(
   database: AskDatabase,
-  { orgId, spec, periods }: Pick<Ask, "orgId" | "spec" | "periods">,
+  { orgId, spec, periods }: Asked,
   rollupsFrom: number,
 ): Promise<Reach | null> {
   if (spec.source !== "requests" && spec.source !== "outcomes") return null;
@@ -83,13 +121,13 @@ async function reachIn(
 }
 
 /** Null where all labels asked for were recorded from the start. They may be older than the windows. */
-async function coverageIn(database: AskDatabase, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {
+async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {
   if (lateLabels(ask.spec).length === 0) return null;
-  const reach = ask.reach ?? (await reachIn(database, { ...ask, periods: ALL_TIME }, rollupsFrom));
-  const everything: Ask = { ...ask, reach };
-  const since = sinceOf(ask.spec, await database(firstsQuery(everything)));
+  const known = ask.reach ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
+  const everything: Ask = { ...ask, reach: known.reach, tasks: known.tasks };
+  const since = sinceOf(ask.spec, await databases.records(firstsQuery(everything)));
   if (!since) return null;
-  return coverageOf(ask, since, await database(planReport(olderRecords(everything, since))));
+  return coverageOf(ask, since, await databases.records(planReport(olderRecords(everything, since))));
 }
 
 const needsReverts = ({ measures }: Spec): boolean =>

@@ -1,5 +1,6 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
 import { isTime, NONE } from "./dimensions.ts";
+import type { Engine } from "./engines.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
@@ -8,16 +9,22 @@ import { filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
 
 /**
- * What is asked of the records: a checked spec, its periods, the pull requests that are reverted (outcomes), and how far
- * rollups reach; null: they are not read.
+ * What is asked of the records of an engine: a checked spec, its periods, the pull requests that are reverted (outcomes), and
+ * how far rollups reach; null: they are not read.
  */
 export type Ask = {
+  engine: Engine;
+  /** The sessions of outcomes, where they are known beforehand; null: the statement looks them up. */
+  tasks: readonly Task[] | null;
   orgId: string;
   spec: Spec;
   periods: Periods;
   reverted: readonly string[];
   reach: Reach | null;
 };
+
+/** A session of a task; `isUncovered`: more calls belong to the task than those of its sessions. */
+export type Task = { task: string; session: string; isUncovered: boolean };
 
 /** What all parts of one statement share; made once. */
 export type Context = {
@@ -39,7 +46,7 @@ const NO_COVER: Cover = { sums: null, days: [], hours: [], raw: [] };
 export function contextOf(ask: Ask): Context {
   const { spec, periods, reach } = ask;
   const names = namesOf(spec);
-  const params = parameters();
+  const params = parameters(ask.engine);
   // Outcomes are few; what is read from cells are their sessions (sources.ts).
   if (!reach || spec.source !== "requests") {
     const covers = { current: NO_COVER, previous: null };
@@ -94,7 +101,7 @@ export type Section = { total: boolean; dimensions: readonly DimensionName[]; fa
 export const distinctOf = (
   { ask }: Context,
   name: AggregateName,
-): { name: DistinctName; sql: string } | null => {
+): { name: DistinctName; sql: string; atOnce: string } | null => {
   const { distinct, ofMerges } = aggregateOf(name);
   return (ask.spec.source === "outcomes" && ofMerges) || distinct || null;
 };

@@ -2,12 +2,13 @@ import type { Coverage, DimensionName, MeasureName, SourceName, Spec } from "#sh
 import type { AnswerRow } from "./assemble.ts";
 import type { Ask } from "./context.ts";
 import { NONE } from "./dimensions.ts";
+import { POSTGRES } from "./engines.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { relationOf } from "./relations.ts";
 import { coverOf, type Reach, type Span } from "./rollup/cover.ts";
 import { EVERYTHING } from "./rollup/kinds.ts";
 import { spansSql, sumsSql } from "./rollup/spans.ts";
-import { sourceOf } from "./sources.ts";
+import { SOURCE, sourceOf } from "./sources.ts";
 import { filtersOf } from "./spec.ts";
 import type { Period } from "./window.ts";
 
@@ -23,18 +24,17 @@ export function lateLabels({ source, dimensions, filters }: Spec): DimensionName
 /** Asks when the first record (`record`), and the first with each label, began, in milliseconds; null: never. */
 export function firstsQuery(ask: Ask): Query {
   const { spec, reach } = ask;
-  const params = parameters();
+  const { engine } = ask;
+  const params = parameters(engine);
   const labels = lateLabels(spec);
   if (reach && spec.source === "requests") return rolledFirsts(ask.orgId, reach, params);
-  const conditions = sourceOf(spec.source).labels;
-  const firsts = labels.map((name) => first(name, `min(r.started_at) filter (where ${conditions[name]})`));
+  const has = (name: DimensionName) => sourceOf(spec.source).labels[name]?.(engine);
+  const first = (name: string, at: string) => `${engine.milliseconds(at)} as ${name}`;
+  const firsts = labels.map((name) => first(name, `min(r.started_at) filter (where ${has(name)})`));
   const text = `select ${[first("record", "min(r.started_at)"), ...firsts].join(", ")}
 from ${relationOf(ask, params, "true")} r where r.org_id = ${params.add(ask.orgId, "text")}`;
   return { text, params: params.values };
 }
-
-const first = (name: string, at: string): string =>
-  `(extract(epoch from ${at}) * 1000)::bigint::text as ${name}`;
 
 /** Labels of which sums by one dimension tell since when there are any. */
 const SUMMED_LABELS = ["team", "cost_center"] as const;
@@ -45,15 +45,15 @@ function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
   const org = params.add(orgId, "text");
   const within = (column: string, spans: readonly Span[]) =>
     `r.org_id = ${org} and (${spansSql(column, spans, params)})`;
-  const { labels } = sourceOf("requests");
+  const { labels } = SOURCE.requests;
   const names = ["session", "tag", ...SUMMED_LABELS] as const;
   const cell = (at: string) =>
-    [at, ...names.map((name) => `case when ${labels[name]} then ${at} end`)].join(", ");
+    [at, ...names.map((name) => `case when ${labels[name](POSTGRES)} then ${at} end`)].join(", ");
   const summed = SUMMED_LABELS.map(
     (kind) => `min(first_at) filter (where kind = '${kind}' and value <> '${NONE}')`,
   );
   const kinds = ["total", ...SUMMED_LABELS].map((kind) => `'${kind}'`).join(", ");
-  const text = `select ${["record", ...names].map((name) => first(name, `min(${name})`)).join(", ")}
+  const text = `select ${["record", ...names].map((name) => `${POSTGRES.milliseconds(`min(${name})`)} as ${name}`).join(", ")}
 from (select min(first_at) filter (where kind = 'total'), min(first_session_at), min(first_tag_at), ${summed.join(", ")}
     from rollup_sums where org_id = ${org} and kind in (${kinds}) and scope = '${EVERYTHING}'
       and (${(sums && sumsSql(sums, params).join(" or ")) || "false"})

@@ -1,4 +1,5 @@
 import type { DimensionName } from "#shared/report.ts";
+import { CLICKHOUSE, type Engine, POSTGRES } from "./engines.ts";
 
 /** The text of a group where a record has no such label. */
 export const NONE = "(none)";
@@ -39,67 +40,71 @@ const label = (column: string): string => `coalesce(r.${column}, '${NONE}')`;
 const column = (name: KeyColumn): Dimension => ({ records: label(name), columns: [name], sums: label(name) });
 const time = (records: string, cells: string): Dimension => ({ records, cells, label: cells, time: true });
 
-const UTC = "r.started_at at time zone 'UTC'";
-
 /** Label, owner, or both where they differ (decision: Person and owner are stored apart). */
 const SUBJECT = `case
     when not r.attributed then '${NONE}'
     when r.user_label <> r.owner then r.user_label || ' (' || r.owner || ')'
     else coalesce(r.user_label, r.owner, 'service account') end`;
 
-const TAGS = `case when cardinality(r.tags) = 0 then array['${NONE}'] else r.tags end`;
+const tagsIn = (engine: Engine): string => engine.itemsOr("r.tags", NONE);
 
-/** Joins one row for each distinct tag of `r`. Few records repeat a tag, and `distinct` costs more for each row. */
-export const TAG_ROWS = `cross join lateral (
-    select tag from (select unnest(${TAGS}) as tag, generate_subscripts(${TAGS}, 1) as place) u
-    where array_position(${TAGS}, tag) = place) t`;
+/** Joins one row for each distinct tag of `r`. */
+export const tagRows = (engine: Engine): string => engine.eachItem(tagsIn(engine)).join;
 
 /** The only place where dimensions meet SQL. */
-const DIMENSION = {
-  client: column("client"),
-  model: column("model"),
-  route: column("route"),
-  subject: {
-    records: SUBJECT,
-    columns: ["owner", "user_label"],
-    sums: SUBJECT,
-    filter: (any) => `(${SUBJECT} = any(${any}) or r.user_label = any(${any}) or r.owner = any(${any}))`,
-  },
-  key: {
-    records: `coalesce(k.name, r.key_id::text, '${NONE}')`,
-    columns: ["key_id"],
-    // A key is summed up by its id, because its name may change.
-    sums: "r.key_id::text",
-    label: "coalesce(k.name, r.value)",
-  },
-  team: {
-    records: `coalesce(r.teams[1], '${NONE}')`,
-    columns: ["teams"],
-    sums: `coalesce(r.teams[1], '${NONE}')`,
-    // A team with those that were below it.
-    filter: (any) => `coalesce(r.teams, array['${NONE}']) && ${any}`,
-  },
-  cost_center: column("cost_center"),
-  channel: column("channel"),
-  tag: { records: "t.tag", columns: ["tags"], sums: "t.tag", filter: (any) => `(${TAGS}) && ${any}` },
-  session: { records: label("session"), columns: ["session"] },
-  server: { records: label("server") },
-  tool: { records: label("tool") },
-  repository: { records: label("repository") },
-  day: time(`to_char(${UTC}, 'YYYY-MM-DD')`, "r.day::text"),
-  week: time(
-    `to_char(date_trunc('week', ${UTC}), 'YYYY-MM-DD')`,
-    "(r.day - extract(isodow from r.day)::int + 1)::text",
-  ),
-  month: time(`to_char(${UTC}, 'YYYY-MM')`, "left(r.day::text, 7)"),
-} as const satisfies Record<DimensionName, Dimension>;
+const dimensionsIn = (engine: Engine) =>
+  ({
+    client: column("client"),
+    model: column("model"),
+    route: column("route"),
+    subject: {
+      records: SUBJECT,
+      columns: ["owner", "user_label"],
+      sums: SUBJECT,
+      filter: (any: string) =>
+        `(${[SUBJECT, "r.user_label", "r.owner"].map((who) => engine.isAnyOf(who, any)).join(" or ")})`,
+    },
+    key: {
+      records: `coalesce(k.name, r.key_id::text, '${NONE}')`,
+      columns: ["key_id"],
+      // A key is summed up by its id, because its name may change.
+      sums: "r.key_id::text",
+      label: "coalesce(k.name, r.value)",
+    },
+    team: {
+      records: engine.firstOr("r.teams", NONE),
+      columns: ["teams"],
+      sums: engine.firstOr("r.teams", NONE),
+      // A team with those that were below it.
+      filter: (any: string) => engine.overlap(engine.itemsOr("r.teams", NONE), any),
+    },
+    cost_center: column("cost_center"),
+    channel: column("channel"),
+    tag: {
+      records: engine.eachItem(tagsIn(engine)).item,
+      columns: ["tags"],
+      sums: engine.eachItem(tagsIn(engine)).item,
+      filter: (any: string) => engine.overlap(tagsIn(engine), any),
+    },
+    session: { records: label("session"), columns: ["session"] },
+    server: { records: label("server") },
+    tool: { records: label("tool") },
+    repository: { records: label("repository") },
+    day: time(engine.day("r.started_at"), "r.day::text"),
+    week: time(engine.week("r.started_at"), "(r.day - extract(isodow from r.day)::int + 1)::text"),
+    month: time(engine.month("r.started_at"), "left(r.day::text, 7)"),
+  }) satisfies Record<DimensionName, Dimension>;
 
-export const dimensionOf = (name: DimensionName): Dimension => DIMENSION[name];
+const DIMENSIONS = { postgres: dimensionsIn(POSTGRES), clickhouse: dimensionsIn(CLICKHOUSE) };
+
+/** A dimension over the records of an engine; cells and sums are Postgres's. */
+export const dimensionOf = (name: DimensionName, engine = POSTGRES): Dimension =>
+  DIMENSIONS[engine.name][name];
 
 export type TimeDimension = "day" | "week" | "month";
-export const isTime = (name: DimensionName): name is TimeDimension => "time" in DIMENSION[name];
+export const isTime = (name: DimensionName): name is TimeDimension => "time" in dimensionOf(name);
 
-export function filterSql(name: DimensionName, any: string): string {
-  const { filter, records } = dimensionOf(name);
-  return filter?.(any) ?? `${records} = any(${any})`;
+export function filterSql(name: DimensionName, any: string, engine = POSTGRES): string {
+  const { filter, records } = dimensionOf(name, engine);
+  return filter?.(any) ?? engine.isAnyOf(records, any);
 }

@@ -1,4 +1,5 @@
 import type { MeasureName } from "#shared/report.ts";
+import { AT_ONCE, CLICKHOUSE, POSTGRES } from "./engines.ts";
 import type { Fraction } from "./fraction.ts";
 
 /** What is counted once in a group: the column of facts that identifies it. */
@@ -33,14 +34,16 @@ export type DistinctName = keyof typeof DISTINCT;
 /**
  * What is summed or counted in SQL. `records`: over facts that are single records, with the columns of relations.ts;
  * `cells`: over facts that are sums of records (rollup/cells.ts), and over sums by one dimension. `distinct`: over the members of
- * DISTINCT instead, by both kinds of facts; `ofMerges`: likewise, but of source outcomes alone. `billed` leaves out the
- * subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records.
+ * DISTINCT instead, by both kinds of facts; `ofMerges`: likewise, but of source outcomes alone. `atOnce`: over the single
+ * records of ClickHouse, where that differs (engines.ts). `billed` leaves out the subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records.
  */
+type Counted = { name: DistinctName; sql: string; atOnce: string };
 type Aggregate = {
   records: string;
   cells: string | null;
-  distinct?: { name: DistinctName; sql: string };
-  ofMerges?: { name: DistinctName; sql: string };
+  atOnce?: string;
+  distinct?: Counted;
+  ofMerges?: Counted;
   empty: "0" | null;
   money: boolean;
 };
@@ -57,10 +60,11 @@ const tokens = (sql: string, cells: string, where = ""): Aggregate =>
     where ? `sum(${cells}) filter (where billed)` : `sum(${cells})`,
   );
 const usd = (records: string, cells: string): Aggregate => ({ records, cells, empty: "0", money: true });
-const distinct = (name: DistinctName, sql: string): Aggregate => ({
+const distinct = (name: DistinctName, sql: string, atOnce: string): Aggregate => ({
   ...count("null"),
-  distinct: { name, sql },
+  distinct: { name, sql, atOnce },
 });
+const { distinct: once, sumOnce } = AT_ONCE;
 
 const TOTAL = "coalesce(input_tokens, 0)::bigint + coalesce(output_tokens, 0)";
 const PRICED = "billed and token_cost_usd is not null";
@@ -80,7 +84,11 @@ export const AGGREGATES = {
   priced_output_tokens: tokens("output_tokens", "priced_output_tokens", PRICED),
   cost_usd: {
     ...usd("sum(cost_usd) filter (where billed)", "sum(cost_usd) filter (where billed)"),
-    ofMerges: { name: "merge_session", sql: "sum(session_cost_usd)" },
+    ofMerges: {
+      name: "merge_session",
+      sql: "sum(session_cost_usd)",
+      atOnce: sumOnce("run", "session_cost_usd"),
+    },
   },
   token_cost_usd: usd(
     "sum(token_cost_usd) filter (where billed)",
@@ -90,20 +98,18 @@ export const AGGREGATES = {
     "sum(cost_usd) filter (where billed and run is not null)",
     "sum(session_cost_usd) filter (where billed)",
   ),
-  users: distinct("person", "count(*) filter (where fresh)"),
-  billed_users: distinct("person", "count(*) filter (where billed_fresh)"),
-  sessions: distinct("session", "count(*) filter (where fresh)"),
-  billed_sessions: distinct("session", "count(*) filter (where billed_fresh)"),
-  active_hours: distinct("hour", "sum(bit_count(hours::bit(24)))"),
-  billed_hours: distinct("hour", "sum(bit_count(billed_hours::bit(24)))"),
+  users: distinct("person", "count(*) filter (where fresh)", once("person")),
+  billed_users: distinct("person", "count(*) filter (where billed_fresh)", once("person", "billed")),
+  sessions: distinct("session", "count(*) filter (where fresh)", once("run")),
+  billed_sessions: distinct("session", "count(*) filter (where billed_fresh)", once("run", "billed")),
+  active_hours: distinct("hour", "sum(bit_count(hours::bit(24)))", once("run, hour")),
+  billed_hours: distinct("hour", "sum(bit_count(billed_hours::bit(24)))", once("run, hour", "billed")),
   latency_sum_ms: count("coalesce(sum(latency_ms), 0)", "sum(latency_sum)"),
   latency_count: count("coalesce(sum(timed), 0)", "sum(latency_count)"),
-  /**
-   * Linear between the two nearest ranks, as spreadsheets' PERCENTILE.INC: of whole milliseconds a multiple of 1/20, so
-   * that rounding takes away nothing but what Postgres's floats leave behind. Cells have histograms (`latency_histogram` in the migration).
-   */
+  /** Cells have histograms (`latency_histogram` in the migration). */
   latency_p95_ms: {
-    records: "round((percentile_cont(0.95) within group (order by latency_ms))::numeric, 2)",
+    records: POSTGRES.percentile95("latency_ms"),
+    atOnce: CLICKHOUSE.percentile95("latency_ms"),
     cells: "sum(latencies)",
     empty: null,
     money: false,
@@ -117,10 +123,18 @@ export const AGGREGATES = {
   pending: count("count(*) filter (where status = 'pending')"),
   billed_ok: count("count(*) filter (where billed and status = 'ok')"),
   operations: count("coalesce(sum(operations), 0)"),
-  merged_prs: distinct("pull_request", "count(*)"),
-  reverted_prs: distinct("pull_request", "count(*) filter (where reverted)"),
-  joined_prs: distinct("pull_request", "count(*) filter (where joined)"),
-  reviews: distinct("review", "count(*)"),
+  merged_prs: distinct("pull_request", "count(*)", once("pull_request")),
+  reverted_prs: distinct(
+    "pull_request",
+    "count(*) filter (where reverted)",
+    once("pull_request", "reverted"),
+  ),
+  joined_prs: distinct(
+    "pull_request",
+    "count(*) filter (where joined)",
+    once("pull_request", "run is not null"),
+  ),
+  reviews: distinct("review", "count(*)", once("review")),
 } as const satisfies Record<string, Aggregate>;
 
 export type AggregateName = keyof typeof AGGREGATES;

@@ -1,16 +1,18 @@
-/** A statement for Postgres. Values are parameters, never text. `isLong`: it may read so much that a second process pays. */
+import { type Engine, type ParameterType, POSTGRES } from "./engines.ts";
+
+/** A statement. Values are parameters, never text. `isLong`: it may read so much that a second process of Postgres pays. */
 export type Query = { text: string; params: readonly Param[]; isLong?: boolean };
 export type Param = string | readonly string[];
 
 export type Parameters = ReturnType<typeof parameters>;
 
 /** Collects the parameters of one statement; what `add` returns stands for the value in its text. A list is sent but once. */
-export function parameters() {
+export function parameters(engine: Engine = POSTGRES) {
   const values: Param[] = [];
-  const add = (value: Param, type: string): string => {
+  const add = (value: Param, type: ParameterType): string => {
     const known = typeof value === "string" ? -1 : values.indexOf(value);
     const place = known < 0 ? values.push(value) : known + 1;
-    return `$${place}::${type}`;
+    return engine.parameter(place, type);
   };
-  return { values, add, instant: (ms: number) => add(new Date(ms).toISOString(), "timestamptz") };
+  return { values, add, instant: (ms: number) => add(engine.instant(ms), "timestamptz") };
 }

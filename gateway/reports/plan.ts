@@ -1,5 +1,6 @@
 import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
 import { isTime } from "./dimensions.ts";
+import { POSTGRES } from "./engines.ts";
 import { recordFacts } from "./facts.ts";
 import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
@@ -14,7 +15,7 @@ import {
   unitOf,
 } from "./rollup/dimension-sums.ts";
 import { knownSql } from "./rollup/known.ts";
-import { addedSql, firstSql, rankNames, shownSql, sidesSql } from "./shown.ts";
+import { addedSql, firstSql, rankNames, shownSql } from "./shown.ts";
 
 /**
  * The statement that answers a report: a row for each group in the order in which they are shown, and the total, for which
@@ -28,7 +29,7 @@ export function planReport(ask: Ask): Query {
   const context = contextOf(ask);
   const sections = sectionsOf(context);
   const tables = sections.flatMap((section) =>
-    section.isOwn ? [...factsTables(context, section), ...tablesOf(context, section)] : [],
+    section.isOwn ? [...factsTables(context, section), ...membersTables(context, section)] : [],
   );
   const parts = sections.flatMap((section) => partsOf(context, section));
   const text = `with ${tables.join(",\n")},
@@ -36,7 +37,7 @@ parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  un
 ),
 sides as (${addedSql(context)}
 ),
-cells as (${sidesSql("sides", context.names)}
+cells as (${ask.engine.sides("sides", context.names)}
 )
 ${shownSql(context)}`;
   return { text, params: context.params.values, isLong: isLong(context) };
@@ -49,11 +50,18 @@ function sectionsOf(context: Context): Place[] {
   const { dimensions } = context.ask.spec;
   const groups: Place = { total: false, dimensions, facts: "facts", isOwn: true };
   if (dimensions.length === 0) return [{ ...groups, total: true }];
+  if (onePass(context)) return [groups];
   // A record with several tags is in several groups, but once in all. The total is of all groups, not of the chosen ones.
   const isOwn = dimensions.includes("tag") || isChosen(context);
   const all = dimensions.includes("tag") ? "facts_all" : "every_fact";
   return [groups, { total: true, dimensions: [], facts: isOwn ? all : "facts", isOwn }];
 }
+
+/** How groups and total are made together. A record with several tags is in several groups, but once in all. */
+const onePass = ({ ask: { engine, spec } }: Context) =>
+  spec.dimensions.length === 0 || spec.dimensions.includes("tag")
+    ? null
+    : engine.groupsAndTotal(spec.dimensions.map((_, i) => `d${i + 1}`));
 
 /** Facts are copied once where they are few: single records, and cells beside sums. Many cells are rather read again. */
 function factsTables(context: Context, section: Section): string[] {
@@ -62,7 +70,7 @@ function factsTables(context: Context, section: Section): string[] {
   const isFew = !isLong(context);
   return !section.total && isChosen(context)
     ? [`every_fact as materialized (${facts}\n)`, ...chosenTables(context, section.facts)]
-    : [`${section.facts} as ${isFew ? "" : "not "}materialized (${facts}\n)`];
+    : [`${section.facts} as ${context.ask.engine.table(isFew)}(${facts}\n)`];
 }
 
 /** Whether cells are read where no sums answer: these may be millions. */
@@ -82,14 +90,15 @@ function chosenTables(context: Context, facts: string): string[] {
   select false as total, current, d1, d2, ${names.map((name) => `${sumSql(context, name)} as ${name}`).join(", ")}
   from every_fact group by current, d1, d2
 )`,
-    `ranking as materialized (${sidesSql("ranked", names)}\n)`,
+    `ranking as materialized (${POSTGRES.sides("ranked", names)}\n)`,
     `chosen as materialized (select d1, d2 from (${firstSql(context, "ranking")}) x)`,
     `${facts} as materialized (select f.* from every_fact f join chosen using (d1, d2))`,
   ];
 }
 
-/** The sums of a section's groups, and the members that are counted in each of them. */
-function tablesOf(context: Context, section: Section): string[] {
+/** The sums of a section's groups, and the members that are counted in each of them; nothing where all is counted at once. */
+function membersTables(context: Context, section: Section): string[] {
+  if (context.ask.engine.counts === "atOnce") return [];
   const names = namesOfSums(context);
   const sums = sumRows(context, section, names);
   const groups = groupsOf(section);
@@ -117,6 +126,8 @@ const namesOfSums = (context: Context): AggregateName[] =>
 const summedNames = (context: Context): AggregateName[] =>
   context.names.filter((name) => !distinctOf(context, name));
 const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(name)[facts] ?? "null";
+const atOnceSql = (context: Context, name: AggregateName): string =>
+  distinctOf(context, name)?.atOnce ?? aggregateOf(name).atOnce ?? aggregateOf(name).records;
 
 const groupsOf = ({ total }: Pick<Section, "total">): string => (total ? "current" : "current, d1, d2");
 
@@ -161,6 +172,10 @@ function freshSql(
 
 /** What a section is made of: its sums, and the members that are counted in it. */
 function partsOf(context: Context, section: Place): PartOf[] {
+  if (context.ask.engine.counts === "atOnce") {
+    const figures = context.names.map((name) => [name, atOnceSql(context, name)]);
+    return [{ from: section.facts, figures: Object.fromEntries(figures), total: section.total }];
+  }
   const parts = [
     sumsPart(context, section),
     ...distinctNames(context).map((name) => membersPart(context, section, name)),
@@ -215,19 +230,24 @@ function membersInAll(context: Context, section: Place, name: DistinctName): str
 }
 
 /** The first part names the columns, and gives them their type. */
-function partSql({ names }: Context, { total, from, figures, isAdded }: PartOf, isFirst: boolean): string {
+function partSql(context: Context, { total, from, figures, isAdded }: PartOf, isFirst: boolean): string {
+  const { names, ask } = context;
+  const together = onePass(context);
   const figure = (name: AggregateName) => {
     const sql = figures[name];
     if (!isFirst || sql === name) return sql ?? "null";
     return `${sql ?? "null::numeric"} as ${name}`;
   };
+  const d2 = ask.spec.dimensions.length > 1 ? "d2" : "'' as d2";
   const columns = [
-    isFirst
+    together
+      ? `${together.isTotal} as total, current, d1, ${d2}`
+      : isFirst
       ? `${total} as total, current, ${total ? "'' as d1, '' as d2" : "d1, d2"}`
       : `${total}, current, ${total ? "'', ''" : "d1, d2"}`,
     ...names.map(figure),
   ];
   return `
   select ${columns.join(", ")}
-  from ${from}${isAdded ? "" : ` group by ${groupsOf({ total })}`}`;
+  from ${from}${isAdded ? "" : ` group by ${together?.by ?? groupsOf({ total })}`}`;
 }

@@ -1,19 +1,21 @@
 import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName } from "#shared/report.ts";
-import type { Ask } from "./context.ts";
-import type { Parameters } from "./parameters.ts";
+import type { AnswerRow } from "./assemble.ts";
+import type { Ask, Task } from "./context.ts";
+import { type Engine, listedTasks } from "./engines.ts";
+import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
-import { spansSql } from "./rollup/spans.ts";
+import { spansSql, withinSql } from "./rollup/spans.ts";
 
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
- * `org_id`, `record` (its identity), `started_at`, `person` (null for a service account), `run` (the session, where it
+ * `org_id`, `started_at`, `person` (null for a service account), `run` (the session, where it
  * counts), `attributed` (whether owner, label and key are known), `metered` (false in the subscription lane),
  * `uncertain` (its cost is unknown or a lower bound).
  */
 const REQUESTS = `(
-  select q.*, q.id::text as record, coalesce(q.user_label, q.owner) as person, q.session as run, true as attributed,
+  select q.*, coalesce(q.user_label, q.owner) as person, q.session as run, true as attributed,
     q.channel <> 'subscription' as metered, q.unpriced or q.partial or q.cost_usd is null as uncertain,
     q.cache_read_tokens as cached_tokens, (q.latency_ms is not null)::int as timed
   from requests q
@@ -21,7 +23,7 @@ const REQUESTS = `(
 
 /** Calls of tools. One that was denied never ran, and costs nothing; any other without a price is unpriced. */
 const TOOL_CALLS = `(
-  select c.org_id, c.id::text as record, c.started_at, coalesce(c.user_label, c.owner) as person, c.session as run,
+  select c.org_id, c.started_at, coalesce(c.user_label, c.owner) as person, c.session as run,
     true as attributed, true as metered, c.cost_usd is null and c.status <> 'denied' as uncertain, c.client, c.owner,
     c.user_label, c.key_id, c.teams, c.cost_center, c.channel, c.tags, c.session, c.server, c.tool, c.status,
     c.cost_usd is null and c.status <> 'denied' as unpriced,
@@ -35,7 +37,7 @@ const TOOL_CALLS = `(
  * as input or output again. A duration without a count of operations gives no mean.
  */
 const AGENT_METRICS = `(
-  select a.org_id, encode(a.hash, 'hex') as record, a.ended_at as started_at,
+  select a.org_id, a.ended_at as started_at,
     coalesce(a.user_label, a.owner) as person, a.session as run, true as attributed, true as metered,
     ${isUncertainPoint("a")} as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.teams, a.cost_center,
     a.session, a.operations,
@@ -60,15 +62,16 @@ const OUTCOME_EVENTS = `(
   )`;
 
 const COST = "sum(q.cost_usd) filter (where q.channel <> 'subscription')";
-const UNCERTAIN = "bool_or(q.uncertain) filter (where q.channel <> 'subscription')";
+const uncertainIn = ({ someOf }: Engine): string =>
+  `${someOf("q.uncertain")} filter (where q.channel <> 'subscription')`;
 const MAKER = "q.task, q.owner, q.user_label, q.key_id";
 
 /** The team and the cost centre of a task: of its calls in a team those that cost most together. */
-const DEAREST_TEAMS = `
+const dearestTeams = ({ hasItems }: Engine): string => `
       select task, teams, cost_center from (
         select q.task, q.teams, q.cost_center,
           row_number() over (partition by q.task order by ${COST} desc nulls last, q.teams, q.cost_center) as place
-        from calls q where q.teams is not null group by q.task, q.teams, q.cost_center
+        from calls q where ${hasItems("q.teams")} group by q.task, q.teams, q.cost_center
       ) d where place = 1`;
 
 /**
@@ -79,18 +82,28 @@ const DEAREST_TEAMS = `
  * are looked up for all sessions of the outcomes `o` that lie `among` those asked for at once.
  */
 function outcomes(ask: Ask, params: Parameters, among: string): string {
+  const { engine, tasks } = ask;
   const org = params.add(ask.orgId, "text");
+  const list = (values: readonly string[]) => params.add(values, "text[]");
+  const { named, uncovered } = tasks
+    ? listedTasks({
+        task: list(tasks.map(({ task }) => task)),
+        session: list(tasks.map(({ session }) => session)),
+        uncovered: list(tasks.filter((it) => it.isUncovered).map(({ task }) => task)),
+      })
+    : { named: sessionsOfTasks("events", org), uncovered: uncoveredTasks("named", org) };
   return `(
-  with events as materialized (select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}),
-    named as materialized (${sessionsOfTasks("events", org)}),
-    uncovered as materialized (${uncoveredTasks("named", org)}),
+  with events as materialized (${eventsSql(org, among)}),
+    named as materialized (${named}),
+    uncovered as materialized (${uncovered}),
     calls as materialized (
       select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session
     ),
-    dearest as materialized (${DEAREST_TEAMS})
-  select o.org_id, coalesce(o.pull_request, o.review) as record, o.started_at, o.pull_request, o.review,
-    coalesce(p.full_name, o.repository_id::text) as repository, o.session, m.key_id is not null as attributed,
-    m.owner, m.user_label, m.key_id, t.teams, t.cost_center,
+    dearest as materialized (${dearestTeams(engine)})
+  select o.org_id as org_id, o.started_at as started_at, o.pull_request as pull_request, o.review as review,
+    coalesce(p.full_name, o.repository_id::text) as repository, o.session as session,
+    m.key_id is not null as attributed, m.owner as owner, m.user_label as user_label, m.key_id as key_id,
+    t.teams as teams, t.cost_center as cost_center,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
@@ -100,7 +113,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
   left join uncovered u on u.task = o.session
   left join (
     select ${MAKER}, sum(${COST}) over (partition by q.task) as cost_usd,
-      bool_or(${UNCERTAIN}) over (partition by q.task) as uncertain
+      ${engine.someOf(uncertainIn(engine))} over (partition by q.task) as uncertain
     from calls q
     group by ${MAKER}
   ) m on m.task = o.session
@@ -108,12 +121,37 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
 )`;
 }
 
+const eventsSql = (org: string, among: string): string =>
+  `select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}`;
+
+/** The sessions of the tasks with outcomes in the periods, which Postgres knows: `task`, `session`, `uncovered`. */
+export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): Query {
+  const params = parameters();
+  const org = params.add(orgId, "text");
+  const spans = [periods.current, ...(periods.previous ? [periods.previous] : [])];
+  const among = spans.map((period) => withinSql("o.started_at", period, params)).join(" or ");
+  const text = `with events as materialized (${eventsSql(org, `(${among})`)}),
+  named as materialized (${sessionsOfTasks("events", org)}),
+  uncovered as materialized (${uncoveredTasks("named", org)})
+select n.task, n.session, (u.task is not null)::text as uncovered from named n left join uncovered u on u.task = n.task`;
+  return { text, params: params.values };
+}
+
+/** What `tasksQuery` answers. */
+export const tasksOf = (rows: readonly AnswerRow[]): Task[] =>
+  rows.map((row) => ({
+    task: row["task"] ?? "",
+    session: row["session"] ?? "",
+    isUncovered: row["uncovered"] === "true",
+  }));
+
 /** Cells and single records of the sessions `named`, whenever these ran. */
-function sessionRows({ reach }: Ask, params: Parameters, org: string): string {
+function sessionRows({ reach, engine }: Ask, params: Parameters, org: string): string {
   const columns = "session, owner, user_label, key_id, teams, cost_center, channel, cost_usd";
   const single = (
     within: string,
-  ) => `select ${columns}, unpriced or partial or cost_usd is null as uncertain from requests
+  ) => `select ${columns}, unpriced or partial or cost_usd is null as uncertain
+      from ${engine.callsBySession}
       where org_id = ${org} and (${within}) and session in (select session from named)`;
   if (!reach) return single("true");
   const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, null);

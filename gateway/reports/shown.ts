@@ -9,15 +9,6 @@ const P95 = "latency_p95_ms" satisfies AggregateName;
 
 const SIDES = ["c", "p"] as const;
 
-/** A table with rows of either window (`current`): both side by side, a row for each group and for the total. */
-export function sidesSql(table: string, names: readonly AggregateName[]): string {
-  const side = (prefix: string, which: string) => `(select * from ${table} where ${which}current)
-    ${prefix} (total, ${prefix}_current, d1, d2, ${names.map((name) => `${prefix}_${name}`).join(", ")})`;
-  return `
-  select * from ${side("c", "")}
-  full join ${side("p", "not ")} using (total, d1, d2)`;
-}
-
 /** The added parts of each window. */
 export const addedSql = (context: Context): string => `
   select total, current, d1, d2, ${context.names.map((name) => `${figureSql(context, name)} as ${name}`).join(", ")}
@@ -35,7 +26,7 @@ function figureSql({ ask }: Context, name: AggregateName): string {
 export function shownSql(context: Context): string {
   const { facts, names } = context;
   if (facts === "records" || !names.includes(P95)) {
-    return `select total::text as is_total, x.* from (${firstSql(context, "cells")}\n) x order by total, place`;
+    return `select case when total then 'true' else 'false' end as is_total, x.* from (${firstSql(context, "cells")}\n) x order by total, place`;
   }
   const columns = SIDES.flatMap((side) =>
     names.map((name) =>

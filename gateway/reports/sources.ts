@@ -1,4 +1,5 @@
 import type { DimensionName, MeasureName, SourceName } from "#shared/report.ts";
+import type { Engine } from "./engines.ts";
 
 /**
  * Which measures and dimensions go with a source. `labels` are the dimensions that a
@@ -7,12 +8,20 @@ import type { DimensionName, MeasureName, SourceName } from "#shared/report.ts";
 type Source = {
   measures: readonly MeasureName[];
   dimensions: readonly DimensionName[];
-  labels: Partial<Record<DimensionName, string>>;
+  labels: Partial<Record<DimensionName, Condition>>;
 };
+type Condition = (engine: Engine) => string;
 
-const SESSION = "r.session is not null";
-const TAG = "cardinality(r.tags) > 0";
-const TEAM = { team: "r.teams is not null", cost_center: "r.cost_center is not null" };
+const known =
+  (column: string): Condition =>
+  () =>
+    `r.${column} is not null`;
+const some =
+  (column: string): Condition =>
+  ({ hasItems }) =>
+    hasItems(`r.${column}`);
+const attributed: Condition = () => "r.attributed";
+const TEAM = { team: some("teams"), cost_center: known("cost_center") };
 
 export const SOURCE = {
   requests: {
@@ -57,7 +66,7 @@ export const SOURCE = {
       "week",
       "month",
     ],
-    labels: { session: SESSION, tag: TAG, ...TEAM },
+    labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   tool_calls: {
     measures: [
@@ -91,7 +100,7 @@ export const SOURCE = {
       "week",
       "month",
     ],
-    labels: { session: SESSION, tag: TAG, ...TEAM },
+    labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   agent_metrics: {
     measures: [
@@ -118,7 +127,7 @@ export const SOURCE = {
       "week",
       "month",
     ],
-    labels: { session: SESSION, ...TEAM, model: "r.model is not null" },
+    labels: { session: known("session"), ...TEAM, model: known("model") },
   },
   outcomes: {
     measures: [
@@ -133,7 +142,7 @@ export const SOURCE = {
       "sessions",
     ],
     dimensions: ["repository", "subject", "key", "team", "cost_center", "session", "day", "week", "month"],
-    labels: { session: SESSION, ...TEAM, subject: "r.attributed", key: "r.attributed" },
+    labels: { session: known("session"), ...TEAM, subject: attributed, key: attributed },
   },
 } as const satisfies Record<SourceName, Source>;
 

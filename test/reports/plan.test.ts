@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import type { Ask } from "#gateway/reports/context.ts";
+import { POSTGRES } from "#gateway/reports/engines.ts";
 import { planReport } from "#gateway/reports/plan.ts";
 import { agentEstimateSpec, subscriptionSpec } from "#gateway/reports/request.ts";
 import type { Spec } from "#shared/report.ts";
@@ -10,6 +11,8 @@ const TO_MS = Date.UTC(2026, 10, 21, 12, 34);
 const DAY_MS = 86_400_000;
 
 const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
+  engine: POSTGRES,
+  tasks: null,
   orgId: "default",
   spec,
   reverted: ["1#1"],

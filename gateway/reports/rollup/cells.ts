@@ -1,6 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 import { type Context, distinctNames, type Section } from "../context.ts";
-import { dimensionOf, filterSql, isTime, KEY_COLUMNS, type KeyColumn, TAG_ROWS } from "../dimensions.ts";
+import { dimensionOf, filterSql, isTime, KEY_COLUMNS, type KeyColumn, tagRows } from "../dimensions.ts";
+import { POSTGRES } from "../engines.ts";
 import { aggregateOf, namedIn } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
@@ -42,7 +43,7 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${factColumns(context, dimensions).join(", ")}
   from (select u.*, true as attributed from (${rowsOf(context, asked)}
-  ) u) r${keys}${dimensions.includes("tag") ? `\n  ${TAG_ROWS}` : ""}
+  ) u) r${keys}${dimensions.includes("tag") ? `\n  ${tagRows(POSTGRES)}` : ""}
   where true${conditions.join("")}`;
 }
 

@@ -3,7 +3,6 @@ import { agentPoints } from "#drizzle/schema/agent.ts";
 import { pullRequests, repositories, reviews } from "#drizzle/schema/github.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import { sessionLinks } from "#drizzle/schema/sessions.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
 
 /**
@@ -22,7 +21,6 @@ export const COPIED = {
   pull_requests: { of: pullRequests, order: ["org_id", "repository_id", "number"] },
   reviews: { of: reviews, order: ["org_id", "repository_id", "id"] },
   repositories: { of: repositories, order: ["org_id", "id"] },
-  session_links: { of: sessionLinks, order: ["org_id", "session", "of_session"] },
   // What a key may do stays in Postgres.
   keys: { of: keys, order: ["org_id", "id"], only: ["org_id", "id", "name"] },
 } as const satisfies Record<string, Copied>;
@@ -61,9 +59,7 @@ const MANY = new Set([
   "session",
   "agent_session",
   "parent_session",
-  "of_session",
   "accepted_session",
-  "task",
   "agent_id",
   "parent_agent_id",
   "provider_request_id",
@@ -93,19 +89,32 @@ function createTable(name: CopiedTable): string {
 order by (${order.join(", ")})`;
 }
 
-/** What a trigger of `requests` does in Postgres: under which other ids agents made the calls of a session. */
-const SESSION_AGENTS = [
-  `create table if not exists session_agents (
+/** Calls by their session, for outcomes: those of a session lie together. Each version of a call comes here, too. */
+const SESSION_REQUESTS = [
+  `create table if not exists session_requests (
   org_id LowCardinality(String),
   session String,
-  agent_session String
-) engine = ReplacingMergeTree
-order by (org_id, session, agent_session)`,
-  `create materialized view if not exists session_agents_of_requests to session_agents as
-select distinct r.org_id as org_id, assumeNotNull(r.session) as session, assumeNotNull(agent) as agent_session
-from requests r array join [r.agent_session, r.parent_session] as agent
-where agent <> r.session`,
+  started_at DateTime64(3, 'UTC'),
+  id UUID,
+  owner LowCardinality(Nullable(String)),
+  user_label LowCardinality(Nullable(String)),
+  key_id UUID,
+  teams Array(LowCardinality(String)),
+  cost_center LowCardinality(Nullable(String)),
+  channel LowCardinality(String),
+  cost_usd Nullable(${EXACT}),
+  unpriced Bool,
+  partial Bool,
+  version UInt64
+) engine = ReplacingMergeTree(version)
+partition by toYYYYMM(started_at)
+order by (org_id, session, started_at, id)`,
+  `create materialized view if not exists session_requests_of_requests to session_requests as
+select r.org_id as org_id, assumeNotNull(r.session) as session, r.started_at as started_at, r.id as id,
+  r.owner as owner, r.user_label as user_label, r.key_id as key_id, r.teams as teams, r.cost_center as cost_center,
+  r.channel as channel, r.cost_usd as cost_usd, r.unpriced as unpriced, r.partial as partial, r.version as version
+from requests r where r.session is not null`,
 ];
 
 /** The statements that make all tables in an empty database, one by one; they change nothing where the tables exist. */
-export const createTables = (): string[] => [...COPIED_TABLES.map(createTable), ...SESSION_AGENTS];
+export const createTables = (): string[] => [...COPIED_TABLES.map(createTable), ...SESSION_REQUESTS];

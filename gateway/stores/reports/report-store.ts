@@ -1,8 +1,8 @@
 import { connect, within } from "#drizzle/database.ts";
-import { GatewayError } from "../../errors.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
 import type { Query } from "../../reports/parameters.ts";
 import { isAway } from "../store-errors.ts";
+import { admitted } from "./admitted.ts";
 
 /** Answers one statement of a report. */
 export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
@@ -10,7 +10,7 @@ export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
 export type ReportStore = {
   /**
    * Runs the statements of one report within one snapshot.
-   * @throws GatewayError store_unavailable if Postgres is unavailable or too slow; overloaded if too many reports wait.
+   * @throws GatewayError store_unavailable if the database is unavailable or too slow; overloaded if too many reports wait.
    */
   snapshot<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -19,8 +19,6 @@ export type ReportStore = {
 /** Reports have a few connections of their own: they wait for each other and never delay recording. */
 const CONNECTIONS_MAX = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Reports running and waiting at once; more than any page asks for. */
-const RUNS_MAX = 200;
 /** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
 const DEADLINE_MS = 120_000;
 
@@ -46,7 +44,6 @@ export function openReportStore(url: string): ReportStore {
       readOnly: true,
     });
   let client = open();
-  let runs = 0;
 
   async function read<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T> {
     const used = client;
@@ -70,17 +67,7 @@ export function openReportStore(url: string): ReportStore {
   }
 
   return {
-    async snapshot(work) {
-      if (runs >= RUNS_MAX) throw new GatewayError("overloaded");
-      runs++;
-      try {
-        return await read(work);
-      } catch (error) {
-        throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
-      } finally {
-        runs--;
-      }
-    },
+    snapshot: admitted(isAway, read),
     close: () => client.end({ timeout: 5 }),
   };
 }

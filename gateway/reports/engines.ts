@@ -1,0 +1,184 @@
+/** Types of parameters, in Postgres's words. */
+export type ParameterType = "text" | "text[]" | "bigint" | "date" | "timestamptz";
+
+/**
+ * A database that answers reports. This file has everything that is different between the two; all other SQL of statements
+ * over single records is the same text in both. Rollups, and statements over them, exist in Postgres alone.
+ */
+export type Engine = {
+  name: "postgres" | "clickhouse";
+  /**
+   * How records are counted distinctly: Postgres makes a set of `members` first, so that rollups can add to it; ClickHouse
+   * has aggregates for it (`atOnce`).
+   */
+  counts: "members" | "atOnce";
+  /** Settings of a statement. */
+  settings: Readonly<Record<string, string | number>>;
+  /** What stands for a parameter in a statement's text. */
+  parameter(place: number, type: ParameterType): string;
+  /** An instant as a parameter's value. */
+  instant(ms: number): string;
+  /** A table of a statement that is computed once; `isFew`: it has few rows. ClickHouse computes it wherever it is read. */
+  table(isFew: boolean): string;
+  /** A group's text, in an order by bytes. */
+  groupText(sql: string): string;
+  isAnyOf(value: string, list: string): string;
+  /** Whether two lists have an item in common. */
+  overlap(labels: string, list: string): string;
+  hasItems(labels: string): string;
+  /** A list, or one of `none` alone for an unknown or an empty list. */
+  itemsOr(labels: string, none: string): string;
+  /** The first item of a list, or `none`. */
+  firstOr(labels: string, none: string): string;
+  /** The distinct items of a list `labels`, a row for each: what to join, and the column with the item. */
+  eachItem(labels: string): { join: string; item: string };
+  /** Dates (UTC) of an instant: `2026-11-26`, that of the week's Monday, and `2026-11`. */
+  day(at: string): string;
+  week(at: string): string;
+  month(at: string): string;
+  /** The columns by which hours are counted in which an instant's session was active. */
+  hours(at: string): readonly string[];
+  /** Milliseconds since 1970, as an integer or its text. */
+  milliseconds(at: string): string;
+  /** Whether a condition is true of any row. */
+  someOf(condition: string): string;
+  /**
+   * Linear between the two nearest ranks, as spreadsheets' PERCENTILE.INC: of whole milliseconds a multiple of 1/20, so that
+   * rounding takes away nothing but what floats leave behind.
+   */
+  percentile95(column: string): string;
+  /** The table of calls in which those of a session are found fast. */
+  callsBySession: string;
+  /** What to group by beside `current`, where one pass over facts makes groups and total; null: each takes its own. */
+  groupsAndTotal(groups: readonly string[]): { by: string; isTotal: string } | null;
+  /** Rows of either window (`current`) side by side: columns with the prefixes `c_` and `p_`. */
+  sides(table: string, names: readonly string[]): string;
+};
+
+const UTC = "at time zone 'UTC'";
+
+export const POSTGRES: Engine = {
+  name: "postgres",
+  counts: "members",
+  // gateway/stores/reports/report-store.ts has them.
+  settings: {},
+  parameter: (place, type) => `$${place}::${type}`,
+  instant: (ms) => new Date(ms).toISOString(),
+  table: (isFew) => (isFew ? "materialized " : "not materialized "),
+  groupText: (sql) => `(${sql})::text collate "C"`,
+  isAnyOf: (value, list) => `${value} = any(${list})`,
+  overlap: (labels, list) => `(${labels}) && ${list}`,
+  hasItems: (labels) => `cardinality(${labels}) > 0`,
+  itemsOr: (labels, none) => `case when cardinality(${labels}) > 0 then ${labels} else array['${none}'] end`,
+  firstOr: (labels, none) => `coalesce(${labels}[1], '${none}')`,
+  // Few records repeat a tag, and `distinct` costs more for each row.
+  eachItem: (labels) => ({
+    join: `cross join lateral (
+    select tag from (select unnest(${labels}) as tag, generate_subscripts(${labels}, 1) as place) u
+    where array_position(${labels}, tag) = place) t`,
+    item: "t.tag",
+  }),
+  day: (at) => `to_char(${at} ${UTC}, 'YYYY-MM-DD')`,
+  week: (at) => `to_char(date_trunc('week', ${at} ${UTC}), 'YYYY-MM-DD')`,
+  month: (at) => `to_char(${at} ${UTC}, 'YYYY-MM')`,
+  hours: (at) => [
+    "r.run as hour_run",
+    `(${at} ${UTC})::date as day`,
+    `1 << extract(hour from ${at} ${UTC})::int as hours`,
+  ],
+  milliseconds: (at) => `(extract(epoch from ${at}) * 1000)::bigint::text`,
+  someOf: (condition) => `bool_or(${condition})`,
+  percentile95: (column) => `round((percentile_cont(0.95) within group (order by ${column}))::numeric, 2)`,
+  callsBySession: "requests",
+  groupsAndTotal: () => null,
+  sides: (table, names) => {
+    const side = (prefix: string, which: string) => `(select * from ${table} where ${which}current)
+    ${prefix} (total, ${prefix}_current, d1, d2, ${names.map((name) => `${prefix}_${name}`).join(", ")})`;
+    return `
+  select * from ${side("c", "")}
+  full join ${side("p", "not ")} using (total, d1, d2)`;
+  },
+};
+
+/** The instants that ClickHouse's type can have; no record is beyond them. */
+const FIRST_MS = Date.UTC(1900, 0);
+const LAST_MS = Date.UTC(2299, 11, 31, 23, 59, 59, 999);
+
+const TYPES: Record<ParameterType, string> = {
+  text: "String",
+  "text[]": "Array(String)",
+  bigint: "Int64",
+  date: "Date32",
+  timestamptz: "DateTime64(3, 'UTC')",
+};
+
+const day = (at: string) => `toDate32(${at}, 'UTC')`;
+
+export const CLICKHOUSE: Engine = {
+  name: "clickhouse",
+  counts: "atOnce",
+  settings: {
+    // Of the versions of a row the last one counts. Versions of a row are in one month.
+    final: 1,
+    do_not_merge_across_partitions_select_final: 1,
+    // What the standard says, and Postgres does.
+    aggregate_functions_null_for_empty: 1,
+    join_use_nulls: 1,
+    union_default_mode: "DISTINCT",
+    cast_keep_nullable: 1,
+    prefer_column_name_to_alias: 1,
+    session_timezone: "UTC",
+    // In a cluster, what is looked up is looked up in all shards.
+    distributed_product_mode: "global",
+  },
+  parameter: (place, type) => `{p${place}:${TYPES[type]}}`,
+  instant: (ms) => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString().slice(0, -1),
+  table: () => "",
+  groupText: (sql) => sql,
+  isAnyOf: (value, list) => `${value} in ${list}`,
+  overlap: (labels, list) => `hasAny(${labels}, ${list})`,
+  hasItems: (labels) => `notEmpty(${labels})`,
+  itemsOr: (labels, none) => `if(empty(${labels}), ['${none}'], ${labels})`,
+  firstOr: (labels, none) => `if(empty(${labels}), '${none}', ${labels}[1])`,
+  eachItem: (labels) => ({ join: "", item: `arrayJoin(arrayDistinct(${labels}))` }),
+  day: (at) => `toString(${day(at)})`,
+  week: (at) => `toString(${day(at)} - (toDayOfWeek(${day(at)}) - 1))`,
+  month: (at) => `substring(toString(${day(at)}), 1, 7)`,
+  hours: (at) => ["r.run", `toStartOfHour(${at}, 'UTC') as hour`],
+  milliseconds: (at) => `toUnixTimestamp64Milli(${at})`,
+  someOf: (condition) => `max(${condition})`,
+  percentile95: (column) => `round(quantileExactInclusive(0.95)(${column}), 2)`,
+  callsBySession: "session_requests",
+  groupsAndTotal: (groups) => ({
+    by: `grouping sets ((current, ${groups.join(", ")}), (current))`,
+    isTotal: `grouping(${groups[0]}) = 1`,
+  }),
+  sides: (table, names) => {
+    const side = (prefix: string, which: string) =>
+      names.map((name) => `any(${name}) filter (where ${which}current) as ${prefix}_${name}`);
+    return `
+  select total, d1, d2, ${[...side("c", ""), ...side("p", "not ")].join(", ")}
+  from ${table} group by total, d1, d2`;
+  },
+};
+
+/**
+ * Tasks that Postgres looked up, as relations of ClickHouse: rows `task`, `session`, and rows `task` of those that are not
+ * covered. What decides both is there, and one text of it is enough.
+ */
+export const listedTasks = (lists: { task: string; session: string; uncovered: string }) => ({
+  named: `select pair.1 as task, pair.2 as session
+      from (select arrayJoin(arrayZip(${lists.task}, ${lists.session})) as pair)`,
+  uncovered: `select arrayJoin(${lists.uncovered}) as task`,
+});
+
+/** Aggregates of ClickHouse in the place of Postgres's sets of members. */
+export const AT_ONCE = {
+  distinct: (columns: string, where = "") => `uniqExact(${columns})${where && ` filter (where ${where})`}`,
+  /** The sum of an amount that is the same in all rows of a key. Null if it is nowhere known. */
+  sumOnce: (key: string, amount: string) => {
+    const known = `${key} is not null and ${amount} is not null`;
+    return `case when count(*) filter (where ${known}) > 0 then arraySum(x -> x.2,
+      groupUniqArray((assumeNotNull(${key}), assumeNotNull(${amount}))) filter (where ${known})) end`;
+  },
+};
