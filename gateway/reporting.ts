@@ -106,7 +106,10 @@ async function knownIn(
   rollupsFrom: number,
 ): Promise<Pick<Ask, "reach" | "tasks">> {
   if (engine === POSTGRES) return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null };
-  return { reach: null, tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null };
+  return {
+    reach: null,
+    tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null,
+  };
 }
 
 /** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */

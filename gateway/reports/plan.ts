@@ -243,8 +243,8 @@ function partSql(context: Context, { total, from, figures, isAdded }: PartOf, is
     together
       ? `${together.isTotal} as total, current, d1, ${d2}`
       : isFirst
-      ? `${total} as total, current, ${total ? "'' as d1, '' as d2" : "d1, d2"}`
-      : `${total}, current, ${total ? "'', ''" : "d1, d2"}`,
+        ? `${total} as total, current, ${total ? "'' as d1, '' as d2" : "d1, d2"}`
+        : `${total}, current, ${total ? "'', ''" : "d1, d2"}`,
     ...names.map(figure),
   ];
   return `

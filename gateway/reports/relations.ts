@@ -148,9 +148,7 @@ export const tasksOf = (rows: readonly AnswerRow[]): Task[] =>
 /** Cells and single records of the sessions `named`, whenever these ran. */
 function sessionRows({ reach, engine }: Ask, params: Parameters, org: string): string {
   const columns = "session, owner, user_label, key_id, teams, cost_center, channel, cost_usd";
-  const single = (
-    within: string,
-  ) => `select ${columns}, unpriced or partial or cost_usd is null as uncertain
+  const single = (within: string) => `select ${columns}, unpriced or partial or cost_usd is null as uncertain
       from ${engine.callsBySession}
       where org_id = ${org} and (${within}) and session in (select session from named)`;
   if (!reach) return single("true");

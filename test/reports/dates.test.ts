@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
-import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
+import type { ReportRunner } from "#gateway/reporting.ts";
 import { dateFault } from "#gateway/reports/dates.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import type { DimensionName, Range, Spec } from "#shared/report.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { testDatabase } from "#test/support/postgres.ts";
+import { reportEngines } from "#test/support/report-engines.ts";
 import { seed } from "./world.ts";
 
 /** An instant, and the day, the week (its Monday) and the month that it belongs to. */
@@ -32,18 +33,15 @@ const DATES = [
   ["2026-10-25T01:30:00.000Z", "2026-10-25", "2026-10-19", "2026-10"],
 ] as const;
 
-let database: TestDatabase;
 let runner: ReportRunner;
 beforeAll(async () => {
-  database = await testDatabase();
+  const database = await testDatabase();
   const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await seed(sql, "default", { requests: DATES.map(([at]) => ({ at, session: at.replaceAll(":", ".") })) });
   await sql.end();
-  runner = reportRunner({ url: database.url });
-});
-afterAll(async () => {
-  await runner.close();
-  await database.close();
+  const engines = await reportEngines(database.url);
+  await engines.wrote("default");
+  runner = engines.runner();
 });
 
 async function groups(dimensions: DimensionName[], range: Range, filters: Spec["filters"] = {}) {

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
-import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
+import type { ReportRunner } from "#gateway/reporting.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import type { DimensionName, MeasureName, Result, Row, SourceName } from "#shared/report.ts";
 import { SOURCES } from "#shared/report.ts";
-import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { testDatabase } from "#test/support/postgres.ts";
+import { reportEngines } from "#test/support/report-engines.ts";
 
 const FIXTURES = join(import.meta.dir, "../fixtures/reports");
 /** 28 February to 5 March 2024, beside the seven days before. */
@@ -47,19 +48,16 @@ function numberOf(text: string): number | null {
   return text === "null" ? null : Number(above) / Number(below);
 }
 
-let database: TestDatabase;
 let runner: ReportRunner;
 
 beforeAll(async () => {
-  database = await testDatabase();
+  const database = await testDatabase();
   const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   await sql.unsafe(await Bun.file(join(FIXTURES, "golden.sql")).text());
   await sql.end();
-  runner = reportRunner({ url: database.url });
-});
-afterAll(async () => {
-  await runner.close();
-  await database.close();
+  const engines = await reportEngines(database.url);
+  await engines.wrote("default");
+  runner = engines.runner();
 });
 
 const ask = (source: SourceName, dimensions: DimensionName[], measures: readonly MeasureName[]) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
@@ -7,10 +7,12 @@ import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { type Figures, Result, SOURCES, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type Engines, reportEngines } from "#test/support/report-engines.ts";
 import { GOLDEN, NOW } from "./golden-world.ts";
 import { keyId, seed } from "./world.ts";
 
 let database: TestDatabase;
+let engines: Engines;
 let runner: ReportRunner;
 
 beforeAll(async () => {
@@ -20,11 +22,10 @@ beforeAll(async () => {
   // Another organisation's records never show.
   await seed(sql, "other", { requests: [{ at: "2026-11-20T00:00:00Z", session: "s1", cost: "1000" }] });
   await sql.end();
-  runner = reportRunner({ url: database.url });
-});
-afterAll(async () => {
-  await runner.close();
-  await database.close();
+  engines = await reportEngines(database.url);
+  await engines.wrote("default");
+  await engines.wrote("other");
+  runner = engines.runner();
 });
 
 const ask = (over: Partial<Spec>) =>
@@ -476,7 +477,8 @@ describe("every source", () => {
       })),
     });
     await sql.end();
-    const others = reportRunner({ url: database.url, orgId: "percentile" });
+    await engines.wrote("percentile");
+    const others = engines.runner("percentile");
     const { total } = await others.run(
       checkSpec({
         source: "requests",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import type { Ask } from "#gateway/reports/context.ts";
-import { POSTGRES } from "#gateway/reports/engines.ts";
+import { CLICKHOUSE, POSTGRES } from "#gateway/reports/engines.ts";
 import { planReport } from "#gateway/reports/plan.ts";
 import { agentEstimateSpec, subscriptionSpec } from "#gateway/reports/request.ts";
 import type { Spec } from "#shared/report.ts";
@@ -51,10 +51,15 @@ test("the statement of a filtered report by day and tag is this, over cells and 
   expect(planReport(ask(byDayAndTag, { reach: null })).text).toMatchSnapshot();
 });
 
+test("the statement of that report for ClickHouse is this", () => {
+  const { text, params } = planReport(ask(byDayAndTag, { reach: null, engine: CLICKHOUSE }));
+  expect(`${text}\n-- ${JSON.stringify(params)}`).toMatchSnapshot();
+});
+
 test("what a client wrote is in the parameters and never in the text", () => {
   const hostile = "'; drop table requests; --";
   const spec = { ...byDayAndTag, filters: { client: [hostile], session: [hostile] } };
-  for (const over of [{}, { reach: null }]) {
+  for (const over of [{}, { reach: null }, { reach: null, engine: CLICKHOUSE }]) {
     const { text, params } = planReport(ask(spec, over));
     expect(text).not.toContain("drop table");
     expect(params).toContainEqual([hostile]);

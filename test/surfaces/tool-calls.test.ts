@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { expire } from "#drizzle/expire.ts";
-import { reportRunner } from "#gateway/reporting.ts";
+import type { ReportRunner } from "#gateway/reporting.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
 import { expireToolCalls } from "#gateway/stores/tools/expire-tool-calls.ts";
@@ -18,6 +18,7 @@ import type { DimensionName, Spec } from "#shared/report.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { keptLog } from "#test/support/embedded.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { reportEngines } from "#test/support/report-engines.ts";
 
 let place: TestDatabase;
 let database: Database;
@@ -196,10 +197,9 @@ test("what is older than retention_days goes, a few rows at a time", async () =>
 describe("reports of tool calls", () => {
   const NOW = new Date("2026-03-31T12:00:00.000Z");
   const ORG = "figures";
-  let runner: ReturnType<typeof reportRunner>;
+  let runner: ReportRunner;
 
   beforeAll(async () => {
-    runner = reportRunner({ url: place.url, orgId: ORG });
     const row = (facts: Record<string, unknown>) => ({
       org_id: ORG,
       origin: "o",
@@ -232,8 +232,10 @@ describe("reports of tool calls", () => {
       row({ ...hook, status: "unknown", latency_ms: null, session: null, tags: [] }),
       row({ ...hook, status: "pending", latency_ms: null, started_at: "2026-03-31T10:00:00.000Z" }),
     ])}`;
+    const engines = await reportEngines(place.url);
+    await engines.wrote(ORG);
+    runner = engines.runner(ORG);
   });
-  afterAll(() => runner.close());
 
   const spec = (overrides: Partial<Spec>): Spec => ({
     source: "tool_calls",

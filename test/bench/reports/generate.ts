@@ -31,26 +31,39 @@ export async function generate(
   now: Date,
   onDay?: (day: number) => void,
 ): Promise<void> {
-  const firstMs = Math.floor(now.getTime() / DAY_MS) * DAY_MS - (SIZES.days - 1) * DAY_MS;
+  const firstMs = firstDayMs(now);
   for (let ms = firstMs; ms < now.getTime() + 31 * DAY_MS; ms += 28 * DAY_MS) {
     await sql.begin((tx) => addMonth(tx, monthOf(new Date(ms))));
   }
   const restore = await bare(sql);
-  await sql`select setseed(0.42)`;
-  await sql.unsafe(KEYS);
-  await sql.unsafe(SESSIONS, [new Date(firstMs).toISOString()]);
+  await generateSessions(sql, now);
   const perSession = records / SIZES.sessions;
   for (let day = 0; day < SIZES.days; day++) {
     await sql.unsafe(RECORDS, [day, perSession, now.toISOString()]);
     onDay?.(day);
   }
   await restore();
+  await generateRest(sql, now);
+  await sql.unsafe("drop table generated_sessions");
+  await sql.unsafe("vacuum analyze");
+}
+
+const firstDayMs = (now: Date): number =>
+  Math.floor(now.getTime() / DAY_MS) * DAY_MS - (SIZES.days - 1) * DAY_MS;
+
+/** Keys, and the sessions that records are made of, in a table of their own: `generated_sessions`. */
+export async function generateSessions(sql: postgres.Sql, now: Date): Promise<void> {
+  await sql`select setseed(0.42)`;
+  await sql.unsafe(KEYS);
+  await sql.unsafe(SESSIONS, [new Date(firstDayMs(now)).toISOString()]);
+}
+
+/** All that is not records of calls. */
+export async function generateRest(sql: postgres.Sql, now: Date): Promise<void> {
   await sql.unsafe(REPOSITORIES);
   await sql.unsafe(PULL_REQUESTS, [now.toISOString()]);
   await sql.unsafe(REVIEWS, [now.toISOString()]);
   await sql.unsafe(POINTS, [now.toISOString()]);
-  await sql.unsafe("drop table generated_sessions");
-  await sql.unsafe("vacuum analyze");
 }
 
 /** Takes away what makes writing slow: indexes and triggers of `requests`. Returns what brings them back. */
