@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import {
+  clickhouseUrl,
   flag,
   listenHost,
   oneWord,
@@ -32,6 +33,10 @@ export const COMMON = {
   METRICS_PUBLIC: flag(false),
   ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
   REPORTS_DATABASE_URL: optional(postgresUrl()),
+  CLICKHOUSE_URL: optional(clickhouseUrl()),
+  CLICKHOUSE_CLUSTER: optional(
+    text("the name of a cluster: letters, digits, _ and -", (value) => /^[\w-]{1,100}$/.test(value)),
+  ),
   SPOOL_DIR: optional(text("a directory on a local disk", () => true)),
   SPOOL_SYNC: oneWord(["normal", "full"], "normal"),
   SPOOL_BYTES_MAX: whole("a number of bytes", [32 * MEBIBYTE, 1024 ** 4], 1024 * MEBIBYTE),

@@ -55,6 +55,8 @@ export type GatewayConfig = {
   databaseUrl: string;
   /** Read replica for reports; null: reports use the main database. */
   reportsDatabaseUrl: string | null;
+  /** Null: records and reports are in Postgres alone. */
+  clickhouse: { url: string; cluster: string | null } | null;
   /** Absolute. */
   dataDirectory: string;
   /** Whether the environment names a proxy, which Bun's `fetch` then uses. */
@@ -103,7 +105,7 @@ export type GatewayConfig = {
 
 /** @throws ConfigurationError listing every fault. */
 export function readGatewayConfig(env?: Environment): GatewayConfig {
-  const values = readEnv(GatewayEnv, env, signInFaults);
+  const values = readEnv(GatewayEnv, env, commonFaults);
   const dataDirectory = resolve(values.DATA_DIR);
   const workers = processesOf(env);
   const share = (amount: number) => Math.ceil(amount / workers);
@@ -111,6 +113,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     ...addressOf(values),
     databaseUrl: values.DATABASE_URL,
     reportsDatabaseUrl: values.REPORTS_DATABASE_URL ?? null,
+    clickhouse: clickhouseOf(values),
     proxied: namesProxy(env),
     adminKey: new Secret(values.ADMIN_KEY),
     masterKey: parseMasterKey(values.MASTER_KEY) ?? new Uint8Array(),
@@ -182,7 +185,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
           `MASTER_KEY is missing, which a DATABASE_URL of your own requires; expected ${MASTER_KEY["accepts"]}`,
         ]
       : []),
-    ...signInFaults(isSet),
+    ...commonFaults(isSet),
     ...githubAppFaults(SETTING_NAMES, env),
   ]);
   if (values.PORT === values.GITHUB_APP_PORT) {
@@ -205,6 +208,19 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
 /** Provider credentials from environment variables with the vendors' names (`OPENAI_API_KEY`, …). */
 export const readProviderKeys = (names: readonly string[], env?: Environment): Map<string, Secret> =>
   new Map([...readPresent(names, env)].map(([name, value]) => [name, new Secret(value)]));
+
+/** Rules between settings. */
+const commonFaults = (isSet: (name: keyof Static<typeof CommonEnv> & string) => boolean): string[] => [
+  ...signInFaults(isSet),
+  ...(isSet("CLICKHOUSE_CLUSTER") && !isSet("CLICKHOUSE_URL")
+    ? [
+        "CLICKHOUSE_URL is missing, which CLICKHOUSE_CLUSTER requires; expected the address of one of its servers",
+      ]
+    : []),
+];
+
+const clickhouseOf = ({ CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster }: Static<typeof CommonEnv>) =>
+  url === undefined ? null : { url, cluster: cluster ?? null };
 
 const addressOf = (values: Static<typeof CommonEnv>) => ({
   port: values.PORT,

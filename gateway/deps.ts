@@ -24,7 +24,7 @@ import { withMetrics } from "./recorder/recorder-metrics.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
 import { classifyCall } from "./stores/classifier/classify-call.ts";
 import { openOwnership } from "./stores/foreign-ids.ts";
-import { reportWriter } from "./stores/reports/report-worker.ts";
+import { openReporting } from "./stores/reports/open-reporting.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
 import { withStoreErrors } from "./stores/store-errors.ts";
 import { openStores } from "./stores/stores.ts";
@@ -67,7 +67,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const opened = openStores({ ...config, providerKeys, clock, log, metrics, recorded });
   const { database, directory, classifier } = opened.stores;
   const watchdog = startWatchdog(clock);
-  const writer = reportWriter(reportPlaces(config), { log, clock });
+  const reporting = openReporting({ ...config, database, clock, log, metrics });
   const agentMetrics = openAgentMetrics(config.databaseUrl);
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
@@ -98,7 +98,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...providerClients({ clock, log, watchdog, reach }),
     ...tools,
     guardrailTriggered: guardrailCounter(metrics),
-    reportWriter: writer,
+    ...reporting,
     savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
     agentMetrics,
     reconciling: new Map(),
@@ -109,7 +109,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...identity,
     ...readersOf(config, viewers),
   };
-  const close = () => closeInTurn({ ...deps, agentMetrics, telemetry, recorder, writer, opened, part });
+  const close = () => closeInTurn({ ...deps, ...reporting, agentMetrics, telemetry, recorder, opened, part });
   return { deps, ...beginnerOf(opened, lifecycle), close };
 }
 
@@ -128,10 +128,11 @@ type Closable = {
   connections: { close(): Promise<void> };
   watchdog: { close(): void };
   recorder: { close(withinMs: number): Promise<void> };
-  writer: { close(): Promise<void> };
+  reportWriter: { close(): Promise<void> };
   agentMetrics: { close(): Promise<void> };
   telemetry: { close(): Promise<void> };
   opened: { close(): Promise<void> };
+  copies: { close(): Promise<void> } | null;
   part(): Promise<void>;
 };
 
@@ -141,8 +142,8 @@ async function closeInTurn(it: Closable): Promise<void> {
   await it.connections.close();
   await it.part();
   await it.recorder.close(RECORDER_CLOSE_MS);
-  await Promise.all([it.writer.close(), it.agentMetrics.close(), it.telemetry.close()]);
-  await it.opened.close();
+  await Promise.all([it.reportWriter.close(), it.agentMetrics.close(), it.telemetry.close()]);
+  await Promise.all([it.opened.close(), it.copies?.close()]);
 }
 
 type OpenedStores = ReturnType<typeof openStores>;
@@ -176,12 +177,6 @@ const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
   authorizeMetrics: async (request) => {
     if (!config.metricsPublic) await requireAdministrator(viewers, request);
   },
-});
-
-/** Reports read from the replica if there is one. */
-const reportPlaces = ({ databaseUrl, reportsDatabaseUrl }: GatewayConfig) => ({
-  url: reportsDatabaseUrl ?? databaseUrl,
-  mainUrl: databaseUrl,
 });
 
 type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach: OutboundFetch };

@@ -15,6 +15,7 @@ import { readGatewayConfig } from "./config.ts";
 import { openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
 import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
+import { keepCopies } from "./stores/clickhouse/keep.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 import { stopServing } from "./upstream/stop-serving.ts";
@@ -119,7 +120,7 @@ async function databaseReady(): Promise<void> {
 
 /** What runs beside the calls and needs the database. */
 function startJobs(): { stop(): Promise<void> } {
-  const { databaseUrl, reportsDatabaseUrl } = config;
+  const { databaseUrl, reportsDatabaseUrl, clickhouse } = config;
   const partitions = keepPartitions(databaseUrl, deps.clock, log);
   const replica = reportsDatabaseUrl === null ? null : keepReplica(reportsDatabaseUrl, deps.clock, log);
   const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
@@ -127,10 +128,14 @@ function startJobs(): { stop(): Promise<void> } {
   const repricing = startRepriceJobs(deps);
   const toolCalls = startToolCallExpiry(deps);
   const rollups = keepRollups(databaseUrl, deps);
+  const copies =
+    clickhouse === null || deps.copies === null
+      ? null
+      : keepCopies({ databaseUrl, clickhouse }, { ...deps, copies: deps.copies });
   return {
     async stop() {
       partitions.stop();
-      await rollups.stop();
+      await Promise.all([rollups.stop(), copies?.stop()]);
       replica?.stop();
       reconciler.stop();
       void digests.stop();

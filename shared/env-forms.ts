@@ -51,6 +51,26 @@ export const postgresUrl = () =>
     isPostgresUrl,
   );
 
+export const clickhouseUrl = () =>
+  secret(
+    "a URL such as http://user:password@host:8123/database; write @ : / ? # % of the password percent-encoded, e.g. @ as %40",
+    isClickhouseUrl,
+  );
+
+/** An http or https URL that may name a user and a database, and nothing else. */
+function isClickhouseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  // A second @ is one of the user's name or the password that is not encoded.
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    /^\/\w*$/.test(url.pathname) &&
+    value.split("@").length <= 2
+  );
+}
+
 /** Where clients reach the gateway. */
 export const publicUrl = () =>
   text("an http or https URL without a query, as clients reach the gateway", isPublicUrl);

@@ -1,10 +1,13 @@
 import { Elysia } from "elysia";
+import type { Copies } from "../stores/clickhouse/copies.ts";
 import type { DirectoryState, DirectoryStore } from "../stores/directory/directory.ts";
 import type { SnapshotFault } from "../stores/directory/snapshot.ts";
 
 export type HealthDeps = {
   recorder: { accepting(): boolean };
   directory: Pick<DirectoryStore, "reachable" | "state">;
+  /** Null: records and reports are in Postgres alone. */
+  copies: Copies | null;
   lifecycle: Lifecycle;
 };
 
@@ -27,7 +30,7 @@ const READY = {
   responses: {
     "200": {
       description:
-        "Ready for model calls. `can` says what else works, `reasons` why something does not; `database` is `reachable` or `away`.",
+        "Ready for model calls. `can` says what else works, `reasons` why something does not; `database` is `reachable` or `away`, and so is `clickhouse` where it is used.",
     },
     "503": { description: "Cannot serve model calls, for the `reasons` given, or is stopping." },
   },
@@ -44,7 +47,7 @@ const FAULTS = {
 
 /**
  * `GET /healthz`: the process is alive. `GET /readyz`: it can record and knows its configuration, so it may be sent
- * calls; Postgres being away is named but does not make it unready, because calls of known keys go on.
+ * calls; Postgres or ClickHouse being away is named but does not make it unready, because calls of known keys go on.
  */
 export const health = (deps: HealthDeps) =>
   new Elysia({ name: "surface.health" })
@@ -52,36 +55,56 @@ export const health = (deps: HealthDeps) =>
     .get(
       "/readyz",
       async ({ status }) => {
-        const isReachable = await deps.directory.reachable();
-        const answer = readiness(deps, isReachable);
+        const [isReachable, copied] = await Promise.all([
+          deps.directory.reachable(),
+          deps.copies?.reachable() ?? null,
+        ]);
+        const answer = readiness(deps, isReachable, copied);
         return answer.can.model_calls ? answer : status(503, answer);
       },
       { detail: READY },
     );
 
-function readiness({ recorder, directory, lifecycle }: HealthDeps, isReachable: boolean) {
+const WITHOUT_CLICKHOUSE = "ClickHouse is away: reports are not available, and records wait in Postgres.";
+
+/** `isCopied`: whether ClickHouse answers; null where it is not used. */
+function readiness(
+  { recorder, directory, lifecycle }: HealthDeps,
+  isReachable: boolean,
+  isCopied: boolean | null,
+) {
   const { warm, prepared } = lifecycle;
   const stopping = lifecycle.stopping && !lifecycle.replaced;
   const recording = recorder.accepting();
   const state = directory.state();
   const isReady = recording && !stopping && warm && state.source !== "none";
   const administers = isReachable && prepared;
-  const reasons = [
-    ...(stopping ? ["The gateway is stopping."] : []),
-    ...(recording ? [] : ["Nothing can be recorded: the spool is full or cannot be written."]),
-    ...(state.source === "none" ? [withoutDirectory(state.fault, isReachable)] : []),
-    ...(state.source !== "none" && !warm ? ["The gateway is starting."] : []),
-    ...(administers || state.source === "none" ? [] : [withoutDatabase(state, isReachable)]),
-  ];
   return {
     status: isReady ? "ready" : "not ready",
     recording,
     database: isReachable ? "reachable" : "away",
+    ...(isCopied === null ? {} : { clickhouse: isCopied ? "reachable" : "away" }),
     directory: state.source,
     directory_age_seconds: state.source === "none" ? null : state.ageSeconds,
-    can: { model_calls: isReady, administration: administers, reports: administers },
-    reasons,
+    can: { model_calls: isReady, administration: administers, reports: administers && isCopied !== false },
+    reasons: [...reasonsOf({ state, recording, stopping, warm, administers, isReachable, isCopied })],
   };
+}
+
+type Found = {
+  state: DirectoryState;
+  isReachable: boolean;
+  isCopied: boolean | null;
+} & Record<"recording" | "stopping" | "warm" | "administers", boolean>;
+
+/** What does not work, and why. */
+function* reasonsOf(it: Found): Generator<string> {
+  if (it.stopping) yield "The gateway is stopping.";
+  if (!it.recording) yield "Nothing can be recorded: the spool is full or cannot be written.";
+  if (it.isCopied === false) yield WITHOUT_CLICKHOUSE;
+  if (it.state.source === "none") return yield withoutDirectory(it.state.fault, it.isReachable);
+  if (!it.warm) yield "The gateway is starting.";
+  if (!it.administers) yield withoutDatabase(it.state, it.isReachable);
 }
 
 const withoutDirectory = (fault: SnapshotFault, isReachable: boolean): string =>

@@ -67,6 +67,34 @@ describe("gateway settings", () => {
   });
 
   test.each([
+    "clickhouse://host:8123/db",
+    "http://u:p@ss@host:8123/db",
+    "http://host:8123/db?user=u",
+    "http://host:8123/db/more",
+    "elsewhere:8123",
+  ])("an address of ClickHouse that is none is named, and not shown: %p", (url) => {
+    const faults = faultsOf(() => readGatewayConfig({ ...NEEDED, CLICKHOUSE_URL: url }));
+    expect(faults).toEqual([
+      expect.stringMatching(
+        /^CLICKHOUSE_URL has an invalid value; expected a URL such as http:.* percent-encoded/,
+      ),
+    ]);
+    expect(faults.join()).not.toContain(url);
+  });
+
+  test("a ClickHouse is one server, or the cluster that is named", () => {
+    const url = "https://u:p%40ss@host:8443/db";
+    expect(readGatewayConfig(NEEDED).clickhouse).toBeNull();
+    expect(readGatewayConfig({ ...NEEDED, CLICKHOUSE_URL: url }).clickhouse).toEqual({ url, cluster: null });
+    const env = { ...NEEDED, CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: "main" };
+    expect(readGatewayConfig(env).clickhouse).toEqual({ url, cluster: "main" });
+    expect(faultsOf(() => readGatewayConfig({ ...NEEDED, CLICKHOUSE_CLUSTER: "main" }))).toEqual([
+      expect.stringMatching(/^CLICKHOUSE_URL is missing, which CLICKHOUSE_CLUSTER requires/),
+    ]);
+    expect(faultsOf(() => readGatewayConfig({ ...env, CLICKHOUSE_CLUSTER: "a`b" }))).toHaveLength(1);
+  });
+
+  test.each([
     [{ OIDC_ISSUER: "https://login.example.com" }, ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"]],
     [{ OIDC_CLIENT_SECRET: "any" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "PUBLIC_URL"]],
     [{ OIDC_GROUPS_CLAIM: "roles" }, ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"]],

@@ -11,6 +11,9 @@ Settings are environment variables (a .env file works too):
   DATABASE_URL      your own Postgres, postgres://...
   REPORTS_DATABASE_URL
                     a replica that reports are read from (DATABASE_URL)
+  CLICKHOUSE_URL    a ClickHouse for records and reports, http://user:password@host:8123/database (none)
+  CLICKHOUSE_CLUSTER
+                    name of its cluster, if it is more than one server (none)
   MASTER_KEY        32 bytes in hexadecimal or base64 that encrypt credentials; required with DATABASE_URL
   ADMIN_KEY         the admin key (created at the first start)
   PUBLIC_URL        address of the gateway as clients reach it

@@ -4,6 +4,7 @@ import { pullRequests, repositories, reviews } from "#drizzle/schema/github.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
+import { engineOf, onCluster, spreadTable, storedIn } from "./cluster.ts";
 
 /**
  * A table of ClickHouse that has the columns of one in Postgres. `order` identifies a row: of several rows with the same
@@ -28,7 +29,7 @@ export type CopiedTable = keyof typeof COPIED;
 export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
 /** The columns of a copied table in their order; each row has a `version` beside them. */
-export const columnsOf = (name: CopiedTable): PgColumn[] => {
+export const copiedColumns = (name: CopiedTable): PgColumn[] => {
   const { of, only }: Copied = COPIED[name];
   return getTableConfig(of).columns.filter((column) => only?.includes(column.name) ?? true);
 };
@@ -80,18 +81,29 @@ function typeOf(column: PgColumn): string {
   return isLabel && !MANY.has(column.name) ? `LowCardinality(${nullable})` : nullable;
 }
 
-function createTable(name: CopiedTable): string {
+function createTable(name: CopiedTable, cluster: string | null): string[] {
   const { order, month }: Copied = COPIED[name];
-  const columns = [...columnsOf(name).map((column) => `${column.name} ${typeOf(column)}`), "version UInt64"];
-  return `create table if not exists ${name} (
+  const columns = [
+    ...copiedColumns(name).map((column) => `${column.name} ${typeOf(column)}`),
+    "version UInt64",
+  ];
+  const table = `create table if not exists ${storedIn(name, cluster)}${onCluster(cluster)} (
   ${columns.join(",\n  ")}
-) engine = ReplacingMergeTree(version)${month ? `\npartition by toYYYYMM(${month})` : ""}
+) engine = ${engineOf(name, cluster)}${month ? `\npartition by toYYYYMM(${month})` : ""}
 order by (${order.join(", ")})`;
+  const tables = new Set([storedIn(name, cluster), name]);
+  // A table of an earlier release lacks the columns that came since.
+  const added = columns.map((column) => `add column if not exists ${column}`).join(", ");
+  return [
+    table,
+    ...spreadTable(name, cluster),
+    ...[...tables].map((made) => `alter table ${made}${onCluster(cluster)} ${added}`),
+  ];
 }
 
 /** Calls by their session, for outcomes: those of a session lie together. Each version of a call comes here, too. */
-const SESSION_REQUESTS = [
-  `create table if not exists session_requests (
+const sessionRequests = (cluster: string | null): string[] => [
+  `create table if not exists ${storedIn("session_requests", cluster)}${onCluster(cluster)} (
   org_id LowCardinality(String),
   session String,
   started_at DateTime64(3, 'UTC'),
@@ -106,15 +118,22 @@ const SESSION_REQUESTS = [
   unpriced Bool,
   partial Bool,
   version UInt64
-) engine = ReplacingMergeTree(version)
+) engine = ${engineOf("session_requests", cluster)}
 partition by toYYYYMM(started_at)
 order by (org_id, session, started_at, id)`,
-  `create materialized view if not exists session_requests_of_requests to session_requests as
+  ...spreadTable("session_requests", cluster),
+  `create materialized view if not exists session_requests_of_requests${onCluster(cluster)} to ${storedIn("session_requests", cluster)} as
 select r.org_id as org_id, assumeNotNull(r.session) as session, r.started_at as started_at, r.id as id,
   r.owner as owner, r.user_label as user_label, r.key_id as key_id, r.teams as teams, r.cost_center as cost_center,
   r.channel as channel, r.cost_usd as cost_usd, r.unpriced as unpriced, r.partial as partial, r.version as version
-from requests r where r.session is not null`,
+from ${storedIn("requests", cluster)} r where r.session is not null`,
 ];
 
-/** The statements that make all tables in an empty database, one by one; they change nothing where the tables exist. */
-export const createTables = (): string[] => [...COPIED_TABLES.map(createTable), ...SESSION_REQUESTS];
+/**
+ * The statements that make all tables in an empty database, one by one; to tables that exist they add what is missing. With a
+ * cluster's name, each server of it makes them.
+ */
+export const createTables = (cluster: string | null = null): string[] => [
+  ...COPIED_TABLES.flatMap((name) => createTable(name, cluster)),
+  ...sessionRequests(cluster),
+];

@@ -5,6 +5,7 @@ import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ClientKey, Directory, Secret } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
+import { asker } from "../asker.ts";
 import { createSealer } from "../seal.ts";
 import { loadKeys, NO_DIRECTORY, openedDirectory, readDirectory, readVersion } from "./load-directory.ts";
 import { secretLookup } from "./secret-lookup.ts";
@@ -178,22 +179,6 @@ function freshness(clock: Clock, log: Log, firstAgeMs: number) {
         );
       }
     },
-  };
-}
-
-/** Whether `look` succeeds; all who ask while one is under way share it, so that probes pile up nowhere. */
-function asker(look: () => Promise<unknown>): () => Promise<boolean> {
-  let asked: Promise<boolean> | null = null;
-  return () => {
-    asked ??= look()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        asked = null;
-      });
-    return asked;
   };
 }
 

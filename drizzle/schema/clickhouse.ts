@@ -1,0 +1,37 @@
+import { sql } from "drizzle-orm";
+import { bigint, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { instant, json, label, org } from "./columns.ts";
+
+/**
+ * Rows that came or changed and that ClickHouse does not have yet: a statement that wrote some makes a mark for each
+ * thousand of them, by a trigger and so in the same transaction (decision: Marks lead to ClickHouse).
+ */
+export const clickhouseMarks = pgTable(
+  "clickhouse_marks",
+  {
+    orgId: org(),
+    id: uuid("id").notNull().defaultRandom(),
+    /** The table. */
+    relation: label("relation").notNull(),
+    /** How many rows. */
+    rows: integer("rows").notNull(),
+    /** Their primary keys, without the organisation: objects with the names of the columns. */
+    keys: json<Record<string, unknown>[]>("keys").notNull(),
+    markedAt: instant("marked_at").notNull().default(sql`now()`),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);
+
+/** There while rows are marked. Who holds the lock of its row is the one who copies. */
+export const clickhouseState = pgTable("clickhouse_state", {
+  orgId: org().primaryKey(),
+  /** Of the last copy: every copy has a higher one than those before, so that the last one counts. */
+  version: bigint("version", { mode: "bigint" }).notNull(),
+});
+
+/** How far `move-records` has come: every day (UTC) of the table before `day` is copied and compared. */
+export const clickhouseMoves = pgTable(
+  "clickhouse_moves",
+  { orgId: org(), relation: label("relation").notNull(), movedTo: instant("moved_to").notNull() },
+  (table) => [primaryKey({ columns: [table.orgId, table.relation] })],
+);

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { Type } from "@sinclair/typebox";
+import type { Command } from "commander";
+import { connect } from "#drizzle/database.ts";
+import { runningDatabase } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { systemClock } from "#shared/clock.ts";
+import { readEnv, settingsOrExit } from "#shared/env.ts";
+import { clickhouseUrl, optional, postgresUrl, text } from "#shared/env-forms.ts";
+import { createLog } from "#shared/log.ts";
+import { endMarking } from "../../stores/clickhouse/begin.ts";
+import { openClickHouse } from "../../stores/clickhouse/client.ts";
+import { moveRecords } from "../../stores/clickhouse/move.ts";
+import { print, printNote } from "./common.ts";
+
+export const addMoveRecords = (program: Command) =>
+  program
+    .command("move-records")
+    .description("Copy what Postgres has to ClickHouse, day by day, and compare each day.")
+    .option("--again", "begin with the first day, not where the last move ended")
+    .option("--end", "stop using ClickHouse: no longer note what is to be copied there")
+    .addHelpText("after", HELP)
+    .action(move);
+
+const HELP = `
+Uses CLICKHOUSE_URL and CLICKHOUSE_CLUSTER, and DATABASE_URL or the database that "bun run start" runs here.
+Gateways may run meanwhile. A move that was interrupted goes on where it ended. A day counts as moved once both
+databases have the same number of rows and the same sums for each model or tool; exit status 1 if they do not.
+Nothing is deleted in Postgres.
+
+Run it before you set CLICKHOUSE_URL for the gateway: then reports are complete from the start.
+Run it with --end after you have taken CLICKHOUSE_URL away from every gateway.`;
+
+const Where = Type.Object({
+  DATABASE_URL: optional(postgresUrl()),
+  DATA_DIR: text("a directory", () => true, ".tallygate"),
+  CLICKHOUSE_URL: optional(clickhouseUrl()),
+  CLICKHOUSE_CLUSTER: optional(text("the name of a cluster", () => true)),
+});
+
+/** Of one insertion, or of the comparison of a day. */
+const TIMEOUT_MS = 5 * 60_000;
+
+async function move({ again, end }: { again?: true; end?: true }): Promise<void> {
+  const { DATABASE_URL, DATA_DIR, CLICKHOUSE_URL, CLICKHOUSE_CLUSTER } = settingsOrExit(
+    () => readEnv(Where),
+    1,
+  );
+  const databaseUrl = DATABASE_URL ?? runningDatabase(resolve(DATA_DIR));
+  if (!databaseUrl) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
+  const sql = connect(databaseUrl, { name: "move", max: 3, statementTimeoutMs: 0 });
+  try {
+    await migrate(databaseUrl);
+    if (end) {
+      await endMarking(sql);
+      return print("done: rows are no longer noted for ClickHouse. What ClickHouse has is still there.");
+    }
+    if (CLICKHOUSE_URL === undefined)
+      throw new Error("Set CLICKHOUSE_URL to the address of your ClickHouse.");
+    const client = openClickHouse(CLICKHOUSE_URL, { name: "move", timeoutMs: TIMEOUT_MS, connectionsMax: 2 });
+    try {
+      const rows = await moveRecords(
+        {
+          sql,
+          client,
+          cluster: CLICKHOUSE_CLUSTER ?? null,
+          clock: systemClock,
+          log: createLog("move-records", "error"),
+        },
+        {
+          again: again ?? false,
+          onDay: (table, day, copied) => printNote(`${table} of ${day}: ${copied} rows`),
+        },
+      );
+      print(`done: ${rows} rows; ClickHouse has what Postgres has`);
+    } finally {
+      await client.close();
+    }
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

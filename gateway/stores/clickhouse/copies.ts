@@ -1,0 +1,50 @@
+import type postgres from "postgres";
+import { Gauge, type Registry } from "prom-client";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { asker } from "../asker.ts";
+import { openClickHouse } from "./client.ts";
+
+/** What the gateway asks about the copies in ClickHouse. */
+export type Copies = {
+  /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
+  reachable(): Promise<boolean>;
+  /** Waits until what Postgres has now is in ClickHouse, a second at most. Never rejects. */
+  caughtUp(): Promise<void>;
+  /** Says how many rows are not copied yet; the process that copies does so. */
+  noteWaiting(rows: number): void;
+  close(): Promise<void>;
+};
+
+const REACH_DEADLINE_MS = 500;
+const CAUGHT_UP_MAX_MS = 1000;
+const LOOK_EVERY_MS = 50;
+
+export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; metrics: Registry }): Copies {
+  const client = openClickHouse(url, { name: "health", timeoutMs: REACH_DEADLINE_MS, connectionsMax: 1 });
+  const waiting = new Gauge({
+    name: "tallygate_clickhouse_waiting_rows",
+    help: "Rows of Postgres that are not yet in ClickHouse, counted every five seconds.",
+    aggregator: "max",
+    registers: [metrics],
+  });
+  return {
+    reachable: asker(async () => {
+      const { success } = await client.ping({ select: true });
+      if (!success) throw new Error("ClickHouse does not answer");
+    }),
+    caughtUp: () => untilCopied(sql).catch(() => undefined),
+    noteWaiting: (rows) => waiting.set(rows),
+    close: () => client.close(),
+  };
+}
+
+async function untilCopied(sql: postgres.Sql): Promise<void> {
+  const [asked] = await sql<{ at: string }[]>`select clock_timestamp()::text as at`;
+  for (let waitedMs = 0; waitedMs < CAUGHT_UP_MAX_MS; waitedMs += LOOK_EVERY_MS) {
+    const [mark] = await sql`
+      select 1 from clickhouse_marks
+      where org_id = ${DEFAULT_ORG} and marked_at <= ${asked?.at ?? "-infinity"}::text::timestamptz limit 1`;
+    if (mark === undefined) return;
+    await Bun.sleep(LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,119 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { connect } from "#drizzle/database.ts";
+import { pause } from "#shared/backoff.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { Directory } from "../../directory.ts";
+import { beginMarking } from "./begin.ts";
+import { openClickHouse } from "./client.ts";
+import type { Copies } from "./copies.ts";
+import { copyMarked } from "./marks.ts";
+import { expireCopies } from "./retention.ts";
+import { createTables } from "./schema.ts";
+
+/** Between rounds: marks gather meanwhile, so that ClickHouse gets few large insertions. */
+const EVERY_MS = 500;
+const COUNT_EVERY_MS = 5000;
+const RETENTION_EVERY_MS = 60 * 60_000;
+const CLIENT = { name: "records", timeoutMs: 30_000, connectionsMax: 2 };
+
+const POOL = {
+  name: "clickhouse",
+  max: 1,
+  statementTimeoutMs: 30_000,
+  // ClickHouse may take half a minute for each of the tables; a process that stopped must not keep others from copying.
+  idleTransactionTimeoutMs: 60_000,
+};
+
+export type KeepCopiesDeps = {
+  directory: { current(): { settings: Pick<Directory["settings"], "retention_days"> } };
+  clock: Clock;
+  log: Log;
+  copies: Pick<Copies, "noteWaiting">;
+};
+
+type Place = { databaseUrl: string; clickhouse: { url: string; cluster: string | null } };
+
+/**
+ * Copies to ClickHouse what came or changed in Postgres, and deletes there what is older than `retention_days`, until
+ * stopped. Any number of processes may do so: one copies at a time. Failures are logged once, and retried.
+ */
+export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promise<void> } {
+  const { clock, log } = deps;
+  const sql = connect(place.databaseUrl, POOL);
+  const client = openClickHouse(place.clickhouse.url, CLIENT);
+  const stopping = new AbortController();
+  const due = timers(clock);
+  let prepared = false;
+  let failing = false;
+
+  async function prepare(): Promise<void> {
+    const unmoved = await beginMarking(sql);
+    if (unmoved.length > 0) {
+      log.warn({ tables: unmoved.join(" ") }, "older rows are not in ClickHouse: run tallygate move-records");
+    }
+    await makeTables(client, place.clickhouse.cluster);
+    prepared = true;
+  }
+
+  async function work(): Promise<void> {
+    if (due("count", COUNT_EVERY_MS)) deps.copies.noteWaiting(await rowsWaiting(sql));
+    if (!prepared) await prepare();
+    while (!stopping.signal.aborted && (await copyMarked({ sql, client, clock, log })));
+    if (stopping.signal.aborted || !due("retention", RETENTION_EVERY_MS)) return;
+    await expireCopies(client, {
+      days: deps.directory.current().settings.retention_days,
+      cluster: place.clickhouse.cluster,
+      now: clock.now(),
+    });
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await work().then(
+        () => {
+          if (failing) log.info({}, "ClickHouse gets records again");
+          failing = false;
+        },
+        (error) => {
+          if (!failing) log.warn(errorFields(error), "records wait in Postgres for ClickHouse");
+          failing = true;
+        },
+      );
+      await pause(EVERY_MS, stopping.signal);
+    }
+  }
+
+  const running = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.race([running, Bun.sleep(5_000)]);
+      await Promise.all([client.close(), sql.end({ timeout: 1 })]);
+    },
+  };
+}
+
+/** Makes tables and columns that are missing. */
+export async function makeTables(client: ClickHouseClient, cluster: string | null): Promise<void> {
+  for (const query of createTables(cluster)) await client.command({ query });
+}
+
+/** Rows that are marked. */
+async function rowsWaiting(sql: ReturnType<typeof connect>): Promise<number> {
+  const [row] = await sql<{ rows: number }[]>`
+    select coalesce(sum(rows), 0)::float8 as rows from clickhouse_marks where org_id = ${DEFAULT_ORG}`;
+  return row?.rows ?? 0;
+}
+
+/** Whether a task is due: at first, and then once in its time. */
+function timers(clock: Clock): (task: string, everyMs: number) => boolean {
+  const doneAtMs = new Map<string, number>();
+  return (task, everyMs) => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - (doneAtMs.get(task) ?? Number.NEGATIVE_INFINITY) < everyMs) return false;
+    doneAtMs.set(task, nowMs);
+    return true;
+  };
+}

@@ -1,0 +1,107 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type postgres from "postgres";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import { insertRows } from "./insert.ts";
+import { markedRows } from "./rows.ts";
+import { COPIED_TABLES, type CopiedTable } from "./schema.ts";
+
+export type CopyDeps = { sql: postgres.Sql; client: ClickHouseClient; clock: Clock; log: Log };
+
+/** Of one round: few enough to be read and sent in a second or two. */
+const MARKS_MAX = 1000;
+const ROWS_MAX = 5000;
+
+/** The rows that marks name are few among all: each is looked up by its key, however the server estimates their number. */
+const BY_KEY =
+  "set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off";
+
+type Mark = { id: string; relation: string; rows: number };
+
+/**
+ * Copies rows that are marked, as they are now, and removes their marks once ClickHouse has stored the rows; false: there
+ * are no marks, or another process copies. A process that dies in between leaves the marks, and the rows are copied again:
+ * the copy has a higher version, so that it takes the place of the first.
+ */
+export async function copyMarked(deps: CopyDeps): Promise<boolean> {
+  const [mark] = await deps.sql`select 1 from clickhouse_marks where org_id = ${DEFAULT_ORG} limit 1`;
+  if (!mark) return false;
+  return await deps.sql.begin(async (tx) => {
+    await tx.unsafe(BY_KEY);
+    const [turn] = await tx`
+      select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} for update skip locked`;
+    if (!turn) return false;
+    const marks = await takeMarks(tx);
+    if (marks.length === 0) return false;
+    const version = await nextVersion(tx);
+    for (const name of COPIED_TABLES) {
+      const ids = marks.flatMap((mark) => (mark.relation === name ? [mark.id] : [])).sort();
+      if (ids.length > 0) await copyRowsOf(deps, tx, { name, ids, version });
+    }
+    const ids = JSON.stringify(marks.map((mark) => mark.id));
+    await tx`
+      delete from clickhouse_marks where org_id = ${DEFAULT_ORG}
+        and id in (select value::uuid from json_array_elements_text(${ids}::text::json))`;
+    return true;
+  });
+}
+
+/** In no order: a mark says that rows are to be copied as they are, not what became of them. */
+async function takeMarks(tx: postgres.TransactionSql): Promise<Mark[]> {
+  const marks = await tx<Mark[]>`
+    select id, relation, rows from clickhouse_marks where org_id = ${DEFAULT_ORG} limit ${MARKS_MAX}`;
+  let rows = 0;
+  return marks.filter((mark, place) => {
+    rows += mark.rows;
+    return place === 0 || rows <= ROWS_MAX;
+  });
+}
+
+/**
+ * A number higher than that of every copy so far: the microseconds of the database's clock, or, if that was set back, one
+ * more than the last. Who holds the state's lock reads rows later than everyone who has a lower number.
+ */
+export async function nextVersion(sql: postgres.ISql): Promise<string> {
+  const [state] = await sql<{ version: string }[]>`
+    update clickhouse_state
+    set version = greatest(version + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)
+    where org_id = ${DEFAULT_ORG} returning version::text as version`;
+  if (!state) throw new Error("rows are not marked for ClickHouse");
+  return state.version;
+}
+
+async function copyRowsOf(
+  { client, clock, log }: CopyDeps,
+  tx: postgres.TransactionSql,
+  { name, ids, version }: { name: CopiedTable; ids: readonly string[]; version: string },
+): Promise<void> {
+  const rows = await tx.unsafe<{ line: string }[]>(markedRows(name), [
+    version,
+    DEFAULT_ORG,
+    JSON.stringify(ids),
+  ]);
+  const token = new Bun.CryptoHasher("sha256").update(ids.join()).digest("hex");
+  const park = parking({ sql: tx, clock, log }, name);
+  await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
+}
+
+type Parked = Partial<Record<"id" | "key_id" | "started_at", string>>;
+
+/** What becomes of a row that ClickHouse refuses: it stays in Postgres, is noted there, and holds up no other. */
+export const parking =
+  ({ sql, clock, log }: { sql: postgres.ISql } & Pick<CopyDeps, "clock" | "log">, name: CopiedTable) =>
+  async (line: string, number: string): Promise<void> => {
+    // Postgres wrote it: only `requests` has all three.
+    const { id = null, key_id: keyId = null, started_at: startedAt = null } = JSON.parse(line) as Parked;
+    const code = `clickhouse ${number}`;
+    log.error({ id, table: name, code }, "ClickHouse refused a row, which stays in Postgres alone");
+    if (name !== "requests") return;
+    const values = [DEFAULT_ORG, id, keyId, startedAt, clock.now().toISOString(), code];
+    await sql.unsafe(
+      `insert into dead_records (org_id, id, key_id, started_at, parked_at, code)
+      values ($1::text, $2::text::uuid, $3::text::uuid, $4::text::timestamptz, $5::text::timestamptz, $6)
+      on conflict do nothing`,
+      values,
+    );
+  };

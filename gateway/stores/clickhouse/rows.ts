@@ -1,0 +1,64 @@
+import { getTableConfig, type PgColumn } from "drizzle-orm/pg-core";
+import { COPIED, type CopiedTable, copiedColumns } from "./schema.ts";
+
+/** Tables whose rows have a time, which days and retention go by. */
+export const TIMES = {
+  requests: "started_at",
+  tool_calls: "started_at",
+  agent_points: "ended_at",
+} as const satisfies Partial<Record<CopiedTable, string>>;
+export type DatedTable = keyof typeof TIMES;
+export const DATED_TABLES = Object.keys(TIMES) as DatedTable[];
+
+const quoted = (name: string): string => `"${name}"`;
+
+/** As ClickHouse reads it: a decimal of any length as text, and what it stores as text. */
+function read(column: PgColumn): string {
+  const name = `t.${quoted(column.name)}`;
+  const type = column.getSQLType();
+  if (type === "bytea") return `encode(${name}, 'hex') as ${quoted(column.name)}`;
+  return type === "numeric" || type === "jsonb" ? `${name}::text as ${quoted(column.name)}` : name;
+}
+
+/** Rows of `from`, in which the table is called `t`: each as one JSON object, `line`, that ClickHouse takes. */
+const linesOf = (name: CopiedTable, from: string): string =>
+  `select row_to_json(r)::text as line from (
+  select ${copiedColumns(name).map(read).join(", ")}, $1::text::bigint as version from ${from}) r`;
+
+/** The columns of the primary key in Postgres, the organisation first. */
+const keyOf = (name: CopiedTable): PgColumn[] => {
+  const { columns, primaryKeys } = getTableConfig(COPIED[name].of);
+  const named = new Set(primaryKeys.flatMap((key) => key.columns.map((column) => column.name)));
+  return columns.filter((column) => named.has(column.name));
+};
+
+/** The rows that marks name, each once. Parameters: a version, the organisation, a JSON array of the marks' ids. */
+export function markedRows(name: CopiedTable): string {
+  const own = keyOf(name).filter((column) => column.name !== "org_id");
+  const types = own.map((column) => `${quoted(column.name)} ${column.getSQLType()}`);
+  const same = keyOf(name).map((column) => `t.${quoted(column.name)} = k.${quoted(column.name)}`);
+  return linesOf(
+    name,
+    `(select distinct m.org_id, k.* from clickhouse_marks m
+      cross join lateral jsonb_to_recordset(m.keys) as k(${types.join(", ")})
+      where m.org_id = $2::text and m.id in (select value::uuid from json_array_elements_text($3::text::json))
+    ) k join ${quoted(name)} t on ${same.join(" and ")}`,
+  );
+}
+
+/** The rows of a span of time. Parameters: a version, the organisation, and the span's first instant and its end. */
+export const rowsBetween = (name: DatedTable): string =>
+  linesOf(
+    name,
+    `${quoted(name)} t where t.org_id = $2::text and t.${TIMES[name]} >= $3::text::timestamptz
+      and t.${TIMES[name]} < $4::text::timestamptz`,
+  );
+
+/** Marks every row of a table, a thousand by one mark. Parameter: the organisation. */
+export function markAll(name: CopiedTable): string {
+  const own = keyOf(name).map((column) => `t.${quoted(column.name)}`);
+  return `insert into clickhouse_marks (org_id, relation, rows, keys)
+    select org_id, '${name}', count(*), jsonb_agg(to_jsonb(k) - 'org_id' - 'part') from (
+      select ${own.join(", ")}, (row_number() over () - 1) / 1000 as part from ${quoted(name)} t where t.org_id = $1::text) k
+    group by org_id, part`;
+}

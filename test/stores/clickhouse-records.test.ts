@@ -1,0 +1,309 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { getTableConfig, type PgColumn } from "drizzle-orm/pg-core";
+import type postgres from "postgres";
+import { endMarking } from "#gateway/stores/clickhouse/begin.ts";
+import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
+import { differences } from "#gateway/stores/clickhouse/compare.ts";
+import { keepCopies } from "#gateway/stores/clickhouse/keep.ts";
+import { moveRecords } from "#gateway/stores/clickhouse/move.ts";
+import { expireCopies } from "#gateway/stores/clickhouse/retention.ts";
+import {
+  COPIED,
+  COPIED_TABLES,
+  type CopiedTable,
+  copiedColumns,
+  createTables,
+} from "#gateway/stores/clickhouse/schema.ts";
+import { systemClock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import { HAS_CLICKHOUSE, startClickHouse, type TestClickHouse } from "#test/support/clickhouse.ts";
+import { keptLog } from "#test/support/embedded.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { openRow, settledRow, testRecorder } from "#test/support/recorder-kit.ts";
+import { until } from "#test/support/until.ts";
+
+let server: TestClickHouse;
+beforeAll(async () => {
+  if (HAS_CLICKHOUSE) server = await startClickHouse();
+});
+
+const SETTINGS = { directory: { current: () => ({ settings: { retention_days: 400 } }) } };
+
+/** A Postgres and a ClickHouse of a test, and what copies from one to the other. */
+async function stores() {
+  const databaseUrl = (await testDatabase()).url;
+  const sql = testSql(databaseUrl);
+  const clickhouse = { url: await server.database(), cluster: null };
+  const client = openClickHouse(clickhouse.url, { name: "test", timeoutMs: 30_000, connectionsMax: 2 });
+  atEnd(() => client.close());
+  const log = keptLog();
+  const copying = () => {
+    const kept = keepCopies(
+      { databaseUrl, clickhouse },
+      { ...SETTINGS, clock: systemClock, log, copies: { noteWaiting: () => undefined } },
+    );
+    return { stop: atEnd(() => kept.stop()) };
+  };
+  return { databaseUrl, sql, client, log, copying, copied: () => untilCopied(sql) };
+}
+
+const untilCopied = (sql: postgres.Sql) =>
+  until(
+    async () =>
+      (await sql`select 1 from clickhouse_state where version > 0`).length > 0 &&
+      (await sql`select 1 from clickhouse_marks limit 1`).length === 0,
+  );
+
+const all = async (client: ClickHouseClient, query: string) =>
+  await (await client.query({ query, format: "JSONEachRow" })).json();
+
+describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
+  test("a record is there as it is in Postgres, and with its new cost after repricing", async () => {
+    const { databaseUrl, sql, client, copying, copied } = await stores();
+    copying();
+    const recorder = await testRecorder({ databaseUrl });
+    const row = settledRow(
+      openRow({ session: "s", teams: ["a,b", 'c"d'], parentSession: "p", costUsd: null }),
+      {
+        costUsd: null,
+        unpriced: true,
+      },
+    );
+    await recorder.settle(row);
+    await recorder.flushed(60_000);
+    await until(async () => (await sql`select 1 from clickhouse_state where version > 0`).length > 0);
+    await copied();
+    const found = () =>
+      all(
+        client,
+        "select id, started_at, session, teams, cost_usd, price, unpriced, images from requests final",
+      );
+    expect(await found()).toEqual([
+      {
+        id: row.id,
+        started_at: row.startedAt.replace("T", " ").replace("Z", ""),
+        session: "s",
+        teams: ["a,b", 'c"d'],
+        cost_usd: null,
+        price: null,
+        unpriced: true,
+        images: null,
+      },
+    ]);
+    await sql`update requests set cost_usd = 0.000000000000000001, unpriced = false`;
+    await copied();
+    expect(await found()).toMatchObject([{ cost_usd: "0.000000000000000001", unpriced: false }]);
+    await recorder.close(5000);
+  });
+
+  test("what Postgres has already is moved day by day, goes on where it ended, and is compared", async () => {
+    const { databaseUrl, sql, client, log } = await stores();
+    const recorder = await testRecorder({ databaseUrl });
+    const days = ["2026-01-30", "2026-01-31", "2026-02-01"];
+    for (const [n, day] of days.entries()) {
+      for (const model of ["a", "b"]) {
+        const row = openRow({ startedAt: `${day}T23:59:59.999Z`, model });
+        await recorder.settle(settledRow(row, { costUsd: n === 1 ? null : `0.${n}00000000000000001` }));
+      }
+    }
+    await recorder.close(10_000);
+    const seen: string[] = [];
+    const move = (again = false) =>
+      moveRecords(
+        { sql, client, clock: systemClock, log, cluster: null },
+        { again, onDay: (table, day, rows) => seen.push(`${table} ${day} ${rows}`) },
+      );
+    expect(await move()).toBe(6);
+    expect(seen).toEqual(days.map((day) => `requests ${day} 2`));
+    expect(
+      await all(
+        client,
+        "select count() as rows, uniqExact(id) as ids, sum(cost_usd) as cost from requests final",
+      ),
+    ).toEqual([{ rows: "6", ids: "6", cost: "0.400000000000000004" }]);
+    expect(await move()).toBe(0);
+    // Interrupted: the second day is not noted as moved.
+    await sql`update clickhouse_moves set moved_to = '2026-01-31T00:00:00Z'`;
+    expect(await move()).toBe(4);
+    await sql`update requests set cost_usd = 7`;
+    expect(await move(true)).toBe(6);
+    expect(await all(client, "select sum(cost_usd) as cost from requests final")).toEqual([{ cost: "42" }]);
+    expect(await differences({ sql, client }, "requests", { from: new Date(0), to: new Date() })).toEqual([]);
+    await client.command({
+      query: "alter table requests delete where model = 'a' settings mutations_sync = 2",
+    });
+    expect(await differences({ sql, client }, "requests", { from: new Date(0), to: new Date() })).toEqual([
+      expect.stringMatching(/^model a: Postgres has 3 rows, cost_usd 21, .*; ClickHouse has 0 rows$/),
+    ]);
+  });
+
+  test("each column of each table is copied, and what changes is copied again", async () => {
+    const { sql, client, copying, copied } = await stores();
+    copying();
+    await until(async () => (await sql`select 1 from clickhouse_state where version > 0`).length > 0);
+    for (const name of COPIED_TABLES) {
+      const row = Object.fromEntries(
+        getTableConfig(COPIED[name].of).columns.map((it) => [it.name, sampleOf(it).ours]),
+      );
+      await sql.unsafe(
+        `insert into ${name} select * from jsonb_populate_record(null::${name}, $1::text::jsonb)`,
+        [JSON.stringify(row)],
+      );
+    }
+    await copied();
+    for (const name of COPIED_TABLES) {
+      const expected = Object.fromEntries(copiedColumns(name).map((it) => [it.name, sampleOf(it).copied]));
+      expect(await all(client, `select * except (version) from ${name} final`)).toEqual([expected]);
+    }
+    for (const [name, column] of Object.entries(CHANGING)) {
+      await sql.unsafe(`update ${name} set ${column} = 'changed'`);
+    }
+    await copied();
+    for (const [name, column] of Object.entries(CHANGING)) {
+      expect(await all(client, `select ${column} as it from ${name} final`)).toEqual([{ it: "changed" }]);
+    }
+  });
+
+  test("a statement may write many rows", async () => {
+    const { sql, client, copying, copied } = await stores();
+    copying();
+    await until(async () => (await sql`select 1 from clickhouse_state where version > 0`).length > 0);
+    await sql`insert into repositories (id, full_name, former_names, changed_at)
+      select n, 'a/' || n, '[]', now() from generate_series(1, 12001) n`;
+    await copied();
+    await sql`update repositories set full_name = 'changed'`;
+    await copied();
+    const query = "select count() as n, countIf(full_name = 'changed') as changed from repositories final";
+    expect(await all(client, query)).toEqual([{ n: "12001", changed: "12001" }]);
+  });
+
+  test("a row that ClickHouse refuses holds up no other", async () => {
+    const { databaseUrl, sql, client, log, copying, copied } = await stores();
+    copying();
+    await until(async () => (await sql`select 1 from clickhouse_state where version > 0`).length > 0);
+    const recorder = await testRecorder({ databaseUrl });
+    const rows = [..."abc"].map((model) => openRow({ model }));
+    const [, refused] = rows;
+    for (const row of rows)
+      await recorder.settle(settledRow(row, row === refused ? { costUsd: `1${"0".repeat(80)}` } : {}));
+    await recorder.close(10_000);
+    await copied();
+    expect(await all(client, "select model from requests final order by model")).toEqual([
+      { model: "a" },
+      { model: "c" },
+    ]);
+    expect(await sql`select id::text, code from dead_records`).toMatchObject([
+      { id: refused?.id, code: expect.stringMatching(/^clickhouse \d+$/) },
+    ]);
+    expect(log.lines.filter(({ message }) => message.startsWith("ClickHouse refused a row"))).toHaveLength(1);
+  });
+
+  test("old rows go when they do in Postgres: records by whole months, others by their own age", async () => {
+    const { sql, client } = await stores();
+    for (const query of createTables()) await client.command({ query });
+    for (const day of ["2026-01-31", "2026-02-01", "2026-02-20"]) {
+      const common = {
+        org_id: "default",
+        id: newId(),
+        external_id: day,
+        session: "s",
+        started_at: `${day}T00:00:00.000Z`,
+        version: 1,
+      };
+      // Of `requests`, one view of ClickHouse makes `session_requests`.
+      for (const table of ["requests", "tool_calls"]) {
+        await client.insert({ table, values: [common], format: "JSONEachRow" });
+      }
+    }
+    await expireCopies(client, { days: 10, cluster: null, now: new Date("2026-02-25T00:00:00Z") });
+    const days = (table: string) =>
+      all(client, `select toString(toDate(started_at)) as day from ${table} final order by day`);
+    for (const table of ["requests", "session_requests"]) {
+      expect(await days(table)).toEqual([{ day: "2026-02-01" }, { day: "2026-02-20" }]);
+    }
+    expect(await days("tool_calls")).toEqual([{ day: "2026-02-20" }]);
+    expect(await sql`select 1 from clickhouse_marks`).toHaveLength(0);
+  });
+
+  test("several processes copy in turn, and nothing is noted before or after", async () => {
+    const { databaseUrl, sql, client, copying, copied } = await stores();
+    const recorder = await testRecorder({ databaseUrl });
+    const settle = async (model: string) => {
+      await recorder.settle(settledRow(openRow({ model })));
+      await recorder.flushed(60_000, true);
+    };
+    await settle("before");
+    expect(await sql`select 1 from clickhouse_marks`).toHaveLength(0);
+    // A small table is copied whole when copying begins.
+    const running = [copying(), copying(), copying()];
+    await copied();
+    for (let n = 0; n < 5; n++) await settle(`during ${n}`);
+    await copied();
+    expect(await all(client, "select count() as n from requests final")).toEqual([{ n: "6" }]);
+    for (const { stop } of running) await stop();
+    await endMarking(sql);
+    await settle("after");
+    expect(await sql`select 1 from clickhouse_marks`).toHaveLength(0);
+    await recorder.close(5000);
+  });
+});
+
+/** A column of each table that is not part of its key. */
+const CHANGING = {
+  requests: "model",
+  tool_calls: "tool",
+  agent_points: "model",
+  pull_requests: "author_login",
+  reviews: "reviewer_login",
+  repositories: "full_name",
+  keys: "name",
+} as const satisfies Record<CopiedTable, string>;
+
+const INSTANT = "2026-03-01T10:00:00.123Z";
+const ID = "0199d0a0-0000-7000-8000-000000000001";
+
+/** A value of a type of Postgres as JSON gives it, and as ClickHouse gives its copy. */
+const SAMPLES: Record<string, { ours: unknown; copied: unknown }> = {
+  'text[] COLLATE "C"': { ours: ["a,b", 'c"d', "é"], copied: ["a,b", 'c"d', "é"] },
+  "timestamptz(3)": { ours: INSTANT, copied: "2026-03-01 10:00:00.123" },
+  numeric: {
+    ours: "12345678901234567890.000000000000000001",
+    copied: "12345678901234567890.000000000000000001",
+  },
+  uuid: { ours: ID, copied: ID },
+  boolean: { ours: true, copied: true },
+  smallint: { ours: 7, copied: 7 },
+  integer: { ours: 2_147_483_647, copied: 2_147_483_647 },
+  bigint: { ours: 9_007_199_254_740_991, copied: "9007199254740991" },
+  jsonb: { ours: { a: [1] }, copied: '{"a": [1]}' },
+  bytea: { ours: "\\x00ff", copied: "00ff" },
+};
+
+const sampleOf = (column: PgColumn) => {
+  const text = column.name === "org_id" ? "default" : 'a\t"é\n';
+  return SAMPLES[column.getSQLType()] ?? { ours: text, copied: text };
+};
+
+test("the tables of a cluster are replicated, spread by session, and read through one", () => {
+  const [first = "", second = ""] = createTables("main");
+  expect(first.split("\n")[0]).toBe("create table if not exists requests_stored on cluster `main` (");
+  expect(
+    first,
+  ).toEndWith(`) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{database}/requests/{shard}', '{replica}', version)
+partition by toYYYYMM(started_at)
+order by (org_id, started_at, id)`);
+  expect(second).toBe(`create table if not exists requests on cluster \`main\` as requests_stored
+engine = Distributed(\`main\`, currentDatabase(), requests_stored, cityHash64(ifNull(session, toString(key_id))))`);
+  const others = createTables("main").join("\n");
+  // A small table is whole on every server.
+  expect(others).toContain(
+    "ReplicatedReplacingMergeTree('/clickhouse/tables/{database}/keys', '{shard}-{replica}', version)",
+  );
+  expect(others).toContain(
+    "create materialized view if not exists session_requests_of_requests on cluster `main` to session_requests_stored as",
+  );
+  expect(others).toContain("from requests_stored r where");
+  expect(createTables("main").filter((query) => !query.includes(" on cluster `main`"))).toEqual([]);
+});
