@@ -43,7 +43,7 @@ parentPort?.on("message", (text: string) => {
 });
 
 function open(places: ReportPlaces): Open {
-  const runner = reportRunner({ url: places.url });
+  const runner = reportRunner({ url: places.url, clickhouseUrl: places.clickhouseUrl ?? null });
   if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });

@@ -93,6 +93,17 @@ const readiness = async (gateway: GatewayProcess) => {
   return { status: answer.status, body: await answer.json() };
 };
 
+/** What a report on all calls answers. */
+async function reported(gateway: GatewayProcess): Promise<{ status: number; requests: number | undefined }> {
+  const spec = { source: "requests", dimensions: [], measures: ["requests"], filters: {}, range: "7d" };
+  const answer = await fetch(`${gateway.url}/v1/reports/query`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    body: JSON.stringify({ spec: { ...spec, compare: "none", view: "table" } }),
+  });
+  return { status: answer.status, requests: (await answer.json()).total?.current.requests };
+}
+
 const metricsOf = async (gateway: GatewayProcess) =>
   await (await fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } })).text();
 
@@ -123,12 +134,14 @@ test.skipIf(!HAS_CLICKHOUSE)(
     });
     await it.call(3);
     await it.untilStored(3);
+    expect(await reported(gateway)).toEqual({ status: 503, requests: undefined });
     await until(() => gateway.log().includes("records wait in Postgres for ClickHouse"));
     await until(async () => /^tallygate_clickhouse_waiting_rows [3-9]$/m.test(await metricsOf(gateway)));
     await server.start();
     await it.untilCopied();
     expect(await it.counted("requests final")).toEqual([3, 3]);
     expect((await readiness(gateway)).body).toMatchObject({ clickhouse: "reachable", reasons: [] });
+    expect(await reported(gateway)).toEqual({ status: 200, requests: 3 });
 
     proxy.withhold();
     await it.call(2);
@@ -144,6 +157,7 @@ test.skipIf(!HAS_CLICKHOUSE)(
     await killBeforeAnswer(it);
     await it.untilCopied();
     expect(await it.counted("requests final")).toEqual([6, 6]);
+    expect(await reported(gateway)).toEqual({ status: 200, requests: 6 });
     expect(gateway.log().split("records wait in Postgres for ClickHouse").length - 1).toBeLessThanOrEqual(2);
 
     // Once more by hand, beside the gateway: nothing is doubled.
@@ -153,7 +167,10 @@ test.skipIf(!HAS_CLICKHOUSE)(
       CLICKHOUSE_URL: proxy.url,
     };
     const moving = Bun.spawn([...TALLYGATE, "move-records"], { env, stdout: "pipe", stderr: "pipe" });
-    const [said, notes] = await Promise.all([new Response(moving.stdout).text(), new Response(moving.stderr).text()]);
+    const [said, notes] = await Promise.all([
+      new Response(moving.stdout).text(),
+      new Response(moving.stderr).text(),
+    ]);
     expect(said).toBe("done: 6 rows; ClickHouse has what Postgres has\n");
     expect(notes).toMatch(/^tallygate: requests of \d{4}-\d\d-\d\d: 6 rows$/m);
     expect(await it.counted("requests final")).toEqual([6, 6]);

@@ -37,8 +37,8 @@ test.skipIf(!HAS_CLICKHOUSE)(
       { cost_usd: "0.1", teams: [] },
     ]);
     expect(await all(`${costs} final`)).toEqual([{ cost_usd: "0.1", teams: [] }]);
-    expect(await all("select session, agent_session from session_agents final")).toEqual([
-      { session: "s-1", agent_session: "p" },
+    expect(await all("select session, cost_usd from session_requests final")).toEqual([
+      { session: "s-1", cost_usd: "0.1" },
     ]);
 
     // What was inserted is there after a crash.

@@ -3,7 +3,7 @@ import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import {
   COPIED_TABLES,
   type CopiedTable,
-  columnsOf,
+  copiedColumns,
   createTables,
 } from "#gateway/stores/clickhouse/schema.ts";
 import { atEnd } from "./at-end.ts";
@@ -27,7 +27,7 @@ export async function copyTables(clickhouseUrl: string, sql: postgres.Sql) {
 
 /** Rows as Postgres itself writes them as JSON, with every digit of decimals. */
 function rowsOf(table: CopiedTable): string {
-  const columns = columnsOf(table).map((column) => {
+  const columns = copiedColumns(table).map((column) => {
     const type = column.getSQLType();
     if (type === "bytea") return `encode(${column.name}, 'hex') as ${column.name}`;
     return type === "numeric" || type === "jsonb" ? `${column.name}::text` : column.name;

@@ -47,8 +47,8 @@ const rowOf = (row: Record<string, unknown>): AnswerRow =>
     Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
   );
 
-/** The client's own time limit has no code. */
+/** The client's own time limit has no code, and neither has an answer that is not ClickHouse's, such as a proxy's 502. */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof ClickHouseError
     ? AWAY.has(error.code)
-    : isAway(error) || (error instanceof Error && error.message === "Timeout error.");
+    : isAway(error) || (error instanceof Error && error.name === "Error" && !("code" in error));

@@ -5,8 +5,8 @@ import { type PayloadRequest, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import { reportQueue } from "./report-queue.ts";
 
-/** Where reports are read from: the database itself, or a replica of it. */
-export type ReportPlaces = { url: string; mainUrl: string };
+/** Where reports are read from: the database itself, or a replica of it; records also from ClickHouse, if there is one. */
+export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: string | null };
 
 /** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
 type ReportOrder = { nowMs: number } & (

@@ -19,7 +19,8 @@ type Options = {
 export function openReporting({ databaseUrl, reportsDatabaseUrl, clickhouse, ...common }: Options) {
   const { database, metrics } = common;
   const copies = clickhouse && openCopies(clickhouse.url, { sql: database.sql, metrics });
-  const places = { url: reportsDatabaseUrl ?? databaseUrl, mainUrl: databaseUrl };
+  const clickhouseUrl = clickhouse?.url ?? null;
+  const places = { url: reportsDatabaseUrl ?? databaseUrl, mainUrl: databaseUrl, clickhouseUrl };
   return { copies, reportWriter: withCopies(reportWriter(places, common), copies) };
 }
 
