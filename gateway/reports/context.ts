@@ -14,8 +14,8 @@ import type { Period, Periods } from "./window.ts";
  */
 export type Ask = {
   engine: Engine;
-  /** The sessions of outcomes, where they are known beforehand; null: the statement looks them up. */
-  tasks: readonly Task[] | null;
+  /** What is known of outcomes' sessions beforehand; null: the statement looks it up. */
+  tasks: Tasks | null;
   orgId: string;
   spec: Spec;
   periods: Periods;
@@ -23,8 +23,8 @@ export type Ask = {
   reach: Reach | null;
 };
 
-/** A session of a task; `isUncovered`: more calls belong to the task than those of its sessions. */
-export type Task = { task: string; session: string; isUncovered: boolean };
+/** Sessions that are linked to tasks, beside their own, and the tasks to which more calls belong than those of their sessions. */
+export type Tasks = { linked: readonly { task: string; session: string }[]; uncovered: readonly string[] };
 
 /** What all parts of one statement share; made once. */
 export type Context = {

@@ -163,13 +163,16 @@ export const CLICKHOUSE: Engine = {
 };
 
 /**
- * Tasks that Postgres looked up, as relations of ClickHouse: rows `task`, `session`, and rows `task` of those that are not
- * covered. What decides both is there, and one text of it is enough.
+ * What Postgres looked up of tasks, as relations of ClickHouse like those of drizzle/session-links.ts: a task's own session is
+ * among the `events`, and lists have the sessions that are linked to it, and the tasks that are not covered.
  */
 export const listedTasks = (lists: { task: string; session: string; uncovered: string }) => ({
-  named: `select pair.1 as task, pair.2 as session
-      from (select arrayJoin(arrayZip(${lists.task}, ${lists.session})) as pair)`,
-  uncovered: `select arrayJoin(${lists.uncovered}) as task`,
+  named: `
+  select distinct t.session as task, t.session as session from events t where t.session is not null
+  union
+  select pair.1 as task, pair.2 as session
+  from (select arrayJoin(arrayZip(${lists.task}, ${lists.session})) as pair)`,
+  uncovered: `select distinct arrayJoin(${lists.uncovered}) as task`,
 });
 
 /** Aggregates of ClickHouse in the place of Postgres's sets of members. */

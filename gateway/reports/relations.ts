@@ -2,7 +2,7 @@ import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
-import type { Ask, Task } from "./context.ts";
+import type { Ask, Tasks } from "./context.ts";
 import { type Engine, listedTasks } from "./engines.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
@@ -87,9 +87,9 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
   const list = (values: readonly string[]) => params.add(values, "text[]");
   const { named, uncovered } = tasks
     ? listedTasks({
-        task: list(tasks.map(({ task }) => task)),
-        session: list(tasks.map(({ session }) => session)),
-        uncovered: list(tasks.filter((it) => it.isUncovered).map(({ task }) => task)),
+        task: list(tasks.linked.map(({ task }) => task)),
+        session: list(tasks.linked.map(({ session }) => session)),
+        uncovered: list(tasks.uncovered),
       })
     : { named: sessionsOfTasks("events", org), uncovered: uncoveredTasks("named", org) };
   return `(
@@ -124,7 +124,10 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
 const eventsSql = (org: string, among: string): string =>
   `select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}`;
 
-/** The sessions of the tasks with outcomes in the periods, which Postgres knows: `task`, `session`, `uncovered`. */
+/**
+ * What Postgres knows of the tasks with outcomes in the periods: `task` and `session` of each session that is linked to one, and
+ * tasks without a `session` that are not covered.
+ */
 export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
@@ -133,17 +136,16 @@ export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): 
   const text = `with events as materialized (${eventsSql(org, `(${among})`)}),
   named as materialized (${sessionsOfTasks("events", org)}),
   uncovered as materialized (${uncoveredTasks("named", org)})
-select n.task, n.session, (u.task is not null)::text as uncovered from named n left join uncovered u on u.task = n.task`;
+select n.task, n.session from named n where n.session <> n.task
+union all select u.task, null from uncovered u`;
   return { text, params: params.values };
 }
 
 /** What `tasksQuery` answers. */
-export const tasksOf = (rows: readonly AnswerRow[]): Task[] =>
-  rows.map((row) => ({
-    task: row["task"] ?? "",
-    session: row["session"] ?? "",
-    isUncovered: row["uncovered"] === "true",
-  }));
+export function tasksOf(rows: readonly AnswerRow[]): Tasks {
+  const linked = rows.flatMap(({ task, session }) => (task && session ? [{ task, session }] : []));
+  return { linked, uncovered: rows.flatMap(({ task, session }) => (task && !session ? [task] : [])) };
+}
 
 /** Cells and single records of the sessions `named`, whenever these ran. */
 function sessionRows({ reach, engine }: Ask, params: Parameters, org: string): string {
