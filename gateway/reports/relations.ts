@@ -92,14 +92,15 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
         uncovered: list(tasks.uncovered),
       })
     : { named: sessionsOfTasks("events", org), uncovered: uncoveredTasks("named", org) };
+  const once = engine.table(true);
   return `(
-  with events as materialized (${eventsSql(org, among)}),
-    named as materialized (${named}),
-    uncovered as materialized (${uncovered}),
-    calls as materialized (
+  with events as ${once}(${eventsSql(org, among)}),
+    named as ${once}(${named}),
+    uncovered as ${once}(${uncovered}),
+    calls as ${once}(
       select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session
     ),
-    dearest as materialized (${dearestTeams(engine)})
+    dearest as ${once}(${dearestTeams(engine)})
   select o.org_id as org_id, o.started_at as started_at, o.pull_request as pull_request, o.review as review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session as session,
     m.key_id is not null as attributed, m.owner as owner, m.user_label as user_label, m.key_id as key_id,
