@@ -27,13 +27,24 @@ async function merge(orgId: string, more: RequestFacts[], agents: Record<string,
     repositories: [{ id: 1, fullName: "acme/app" }],
     pullRequests: [{ repository: 1, number: 1, mergedAt: AT, link: "joined", session: "s1" }],
   });
-  const link = { session: "s2", of_session: "s1", counts: true, key_id: keyId("a"), client: "cli", declared_at: AT };
+  const link = {
+    session: "s2",
+    of_session: "s1",
+    counts: true,
+    key_id: keyId("a"),
+    client: "cli",
+    declared_at: AT,
+  };
   await sql`insert into session_links ${sql({ org_id: orgId, ...link })}`;
   for (const [session, agent] of Object.entries(agents)) {
     await sql`insert into session_agents ${sql({ org_id: orgId, session, agent_session: agent })}`;
   }
   await engines.wrote(orgId);
-  const spec = { source: "outcomes", dimensions: ["team"], measures: ["cost_per_merged_pr", "users", "joined_prs"] };
+  const spec = {
+    source: "outcomes",
+    dimensions: ["team"],
+    measures: ["cost_per_merged_pr", "users", "joined_prs"],
+  };
   const checked = checkSpec({ ...spec, filters: {}, range: "7d", compare: "none", view: "table" });
   const { rows, total } = await engines.runner(orgId).run(checked, NOW);
   return { teams: rows.map(({ groups }) => groups[0]), total: total.current, floor: total.floor };
