@@ -176,7 +176,7 @@ export const listedTasks = (lists: { task: string; session: string; uncovered: s
 });
 
 /** Aggregates of ClickHouse in the place of Postgres's sets of members. */
-export const AT_ONCE = {
+export const CLICKHOUSE_COUNTS = {
   distinct: (columns: string, where = "") => `uniqExact(${columns})${where && ` filter (where ${where})`}`,
   /** The sum of an amount that is the same in all rows of a key. Null if it is nowhere known. */
   sumOnce: (key: string, amount: string) => {

@@ -1,5 +1,5 @@
 import type { MeasureName } from "#shared/report.ts";
-import { AT_ONCE, CLICKHOUSE, POSTGRES } from "./engines.ts";
+import { CLICKHOUSE, CLICKHOUSE_COUNTS, POSTGRES } from "./engines.ts";
 import type { Fraction } from "./fraction.ts";
 
 /** What is counted once in a group: the column of facts that identifies it. */
@@ -64,7 +64,7 @@ const distinct = (name: DistinctName, sql: string, atOnce: string): Aggregate =>
   ...count("null"),
   distinct: { name, sql, atOnce },
 });
-const { distinct: once, sumOnce } = AT_ONCE;
+const { distinct: once, sumOnce } = CLICKHOUSE_COUNTS;
 
 const TOTAL = "coalesce(input_tokens, 0)::bigint + coalesce(output_tokens, 0)";
 const PRICED = "billed and token_cost_usd is not null";

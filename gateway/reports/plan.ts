@@ -2,7 +2,8 @@ import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Sect
 import { isTime } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
 import { recordFacts } from "./facts.ts";
-import { type AggregateName, aggregateOf, DISTINCT, type DistinctName } from "./measures.ts";
+import { atOnceSql, summedNames, sumSql } from "./figures.ts";
+import { type AggregateName, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { cellFacts } from "./rollup/cells.ts";
 import {
@@ -123,11 +124,6 @@ function membersTables(context: Context, section: Section): string[] {
 /** The aggregates that add up over facts, and those that sums by one dimension add to distinct counts. */
 const namesOfSums = (context: Context): AggregateName[] =>
   context.names.filter((name) => !distinctOf(context, name) || (context.kind !== null && isTogether(name)));
-const summedNames = (context: Context): AggregateName[] =>
-  context.names.filter((name) => !distinctOf(context, name));
-const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(name)[facts] ?? "null";
-const atOnceSql = (context: Context, name: AggregateName): string =>
-  distinctOf(context, name)?.atOnce ?? aggregateOf(name).atOnce ?? aggregateOf(name).records;
 
 const groupsOf = ({ total }: Pick<Section, "total">): string => (total ? "current" : "current, d1, d2");
 
