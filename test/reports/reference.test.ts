@@ -41,6 +41,6 @@ test("any report over any records equals the one made by loops over them, whiche
         }
       },
     ),
-    { numRuns: 50 },
+    { numRuns: 30 },
   );
 });
