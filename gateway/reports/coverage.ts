@@ -53,13 +53,21 @@ function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
     (kind) => `min(first_at) filter (where kind = '${kind}' and value <> '${NONE}')`,
   );
   const kinds = ["total", ...SUMMED_LABELS].map((kind) => `'${kind}'`).join(", ");
+  const firsts = (where: string) => `
+  select min(first_at) filter (where kind = 'total'), min(first_session_at), min(first_tag_at), ${summed.join(", ")}
+    from rollup_sums where org_id = ${org} and kind in (${kinds}) and scope = '${EVERYTHING}' and ${where}`;
+  // Days and hours apart: one condition for both would read the hours of all days.
+  const rows = [
+    ...(sums ? sumsSql(sums, params) : []).map(firsts),
+    `
+  select ${cell("r.first_at")} from rollup_sessions r where ${within("r.day", days)}`,
+    `
+  select ${cell("r.first_at")} from rollup_hours r where ${within("r.hour", hours)}`,
+    `
+  select ${cell("r.started_at")} from requests r where ${within("r.started_at", raw)}`,
+  ];
   const text = `select ${["record", ...names].map((name) => `${POSTGRES.milliseconds(`min(${name})`)} as ${name}`).join(", ")}
-from (select min(first_at) filter (where kind = 'total'), min(first_session_at), min(first_tag_at), ${summed.join(", ")}
-    from rollup_sums where org_id = ${org} and kind in (${kinds}) and scope = '${EVERYTHING}'
-      and (${(sums && sumsSql(sums, params).join(" or ")) || "false"})
-  union all select ${cell("r.first_at")} from rollup_sessions r where ${within("r.day", days)}
-  union all select ${cell("r.first_at")} from rollup_hours r where ${within("r.hour", hours)}
-  union all select ${cell("r.started_at")} from requests r where ${within("r.started_at", raw)}
+from (${rows.join("\n  union all")}
 ) f (${["record", ...names].join(", ")})`;
   return { text, params: params.values };
 }
